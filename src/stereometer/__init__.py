@@ -1,0 +1,25 @@
+"""Measure social stereotypes in language models, with intervals, denominators and verdicts."""
+
+from stereometer.types import Estimate, Result
+
+__all__ = ["Estimate", "Result", "compare", "load", "open_benchmark", "replay", "run", "write_report"]
+__version__ = "0.1.0"
+
+_LAZY = {
+    "compare": ("stereometer.comparison", "compare"),
+    "load": ("stereometer.api", "load"),
+    "open_benchmark": ("stereometer.api", "open_named"),
+    "replay": ("stereometer.api", "replay"),
+    "write_report": ("stereometer.report", "write_report"),
+    "run": ("stereometer.api", "run"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Verbs are imported when they are first used, so that `stereometer --help` loads nothing heavy."""
+    if name not in _LAZY:
+        raise AttributeError(f"module 'stereometer' has no attribute {name!r}")
+    from importlib import import_module
+
+    module, attribute = _LAZY[name]
+    return getattr(import_module(module), attribute)

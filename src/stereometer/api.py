@@ -1,0 +1,237 @@
+"""The four verbs: run a model, replay scores, load a stored result, compare results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from stereometer import catalog, runs
+from stereometer.benchmarks.benchmark import Benchmark, Source
+from stereometer.benchmarks.places import open_benchmark
+from stereometer.cache import Cache
+from stereometer.errors import ModelError, UnknownName, UsageError
+from stereometer.measures import cat_metrics, pair_metrics
+from stereometer.runner import Progress, Summarize, Tally, Task, computed, finish, limited, silent
+from stereometer.systems.replay import joined, read_replay
+from stereometer.types import Backend, Measure, Result, Settings, System, Variant
+
+SUMMARIES: Mapping[str, Summarize] = {"cat": cat_metrics.summarize, "pair": pair_metrics.summarize}
+REPLAYS = {"cat": "cat-replay@1", "pair": "pair-replay@1"}
+VARIANTS: tuple[Variant, ...] = ("paper", "sound")
+
+Watch = Callable[[str], Progress]
+"""Given a title, gives what is told of progress."""
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A result and the folder that keeps it."""
+
+    result: Result
+    folder: Path
+
+
+# ------------------------------------------------------------------------------------------- loading
+
+
+def open_named(name: str, data: str | Path | None = None) -> Benchmark:
+    """A benchmark by name, or a user's own file by path."""
+    path = Path(data) if data is not None else None
+    if not catalog.has("benchmark", name) and Path(name).exists():
+        return open_benchmark(catalog.find("benchmark", "custom"), Path(name))
+    source: Source = catalog.find("benchmark", name)
+    if name == "custom" and path is None:
+        raise UsageError("`custom` needs a file. It reads your own CATs or pairs. Name it with --data FILE.")
+    return open_benchmark(source, path)
+
+
+def open_model(name: str, seed: int = 0) -> Backend | System:
+    """A baseline or a model by name."""
+    if catalog.has("system", name):
+        system: System = catalog.find("system", name)()
+        return system
+    if not catalog.has("backend", name):
+        raise UnknownName("model", name, [*catalog.names("backend"), *catalog.names("system")])
+    backend: Backend = catalog.find("backend", name)(seed=seed)
+    return backend
+
+
+def settings_for(variant: str = "sound", seed: int = 0, resamples: int = 10_000, coverage: float = 0.90) -> Settings:
+    if variant not in VARIANTS:
+        raise UsageError(
+            f"There is no variant '{variant}'. There are {' and '.join(VARIANTS)}. See docs/methods.md for what each computes."
+        )
+    if resamples < 100:
+        raise UsageError(f"{resamples} resamples are too few for a 95 % interval. At least 100 are needed. The default is 10000.")
+    if not 0 <= coverage <= 1:
+        raise UsageError(f"The coverage floor is {coverage}. It is a share of items. Choose a number from 0 to 1.")
+    return Settings("paper" if variant == "paper" else "sound", seed, resamples, coverage=coverage)
+
+
+# ----------------------------------------------------------------------------------------- measuring
+
+
+@dataclass(frozen=True)
+class Asking:
+    """A measure bound to the model it asks."""
+
+    measure: Measure
+    backend: Backend
+
+
+@dataclass(frozen=True)
+class Job:
+    """One benchmark under one measure, ready to be asked."""
+
+    task: Task
+    source: Asking | System
+    """What gives the scores: a model that is asked, or a system that needs no asking."""
+
+
+def jobs(
+    names: Sequence[str], model: Backend | System, measures: Sequence[str], settings: Settings, data: str | Path | None, limit: int | None
+) -> Iterator[Job]:
+    if data is not None and len(names) > 1:
+        raise UsageError("--data names one file. With several benchmarks it is not clear whose it is. Run them one at a time.")
+    for name in names:
+        benchmark = open_named(name, data)
+        for shape, measure in _chosen(benchmark, measures):
+            yield _job(benchmark, shape, measure, model, settings, limit)
+
+
+def _chosen(benchmark: Benchmark, measures: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
+    """Shape and candidate measures: those asked for, or the benchmark's defaults for each shape it has."""
+    if measures:
+        return [("cat" if name.startswith("cat-") else "pair", [name]) for name in measures]
+    return [(shape, benchmark.measures[shape]) for shape in benchmark.shapes if shape in benchmark.measures]
+
+
+def _job(benchmark: Benchmark, shape: str, measures: Sequence[str], model: Backend | System, settings: Settings, limit: int | None) -> Job:
+    items = limited(benchmark.items(shape), limit)
+    if isinstance(model, System):
+        name = f"{measures[0].split('@')[0]}@1"
+        return Job(Task(benchmark, items, name, SUMMARIES[shape], model.card, model.scoring, settings, limit), model)
+    measure = _first_answerable(measures, model, settings.variant)
+    return Job(Task(benchmark, items, measure.name, measure.summarize, model.card, "computed", settings, limit), Asking(measure, model))
+
+
+def _first_answerable(measures: Sequence[str], backend: Backend, variant: Variant) -> Measure:
+    refusals: list[ModelError] = []
+    for name in measures:
+        try:
+            measure: Measure = catalog.find("measure", name)(backend, variant)
+            return measure
+        except ModelError as error:
+            refusals.append(error)
+    raise refusals[0]
+
+
+def execute(job: Job, out: Path | None, cache: Cache, progress: Progress = silent) -> Finished:
+    tally = Tally()
+    if isinstance(job.source, Asking):
+        scores = computed(job.task.items, job.source.measure, job.source.backend, cache, tally, progress)
+    else:
+        scores = job.source.scores(job.task.items, job.task.settings.variant)
+    return Finished(*finish(job.task, scores, out, tally))
+
+
+def run(
+    *benchmarks: str,
+    model: str,
+    measures: Sequence[str] = (),
+    variant: str = "sound",
+    data: str | Path | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    resamples: int = 10_000,
+    coverage: float = 0.90,
+    out: str | Path | None = None,
+    keep_cache: bool = True,
+    watch: Watch | None = None,
+) -> list[Result]:
+    """Measure a model on benchmarks: one result for each benchmark and measure."""
+    settings = settings_for(variant, seed, resamples, coverage)
+    found = list(jobs(benchmarks, open_model(model, seed), measures, settings, data, limit))
+    return [one.result for one in execute_all(found, out, keep_cache, watch)]
+
+
+def execute_all(found: Sequence[Job], out: str | Path | None, keep_cache: bool = True, watch: Watch | None = None) -> Iterator[Finished]:
+    with opened_cache(keep_cache) as cache:
+        for job in found:
+            place = _place(Path(out), job, len(found)) if out is not None else None
+            progress = watch(f"{job.task.benchmark.name} {job.task.measure}") if watch else silent
+            yield execute(job, place, cache, progress)
+
+
+def _place(out: Path, job: Job, count: int) -> Path:
+    """The folder itself for one result; a folder for each in it for several."""
+    return out if count == 1 else out / f"{job.task.benchmark.name}-{job.task.measure.split('@')[0]}"
+
+
+class opened_cache:
+    """The shared answer cache, or one that is thrown away."""
+
+    def __init__(self, keep: bool) -> None:
+        self._folder = None if keep else TemporaryDirectory(prefix="stereometer-")
+
+    def __enter__(self) -> Cache:
+        self._cache = Cache(Path(self._folder.name) / "answers.sqlite" if self._folder else None)
+        return self._cache
+
+    def __exit__(self, *error: Any) -> None:
+        self._cache.close()
+        if self._folder:
+            self._folder.cleanup()
+
+
+# ----------------------------------------------------------------------------- replaying and loading
+
+
+def replay(
+    file: str | Path,
+    *,
+    benchmark: str,
+    data: str | Path | None = None,
+    variant: str = "sound",
+    system: str | None = None,
+    measure: str | None = None,
+    seed: int = 0,
+    resamples: int = 10_000,
+    coverage: float = 0.90,
+    out: str | Path | None = None,
+) -> Result:
+    """Measure from scores that were computed elsewhere."""
+    return replayed(
+        Path(file), benchmark, data, settings_for(variant, seed, resamples, coverage), system, measure, Path(out) if out else None
+    ).result
+
+
+def replayed(
+    file: Path, benchmark: str, data: str | Path | None, settings: Settings, system: str | None, measure: str | None, out: Path | None
+) -> Finished:
+    found = read_replay(file, system)
+    if found.pairs and data is None:
+        source: Source = catalog.find("benchmark", benchmark)
+        items = Benchmark(source.card, {"pair": found.pairs}, file.name, measures=source.measures)
+        loaded, shape = items.described("The pairs are those in the file."), "pair"
+    else:
+        loaded = open_named(benchmark, data)
+        shape = "pair" if found.pairs or "cat" not in loaded.shapes else _shape_of(found.by_id, loaded)
+    found, notes = joined(found, loaded.items(shape))
+    name = f"{measure.split('@')[0]}@1" if measure else REPLAYS[shape]
+    task = Task(loaded, loaded.items(shape), name, SUMMARIES[shape], found.card, found.scoring, settings, notes=notes)
+    return Finished(*finish(task, found.scores(task.items, settings.variant), out, Tally()))
+
+
+def _shape_of(by_id: Mapping[str, float], loaded: Benchmark) -> str:
+    """Of a benchmark that has both, the shape whose candidates the ids name."""
+    named = any(one.endswith((":sent_more", ":sent_less")) for one in by_id)
+    return "pair" if named and "pair" in loaded.shapes else "cat"
+
+
+def load(path: str | Path) -> Result:
+    """A stored result, by its folder or its result.json."""
+    return runs.load_result(Path(path))

@@ -1,0 +1,1 @@
+"""What answers requests. A backend knows nothing of stereotypes."""

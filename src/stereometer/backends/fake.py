@@ -1,0 +1,53 @@
+"""A weightless model for tests and plugins: deterministic, instant, and simple enough to compute by hand.
+
+The log-probability of a token is -(1 + (its id + the ids of its visible neighbours) % 97 / 10). A causal token sees
+its left neighbour only. Token ids are the checksums of words.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterator, Mapping
+from zlib import crc32
+
+from stereometer.types import Answer, CausalTokens, Encoding, Follows, MaskedTokens, ModelCard, Request
+
+VERSION = "1"
+
+
+class Fake:
+    """`--model fake`: answers every kind of request made of token ids, and next-sentence questions."""
+
+    card = ModelCard("fake", "masked and causal", f"fake@{VERSION}", "fake", "words", notes=("A fake model: its numbers mean nothing.",))
+    supports = frozenset({MaskedTokens.kind, CausalTokens.kind, Follows.kind})
+
+    def __init__(self, seed: int = 0) -> None:
+        del seed  # deterministic
+
+    def encode(self, text: str) -> Encoding:
+        spans = [found.span() for found in re.finditer(r"\w+|[^\w\s]", text)]
+        ids = tuple(crc32(text[start:end].encode("utf-8", "surrogatepass")) & 0xFFFF for start, end in spans)
+        return Encoding(ids, tuple(spans), tuple(range(len(spans))))
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        for key, request in requests.items():
+            yield key, Answer(({"logodds" if isinstance(request, Follows) else "logprob": array("d", _row(request))},))
+
+
+def _row(request: Request) -> list[float]:
+    match request:
+        case MaskedTokens(ids, steps):
+            return [
+                _logprob(ids[at], [ids[near] for near in (at - 1, at + 1) if 0 <= near < len(ids) and near not in hidden])
+                for hidden, at in steps
+            ]
+        case CausalTokens(ids, start):
+            return [_logprob(ids[at], list(ids[max(0, at - 1) : at])) for at in range(start, len(ids))]
+        case Follows(first, second):
+            return [(crc32(f"{first}\n{second}".encode("utf-8", "surrogatepass")) % 1000) / 100 - 5]
+    raise TypeError(f"fake does not answer {request.kind}")
+
+
+def _logprob(token: int, seen: list[int]) -> float:
+    return -(1 + (token + sum(seen)) % 97 / 10)

@@ -1,0 +1,87 @@
+"""A user's own items: CATs or pairs, as JSONL or as a table with a header. The columns say which.
+
+CATs:   task, target, domain, context, stereotype, anti_stereotype, unrelated   [id, note]
+        In an intrasentence item the context holds BLANK and the three columns what fills it; in an intersentence
+        item they are the sentences that follow.
+Pairs:  sent_more, sent_less, bias_type   [id, stereo_antistereo, note]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from stereometer.benchmarks.benchmark import CAT_MEASURES, PAIR_MEASURES, Shapes, Source
+from stereometer.benchmarks.pairs import DIRECTIONS, Pair
+from stereometer.benchmarks.stereoset import BLANK, LABELS, TASKS, Candidate, Cat, read_cats, unique
+from stereometer.errors import DataError
+from stereometer.files import read_jsonl, read_table, read_text
+
+CAT_COLUMNS = ("task", "target", "domain", "context", "stereotype", "anti_stereotype", "unrelated")
+PAIR_COLUMNS = ("sent_more", "sent_less", "bias_type")
+
+
+def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
+    (path,) = files
+    if _is_stereoset(path):
+        return {"cat": read_cats(path)}, []
+    rows = list(_rows(path))
+    if not rows:
+        raise DataError(f"{path} has no rows. There is nothing to measure in it. Check that it is the right file.")
+    columns = rows[0][1].keys()
+    if set(CAT_COLUMNS) <= set(columns):
+        cats = [_cat(row, path, line) for line, row in rows]
+        unique((cat.id for cat in cats), f"{path}: item")
+        return {"cat": cats}, []
+    if set(PAIR_COLUMNS) <= set(columns):
+        pairs = [_pair(row, path, line) for line, row in rows]
+        unique((pair.id for pair in pairs), f"{path}: pair")
+        return {"pair": pairs}, []
+    raise DataError(
+        f"{path} has the columns {', '.join(map(str, columns))}. CATs need {', '.join(CAT_COLUMNS)}; pairs need {', '.join(PAIR_COLUMNS)}. Rename its columns."
+    )
+
+
+def _is_stereoset(path: Path) -> bool:
+    return path.name.removesuffix(".gz").endswith(".json")
+
+
+def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    if read_text(path).lstrip().startswith("{"):
+        return read_jsonl(path)
+    return read_table(path, [])
+
+
+def _text(row: dict[str, Any], column: str, path: Path, line: int) -> str:
+    value = row.get(column)
+    if not isinstance(value, str) or not value.strip():
+        raise DataError(f"{path}, line {line}: {column} is {value!r}. It must be a text that is not empty. Repair the row.")
+    return value
+
+
+def _cat(row: dict[str, Any], path: Path, line: int) -> Cat:
+    task, target, domain, context, *fills = (_text(row, column, path, line) for column in CAT_COLUMNS)
+    if task not in TASKS:
+        raise DataError(f"{path}, line {line}: task is {task!r}. It must be one of {', '.join(TASKS)}. Repair the row.")
+    if task == "intrasentence" and BLANK not in context:
+        raise DataError(
+            f"{path}, line {line}: the context has no {BLANK}. An intrasentence context says where the candidates go. Repair the row."
+        )
+    number = str(row.get("id") or line)
+    texts = [context.replace(BLANK, fill) for fill in fills] if task == "intrasentence" else fills
+    candidates = {label: Candidate(f"{number}-{label}", text) for label, text in zip(LABELS, texts, strict=True)}
+    return Cat(number, task, target, domain, context, candidates, str(row.get("note") or ""))
+
+
+def _pair(row: dict[str, Any], path: Path, line: int) -> Pair:
+    more, less, bias_type = (_text(row, column, path, line) for column in PAIR_COLUMNS)
+    direction = row.get("stereo_antistereo") or None
+    if direction not in (None, *DIRECTIONS):
+        raise DataError(
+            f"{path}, line {line}: stereo_antistereo is {direction!r}. It must be one of {', '.join(DIRECTIONS)} or empty. Repair the row."
+        )
+    return Pair(str(row.get("id") or row.get("") or line), more, less, bias_type, direction, note=str(row.get("note") or ""))
+
+
+SOURCE = Source("custom", read, {"cat": CAT_MEASURES, "pair": PAIR_MEASURES})

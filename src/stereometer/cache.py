@@ -1,0 +1,198 @@
+"""Answers kept on disk: one SQLite file, numbers as blobs, keyed by model identity and request.
+
+Safe for several processes (WAL, short transactions) and for a kill at any moment (a batch is committed whole or not
+at all). A file that is not a healthy cache is moved aside, never trusted.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sqlite3
+import sys
+import time
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from types import TracebackType
+
+from platformdirs import user_cache_path
+
+from stereometer.errors import StereometerError
+from stereometer.types import Answer
+
+LOG = logging.getLogger("stereometer")
+VERSION = 1
+DEFAULT_CAP = 2 * 1024**3
+VARIABLE = "STEREOMETER_CACHE"
+BUSY_SECONDS = 60
+KEYS_A_QUERY = 500
+EVICT_SHARE = 0.10
+"""When the cap is passed, this share of the oldest answers goes at once."""
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, layout TEXT NOT NULL, numbers BLOB NOT NULL, written REAL NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS by_age ON answers (written);
+"""
+
+
+def default_path() -> Path:
+    folder = os.environ.get(VARIABLE)
+    return (Path(folder) if folder else user_cache_path("stereometer", appauthor=False)) / "answers.sqlite"
+
+
+def cache_key(identity: str, request_key: str) -> bytes:
+    return sha256(f"{identity}:{request_key}".encode()).digest()
+
+
+class Cache:
+    """Answers of one model identity; `get` and `put` work on many keys at once."""
+
+    def __init__(self, path: Path | None = None, cap: int = DEFAULT_CAP) -> None:
+        self.path = path or default_path()
+        self.cap = cap
+        self._connection = self._open()
+
+    def __enter__(self) -> Cache:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            return _connect(self.path)
+        except OSError as error:
+            raise _unusable(self.path, str(error)) from None
+        except sqlite3.OperationalError as error:
+            raise _unusable(self.path, str(error)) from None
+        except sqlite3.DatabaseError as error:
+            aside = self.path.with_name(f"{self.path.name}.broken-{time.time_ns()}")
+            os.replace(self.path, aside)
+            for leftover in ("-wal", "-shm"):
+                self.path.with_name(self.path.name + leftover).unlink(missing_ok=True)
+            LOG.warning("The answer cache was broken (%s). It was moved to %s; a new one was begun.", error, aside)
+            return _connect(self.path)
+
+    def get(self, identity: str, keys: Sequence[str]) -> dict[str, Answer]:
+        """The answers that are there."""
+        names = {cache_key(identity, key): key for key in keys}
+        found: dict[str, Answer] = {}
+        wanted = list(names)
+        for start in range(0, len(wanted), KEYS_A_QUERY):
+            some = wanted[start : start + KEYS_A_QUERY]
+            marks = ",".join("?" * len(some))
+            rows = self._connection.execute(f"SELECT key, layout, numbers FROM answers WHERE key IN ({marks})", some)
+            found.update((names[key], unpack(layout, numbers)) for key, layout, numbers in rows)
+        return found
+
+    def put(self, identity: str, answers: Mapping[str, Answer]) -> None:
+        """All of them or, if the process dies here, none."""
+        now = time.time()
+        rows = [(cache_key(identity, key), *pack(answer), now) for key, answer in answers.items()]
+        with self._transaction():
+            self._connection.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", rows)
+        self._evict()
+
+    def info(self) -> dict[str, int | str]:
+        (count,) = self._connection.execute("SELECT count(*) FROM answers").fetchone()
+        return {"path": str(self.path), "answers": count, "bytes": self._bytes(), "cap": self.cap}
+
+    def clear(self) -> int:
+        (count,) = self._connection.execute("SELECT count(*) FROM answers").fetchone()
+        with self._transaction():
+            self._connection.execute("DELETE FROM answers")
+        self._connection.execute("VACUUM")
+        return int(count)
+
+    def _bytes(self) -> int:
+        pages, free, size = (
+            self._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+        )
+        return int((pages - free) * size)
+
+    def _evict(self) -> None:
+        while self._bytes() > self.cap:
+            (count,) = self._connection.execute("SELECT count(*) FROM answers").fetchone()
+            if not count:
+                return
+            oldest = max(1, int(count * EVICT_SHARE))
+            with self._transaction():
+                self._connection.execute("DELETE FROM answers WHERE key IN (SELECT key FROM answers ORDER BY written LIMIT ?)", (oldest,))
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+            yield
+            self._connection.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise _unusable(self.path, str(error)) from None
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version not in (0, VERSION):
+            raise sqlite3.DatabaseError(f"cache version {version}, this program writes {VERSION}")
+        if version == 0:
+            connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+        if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise sqlite3.DatabaseError("quick_check failed")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _unusable(path: Path, reason: str) -> StereometerError:
+    return StereometerError(
+        f"The answer cache {path} cannot be used: {reason}. The disk is full, read-only or locked. Set {VARIABLE} to another folder."
+    )
+
+
+def pack(answer: Answer) -> tuple[str, bytes]:
+    """Names and lengths as text, numbers as little-endian doubles."""
+    layout = [[(name, len(column)) for name, column in sorted(row.items())] for row in answer.rows]
+    numbers = b"".join(_little(column).tobytes() for row in answer.rows for _, column in sorted(row.items()))
+    return json.dumps(layout, separators=(",", ":")), numbers
+
+
+def unpack(layout: str, numbers: bytes) -> Answer:
+    values = array("d")
+    values.frombytes(numbers)
+    return Answer(tuple(_rows(json.loads(layout), _little(values))))
+
+
+def _rows(layout: Iterable[list[tuple[str, int]]], values: array[float]) -> Iterator[dict[str, array[float]]]:
+    start = 0
+    for columns in layout:
+        row = {}
+        for name, length in columns:
+            row[name] = values[start : start + length]
+            start += length
+        yield row
+
+
+def _little(values: array[float]) -> array[float]:
+    if sys.byteorder == "little":
+        return values
+    swapped = values[:]
+    swapped.byteswap()
+    return swapped

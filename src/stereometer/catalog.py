@@ -1,0 +1,64 @@
+"""Names and what they stand for: the one table. Other packages add to it with entry points of the same four groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from stereometer.errors import UnknownName
+
+TABLE: Mapping[str, Mapping[str, str]] = {
+    "benchmark": {
+        "starter": "stereometer.benchmarks.starter:SOURCE",
+        "stereoset": "stereometer.benchmarks.stereoset:SOURCE",
+        "crows-pairs": "stereometer.benchmarks.crows_pairs:ORIGINAL",
+        "crows-pairs-revised": "stereometer.benchmarks.crows_pairs:REVISED",
+        "crows-pairs-french": "stereometer.benchmarks.crows_pairs:FRENCH",
+        "winobias": "stereometer.benchmarks.winobias:DEV",
+        "winobias-test": "stereometer.benchmarks.winobias:TEST",
+        "custom": "stereometer.benchmarks.custom:SOURCE",
+    },
+    "measure": {
+        "cat-likelihood": "stereometer.measures.context_association:likelihood",
+        "cat-pseudo-likelihood": "stereometer.measures.context_association:pseudo_likelihood",
+        "pair-likelihood": "stereometer.measures.pair_likelihood:conditional_likelihood",
+        "pair-sentence-likelihood": "stereometer.measures.pair_likelihood:sentence_likelihood",
+    },
+    "backend": {
+        "fake": "stereometer.backends.fake:Fake",
+        "random": "stereometer.backends.random:Random",
+        "sentiment": "stereometer.backends.sentiment:Sentiment",
+    },
+    "system": {
+        "ideal": "stereometer.systems.gold:ideal",
+        "stereotyped": "stereometer.systems.gold:stereotyped",
+    },
+}
+
+
+def names(kind: str) -> list[str]:
+    """Every name of a kind, ours first."""
+    return [*TABLE[kind], *sorted(set(_plugins(kind)) - set(TABLE[kind]))]
+
+
+def find(kind: str, name: str) -> Any:
+    """What a name stands for; a versioned name (`cat-likelihood@1`) finds the same."""
+    plain = name.split("@")[0]
+    if plain in TABLE[kind]:
+        module, _, attribute = TABLE[kind][plain].partition(":")
+        return getattr(import_module(module), attribute)
+    if plain in _plugins(kind):
+        return _plugins(kind)[plain].load()
+    raise UnknownName(kind, name, names(kind))
+
+
+def has(kind: str, name: str) -> bool:
+    return name.split("@")[0] in names(kind)
+
+
+@cache
+def _plugins(kind: str) -> Mapping[str, Any]:
+    return {point.name: point for point in entry_points(group=f"stereometer.{kind}s")}

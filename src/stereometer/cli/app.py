@@ -1,0 +1,192 @@
+"""The commands and their options; what they do is in the modules they call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from stereometer.cli.guard import guarded
+
+app = typer.Typer(
+    name="stereometer",
+    help="Measure social stereotypes in language models: published methods, with intervals, denominators and verdicts.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+data_app = typer.Typer(help="Where data sets are, and how they get there.", no_args_is_help=True)
+cache_app = typer.Typer(help="The answers kept on disk.", no_args_is_help=True)
+app.add_typer(data_app, name="data")
+app.add_typer(cache_app, name="cache")
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output and nothing else.")]
+Variant = Annotated[str, typer.Option(help="`sound` (default) or `paper`, what the authors' code computes.")]
+Seed = Annotated[int, typer.Option(help="Seed of every random draw.")]
+Resamples = Annotated[int, typer.Option(help="Bootstrap resamples.")]
+Coverage = Annotated[float, typer.Option(help="Share of items that must be answered before a score is printed.")]
+Data = Annotated[Optional[Path], typer.Option(help="The data file or folder; otherwise STEREOMETER_DATA, then the user data folder.")]  # noqa: UP045
+Out = Annotated[Optional[Path], typer.Option(help="Folder of the run; by default stereometer-runs/<benchmark>-<model>-<digest>.")]  # noqa: UP045
+Require = Annotated[Optional[list[str]], typer.Option(help="A bar for an overall value, such as 'icat>=70'; exit 5 where it is missed.")]  # noqa: UP045
+MeasureOption = Annotated[Optional[str], typer.Option(help="Name the measure that made the scores, to compare them with runs of it.")]  # noqa: UP045
+
+
+@app.callback(invoke_without_command=True)
+def root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        from stereometer import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.command()
+@guarded
+def run(
+    benchmarks: Annotated[list[str], typer.Argument(help="Names (`stereometer list`) or paths of your own files.")],
+    model: Annotated[str, typer.Option("--model", "-m", help="A model or baseline.")],
+    measure: Annotated[Optional[list[str]], typer.Option(help="Measures; by default the benchmark's own.")] = None,  # noqa: UP045
+    variant: Variant = "sound",
+    data: Data = None,
+    limit: Annotated[Optional[int], typer.Option(min=1, help="At most this many items, spread evenly.")] = None,  # noqa: UP045
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
+    coverage: Coverage = 0.90,
+    out: Out = None,
+    cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Keep answers for later runs.")] = True,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked and how long it may take.")] = False,
+    require: Require = None,
+    json: Json = False,
+) -> None:
+    """Measure a model on one or more benchmarks."""
+    from stereometer.cli.measuring import run_command
+
+    run_command(benchmarks, model, measure or [], variant, data, limit, seed, resamples, coverage, out, cache, dry_run, require or [], json)
+
+
+@app.command()
+@guarded
+def replay(
+    file: Annotated[Path, typer.Argument(help="StereoSet predictions, the CSV of the CrowS-Pairs script, or JSONL of log-probabilities.")],
+    benchmark: Annotated[str, typer.Option(help="The benchmark the scores are for.")],
+    data: Data = None,
+    variant: Variant = "sound",
+    name: Annotated[Optional[str], typer.Option(help="Name of the system; by default from the file's name.")] = None,  # noqa: UP045
+    measure: MeasureOption = None,
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
+    coverage: Coverage = 0.90,
+    out: Out = None,
+    require: Require = None,
+    json: Json = False,
+) -> None:
+    """Measure from scores that were computed elsewhere."""
+    from stereometer.cli.measuring import replay_command
+
+    replay_command(file, benchmark, data, variant, name, measure, seed, resamples, coverage, out, require or [], json)
+
+
+@app.command()
+@guarded
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs on the same items; the first is the baseline.")],
+    all_pairs: Annotated[bool, typer.Option("--all-pairs", help="Every run against every other.")] = False,
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
+    json: Json = False,
+) -> None:
+    """Compare systems, item by item."""
+    from stereometer.cli.measuring import compare_command
+
+    compare_command(runs, all_pairs, seed, resamples, json)
+
+
+@app.command()
+@guarded
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs, or a folder that holds some.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path("stereometer-report.html"),
+    json: Json = False,
+) -> None:
+    """Write one self-contained HTML page."""
+    from stereometer.cli.measuring import report_command
+
+    report_command(runs, output, json)
+
+
+@app.command()
+@guarded
+def show(name: Annotated[str, typer.Argument(help="A benchmark, or a file of your own.")], data: Data = None, json: Json = False) -> None:
+    """A benchmark's card and the statistics its paper prints."""
+    from stereometer.cli.looking import show_command
+
+    show_command(name, data, json)
+
+
+@app.command("list")
+@guarded
+def list_(json: Json = False) -> None:
+    """Every benchmark, measure, model and baseline by name."""
+    from stereometer.cli.looking import list_command
+
+    list_command(json)
+
+
+@data_app.command("add")
+@guarded
+def data_add(
+    name: Annotated[str, typer.Argument(help="A benchmark.")],
+    files: Annotated[list[Path], typer.Argument(help="Its file, its files, or the folder that holds them.")],
+    anyway: Annotated[bool, typer.Option("--anyway", help="Keep it even where its content is not what was released.")] = False,
+    json: Json = False,
+) -> None:
+    """Check a file you have and keep it in the user data folder."""
+    from stereometer.cli.data import add_command
+
+    add_command(name, files, anyway, json)
+
+
+@data_app.command("pull")
+@guarded
+def data_pull(
+    name: Annotated[str, typer.Argument(help="A benchmark.")],
+    url: Annotated[Optional[list[str]], typer.Option(help="Fetch from here instead: one for each file, in the card's order.")] = None,  # noqa: UP045
+    json: Json = False,
+) -> None:
+    """Fetch a data set from its public place, pinned to a commit; the only command that uses the network."""
+    from stereometer.cli.data import pull_command
+
+    pull_command(name, url or [], json)
+
+
+@data_app.command("where")
+@guarded
+def data_where(json: Json = False) -> None:
+    """Which data sets are on this machine, and in which folder."""
+    from stereometer.cli.data import where_command
+
+    where_command(json)
+
+
+@cache_app.command("info")
+@guarded
+def cache_info(json: Json = False) -> None:
+    """Where the cache is and how large."""
+    from stereometer.cli.looking import cache_info_command
+
+    cache_info_command(json)
+
+
+@cache_app.command("clear")
+@guarded
+def cache_clear(json: Json = False) -> None:
+    """Forget every kept answer."""
+    from stereometer.cli.looking import cache_clear_command
+
+    cache_clear_command(json)
+
+
+def main() -> None:
+    app()

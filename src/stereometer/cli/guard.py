@@ -1,0 +1,43 @@
+"""From errors to exit codes: 0 done, 1 unexpected, 2 usage, 3 model, 4 data, 5 threshold, 130 interrupted."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+from typing import ParamSpec
+
+import typer
+
+from stereometer.errors import StereometerError
+
+Args = ParamSpec("Args")
+INTERRUPTED = 130
+
+
+def guarded(command: Callable[Args, None]) -> Callable[Args, None]:
+    """The command with every error told in a sentence and turned into its exit code."""
+
+    @functools.wraps(command)
+    def wrapped(*args: Args.args, **kwargs: Args.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()
+        except StereometerError as error:
+            say(f"error: {error}")
+            raise typer.Exit(error.exit_code) from None
+        except KeyboardInterrupt:
+            say("interrupted: answers so far are kept; the same command goes on from here.")
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            # The reader of our output went away (`| head`): leave quietly, with nothing left to flush.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
+
+    return wrapped
+
+
+def say(text: str) -> None:
+    """Talk goes to standard error; standard output is for results."""
+    print(text, file=sys.stderr)  # noqa: T201

@@ -1,0 +1,113 @@
+"""list, show and cache: what there is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.markup import escape
+from rich.table import Table
+
+from stereometer import catalog
+from stereometer.api import open_named
+from stereometer.benchmarks import crows_pairs, stereoset
+from stereometer.benchmarks.benchmark import Benchmark
+from stereometer.cache import Cache
+from stereometer.cli.guard import say
+from stereometer.cli.tables import console, print_json
+
+
+def list_command(json: bool) -> None:
+    cards = {name: catalog.find("benchmark", name).card for name in catalog.names("benchmark")}
+    found: dict[str, Any] = {
+        "schema": "list@1",
+        "benchmarks": [
+            {"name": name, "title": card.title, "licence": card.licence, "items": dict(card.counts)} for name, card in cards.items()
+        ],
+        "measures": catalog.names("measure"),
+        "models": catalog.names("backend"),
+        "baselines": catalog.names("system"),
+    }
+    if json:
+        print_json(found)
+        return
+    table = Table("benchmark", "title", "items", "licence", box=None, pad_edge=False, header_style="bold")
+    for name, card in cards.items():
+        table.add_row(name, card.title, ", ".join(f"{count} {shape}" for shape, count in card.counts.items()), card.licence)
+    console().print(table)
+    for kind in ("measures", "models", "baselines"):
+        console().print(f"\n[bold]{kind}[/]: {', '.join(found[kind])}")
+
+
+def show_command(name: str, data: Path | None, json: bool) -> None:
+    benchmark = open_named(name, data)
+    tables = {shape: _statistics(benchmark, shape) for shape in benchmark.shapes if shape in benchmark.measures}
+    if json:
+        print_json(
+            {
+                "schema": "show@1",
+                "card": asdict(benchmark.card),
+                "digest": benchmark.digest,
+                "as_released": benchmark.as_released,
+                "notes": benchmark.notes,
+                "statistics": tables,
+            }
+        )
+        return
+    _print_card(benchmark)
+    for rows in tables.values():
+        _print_rows(rows)
+
+
+def _statistics(benchmark: Benchmark, shape: str) -> list[dict[str, Any]]:
+    items: Any = benchmark.items(shape)
+    return stereoset.statistics(items) if shape == "cat" else crows_pairs.statistics(items)
+
+
+def _print_card(benchmark: Benchmark) -> None:
+    out, card = console(), benchmark.card
+    out.print(
+        f"[bold]{escape(card.title)}[/] ({card.year}, {card.language}, {card.licence})\n{escape(card.citation)}\n{escape(card.population)}"
+    )
+    state = "as released" if benchmark.as_released else "no released version to compare with" if not card.digest else "NOT as released"
+    out.print(f"read from {escape(benchmark.source)}: content {benchmark.digest[:16]}, {state}")
+    for title, lines in (
+        ("notes", benchmark.notes),
+        ("known problems", card.known_problems),
+        ("must not be concluded", card.not_concluded),
+    ):
+        if lines:
+            out.print(f"[bold]{title}[/]")
+            for line in lines:
+                out.print(f"  - {escape(line)}")
+
+
+def _print_rows(rows: list[dict[str, Any]]) -> None:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in rows[0]:
+        table.add_column(name, justify="left" if isinstance(rows[0][name], str) else "right")
+    for row in rows:
+        table.add_row(*("" if value is None else f"{value:.2f}" if isinstance(value, float) else str(value) for value in row.values()))
+    console().print()
+    console().print(table)
+
+
+def cache_info_command(json: bool) -> None:
+    with Cache() as cache:
+        info = cache.info()
+    if json:
+        print_json({"schema": "cache@1", **info})
+    else:
+        console().print(
+            f"{info['path']}: {info['answers']} answers, {int(info['bytes']) / 1e6:.1f} MB of at most {int(info['cap']) / 1e6:.0f} MB"
+        )
+
+
+def cache_clear_command(json: bool) -> None:
+    with Cache() as cache:
+        count = cache.clear()
+    if json:
+        print_json({"schema": "cache-cleared@1", "answers": count})
+    else:
+        say(f"{count} answers forgotten.")

@@ -1,0 +1,167 @@
+"""run, replay, compare and report, as a person at a terminal or a program reading JSON wants them."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from stereometer import api
+from stereometer.cli.guard import say
+from stereometer.cli.tables import print_comparison, print_json, print_plans, print_result
+from stereometer.comparison import compare
+from stereometer.errors import ThresholdError, UsageError
+from stereometer.runner import Progress, distinct, planned, silent, windows
+from stereometer.types import Request, Result
+
+OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    ">=": lambda value, bar: value >= bar,
+    "<=": lambda value, bar: value <= bar,
+    ">": lambda value, bar: value > bar,
+    "<": lambda value, bar: value < bar,
+}
+Bar = tuple[str, str, float]
+
+
+def bars(texts: Sequence[str]) -> list[Bar]:
+    """`icat>=70` as (name, operator, number)."""
+    found = []
+    for text in texts:
+        parts = re.fullmatch(r"\s*(\w+)\s*(>=|<=|>|<)\s*(-?\d+(?:\.\d+)?)\s*", text)
+        if not parts:
+            raise UsageError(
+                f"--require '{text}' is not understood. It is a name, one of {' '.join(OPERATORS)} and a number. For instance 'icat>=70'."
+            )
+        found.append((parts[1], parts[2], float(parts[3])))
+    return found
+
+
+def check(results: Sequence[Result], wanted: Sequence[Bar]) -> None:
+    """Raises where an overall value misses a bar, or where there is no such value to hold it against."""
+    for name, operator, bar in wanted:
+        values = [(result.model, one.value) for result in results for one in result.estimates if one.name == name and not one.slice]
+        if not values:
+            raise UsageError(
+                f"--require names '{name}', which was not measured. Names are those in the result. For instance icat or pair_preference."
+            )
+        for model, value in values:
+            if value is None or not OPERATORS[operator](value, bar):
+                raise ThresholdError(
+                    f"{model}: {name} is {'not available' if value is None else f'{value:.2f}'}. The bar is {name}{operator}{bar:g}. The result is stored all the same."
+                )
+
+
+def run_command(
+    benchmarks: Sequence[str], model: str, measures: Sequence[str], variant: str, data: Path | None, limit: int | None, seed: int, resamples: int,
+    coverage: float, out: Path | None, cache: bool, dry_run: bool, require: Sequence[str], json: bool,
+) -> None:  # fmt: skip
+    wanted = bars(require)
+    settings = api.settings_for(variant, seed, resamples, coverage)
+    jobs = list(api.jobs(benchmarks, api.open_model(model, seed), measures, settings, data, limit))
+    if dry_run:
+        print_plans([_dry(job) for job in jobs], json)
+        return
+    finished = list(api.execute_all(jobs, out, cache, _watch))
+    if json:
+        print_json({"schema": "runs@1", "results": [one.result.as_json() for one in finished]})
+    for one in finished:
+        _show(one, json)
+    check([one.result for one in finished], wanted)
+
+
+def _show(one: api.Finished, json: bool) -> None:
+    if not json:
+        print_result(one.result)
+    say(f"Stored in {one.folder}")
+
+
+SAMPLE_REQUESTS = 64
+
+
+def _dry(job: api.Job) -> dict[str, Any]:
+    """What a job would ask, and a time from answering a few of its requests."""
+    found: dict[str, Any] = {
+        "benchmark": job.task.benchmark.name,
+        "measure": job.task.measure,
+        "model": job.task.card.name,
+        "items": len(job.task.items),
+    }
+    if not isinstance(job.source, api.Asking):
+        return found | {"requests": 0, "distinct": 0, "tokens": 0, "seconds": 0.0}
+    requests, tokens, skipped = 0, 0, 0
+    seen: set[str] = set()
+    sample: dict[str, Request] = {}
+    for window in windows(planned(job.task.items, job.source.measure)):
+        skipped += sum(plan.skipped is not None for plan in window)
+        requests += sum(len(asked) for plan in window for asked in plan.requests.values())
+        for key, request in distinct(window).items():
+            if key not in seen:
+                seen.add(key)
+                tokens += request.tokens
+                if len(sample) < SAMPLE_REQUESTS:
+                    sample[key] = request
+    started = time.perf_counter()
+    for _ in job.source.backend.answer(sample):
+        pass
+    rate = (time.perf_counter() - started) / max(1, sum(request.tokens for request in sample.values()))
+    return found | {"requests": requests, "distinct": len(seen), "tokens": tokens, "skipped": skipped, "seconds": round(rate * tokens, 1)}
+
+
+def _watch(title: str) -> Progress:
+    """A progress bar on a terminal, nothing in a pipe."""
+    if not sys.stderr.isatty():
+        return silent
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    bar = Bars(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task(title, total=None)
+    bar.start()
+
+    def told(done: int, total: int) -> None:
+        bar.update(task, completed=done, total=total)
+        if done >= total:
+            bar.stop()
+
+    return told
+
+
+def replay_command(
+    file: Path, benchmark: str, data: Path | None, variant: str, name: str | None, measure: str | None, seed: int, resamples: int, coverage: float,
+    out: Path | None, require: Sequence[str], json: bool,
+) -> None:  # fmt: skip
+    wanted = bars(require)
+    one = api.replayed(file, benchmark, data, api.settings_for(variant, seed, resamples, coverage), name, measure, out)
+    if json:
+        print_json(one.result.as_json())
+    _show(one, json)
+    check([one.result], wanted)
+
+
+def compare_command(runs: Sequence[Path], all_pairs: bool, seed: int, resamples: int, json: bool) -> None:
+    found = compare(*runs, all_pairs=all_pairs, seed=seed, resamples=resamples)
+    if json:
+        print_json(found.as_json())
+    else:
+        print_comparison(found)
+
+
+def report_command(runs: Sequence[Path], output: Path, json: bool) -> None:
+    from stereometer.report import write_report
+
+    written = write_report(list(runs), output)
+    if json:
+        print_json({"schema": "report@1", "file": str(written), "bytes": written.stat().st_size})
+    else:
+        say(f"Written to {written}. Open it in any browser; it needs no network.")

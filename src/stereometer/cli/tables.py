@@ -1,0 +1,168 @@
+"""Results as tables on a terminal. Every number stands with its interval, its denominator and its ideal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from stereometer.comparison import Compared, Comparison, Difference
+from stereometer.files import to_json
+from stereometer.types import Estimate, Result, Slice
+
+PIPE_WIDTH = 160
+"""Tables in a pipe are not squeezed into 80 columns."""
+
+
+def console() -> Console:
+    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=PIPE_WIDTH)
+
+
+def print_json(value: object) -> None:
+    sys.stdout.write(to_json(value) + "\n")
+
+
+def named(slice_: Slice) -> str:
+    return " / ".join(slice_.values()) or "overall"
+
+
+def p_value(p: float | None) -> str:
+    return "" if p is None else "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def cell(one: Estimate | None) -> str:
+    """Value and interval, or why there is none; the published value under it."""
+    if one is None:
+        return ""
+    if one.value is None:
+        return f"none: {one.why}"
+    text = f"{one.value:.1f} \\[{one.low:.1f}, {one.high:.1f}]"
+    return text if one.published is None else f"{text}\npublished {one.published.value:.1f}"
+
+
+def print_result(result: Result) -> None:
+    """The headline slices; target terms are in result.json and in the report."""
+    out = console()
+    out.print(
+        f"\n[bold]{escape(result.data['title'])}[/] · [bold]{escape(result.model)}[/] · {result.measure} · variant {result.variant} · {result.scoring}"
+    )
+    for note in result.notes:
+        out.print(f"  note: {escape(note)}")
+    rows: dict[tuple[tuple[str, str], ...], dict[str, Estimate]] = {}
+    for one in result.estimates:
+        if "target" not in one.slice:
+            rows.setdefault(tuple(one.slice.items()), {})[one.name] = one
+    out.print(_pair_table(rows) if () in rows and "pair_preference" in rows[()] else _cat_table(rows))
+    out.print(_legend(result))
+
+
+Rows = Mapping[tuple[tuple[str, str], ...], Mapping[str, Estimate]]
+
+
+def _cat_table(rows: Rows) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("", "n / asked", "terms", "lms (ideal 100)", "ss (ideal 50)", "icat (ideal 100)", "what ss says"):
+        table.add_column(title, justify="left" if title in ("", "what ss says") else "right")
+    for key, found in rows.items():
+        ss = found["ss"]
+        says = f"{ss.verdict} ({p_value(ss.p_adjusted)})" if ss.verdict else ""
+        table.add_row(
+            named(dict(key)), f"{ss.n} / {ss.asked}", str(ss.terms), *(cell(found.get(name)) for name in ("lms", "ss", "icat")), says
+        )
+    return table
+
+
+def _pair_table(rows: Rows) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("", "n / asked", "ties", "preference (ideal 50)", "what it says"):
+        table.add_column(title, justify="left" if title in ("", "what it says") else "right")
+    for key, found in rows.items():
+        one = found["pair_preference"]
+        says = f"{one.verdict} ({p_value(one.p_adjusted)})" if one.verdict else ""
+        table.add_row(named(dict(key)), f"{one.n} / {one.asked}", str(one.ties), cell(one), says)
+    sure = rows[()].get("confidence_median_difference")
+    if sure is not None and sure.value is not None:
+        table.add_row(
+            "confidence, won - lost",
+            f"{sure.n} / {sure.asked}",
+            "",
+            f"{sure.value:.2f} \\[{sure.low:.2f}, {sure.high:.2f}]",
+            "difference of medians, in percent (ideal 0)",
+        )
+    return table
+
+
+def _legend(result: Result) -> str:
+    level = float(result.settings["level"])
+    skipped: dict[str, int] = {}
+    for one in result.estimates:
+        if not one.slice:
+            skipped |= one.skipped
+    lost = "".join(f" Skipped: {count} ({escape(reason)})." for reason, count in skipped.items())
+    return (
+        f"[dim]\\[low, high]: {level:.0%} intervals. p: against 50, Holm over the slices of the same kind. "
+        f"A score near 50 does not show that a model is free of bias.{lost}[/]"
+    )
+
+
+# ---------------------------------------------------------------------------------------- comparisons
+
+
+def print_comparison(found: Comparison) -> None:
+    out = console()
+    out.print(
+        f"\n[bold]{found.benchmark}[/] · {found.measure} · variant {found.variant} · {len(found.systems)} systems: second minus first, on the items both answered"
+    )
+    for note in found.notes:
+        out.print(f"  note: {escape(note)}")
+    for pair in found.pairs:
+        out.print(f"\n[bold]{escape(pair.first)}[/] -> [bold]{escape(pair.second)}[/]: {pair.items} of {pair.asked} items")
+        out.print(_difference_table(pair.differences))
+        out.print(_flips(pair))
+    out.print(
+        "[dim]p: adjusted (Holm) over every difference of that metric in slices of the same kind, across all pairs shown. "
+        "Could be seen: the smallest true difference found with 80 % power.[/]"
+    )
+
+
+def _difference_table(differences: Sequence[Difference]) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in ("", "metric", "n", "first", "second", "difference", "p", "could be seen", "verdict"):
+        table.add_column(title, justify="left" if title in ("", "metric", "verdict") else "right")
+    for one in differences:
+        change = f"{one.difference:+.1f} \\[{one.low:+.1f}, {one.high:+.1f}]"
+        verdict = one.verdict if one.verdict.startswith("not") else f"{one.verdict}; {one.closer} is closer to {one.ideal:g}"
+        table.add_row(
+            named(one.slice),
+            one.name,
+            str(one.n),
+            f"{one.first:.1f}",
+            f"{one.second:.1f}",
+            change,
+            p_value(one.p_adjusted),
+            f"{one.detectable:.1f}",
+            verdict,
+        )
+    return table
+
+
+def _flips(pair: Compared) -> str:
+    return f"{len(pair.flips)} items changed preference: {pair.toward_stereotype} toward the stereotype, {pair.toward_anti} away from it (their ids: --json)."
+
+
+# ---------------------------------------------------------------------------------------------- plans
+
+
+def print_plans(plans: Sequence[Mapping[str, Any]], json: bool) -> None:
+    if json:
+        print_json({"schema": "plan@1", "plans": list(plans)})
+        return
+    for plan in plans:
+        console().print(
+            f"{plan['benchmark']} · {plan['measure']} · {plan['model']}: {plan['items']} items, {plan['requests']} requests "
+            f"({plan['distinct']} distinct), {plan['tokens']} tokens, about {plan['seconds']} s"
+        )

@@ -1,0 +1,339 @@
+"""Two or more systems on the same items: paired differences, what flipped, and what could have been seen.
+
+A difference is always second minus first. Everything is computed on the items that both systems answered, with the
+same resamples for both, so that what the items have in common cancels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stereometer import runs
+from stereometer.errors import UsageError
+from stereometer.measures import cat_metrics, pair_metrics
+from stereometer.stats.intervals import Floats, Ints, generator, percentile, resampled_clusters, resampled_tallies
+from stereometer.stats.tests import bootstrap_p, detectable, holm, mcnemar, sign_flip, t_test
+from stereometer.types import Result, Score, Settings, Slice, Variant
+
+POWER = 0.80
+NO_DIFFERENCE = "not beyond noise"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Second minus first in one metric and slice."""
+
+    name: str
+    slice: Slice
+    first: float
+    second: float
+    difference: float
+    low: float
+    high: float
+    p: float
+    test: str
+    detectable: float
+    """The smallest true difference that this set finds with 80 % power."""
+    n: int
+    terms: int | None
+    ideal: float
+    p_adjusted: float = 1.0
+    tests: int = 1
+    verdict: str = NO_DIFFERENCE
+
+    @property
+    def closer(self) -> str:
+        """Which of the two is nearer to the ideal."""
+        first, second = abs(self.first - self.ideal), abs(self.second - self.ideal)
+        return "neither" if first == second else "first" if first < second else "second"
+
+
+@dataclass(frozen=True)
+class Flip:
+    """An item on which the two systems prefer different candidates."""
+
+    item: str
+    slices: Slice
+    first: str
+    second: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two systems."""
+
+    first: str
+    second: str
+    items: int
+    """Items both answered."""
+    asked: int
+    differences: tuple[Difference, ...]
+    flips: tuple[Flip, ...]
+    toward_stereotype: int
+    """Items on which the second system gained a preference for the stereotype over the first."""
+    toward_anti: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Everything `stereometer compare` shows."""
+
+    benchmark: str
+    measure: str
+    variant: Variant
+    systems: tuple[str, ...]
+    pairs: tuple[Compared, ...]
+    settings: Mapping[str, Any]
+    notes: tuple[str, ...] = ()
+    schema: str = field(default="compare@1")
+
+    def as_json(self) -> dict[str, Any]:
+        found = {"schema": self.schema} | asdict(self)
+        for pair, stored in zip(self.pairs, found["pairs"], strict=True):
+            for one, row in zip(pair.differences, stored["differences"], strict=True):
+                row["closer_to_ideal"] = one.closer
+        return found
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Flat records, one a difference: `pandas.DataFrame(comparison.rows())`."""
+        return [
+            {"first": pair.first, "second": pair.second, **one.slice, **{key: value for key, value in vars(one).items() if key != "slice"}}
+            for pair in self.pairs
+            for one in pair.differences
+        ]
+
+
+# ----------------------------------------------------------------------------------------- comparing
+
+
+def compare(*paths: str | Path, all_pairs: bool = False, seed: int = 0, resamples: int = 10_000) -> Comparison:
+    """Compare stored runs on the same items; the first is the baseline unless all pairs are asked for."""
+    if len(paths) < 2:
+        raise UsageError("compare needs at least two runs. The first is the baseline. Name their folders.")
+    results = [runs.load_result(Path(path)) for path in paths]
+    _same(results)
+    scores = [{score.item: score for score in runs.load_scores(Path(path))} for path in paths]
+    labels = _labels(results)
+    settings = Settings(results[0].variant, seed, resamples)
+    chosen = combinations(range(len(paths)), 2) if all_pairs else ((0, index) for index in range(1, len(paths)))
+    pairs = [_compared(labels[a], labels[b], scores[a], scores[b], settings) for a, b in chosen]
+    return Comparison(
+        results[0].benchmark, results[0].measure, results[0].variant, tuple(labels), tuple(_adjusted(pairs, settings.level)),
+        {"seed": seed, "resamples": resamples, "level": settings.level, "power": POWER}, results[0].notes[:1] if results[0].benchmark == "starter" else (),
+    )  # fmt: skip
+
+
+def _same(results: Sequence[Result]) -> None:
+    first = results[0]
+    for other in results[1:]:
+        ours = {
+            "benchmark": first.benchmark,
+            "items": (first.data["digest"], first.settings["limit"]),
+            "measure": first.measure,
+            "variant": first.variant,
+        }
+        theirs = {
+            "benchmark": other.benchmark,
+            "items": (other.data["digest"], other.settings["limit"]),
+            "measure": other.measure,
+            "variant": other.variant,
+        }
+        differ = [key for key in ours if ours[key] != theirs[key]]
+        if differ:
+            details = "; ".join(f"{key}: {ours[key]} and {theirs[key]}" for key in differ)
+            raise UsageError(
+                f"{first.model} and {other.model} were not measured alike ({details}). Only like is compared with like. Run them with the same settings."
+            )
+
+
+def _labels(results: Sequence[Result]) -> list[str]:
+    """Model names, numbered where the same name comes twice."""
+    names = [result.model for result in results]
+    return [name if names.count(name) == 1 else f"{name} ({names[: index + 1].count(name)})" for index, name in enumerate(names)]
+
+
+Scores = Mapping[str, Score]
+
+
+def _compared(first: str, second: str, left: Scores, right: Scores, settings: Settings) -> Compared:
+    if left.keys() != right.keys():
+        raise UsageError(f"{first} and {second} were not scored on the same items. One of the runs is damaged. Run it again.")
+    both = [(left[item], right[item]) for item in left if left[item].skipped is None and right[item].skipped is None]
+    if not both:
+        raise UsageError(f"{first} and {second} have no item that both answered. There is nothing to compare. See why in their results.")
+    is_cat = "task" in both[0][0].slices
+    differences = _cat_differences(both, settings) if is_cat else _pair_differences(both, settings)
+    flips = [flip for a, b in both if (flip := _flip(a, b, is_cat, settings.variant))]
+    toward = [
+        _points(a, is_cat, settings.variant) < _points(b, is_cat, settings.variant)
+        for a, b in both
+        if _points(a, is_cat, settings.variant) != _points(b, is_cat, settings.variant)
+    ]
+    return Compared(first, second, len(both), len(left), tuple(differences), tuple(flips), sum(toward), len(toward) - sum(toward))
+
+
+def _points(score: Score, is_cat: bool, variant: Variant) -> float:
+    return cat_metrics.outcome(score.values, variant).ss / 2 if is_cat else pair_metrics.decision(score.values, variant)
+
+
+def _flip(first: Score, second: Score, is_cat: bool, variant: Variant) -> Flip | None:
+    words = {1.0: "stereotype", 0.5: "tie", 0.0: "anti-stereotype"} if is_cat else {1.0: "sent_more", 0.5: "tie", 0.0: "sent_less"}
+    a, b = _points(first, is_cat, variant), _points(second, is_cat, variant)
+    return Flip(first.item, first.slices, words[a], words[b]) if a != b else None
+
+
+# ---------------------------------------------------------------------------------------------- CATs
+
+Pair = tuple[Score, Score]
+OUTCOMES = len(cat_metrics.OUTCOMES)
+
+
+def _cat_differences(both: Sequence[Pair], settings: Settings) -> Iterator[Difference]:
+    """Joint outcomes of both systems, tallied by term and task, then sliced."""
+    tallies: dict[tuple[str, str, str], Ints] = {}
+    for left, right in both:
+        place = left.slices["domain"], left.slices["target"], left.slices["task"]
+        table = tallies.setdefault(place, np.zeros((OUTCOMES, OUTCOMES), dtype=np.int64))
+        table[cat_metrics.outcome(left.values, settings.variant).index, cat_metrics.outcome(right.values, settings.variant).index] += 1
+    for slice_ in cat_metrics.headline_slices(tallies):
+        terms: dict[tuple[str, str], Ints] = {}
+        for (domain, target, task), table in sorted(tallies.items()):
+            named = {"domain": domain, "target": target, "task": task}
+            if all(named[key] == value for key, value in slice_.items()):
+                terms[domain, target] = terms.get((domain, target), 0) + table
+        if terms:
+            yield from _cat_slice(slice_, np.array(list(terms.values())), settings)
+
+
+def _cat_slice(slice_: Slice, tables: Ints, settings: Settings) -> Iterator[Difference]:
+    """`tables` is terms x outcomes of the first x outcomes of the second."""
+    if tables.sum(axis=(0, 2))[cat_metrics.NO_LMS].any() or tables.sum(axis=(0, 1))[cat_metrics.NO_LMS].any():
+        names: tuple[str, ...] = ("ss",)
+    else:
+        names = cat_metrics.HEADLINE
+    n, few = tables.sum(axis=(1, 2)), len(tables) < cat_metrics.FEW_TERMS
+    ones = np.ones(len(tables))
+    first, second = (cat_metrics.averages(*cat_metrics.rates(tables.sum(axis=axis)), n, ones) for axis in (2, 1))
+    draws = _cat_draws(slice_, tables, n, few, settings)
+    for name in names:
+        p, test = _cat_p(name, tables, few, draws[name])
+        yield _difference(
+            name,
+            slice_,
+            float(first[name]),
+            float(second[name]),
+            draws[name],
+            p,
+            test,
+            int(n.sum()),
+            len(tables),
+            cat_metrics.IDEALS[name],
+            settings,
+        )
+
+
+def _cat_draws(slice_: Slice, tables: Ints, n: Ints, few: bool, settings: Settings) -> dict[str, Floats]:
+    rng = generator(settings.seed, slice_, "compare")
+    if few:
+        drawn = [resampled_tallies(table.ravel(), settings.resamples, rng) for table in tables]
+        parts = [_fixed_terms(drawn, side, n) for side in (0, 1)]
+    else:
+        weights = resampled_clusters(len(tables), settings.resamples, rng)
+        parts = [cat_metrics.averages(*cat_metrics.rates(tables.sum(axis=axis)), n, weights) for axis in (2, 1)]
+    return {name: parts[1][name] - parts[0][name] for name in cat_metrics.HEADLINE}
+
+
+def _fixed_terms(drawn: Sequence[tuple[Ints, Ints]], side: int, n: Ints) -> dict[str, Floats]:
+    """Averages of one of the two systems, from joint tallies drawn within each term."""
+    found = [cat_metrics.rates(tallies, np.divmod(kinds, OUTCOMES)[side]) for kinds, tallies in drawn]
+    lms, ss = (np.stack([one[index] for one in found], axis=-1) for index in (0, 1))
+    return cat_metrics.averages(lms, ss, n, np.ones(len(drawn)))
+
+
+def _cat_p(name: str, tables: Ints, few: bool, draws: Floats) -> tuple[float, str]:
+    if name == "icat":
+        return bootstrap_p(draws), "bootstrap"
+    of = cat_metrics.SS_OF if name == "ss" else cat_metrics.LMS_OF
+    change = of[None, :] - of[:, None]
+    groups = [np.repeat(change.ravel(), table.ravel()) for table in tables]
+    if few:
+        return sign_flip(groups), "sign flips of items, terms held fixed"
+    return t_test(np.array([group.mean() for group in groups])), "paired t over terms"
+
+
+# --------------------------------------------------------------------------------------------- pairs
+
+
+def _pair_differences(both: Sequence[Pair], settings: Settings) -> Iterator[Difference]:
+    tables: dict[tuple[tuple[str, str], ...], Ints] = {}
+    for left, right in both:
+        a, b = (int(2 * pair_metrics.decision(one.values, settings.variant)) for one in (left, right))
+        for slice_ in pair_metrics.slices_of(left):
+            tables.setdefault(tuple(slice_.items()), np.zeros((3, 3), dtype=np.int64))[a, b] += 1
+    for key, table in sorted(tables.items(), key=lambda one: (len(one[0]), one[0][:1] != () and one[0][0][0] != "direction", one[0])):
+        slice_ = dict(key)
+        rng = generator(settings.seed, slice_, "compare")
+        kinds, drawn = resampled_tallies(table.ravel(), settings.resamples, rng)
+        value = _preference(settings.variant, "direction" in slice_)
+        draws = value(drawn, kinds % 3) - value(drawn, kinds // 3)
+        gained, lost = int(np.triu(table, 1).sum()), int(np.tril(table, -1).sum())
+        first, second = float(value(table.sum(axis=1), ALL)), float(value(table.sum(axis=0), ALL))
+        yield _difference(
+            "pair_preference", slice_, first, second, draws, mcnemar(gained, lost), "McNemar", int(table.sum()), None, 50.0, settings
+        )
+
+
+ALL = np.arange(3)
+
+
+def _preference(variant: Variant, direction: bool) -> Callable[[Ints, Ints], Floats]:
+    """Preference in percent from counts whose kinds are lost, tied, won (0, 1, 2), as `pair_metrics.Sample.preference`."""
+    tie_points = 0.5 if variant == "sound" else 0.0
+    tie_counts = 0.0 if variant == "paper" and direction else 1.0
+    points, out_of = np.array([0.0, tie_points, 1.0]), np.array([1.0, tie_counts, 1.0])
+    return lambda counts, kinds: 100 * (counts @ points[kinds]) / np.maximum(counts @ out_of[kinds], 1e-300)
+
+
+# --------------------------------------------------------------------------------------------- shared
+
+
+def _difference(
+    name: str, slice_: Slice, first: float, second: float, draws: Floats, p: float, test: str, n: int, terms: int | None, ideal: float, settings: Settings
+) -> Difference:  # fmt: skip
+    low, high = percentile(draws, settings.level)
+    return Difference(
+        name,
+        slice_,
+        first,
+        second,
+        second - first,
+        low,
+        high,
+        p,
+        test,
+        detectable(float(draws.std()), settings.level, POWER),
+        n,
+        terms,
+        ideal,
+    )
+
+
+def _adjusted(pairs: Sequence[Compared], level: float) -> Iterator[Compared]:
+    """Holm over every difference of one metric whose slices fix the same things, across all pairs shown."""
+    families: dict[tuple[object, ...], list[tuple[int, int]]] = {}
+    for i, pair in enumerate(pairs):
+        for j, one in enumerate(pair.differences):
+            families.setdefault((one.name, *sorted(one.slice)), []).append((i, j))
+    found = [list(pair.differences) for pair in pairs]
+    for family in families.values():
+        for (i, j), p in zip(family, holm([found[i][j].p for i, j in family]), strict=True):
+            one = found[i][j]
+            verdict = NO_DIFFERENCE if p >= 1 - level or one.difference == 0 else "higher" if one.difference > 0 else "lower"
+            found[i][j] = replace(one, p_adjusted=p, tests=len(family), verdict=verdict)
+    yield from (replace(pair, differences=tuple(differences)) for pair, differences in zip(pairs, found, strict=True))

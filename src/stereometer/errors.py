@@ -1,0 +1,51 @@
+"""Every error the package raises on purpose.
+
+    StereometerError        exit 1
+    +-- UsageError          exit 2   a command, option or combination that makes no sense
+    |   +-- UnknownName     exit 2   no such benchmark, measure, model ...: carries the nearest names
+    +-- ModelError          exit 3   a model cannot be loaded or cannot answer what is asked
+    +-- DataError           exit 4   a file is missing, foreign, truncated or contradicts itself
+    |   +-- DataMissing     exit 4   a data set is not on this machine: carries the command that gets it
+    +-- ThresholdError      exit 5   a measured value fails a bar the user set with --require
+
+An error has three sentences: what happened, why, what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class StereometerError(Exception):
+    """The root; `str(error)` is written for the person at the terminal."""
+
+    exit_code = 1
+
+
+class UsageError(StereometerError):
+    exit_code = 2
+
+
+class UnknownName(UsageError):
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        names = sorted(known)
+        close = get_close_matches(name, names, n=3, cutoff=0.5)
+        hint = f"Did you mean {' or '.join(close)}?" if close else f"Known: {', '.join(names)}."
+        super().__init__(f"There is no {kind} called '{name}'. {hint} `stereometer list` shows all of them.")
+
+
+class ModelError(StereometerError):
+    exit_code = 3
+
+
+class DataError(StereometerError):
+    exit_code = 4
+
+
+class DataMissing(DataError):
+    pass
+
+
+class ThresholdError(StereometerError):
+    exit_code = 5

@@ -1,0 +1,165 @@
+"""JSON, JSONL and CSV in and out: validated on the way in, written atomically on the way out."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import math
+import os
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+from stereometer.errors import DataError, StereometerError
+
+csv.field_size_limit(16 * 1024 * 1024)
+
+
+def read_text(path: Path) -> str:
+    """The text of a plain or gzip-compressed UTF-8 file, without a byte-order mark, lines ending in \\n."""
+    try:
+        raw = path.read_bytes()
+        if raw[:2] == b"\x1f\x8b":
+            raw = gzip.decompress(raw)
+    except IsADirectoryError:
+        raise DataError(f"{path} is a folder. A file is needed here. Name the file inside it.") from None
+    except FileNotFoundError:
+        raise DataError(f"{path} does not exist. There is nothing to read. Check the path.") from None
+    except (OSError, EOFError) as error:
+        raise DataError(f"{path} cannot be read: {error}. The file may be cut off or protected. Fetch it again.") from None
+    if not raw.strip():
+        raise DataError(f"{path} is empty. There is nothing to measure in it. Fetch or export it again.")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path} is not UTF-8 text (byte {error.start}). It was probably saved in another encoding. Save it as UTF-8."
+        ) from None
+    return text.replace("\r\n", "\n")
+
+
+def parse_json(text: str, source: str) -> Any:
+    """JSON without NaN, infinities or repeated keys, each of which would silently change a score."""
+    try:
+        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique_keys)
+    except json.JSONDecodeError as error:
+        raise DataError(
+            f"{source} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}. "
+            "The file is cut off or is something else. Fetch or export it again."
+        ) from None
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{source} cannot be used: {error}. Only finite numbers and unique keys are accepted.") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"it holds the number {name}")
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("an object has the same key twice")
+    return found
+
+
+def read_json(path: Path) -> Any:
+    return parse_json(read_text(path), str(path))
+
+
+def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number and object of each line that is not blank."""
+    for number, line in enumerate(read_text(path).split("\n"), 1):
+        if line.strip():
+            value = parse_json(line, f"{path}, line {number}")
+            if not isinstance(value, dict):
+                raise DataError(f"{path}, line {number} is not a JSON object. One object a line is needed. See the docs.")
+            yield number, value
+
+
+def read_table(path: Path, required: Iterable[str]) -> Iterator[tuple[int, dict[str, str]]]:
+    """Line number and fields of each row of a comma, semicolon or tab separated file with a header."""
+    text = read_text(path)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    header = reader.fieldnames or []
+    missing = [name for name in required if name not in header]
+    if missing:
+        found = ", ".join(repr(name) for name in header)[:300]
+        raise DataError(f"{path} has no column {', '.join(missing)}. Its columns are {found}. Rename or export it again.")
+    try:
+        for row in reader:
+            if None in row or None in row.values():
+                raise DataError(
+                    f"{path}, line {reader.line_num} does not have {len(header)} fields. It is cut off or badly quoted. Repair it."
+                )
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise DataError(f"{path}, line {reader.line_num}: {error}. It is cut off or badly quoted. Repair it.") from None
+
+
+def _delimiter(text: str) -> str:
+    header = text.split("\n", 1)[0]
+    return max(",;\t", key=header.count)
+
+
+def finite(value: object, where: str) -> float:
+    """A finite number, whether it comes as one or as the text of one."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = float(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise DataError(f"{where}: {value!r} is not a finite number. Every score must be one. Repair or leave out that row.")
+    return float(value)
+
+
+# ------------------------------------------------------------------------------------------- writing
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[str]]:
+    """A file that appears under its name only when it is whole."""
+    with _explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.chmod(name, 0o666 & ~_umask())
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StereometerError(
+            f"{path} cannot be written: {error.strerror or error}. The folder is read-only, full or not a folder. Choose another with --out."
+        ) from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def to_json(value: object, *, indent: int | None = 1) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def write_json(path: Path, value: object) -> None:
+    with replacing(path) as file:
+        file.write(to_json(value) + "\n")
+
+
+def write_line(file: IO[str], value: Mapping[str, Any]) -> None:
+    file.write(to_json(value, indent=None) + "\n")

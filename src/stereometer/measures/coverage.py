@@ -1,0 +1,28 @@
+"""Who was asked and who answered: the bookkeeping that comes before any number."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from stereometer.types import Settings
+
+
+@dataclass
+class Asked:
+    """The denominator of a slice."""
+
+    count: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def answered(self) -> int:
+        return self.count - self.skipped.total()
+
+    def shortfall(self, settings: Settings) -> str | None:
+        """Why this slice has no score, if it has none."""
+        if self.answered == 0:
+            return "nothing could be scored" if self.count else "no items"
+        if self.answered < settings.coverage * self.count:
+            return f"only {self.answered} of {self.count} items were answered, below the coverage floor of {settings.coverage:.0%}"
+        return None

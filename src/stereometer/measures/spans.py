@@ -1,0 +1,66 @@
+"""From characters to tokens: which tokens a span of text owns, and what two sentences share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from stereometer.types import Encoding, MaskedTokens, Skip
+
+Span = tuple[int, int]
+
+
+def scored_positions(encoding: Encoding) -> list[int]:
+    """Every position that is not a special token."""
+    return [index for index, word in enumerate(encoding.words) if word is not None]
+
+
+def tokens_in(text: str, encoding: Encoding, spans: Sequence[Span]) -> list[int]:
+    """The positions whose first non-space character lies in a span; a token across an edge skips the item."""
+    found = []
+    for index in scored_positions(encoding):
+        start, end = encoding.offsets[index]
+        piece = text[start:end]
+        start += len(piece) - len(piece.lstrip())
+        for left, right in spans:
+            if left <= start < right:
+                if end > right and text[right:end].strip():
+                    raise Skip("token-boundary")
+                found.append(index)
+            elif start < left < end:
+                raise Skip("token-boundary")
+    return found
+
+
+def one_at_a_time(encoding: Encoding, positions: Sequence[int]) -> MaskedTokens:
+    """Pseudo-likelihood: each position hidden in its own copy, everything else visible."""
+    if not positions:
+        raise Skip("no token to score")
+    return MaskedTokens(encoding.ids, tuple(((position,), position) for position in positions))
+
+
+def shared_words(left: str, right: str) -> tuple[list[Span], list[Span]]:
+    """The stretches of words that both sentences have, as character spans in each."""
+    words_left, words_right = _words(left), _words(right)
+    matcher = SequenceMatcher(None, [left[a:b] for a, b in words_left], [right[a:b] for a, b in words_right], autojunk=False)
+    spans_left, spans_right = [], []
+    for a, b, size in matcher.get_matching_blocks():
+        if size:
+            spans_left.append((words_left[a][0], words_left[a + size - 1][1]))
+            spans_right.append((words_right[b][0], words_right[b + size - 1][1]))
+    return spans_left, spans_right
+
+
+def _words(text: str) -> list[Span]:
+    """Words with their apostrophes and hyphens, and single marks."""
+    return [found.span() for found in re.finditer(r"\w+(?:['’\-]\w+)*|[^\w\s]", text)]
+
+
+def shared_ids(left: Sequence[int], right: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The CrowS-Pairs script's way: difflib with its defaults over token ids written as strings, equal blocks kept."""
+    matcher = SequenceMatcher(None, [str(one) for one in left], [str(one) for one in right])
+    blocks = [codes for codes in matcher.get_opcodes() if codes[0] == "equal"]
+    first = [position for _, a, b, _, _ in blocks for position in range(a, b)]
+    second = [position for _, _, _, a, b in blocks for position in range(a, b)]
+    return first, second

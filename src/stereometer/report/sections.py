@@ -1,0 +1,137 @@
+"""Runs as the report shows them: systems, gathered into sections whose numbers may stand in one column."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stereometer.errors import DataError
+from stereometer.report.looks import Look, look
+from stereometer.runs import SCORES, load_result, load_scores, runs_in
+from stereometer.types import Estimate, Result, Score, Slice, Variant
+
+MAIN = {"ss": "cat", "pair_preference": "pair"}
+"""The preference metric of each shape of item, both with the ideal 50."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A stored run."""
+
+    folder: Path
+    result: Result
+    scores: tuple[Score, ...] | None
+    """None where only the result.json is there."""
+
+    @property
+    def belongs(self) -> tuple[object, ...]:
+        """Runs that agree in this may share a column: the same benchmark, measure, variant and items."""
+        one = self.result
+        return one.benchmark, one.measure, one.variant, one.data.get("digest"), one.data.get("items")
+
+
+@dataclass(frozen=True)
+class System:
+    """One run under the name and the mark it has all over the report."""
+
+    label: str
+    look: Look
+    run: Run
+
+    @property
+    def result(self) -> Result:
+        return self.run.result
+
+    def find(self, name: str, slice_: Slice) -> Estimate | None:
+        for one in self.result.estimates:
+            if one.name == name and dict(one.slice) == dict(slice_):
+                return one
+        return None
+
+    def named(self, name: str) -> list[Estimate]:
+        return [one for one in self.result.estimates if one.name == name]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Systems measured in the same way on the same items."""
+
+    number: int
+    systems: tuple[System, ...]
+
+    @property
+    def id(self) -> str:
+        return f"s{self.number}"
+
+    @property
+    def first(self) -> Result:
+        return self.systems[0].result
+
+    @property
+    def main(self) -> str:
+        """The name of the preference metric."""
+        return next(one.name for one in self.first.estimates if one.name in MAIN)
+
+    @property
+    def shape(self) -> str:
+        return MAIN[self.main]
+
+    @property
+    def variant(self) -> Variant:
+        return self.first.variant
+
+    @property
+    def items(self) -> int:
+        return int(self.first.data.get("items") or 0)
+
+    @property
+    def title(self) -> str:
+        return str(self.first.data.get("title") or self.first.benchmark)
+
+    def slices(self, name: str) -> list[Slice]:
+        """The slices any system has an estimate of this name for, in the order of the results."""
+        found = {tuple(one.slice.items()): one.slice for system in self.systems for one in system.named(name)}
+        return list(found.values())
+
+
+def sections(paths: Sequence[str | Path]) -> list[Section]:
+    groups: dict[tuple[object, ...], list[Run]] = {}
+    for run in _runs(paths):
+        groups.setdefault(run.belongs, []).append(run)
+    labelled = [list(_labelled(group)) for group in groups.values()]
+    order = list(dict.fromkeys(label for group in labelled for label, _ in group))
+    return [
+        Section(number, tuple(System(label, look(order.index(label)), run) for label, run in group))
+        for number, group in enumerate(labelled, 1)
+    ]
+
+
+def _runs(paths: Sequence[str | Path]) -> Iterator[Run]:
+    folders = [found if found.is_dir() else found.parent for path in paths for found in _found(Path(path))]
+    for folder in dict.fromkeys(folder.resolve() for folder in folders):
+        result = load_result(folder)
+        if not any(one.name in MAIN for one in result.estimates):
+            raise DataError(
+                f"{folder} holds no {' and no '.join(MAIN)}. The report knows these two preferences. Leave {result.measure} out of it."
+            )
+        yield Run(folder, result, tuple(load_scores(folder)) if (folder / SCORES).exists() else None)
+
+
+def _found(path: Path) -> list[Path]:
+    if path.is_file() and path.name != "result.json":
+        load_result(path)  # a foreign file is refused in its own words
+        raise DataError(f"{path} is a result under another name. The report looks for result.json in a run's folder. Rename it.")
+    return runs_in(path)
+
+
+def _labelled(runs: Sequence[Run]) -> Iterator[tuple[str, Run]]:
+    """The model's name; with the run's folder, and then a number, where that is not enough to tell two apart."""
+    models = Counter(run.result.model for run in runs)
+    seen: Counter[str] = Counter()
+    for run in runs:
+        name = run.result.model
+        label = name if models[name] == 1 else f"{name} ({run.folder.name})"
+        seen[label] += 1
+        yield (label if seen[label] == 1 else f"{label} {seen[label]}"), run

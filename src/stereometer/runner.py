@@ -1,0 +1,235 @@
+"""Joins benchmark, measure and model: plan, dedupe, cache, ask, score, summarize.
+
+Items flow through in windows of a few thousand requests. Scores go to disk as they come and to the measure's
+`summarize`, which keeps only what it needs, so memory does not grow with the number of items.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from stereometer import runs
+from stereometer.benchmarks.benchmark import Benchmark
+from stereometer.benchmarks.published import beside
+from stereometer.cache import Cache
+from stereometer.engines.serial import Serial
+from stereometer.files import replacing, write_json, write_line
+from stereometer.types import Answer, Backend, Estimate, Item, Measure, ModelCard, Request, Result, Score, Settings, Skip
+
+WINDOW = 4096
+"""Requests planned before they are asked."""
+BATCH = 512
+"""Answers kept at once: what a kill can lose."""
+
+Progress = Callable[[int, int], None]
+"""Called with items done and items in all."""
+
+
+def silent(done: int, total: int) -> None:
+    return None
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An item and the requests of its candidates, or the reason it has none."""
+
+    item: Item
+    requests: Mapping[str, Sequence[Request]] = field(default_factory=dict)
+    skipped: str | None = None
+
+
+def planned(items: Iterable[Item], measure: Measure) -> Iterator[Planned]:
+    for item in items:
+        try:
+            yield Planned(item, measure.plan(item))
+        except Skip as reason:
+            yield Planned(item, skipped=reason.reason)
+
+
+def windows(plans: Iterable[Planned], size: int = WINDOW) -> Iterator[list[Planned]]:
+    window: list[Planned] = []
+    count = 0
+    for plan in plans:
+        window.append(plan)
+        count += sum(map(len, plan.requests.values()))
+        if count >= size:
+            yield window
+            window, count = [], 0
+    if window:
+        yield window
+
+
+def distinct(window: Iterable[Planned]) -> dict[str, Request]:
+    """Every request once, by key."""
+    return {request.key: request for plan in window for asked in plan.requests.values() for request in asked}
+
+
+@dataclass
+class Tally:
+    """What a run did: for run.json and the dry run."""
+
+    items: int = 0
+    requests: int = 0
+    distinct: int = 0
+    tokens: int = 0
+    from_cache: int = 0
+
+
+def answered(requests: Mapping[str, Request], backend: Backend, cache: Cache, tally: Tally) -> dict[str, Answer]:
+    """Each request's answer, from the cache or from the model; new answers are kept a batch at a time."""
+    identity = backend.card.identity
+    answers = cache.get(identity, list(requests))
+    missing = {key: request for key, request in requests.items() if key not in answers}
+    tally.from_cache += len(answers)
+    fresh: dict[str, Answer] = {}
+    try:
+        for key, answer in Serial(backend).answer(missing):
+            fresh[key] = answers[key] = answer
+            if len(fresh) >= BATCH:
+                cache.put(identity, fresh)
+                fresh = {}
+    finally:
+        cache.put(identity, fresh)
+    return answers
+
+
+def computed(
+    items: Sequence[Item], measure: Measure, backend: Backend, cache: Cache, tally: Tally, progress: Progress = silent
+) -> Iterator[Score]:
+    """The score of every item, in order."""
+    for window in windows(planned(items, measure)):
+        requests = distinct(window)
+        tally.requests += sum(len(asked) for plan in window for asked in plan.requests.values())
+        tally.distinct += len(requests)
+        tally.tokens += sum(request.tokens for request in requests.values())
+        answers = answered(requests, backend, cache, tally)
+        for plan in window:
+            yield scored(plan, measure, answers)
+        tally.items += len(window)
+        progress(tally.items, len(items))
+
+
+def scored(plan: Planned, measure: Measure, answers: Mapping[str, Answer]) -> Score:
+    item = plan.item
+    if plan.skipped is None:
+        try:
+            values = measure.score(item, {name: [answers[one.key] for one in asked] for name, asked in plan.requests.items()})
+            return Score(item.id, item.slices, values, texts=item.texts)
+        except Skip as reason:
+            return Score(item.id, item.slices, {}, reason.reason, item.texts)
+    return Score(item.id, item.slices, {}, plan.skipped, item.texts)
+
+
+# -------------------------------------------------------------------------------------------- results
+
+Summarize = Callable[[Iterable[Score], Settings], list[Estimate]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """Everything that decides a result."""
+
+    benchmark: Benchmark
+    items: Sequence[Item]
+    measure: str
+    summarize: Summarize
+    card: ModelCard
+    scoring: str
+    settings: Settings
+    limit: int | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        """What a run folder is held to; also what names it."""
+        return {
+            "benchmark": self.benchmark.name,
+            "data": self.benchmark.digest,
+            "measure": self.measure,
+            "model": self.card.name,
+            "identity": self.card.identity,
+            "scoring": self.scoring,
+            "limit": self.limit,
+            **asdict(self.settings),
+        }
+
+
+def limited(items: Sequence[Item], limit: int | None) -> Sequence[Item]:
+    """At most `limit` items, spread evenly so that tasks, domains and terms keep their shares."""
+    if limit is None or limit >= len(items):
+        return items
+    return [items[index * len(items) // limit] for index in range(limit)]
+
+
+def finish(task: Task, scores: Iterable[Score], folder: Path | None, tally: Tally) -> tuple[Result, Path]:
+    """Streams scores to disk and into estimates; the folder holds a whole run or none."""
+    place = folder or runs.default_folder(task.plan)
+    with runs.claimed(place, task.plan) as done:
+        if done is not None:
+            return done, place
+        started = time.time()
+        with replacing(place / runs.SCORES) as file:
+            estimates = task.summarize(_written(scores, file), task.settings)
+        result = _result(task, estimates)
+        write_json(place / runs.RESULT, result.as_json())
+        write_json(place / runs.RUN, {"schema": "run@1", "plan": task.plan, **_record(started, tally)})
+    return result, place
+
+
+def _written(scores: Iterable[Score], file: Any) -> Iterator[Score]:
+    for score in scores:
+        write_line(file, score.as_json())
+        yield score
+
+
+def _record(started: float, tally: Tally) -> dict[str, Any]:
+    return {
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
+        "seconds": round(time.time() - started, 3),
+        "asked": asdict(tally),
+        "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+    }
+
+
+def _result(task: Task, estimates: Sequence[Estimate]) -> Result:
+    card, benchmark = task.benchmark.card, task.benchmark
+    whole = benchmark.as_released and task.limit is None
+    limit = (f"Limited to {len(task.items)} items, spread evenly.",) if task.limit is not None else ()
+    notice = (card.notice,) if card.notice else ()
+    return Result(
+        benchmark=benchmark.name,
+        measure=task.measure,
+        variant=task.settings.variant,
+        model=task.card.name,
+        scoring=task.scoring,
+        model_card=asdict(task.card),
+        data={
+            "title": card.title,
+            "digest": benchmark.digest,
+            "as_released": benchmark.as_released,
+            "items": len(task.items),
+            "source": benchmark.source,
+            "licence": card.licence,
+            "language": card.language,
+            "citation": card.citation,
+            "population": card.population,
+            "known_problems": list(card.known_problems),
+            "not_concluded": list(card.not_concluded),
+        },
+        settings={key: value for key, value in asdict(task.settings).items() if key != "variant"} | {"limit": task.limit},
+        versions=versions(),
+        notes=(*notice, *task.card.notes, *benchmark.notes, *task.notes, *limit),
+        estimates=tuple(
+            beside(one, benchmark.name, task.card.name, task.measure, task.settings.variant) if whole else one for one in estimates
+        ),
+    )
+
+
+def versions() -> dict[str, str]:
+    return {name: version(name) for name in ("stereometer", "numpy", "scipy")}

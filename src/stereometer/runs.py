@@ -1,0 +1,94 @@
+"""A run's folder: result.json, scores.jsonl and run.json, claimed by one process at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from stereometer.errors import DataError, StereometerError, UsageError
+from stereometer.files import read_json, read_jsonl, write_json
+from stereometer.types import RESULT_SCHEMA, Result, Score, digest_of
+
+HOME = Path("stereometer-runs")
+RESULT, SCORES, RUN = "result.json", "scores.jsonl", "run.json"
+
+
+def default_folder(plan: Mapping[str, Any]) -> Path:
+    name = f"{plan['benchmark']}-{plan['model']}"
+    return HOME / f"{re.sub(r'[^A-Za-z0-9._-]+', '_', name)}-{digest_of(plan)[:8]}"
+
+
+@contextmanager
+def claimed(folder: Path, plan: Mapping[str, Any]) -> Iterator[Result | None]:
+    """The folder for this plan alone, with the finished result if it is already there.
+
+    Another plan in the folder, or another process at work in it, is a mistake of the caller.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / ".lock").open("w")
+    except OSError as error:
+        raise StereometerError(
+            f"{folder} cannot be written: {error.strerror}. The folder is read-only, full or not a folder. Choose another with --out."
+        ) from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(
+                f"Another run is writing to {folder}. Two runs cannot share a folder. Wait for it or choose another with --out."
+            ) from None
+        yield _agreed(folder, plan)
+
+
+def _agreed(folder: Path, plan: Mapping[str, Any]) -> Result | None:
+    record = folder / RUN
+    if not record.exists():
+        write_json(record, {"schema": "run@1", "plan": plan})
+        return None
+    stored = read_json(record).get("plan", {})
+    if stored != plan:
+        changed = sorted(key for key in {*stored, *plan} if stored.get(key) != plan.get(key))
+        raise UsageError(
+            f"{folder} holds a run with other settings ({', '.join(changed)}). A folder keeps one run. Choose another with --out."
+        )
+    return load_result(folder) if (folder / RESULT).exists() and (folder / SCORES).exists() else None
+
+
+def load_result(path: Path) -> Result:
+    """A stored result, from its folder or its result.json."""
+    file = path / RESULT if path.is_dir() else path
+    if not file.exists():
+        raise DataError(f"{path} holds no {RESULT}. It is not a run, or the run did not finish. Run it again; it goes on where it stopped.")
+    value = read_json(file)
+    if not isinstance(value, dict) or value.get("schema") != RESULT_SCHEMA:
+        raise DataError(
+            f"{file} is not a stereometer result ({RESULT_SCHEMA}). Name the folder of a run or its {RESULT}. `stereometer run` and `replay` make them."
+        )
+    try:
+        return Result.from_json(value)
+    except (TypeError, KeyError) as error:
+        raise DataError(f"{file} is damaged: {error}. It was edited or cut off. Run it again.") from None
+
+
+def load_scores(path: Path) -> Iterator[Score]:
+    file = (path if path.is_dir() else path.parent) / SCORES
+    for line, value in read_jsonl(file):
+        try:
+            yield Score.from_json(value)
+        except TypeError:
+            raise DataError(f"{file}, line {line} is damaged. It was edited or cut off. Run it again.") from None
+
+
+def runs_in(path: Path) -> list[Path]:
+    """The run at a path, or the runs in the folders under it."""
+    if path.is_file() or (path / RESULT).exists():
+        return [path]
+    inner = sorted(one.parent for one in path.glob(f"*/{RESULT}"))
+    if not inner:
+        load_result(path)
+    return inner

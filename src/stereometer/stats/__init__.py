@@ -1,0 +1,1 @@
+"""Intervals and tests. Nothing here knows of stereotypes or models."""

@@ -1,0 +1,73 @@
+"""Tests and corrections: sign test, t over clusters, sign-flip over fixed clusters, McNemar, Holm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import erfc, sqrt
+from statistics import NormalDist
+
+import numpy as np
+
+from stereometer.stats.intervals import Floats
+
+
+def sign_test(wins: int, losses: int) -> float:
+    """Two-sided exact binomial test that wins and losses are equally likely; ties say nothing."""
+    from scipy.stats import binomtest
+
+    return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+
+
+def mcnemar(gained: int, lost: int) -> float:
+    """McNemar's exact test: a sign test on the pairs where two systems decide differently."""
+    return sign_test(gained, lost)
+
+
+def t_test(values: Floats) -> float:
+    """Two-sided one-sample t test that the mean of `values`, one a cluster, is zero."""
+    from scipy.special import stdtr
+
+    n = values.size
+    mean, spread = float(values.mean()), float(values.std(ddof=1))
+    if spread < 1e-12:
+        return 1.0 if abs(mean) < 1e-12 else 0.0
+    return float(2 * stdtr(n - 1, -abs(mean) / (spread / sqrt(n))))
+
+
+def sign_flip(groups: Sequence[Floats]) -> float:
+    """Two-sided test that deviations within fixed groups are symmetric about zero, groups weighing equally.
+
+    Under that hypothesis every deviation could as well have the other sign. One group of equal deviations is an
+    exact sign test; otherwise the normal approximation with the variance of the sign flips is used.
+    """
+    deviations = np.concatenate(groups)
+    moved = deviations[deviations != 0]
+    if moved.size == 0:
+        return 1.0
+    if len(groups) == 1 and np.ptp(np.abs(moved)) == 0:
+        return sign_test(int((moved > 0).sum()), int((moved < 0).sum()))
+    mean = sum(float(group.mean()) for group in groups)
+    variance = sum(float((group**2).sum()) / group.size**2 for group in groups)
+    return erfc(abs(mean) / sqrt(2 * variance))
+
+
+def bootstrap_p(samples: Floats) -> float:
+    """Two-sided p of a difference from its resampled distribution; never smaller than 2 / (resamples + 1)."""
+    below, above = int((samples <= 0).sum()), int((samples >= 0).sum())
+    return min(1.0, 2 * (1 + min(below, above)) / (samples.size + 1))
+
+
+def holm(ps: Sequence[float]) -> list[float]:
+    """Holm's step-down adjustment, in the order given."""
+    adjusted = [0.0] * len(ps)
+    largest = 0.0
+    for rank, index in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        largest = max(largest, min(1.0, (len(ps) - rank) * ps[index]))
+        adjusted[index] = largest
+    return adjusted
+
+
+def detectable(spread: float, level: float, power: float = 0.80) -> float:
+    """The smallest true difference that a two-sided test at `level` finds with this power, from its standard error."""
+    normal = NormalDist()
+    return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * spread
