@@ -1,4 +1,4 @@
-"""Where tests find data, and a home of their own for caches and user folders."""
+"""Where tests find data, a home of their own for caches and user folders, and the count of what was skipped."""
 
 from __future__ import annotations
 
@@ -28,3 +28,33 @@ def released(relative: str) -> Path:
     if not path.exists():
         pytest.skip(f"STEREOMETER_DATA has no {relative}")
     return path
+
+
+class Skipped:
+    """Counts skipped tests; where the data are there, a skipped golden test is a failure."""
+
+    def __init__(self) -> None:
+        self.reasons: list[str] = []
+        self.golden: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped and not hasattr(report, "wasxfail"):
+            self.reasons.append(f"{report.nodeid}: {report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr}")
+            if "golden" in report.keywords:
+                self.golden.append(report.nodeid)
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.golden and os.environ.get("STEREOMETER_DATA"):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        terminalreporter.write_line(f"skipped tests: {len(self.reasons)}")
+        for reason in self.reasons:
+            terminalreporter.write_line(f"  {reason}")
+        if self.golden and os.environ.get("STEREOMETER_DATA"):
+            terminalreporter.write_line("golden tests were skipped although STEREOMETER_DATA is set: that is a failure")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Skipped(), "skipped-tests")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -158,17 +159,19 @@ def run(
     return [one.result for one in execute_all(found, out, keep_cache, watch)]
 
 
-def execute_all(found: Sequence[Job], out: str | Path | None, keep_cache: bool = True, watch: Watch | None = None) -> Iterator[Finished]:
+def execute_all(found: Iterable[Job], out: str | Path | None, keep_cache: bool = True, watch: Watch | None = None) -> Iterator[Finished]:
+    """One job after the other, answers shared. `out` is the folder of the only result, or holds a folder for each of several."""
+    waiting = iter(found)
+    first, second = next(waiting, None), next(waiting, None)
     with opened_cache(keep_cache) as cache:
-        for job in found:
-            place = _place(Path(out), job, len(found)) if out is not None else None
+        for job in chain(filter(None, (first, second)), waiting):
+            place = None if out is None else Path(out) if second is None else Path(out) / _folder_name(job.task)
             progress = watch(f"{job.task.benchmark.name} {job.task.measure}") if watch else silent
             yield execute(job, place, cache, progress)
 
 
-def _place(out: Path, job: Job, count: int) -> Path:
-    """The folder itself for one result; a folder for each in it for several."""
-    return out if count == 1 else out / f"{job.task.benchmark.name}-{job.task.measure.split('@')[0]}"
+def _folder_name(task: Task) -> str:
+    return runs.folder_name(task.benchmark.name, task.card.name, task.measure.split("@")[0])
 
 
 class opened_cache:

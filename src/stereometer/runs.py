@@ -18,8 +18,11 @@ RESULT, SCORES, RUN = "result.json", "scores.jsonl", "run.json"
 
 
 def default_folder(plan: Mapping[str, Any]) -> Path:
-    name = f"{plan['benchmark']}-{plan['model']}"
-    return HOME / f"{re.sub(r'[^A-Za-z0-9._-]+', '_', name)}-{digest_of(plan)[:8]}"
+    return HOME / folder_name(plan["benchmark"], plan["model"], digest_of(plan)[:8])
+
+
+def folder_name(*parts: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(parts))
 
 
 @contextmanager

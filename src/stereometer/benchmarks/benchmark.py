@@ -82,7 +82,7 @@ class Benchmark:
     def described(self, *notes: str) -> Benchmark:
         """The same with notes, among them whether the content is what was released."""
         if self.as_released or not self.card.digest:
-            return replace(self, notes=(*self.notes, *notes))
+            return replace(self, notes=(*self.notes, *notes)) if notes else self
         counts = " and ".join(f"{len(items)} of shape {shape}" for shape, items in self.shapes.items())
         change = f"The items are not those released as {self.name}: {counts}, content digest {self.digest[:12]}."
         return replace(self, notes=(*self.notes, *notes, change))

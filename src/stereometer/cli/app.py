@@ -46,7 +46,7 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
 @guarded
 def run(
     benchmarks: Annotated[list[str], typer.Argument(help="Names (`stereometer list`) or paths of your own files.")],
-    model: Annotated[str, typer.Option("--model", "-m", help="A model or baseline.")],
+    model: Annotated[list[str], typer.Option("--model", "-m", help="A model or baseline; may be given several times.")],
     measure: Annotated[Optional[list[str]], typer.Option(help="Measures; by default the benchmark's own.")] = None,  # noqa: UP045
     variant: Variant = "sound",
     data: Data = None,

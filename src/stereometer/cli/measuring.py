@@ -11,7 +11,7 @@ from typing import Any
 
 from stereometer import api
 from stereometer.cli.guard import say
-from stereometer.cli.tables import print_comparison, print_json, print_plans, print_result
+from stereometer.cli.tables import print_comparison, print_json, print_plans, print_results, print_summary
 from stereometer.comparison import compare
 from stereometer.errors import ThresholdError, UsageError
 from stereometer.runner import Progress, distinct, planned, silent, windows
@@ -55,27 +55,26 @@ def check(results: Sequence[Result], wanted: Sequence[Bar]) -> None:
 
 
 def run_command(
-    benchmarks: Sequence[str], model: str, measures: Sequence[str], variant: str, data: Path | None, limit: int | None, seed: int, resamples: int,
+    benchmarks: Sequence[str], models: Sequence[str], measures: Sequence[str], variant: str, data: Path | None, limit: int | None, seed: int, resamples: int,
     coverage: float, out: Path | None, cache: bool, dry_run: bool, require: Sequence[str], json: bool,
 ) -> None:  # fmt: skip
     wanted = bars(require)
     settings = api.settings_for(variant, seed, resamples, coverage)
-    jobs = list(api.jobs(benchmarks, api.open_model(model, seed), measures, settings, data, limit))
+    jobs = (job for model in models for job in api.jobs(benchmarks, api.open_model(model, seed), measures, settings, data, limit))
     if dry_run:
         print_plans([_dry(job) for job in jobs], json)
         return
     finished = list(api.execute_all(jobs, out, cache, _watch))
+    results = [one.result for one in finished]
     if json:
-        print_json({"schema": "runs@1", "results": [one.result.as_json() for one in finished]})
+        print_json({"schema": "runs@1", "results": [result.as_json() for result in results]})
+    elif len(models) > 1:
+        print_summary(results)
+    else:
+        print_results(results)
     for one in finished:
-        _show(one, json)
-    check([one.result for one in finished], wanted)
-
-
-def _show(one: api.Finished, json: bool) -> None:
-    if not json:
-        print_result(one.result)
-    say(f"Stored in {one.folder}")
+        say(f"Stored in {one.folder}")
+    check(results, wanted)
 
 
 SAMPLE_REQUESTS = 64
@@ -145,7 +144,9 @@ def replay_command(
     one = api.replayed(file, benchmark, data, api.settings_for(variant, seed, resamples, coverage), name, measure, out)
     if json:
         print_json(one.result.as_json())
-    _show(one, json)
+    else:
+        print_results([one.result])
+    say(f"Stored in {one.folder}")
     check([one.result], wanted)
 
 

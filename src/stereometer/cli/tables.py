@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -39,9 +39,30 @@ def cell(one: Estimate | None) -> str:
     if one is None:
         return ""
     if one.value is None:
-        return f"none: {one.why}"
+        return "none"
     text = f"{one.value:.1f} \\[{one.low:.1f}, {one.high:.1f}]"
     return text if one.published is None else f"{text}\npublished {one.published.value:.1f}"
+
+
+def print_results(results: Iterable[Result]) -> None:
+    for result in results:
+        print_result(result)
+
+
+def print_summary(results: Sequence[Result]) -> None:
+    """Several models: one table for each benchmark, measure and variant, a row a model, the overall values."""
+    out = console()
+    groups: dict[tuple[str, str, str], list[Result]] = {}
+    for result in results:
+        groups.setdefault((result.benchmark, result.measure, result.variant), []).append(result)
+    for found in groups.values():
+        first = found[0]
+        out.print(f"\n[bold]{escape(first.data['title'])}[/] · {first.measure} · variant {first.variant}")
+        for note in dict.fromkeys(note for result in found for note in result.notes):
+            out.print(f"  note: {escape(note)}")
+        rows: Rows = {(("model", result.model),): {one.name: one for one in result.estimates if not one.slice} for result in found}
+        out.print(_pair_table(rows) if "pair_preference" in next(iter(rows.values())) else _cat_table(rows))
+        out.print(_legend(found, rows))
 
 
 def print_result(result: Result) -> None:
@@ -56,8 +77,8 @@ def print_result(result: Result) -> None:
     for one in result.estimates:
         if "target" not in one.slice:
             rows.setdefault(tuple(one.slice.items()), {})[one.name] = one
-    out.print(_pair_table(rows) if () in rows and "pair_preference" in rows[()] else _cat_table(rows))
-    out.print(_legend(result))
+    out.print(_pair_table(rows) if "pair_preference" in rows[()] else _cat_table(rows))
+    out.print(_legend([result], rows))
 
 
 Rows = Mapping[tuple[tuple[str, str], ...], Mapping[str, Estimate]]
@@ -84,7 +105,7 @@ def _pair_table(rows: Rows) -> Table:
         one = found["pair_preference"]
         says = f"{one.verdict} ({p_value(one.p_adjusted)})" if one.verdict else ""
         table.add_row(named(dict(key)), f"{one.n} / {one.asked}", str(one.ties), cell(one), says)
-    sure = rows[()].get("confidence_median_difference")
+    sure = rows.get((), {}).get("confidence_median_difference")
     if sure is not None and sure.value is not None:
         table.add_row(
             "confidence, won - lost",
@@ -96,17 +117,21 @@ def _pair_table(rows: Rows) -> Table:
     return table
 
 
-def _legend(result: Result) -> str:
-    level = float(result.settings["level"])
-    skipped: dict[str, int] = {}
-    for one in result.estimates:
-        if not one.slice:
-            skipped |= one.skipped
-    lost = "".join(f" Skipped: {count} ({escape(reason)})." for reason, count in skipped.items())
-    return (
-        f"[dim]\\[low, high]: {level:.0%} intervals. p: against 50, Holm over the slices of the same kind. "
-        f"A score near 50 does not show that a model is free of bias.{lost}[/]"
-    )
+def _legend(results: Sequence[Result], rows: Rows) -> str:
+    """What the table leaves unsaid: why a value is missing, what was skipped, how to read the rest."""
+    lines = []
+    absent = {one.why: None for found in rows.values() for one in found.values() if one.value is None and one.name in SHOWN}
+    lines += [f"none: {escape(str(why))}." for why in absent]
+    for result in results:
+        skipped = {reason: count for one in result.estimates if not one.slice for reason, count in one.skipped.items()}
+        lines += [f"{escape(result.model)}: {count} items skipped ({escape(reason)})." for reason, count in skipped.items()]
+    level = float(results[0].settings["level"])
+    lines.append(f"\\[low, high]: {level:.0%} intervals. p: against 50, Holm over the slices of the same kind.")
+    lines.append("A score near 50 does not show that a model is free of bias.")
+    return f"[dim]{chr(10).join(lines)}[/]"
+
+
+SHOWN = ("lms", "ss", "icat", "pair_preference")
 
 
 # ---------------------------------------------------------------------------------------- comparisons

@@ -265,7 +265,7 @@ def _undefined(found: Sample, name: str, values: Mapping[str, float]) -> str | N
         or (name.startswith("icat") and values[name.replace("icat", "ss").replace("_term_mean", "")] in (0.0, 100.0))
     ):
         return None
-    return "not defined: unrelated candidates have no score"
+    return "not defined, since unrelated candidates have no score"
 
 
 def _ideal(name: str) -> float:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from stereometer.errors import DataError
 from stereometer.report.looks import Look, look
-from stereometer.runs import SCORES, load_result, load_scores, runs_in
+from stereometer.runs import RESULT, SCORES, load_result, load_scores, runs_in
 from stereometer.types import Estimate, Result, Score, Slice, Variant
 
 MAIN = {"ss": "cat", "pair_preference": "pair"}
@@ -44,11 +45,12 @@ class System:
     def result(self) -> Result:
         return self.run.result
 
+    @cached_property
+    def _placed(self) -> dict[tuple[str, frozenset[tuple[str, str]]], Estimate]:
+        return {(one.name, frozenset(one.slice.items())): one for one in self.result.estimates}
+
     def find(self, name: str, slice_: Slice) -> Estimate | None:
-        for one in self.result.estimates:
-            if one.name == name and dict(one.slice) == dict(slice_):
-                return one
-        return None
+        return self._placed.get((name, frozenset(slice_.items())))
 
     def named(self, name: str) -> list[Estimate]:
         return [one for one in self.result.estimates if one.name == name]
@@ -109,21 +111,15 @@ def sections(paths: Sequence[str | Path]) -> list[Section]:
 
 
 def _runs(paths: Sequence[str | Path]) -> Iterator[Run]:
-    folders = [found if found.is_dir() else found.parent for path in paths for found in _found(Path(path))]
-    for folder in dict.fromkeys(folder.resolve() for folder in folders):
-        result = load_result(folder)
+    places = [found.parent if found.name == RESULT else found for path in paths for found in runs_in(Path(path))]
+    for place in dict.fromkeys(place.resolve() for place in places):
+        result = load_result(place)
         if not any(one.name in MAIN for one in result.estimates):
             raise DataError(
-                f"{folder} holds no {' and no '.join(MAIN)}. The report knows these two preferences. Leave {result.measure} out of it."
+                f"{place} holds no {' and no '.join(MAIN)}. The report knows these two preferences. Leave {result.measure} out of it."
             )
+        folder = place if place.is_dir() else place.parent
         yield Run(folder, result, tuple(load_scores(folder)) if (folder / SCORES).exists() else None)
-
-
-def _found(path: Path) -> list[Path]:
-    if path.is_file() and path.name != "result.json":
-        load_result(path)  # a foreign file is refused in its own words
-        raise DataError(f"{path} is a result under another name. The report looks for result.json in a run's folder. Rename it.")
-    return runs_in(path)
 
 
 def _labelled(runs: Sequence[Run]) -> Iterator[tuple[str, Run]]:

@@ -12,10 +12,13 @@ from stereometer.stats.intervals import Floats
 
 
 def sign_test(wins: int, losses: int) -> float:
-    """Two-sided exact binomial test that wins and losses are equally likely; ties say nothing."""
-    from scipy.stats import binomtest
+    """Two-sided exact binomial test that wins and losses are equally likely; ties say nothing.
 
-    return float(binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+    A fair coin is symmetric, so both tails are twice one; scipy.stats.binomtest gives the same at a hundred times the cost.
+    """
+    from scipy.special import bdtr
+
+    return min(1.0, 2 * float(bdtr(min(wins, losses), wins + losses, 0.5)))
 
 
 def mcnemar(gained: int, lost: int) -> float:

@@ -1,0 +1,50 @@
+# make demo   install, measure the baselines on the starter set, write a report
+# make test   everything that guards the project
+# make bench  speed, as ratios and counts (not part of the tests)
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+DEMO := stereometer-runs/demo
+
+.PHONY: demo test bench chromium clean
+.DELETE_ON_ERROR:
+
+.venv/pip:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip>=25.1"
+	@touch $@
+
+.venv/run: .venv/pip pyproject.toml constraints.txt
+	$(PIP) -e ".[lexicon]"
+	@touch $@
+
+.venv/dev: .venv/run
+	$(PIP) --group dev
+	@touch $@
+
+demo: .venv/run
+	$(BIN)/stereometer run starter -m ideal -m stereotyped -m random -m sentiment \
+	  --measure cat-likelihood --measure pair-sentence-likelihood --out $(DEMO)
+	$(BIN)/stereometer report $(DEMO) -o stereometer-report.html
+
+test: .venv/dev chromium
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo --no-cache
+	$(BIN)/pytest -n 2
+
+# Debian's chromium for the browser tests, where this user may install it; elsewhere those tests are skipped.
+chromium:
+	@command -v chromium >/dev/null 2>&1 && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
+	fi; \
+	command -v chromium >/dev/null 2>&1 || echo "chromium is not installed: the browser tests will be skipped"
+
+bench: .venv/dev
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf .venv stereometer-runs stereometer-report.html

@@ -1,0 +1,26 @@
+"""The report: stored runs as one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from stereometer.errors import UsageError
+from stereometer.files import replacing
+from stereometer.report.page import page
+from stereometer.report.sections import sections
+
+__all__ = ["write_report"]
+
+
+def write_report(runs: Sequence[str | Path], file: str | Path = "stereometer-report.html") -> Path:
+    """Writes the report of runs (folders, result.json files, or folders of runs) and gives its path."""
+    if isinstance(runs, (str, Path)):
+        runs = [runs]
+    if not runs:
+        raise UsageError("No run is named. A report shows stored runs. Name the folders of runs, or a folder that holds them.")
+    place = Path(file)
+    html = page(sections(runs))
+    with replacing(place) as out:
+        out.write(html)
+    return place

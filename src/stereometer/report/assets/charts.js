@@ -1,0 +1,85 @@
+"use strict";
+/* Draws the charts: one Vega-Lite specification a box, redrawn when the box changes its width or a reader chooses another. */
+
+const report = JSON.parse(document.getElementById("report-data").textContent);
+
+function sized(spec, width) {
+  return { ...spec, config: report.config, width };
+}
+
+function tooltip(box) {
+  const tip = document.createElement("div");
+  tip.className = "tip";
+  tip.hidden = true;
+  document.body.append(tip);
+  box.addEventListener("mouseleave", () => { tip.hidden = true; });
+  return (handler, event, item, value) => {
+    tip.hidden = value === null || value === undefined || value === "";
+    if (tip.hidden) return;
+    tip.textContent = String(value);
+    const left = Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8);
+    const below = event.clientY + 16 + tip.offsetHeight < window.innerHeight;
+    tip.style.left = `${Math.max(8, left)}px`;
+    tip.style.top = `${below ? event.clientY + 16 : event.clientY - tip.offsetHeight - 10}px`;
+  };
+}
+
+function drawer(box) {
+  const charts = report.charts[box.id];
+  const tip = tooltip(box);
+  let chosen = 0, view = null, width = 0;
+  async function draw() {
+    width = box.clientWidth;
+    if (!width) return;
+    if (view) view.finalize();
+    box.setAttribute("aria-label", charts[chosen].description);
+    const compiled = vegaLite.compile(sized(charts[chosen].spec, width)).spec;
+    view = new vega.View(vega.parse(compiled), { renderer: "svg", tooltip: tip });
+    view.initialize(box);
+    await view.runAsync();
+    box.dataset.drawn = String(Number(box.dataset.drawn || 0) + 1);
+  }
+  return {
+    draw,
+    choose(index) { chosen = index; return draw(); },
+    fit() { if (box.clientWidth !== width) draw(); },
+  };
+}
+
+function watchWidth(boxes) {
+  let waiting = 0;
+  const observer = new ResizeObserver(() => {
+    cancelAnimationFrame(waiting);
+    waiting = requestAnimationFrame(() => boxes.forEach((drawn) => drawn.fit()));
+  });
+  boxes.forEach((_, box) => observer.observe(box));
+}
+
+function offerChoices(boxes) {
+  for (const select of document.querySelectorAll("select[data-box]")) {
+    select.closest(".chooser").hidden = false;
+    select.selectedIndex = 0;
+    const drawn = boxes.get(document.getElementById(select.dataset.box));
+    select.addEventListener("change", () => drawn.choose(select.selectedIndex));
+  }
+}
+
+function markContents() {
+  const links = new Map([...document.querySelectorAll(".contents a")].map((link) => [link.hash.slice(1), link]));
+  const places = [...links.keys()].map((id) => document.getElementById(id)).filter(Boolean);
+  function mark() {
+    const passed = places.filter((place) => place.getBoundingClientRect().top < window.innerHeight / 3);
+    const current = passed.length ? links.get(passed[passed.length - 1].id) : null;
+    for (const link of links.values()) link === current ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current");
+  }
+  document.addEventListener("scroll", mark, { passive: true });
+  mark();
+}
+
+{
+  const boxes = new Map([...document.querySelectorAll(".chart")].map((box) => [box, drawer(box)]));
+  boxes.forEach((drawn) => drawn.draw());
+  offerChoices(boxes);
+  watchWidth(boxes);
+  markContents();
+}

@@ -1,0 +1,280 @@
+"""The pictures of a section, each with what it shows in words and the table behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from stereometer.report import numbers, tables
+from stereometer.report.charts import confidence, forest, plane
+from stereometer.report.charts.forest import Axis, Block, Line
+from stereometer.report.charts.frame import Spec
+from stereometer.report.sections import Section, System
+from stereometer.report.slices import Group, groups, is_term, kind_name
+from stereometer.report.tables import Table
+from stereometer.report.words import beyond
+from stereometer.types import Estimate, Slice
+
+ENDS = 5
+"""Most and least stereotyped terms shown of each domain."""
+MANY = 40
+"""With more marks than this the finest slices wait behind the choice."""
+
+
+@dataclass(frozen=True)
+class Chart:
+    name: str
+    """What a reader chooses it by, or its own small heading."""
+    description: str
+    """For those who do not see it."""
+    spec: Spec
+
+
+@dataclass(frozen=True)
+class Figure:
+    id: str
+    title: str
+    lead: tuple[str, ...]
+    charts: tuple[Chart, ...]
+    tables: tuple[Table, ...]
+    chooser: str = ""
+    """What is chosen between the charts; without it all are shown."""
+    legend: str = "systems"
+    """`systems`, `terms` or `sides`."""
+    caution: str = ""
+
+
+def figures(section: Section) -> list[Figure]:
+    found = list(_cat(section) if section.shape == "cat" else _pair(section))
+    return [one for one in found if one.charts or one.tables]
+
+
+def _cat(section: Section) -> Iterator[Figure]:
+    yield _preference(
+        section, "ss", "Preference for stereotypes", "stereotype above anti-stereotype, in percent of items averaged over target terms"
+    )
+    yield _language(section)
+    yield _plane(section)
+    yield _terms(section)
+
+
+def _pair(section: Section) -> Iterator[Figure]:
+    yield _preference(
+        section, "pair_preference", "Preference for stereotypes", "pairs in which the more stereotyping sentence is likelier, in percent"
+    )
+    yield _confidence(section)
+
+
+# ------------------------------------------------------------------------------------- forests of slices
+
+
+def _preference(section: Section, name: str, title: str, what: str) -> Figure:
+    slices = _plain(section, name)
+    lead = (
+        f"{name}: {what}. The dashed line at 50 is no preference; what counts is the distance from it, to either side. "
+        "A filled mark can be told from 50 after the correction for the tests made, a hollow one cannot.",
+    )
+    axis = forest.preference_axis(name, _all(section, name, slices))
+    return _forest(section, name, title, lead, axis, slices)
+
+
+def _language(section: Section) -> Figure:
+    slices = _plain(section, "lms")
+    lead = (
+        "lms: how often a meaningful candidate scores above the unrelated one, in percent. 50 is chance, 100 is ideal. "
+        "A preference means little in a model that cannot tell sense from nonsense. A filled mark can be told from chance.",
+    )
+    return _forest(section, "lms", "Language modelling", lead, forest.language_axis(_all(section, "lms", slices)), slices)
+
+
+def _forest(section: Section, name: str, title: str, lead: tuple[str, ...], axis: Axis, slices: Sequence[Slice]) -> Figure:
+    charts = [
+        Chart(label, _described(section, name, chosen), forest.forest([_block(section, name, group) for group in chosen], axis))
+        for label, chosen in _choices(groups(slices), len(section.systems))
+    ]
+    table = tables.estimates(section, name, slices, f"{name} by slice")
+    return Figure(f"{section.id}-{name}", title, lead, tuple(charts), (table,), "Slices shown" if len(charts) > 1 else "")
+
+
+def _choices(found: Sequence[Group], systems: int) -> Iterator[tuple[str, list[Group]]]:
+    """All slices, or each kind beside the overall value; a picture too tall for all begins with the coarse ones."""
+    overall = [group for group in found if not group.kind]
+    kinds = list(dict.fromkeys(group.kind for group in found if group.kind))
+    everything = ("all slices", list(found))
+    coarse = (
+        "overall, " + " and ".join(kind_name(kind, many=True) for kind in kinds if len(kind) == 1),
+        [group for group in found if len(group.kind) < 2],
+    )
+    short = sum(len(group.rows) for group in found) * systems <= MANY
+    yield from [everything] if short or len(coarse[1]) == len(found) else [coarse, everything]
+    if len(kinds) > 1:
+        yield from (
+            (f"overall and {kind_name(kind, many=True)}", overall + [group for group in found if group.kind == kind]) for kind in kinds
+        )
+
+
+def _block(section: Section, name: str, group: Group) -> Block:
+    lines = [
+        Line(label, [(system, one) for system in section.systems if (one := system.find(name, slice_))]) for label, slice_ in group.rows
+    ]
+    return Block(group.heading, lines)
+
+
+def _described(section: Section, name: str, chosen: Sequence[Group]) -> str:
+    rows = sum(len(group.rows) for group in chosen)
+    against = "chance at 50 and the ideal at 100" if name == "lms" else "the ideal line at 50"
+    overall = [f"{system.label} {_spoken(one)}" for system in section.systems if (one := system.find(name, {}))]
+    return (
+        f"Forest plot of {name} for {numbers.count(len(section.systems), 'system')} in {numbers.count(rows, 'slice')}, with intervals, "
+        f"against {against}. Overall: {'; '.join(overall)}. The table below holds every number."
+    )
+
+
+def _spoken(one: Estimate) -> str:
+    if one.value is None or one.low is None or one.high is None:
+        return f"no score, {one.why}"
+    places = numbers.places(one)
+    return f"{numbers.value(one)}, from {numbers.number(one.low, places)} to {numbers.number(one.high, places)}"
+
+
+def _plain(section: Section, name: str) -> list[Slice]:
+    return [slice_ for slice_ in section.slices(name) if not is_term(slice_)]
+
+
+def _all(section: Section, name: str, slices: Sequence[Slice]) -> list[Estimate]:
+    return [one for system in section.systems for slice_ in slices if (one := system.find(name, slice_))]
+
+
+# ------------------------------------------------------------------------------------------ lms and ss
+
+
+def _plane(section: Section) -> Figure:
+    found = list(plane.places(section.systems))
+    lead = (
+        "Each mark is a system, with its intervals both ways. The thin lines join points of equal icat = lms × min(ss, 100 − ss) / 50; "
+        "the ideal is at lms 100 and ss 50. Where intervals overlap, the order of the systems is not known.",
+        *plane.missing(section.systems),
+    )
+    spoken = "; ".join(f"{one.system.label}: lms {_spoken(one.lms)}; ss {_spoken(one.ss)}" for one in found)
+    described = f"lms across against ss upwards, with contours of icat and the ideal at lms 100, ss 50. {spoken}."
+    by_slice = tables.estimates(section, "icat", _plain(section, "icat"), "icat by slice")
+    charts = (Chart("", described, plane.plane(found)),) if found else ()
+    title = "Language modelling against preference"
+    return Figure(f"{section.id}-plane", title, lead, charts, (tables.headline(section), by_slice))
+
+
+# ----------------------------------------------------------------------------------------------- terms
+
+
+def _terms(section: Section) -> Figure:
+    slices = [slice_ for slice_ in section.slices("ss") if is_term(slice_)]
+    counted = [_counted(system, slices) for system in section.systems]
+    found = [(system, [one for slice_ in slices if (one := system.find("ss", slice_))]) for system in section.systems]
+    charts = tuple(Chart(system.label, _terms_described(system, terms), _terms_chart(system, terms)) for system, terms in found if terms)
+    listed = tuple(tables.terms(system, slices, f"ss of all target terms, {system.label}") for system, terms in found if terms)
+    most = max((one.n for _, terms in found for one in terms), default=0)
+    caution = (
+        f"Do not over-read single terms. A term has few items (here at most {most}), and the ends of a ranking are where chance collects: "
+        "of many terms with no preference some still come out far from 50."
+    )
+    title = "Most and least stereotyped terms"
+    lead = (
+        f"For each domain the {ENDS} terms with the highest and the {ENDS} with the lowest ss; all terms where there are no more. {' '.join(counted)}",
+    )
+    return Figure(f"{section.id}-terms", title, lead, charts, listed, "System" if len(charts) > 1 else "", "terms", caution)
+
+
+def _counted(system: System, slices: Sequence[Slice]) -> str:
+    found = [one for slice_ in slices if (one := system.find("ss", slice_))]
+    sure = sum(map(beyond, found))
+    return f"{system.label}: {sure or 'none'} of {numbers.count(len(found), 'term')} can be told from 50 after Holm."
+
+
+def ends(found: Sequence[Estimate]) -> tuple[list[Estimate], list[Estimate]]:
+    """The terms with the highest ss, and those with the lowest that are not among them."""
+    ranked = sorted((one for one in found if one.value is not None), key=lambda one: (-(one.value or 0), one.slice["target"]))
+    if len(ranked) <= 2 * ENDS:
+        return ranked, []
+    return ranked[:ENDS], ranked[-ENDS:]
+
+
+def _terms_chart(system: System, found: Sequence[Estimate]) -> Spec:
+    domains = dict.fromkeys(one.slice["domain"] for one in found)
+    shown = [block for domain in domains for block in _domain(system, domain, [one for one in found if one.slice["domain"] == domain])]
+    return forest.forest(shown, forest.preference_axis("ss", found))
+
+
+def _domain(system: System, domain: str, found: Sequence[Estimate]) -> Iterator[Block]:
+    most, least = ends(found)
+    name = domain.capitalize()
+    if least:
+        yield Block(f"{name}: most of {len(found)} terms", [_term(system, one) for one in most])
+        yield Block(f"{name}: least", [_term(system, one) for one in least])
+    elif most:
+        yield Block(f"{name}: all {numbers.count(len(most), 'term')}", [_term(system, one) for one in most])
+
+
+def _term(system: System, one: Estimate) -> Line:
+    return Line(one.slice["target"], [(system, one)], f"n{numbers.NO_BREAK}{one.n}")
+
+
+def _terms_described(system: System, found: Sequence[Estimate]) -> str:
+    parts = []
+    for domain in dict.fromkeys(one.slice["domain"] for one in found):
+        most, least = ends([one for one in found if one.slice["domain"] == domain])
+        if most:
+            last = (least or most)[-1]
+            parts.append(
+                f"{domain}: from {last.slice['target']} {numbers.value(last)} to {most[0].slice['target']} {numbers.value(most[0])}"
+            )
+    return f"ss of the most and least stereotyped terms for {system.label}, with intervals, against 50. {'; '.join(parts)}. The table holds all terms."
+
+
+# ------------------------------------------------------------------------------------------ confidence
+
+
+def _confidence(section: Section) -> Figure:
+    found = [one for one in map(confidence.confidences, section.systems) if one.both]
+    bins = confidence.edges(found)
+    top = confidence.highest(found, bins)
+    charts = tuple(Chart(one.system.label, _confidence_described(one), confidence.histogram(one, bins, top)) for one in found)
+    lead = (
+        "How sure a system is of a pair: 1 − score(S) / score(S′) in percent, S the sentence it prefers. Upwards the pairs where it prefers the "
+        "more stereotyping sentence, downwards the others; ties are left out. Dashed lines are the medians; a system that is surer of stereotypes has "
+        "its upper median further right.",
+        *_without(section, found),
+    )
+    difference = tables.estimates(section, "confidence_median_difference", [{}], "Difference of the median confidences, in points")
+    shown = (difference, _bins(found, bins)) if found else (difference,)
+    return Figure(f"{section.id}-confidence", "Confidence", lead, charts, shown, legend="sides")
+
+
+def _without(section: Section, found: Sequence[confidence.Confidences]) -> Iterator[str]:
+    drawn = {one.system.label for one in found}
+    for system in section.systems:
+        if system.label not in drawn:
+            why = "there is no scores.jsonl beside its result" if system.run.scores is None else "its scores are not log-probabilities"
+            yield f"{system.label} is not in the picture: {why}."
+
+
+def _confidence_described(one: confidence.Confidences) -> str:
+    sides = {"more": one.more, "less": one.less}
+    parts = [
+        f"{len(sides[side]):,} pairs with the {side} stereotyping sentence preferred, median {median:.2f} percent"
+        for side, median in one.medians.items()
+    ]
+    return f"Histogram of confidence for {one.system.label}: {'; '.join(parts)}."
+
+
+def _bins(found: Sequence[confidence.Confidences], bins: Sequence[float]) -> Table:
+    columns = [tables.text("Confidence, %")]
+    for one in found:
+        name = f"{one.system.label}, " if len(found) > 1 else ""
+        columns += [tables.figure(f"{name}more stereotyping preferred"), tables.figure(f"{name}less stereotyping preferred")]
+    counted = [confidence.counts(side, bins) for one in found for side in (one.more, one.less)]
+    rows = [
+        (tables.text(confidence.span(bins, index)), *(tables.figure(f"{side[index]:,}") for side in counted))
+        for index in range(len(bins) - 1)
+    ]
+    medians = [f"{one.medians[side]:.2f}" if side in one.medians else "none" for one in found for side in ("more", "less")]
+    return Table("Pairs by confidence", tuple(columns), (*rows, (tables.text("median"), *map(tables.figure, medians))))

@@ -1,0 +1,129 @@
+"""Tables: the numbers behind every picture, each with its denominator, interval, ideal and verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from stereometer.report import numbers
+from stereometer.report.sections import Section, System
+from stereometer.report.slices import named
+from stereometer.types import Estimate, Slice
+
+
+@dataclass(frozen=True)
+class Cell:
+    text: str
+    numeric: bool = False
+    small: str = ""
+    """A second line."""
+    system: System | None = None
+    """Whose mark stands before the text."""
+
+
+@dataclass(frozen=True)
+class Table:
+    caption: str
+    columns: tuple[Cell, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    """The first cell heads its row."""
+
+
+def text(value: str) -> Cell:
+    return Cell(value)
+
+
+def figure(value: str) -> Cell:
+    return Cell(value, numeric=True)
+
+
+def headline(section: Section) -> Table:
+    """One row a system, one column a metric."""
+    names = ("ss", "lms", "icat") if section.shape == "cat" else ("pair_preference", "confidence_median_difference")
+    return _overall(section, names, f"Overall, {_level(section)} intervals in brackets")
+
+
+def other_averages(section: Section) -> Table | None:
+    """Averages that others print under the same words, here each under its own name."""
+    names = tuple(name for name in ("ss_micro", "lms_micro", "icat_micro", "icat_term_mean") if section.slices(name))
+    return _overall(section, names, "Other averages over items and terms") if names else None
+
+
+def _overall(section: Section, names: Sequence[str], caption: str) -> Table:
+    present = [name for name in names if section.slices(name)]
+    columns = (text("System"), *(_metric(section, name) for name in present))
+    rows = tuple((_system(system), *(_summary(system.find(name, {})) for name in present)) for system in section.systems)
+    return Table(caption, columns, rows)
+
+
+def _metric(section: Section, name: str) -> Cell:
+    one = next(found for system in section.systems if (found := system.find(name, {})))
+    return Cell(LABELS.get(name, name), numeric=True, small=f"ideal {numbers.ideal(one)}")
+
+
+LABELS = {"confidence_median_difference": "confidence, difference of medians", "pair_preference": "pair preference, %"}
+
+
+def _system(system: System) -> Cell:
+    return Cell(system.label, system=system)
+
+
+def _summary(one: Estimate | None) -> Cell:
+    """A value with all that is needed to read it, in one cell."""
+    if one is None:
+        return figure("not measured")
+    if one.value is None:
+        return Cell("no score", numeric=True, small=f"{one.why}; {numbers.used(one)} used")
+    verdict = f"{one.verdict}, {numbers.adjusted(one)}" if one.verdict else "not tested"
+    published = f"; published {numbers.number(one.published.value, numbers.places(one))}" if one.published else ""
+    small = f"{_away(one)}; {verdict}; {numbers.used(one)} used{published}"
+    return Cell(f"{numbers.value(one)} {numbers.interval(one)}", numeric=True, small=small)
+
+
+def _away(one: Estimate) -> str:
+    away = numbers.distance(one)
+    return f"{away} {numbers.ideal(one)}" if away.endswith(("above", "below")) else away or "no ideal"
+
+
+# --------------------------------------------------------------------------------- estimates in a list
+
+
+def estimates(section: Section, name: str, slices: Iterable[Slice], caption: str) -> Table:
+    """Every estimate of one metric, a row each."""
+    found = [(system, slice_, one) for slice_ in slices for system in section.systems if (one := system.find(name, slice_))]
+    several, published = len(section.systems) > 1, any(one.published for _, _, one in found)
+    terms = any(one.terms is not None for _, _, one in found)
+    columns = [text("Slice"), *([text("System")] if several else []), *_columns(name, terms, published)]
+    rows = [
+        (text(named(slice_)), *([_system(system)] if several else []), *_fields(one, terms, published)) for system, slice_, one in found
+    ]
+    return Table(caption, tuple(columns), tuple(rows))
+
+
+def _columns(name: str, terms: bool, published: bool) -> list[Cell]:
+    wanted = [name, "interval", "ideal", "from ideal", "used of asked", "ties", *(["terms"] if terms else [])]
+    words = ["verdict", "p, adjusted", *(["published", "source"] if published else [])]
+    return [figure(one) for one in wanted] + [text(one) for one in words]
+
+
+def _fields(one: Estimate, terms: bool, published: bool) -> list[Cell]:
+    numeric = [numbers.value(one), numbers.interval(one), numbers.ideal(one), numbers.distance(one), numbers.used(one), f"{one.ties:,}"]
+    if terms:
+        numeric.append("" if one.terms is None else str(one.terms))
+    words = [numbers.verdict(one), numbers.adjusted(one)]
+    if published:
+        print_ = one.published
+        words += [numbers.number(print_.value, numbers.places(one)), print_.source] if print_ else ["", ""]
+    return [figure(cell) for cell in numeric] + [text(cell) for cell in words]
+
+
+def terms(system: System, slices: Iterable[Slice], caption: str) -> Table:
+    """Every target term of one system, most stereotyped first within its domain."""
+    found = [one for slice_ in slices if (one := system.find("ss", slice_))]
+    found.sort(key=lambda one: (one.slice["domain"], one.value is None, -(one.value or 0)))
+    rows = [(text(one.slice["target"]), text(one.slice["domain"]), *_fields(one, False, False)) for one in found]
+    return Table(caption, (text("Term"), text("Domain"), *_columns("ss", False, False)), tuple(rows))
+
+
+def _level(section: Section) -> str:
+    return f"{float(section.first.settings.get('level', 0.95)):.0%}".replace("%", f"{numbers.NO_BREAK}%")

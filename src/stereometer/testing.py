@@ -1,0 +1,164 @@
+"""Contract tests that a plugin can run on itself: each raises AssertionError with what is wrong.
+
+from stereometer.testing import check_backend
+def test_my_backend():
+    check_backend(MyBackend())
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice, pairwise
+
+from stereometer.benchmarks.benchmark import Benchmark, Source
+from stereometer.types import (
+    Answer,
+    Backend,
+    CausalTokens,
+    Continuation,
+    Encoding,
+    Follows,
+    Item,
+    MaskedTokens,
+    Measure,
+    Request,
+    Score,
+    Settings,
+    Skip,
+    System,
+    Variant,
+    WholeText,
+)
+
+TEXTS = ("The baker opened the shop early.", "It rained all afternoon.", "Crème brûlée, please!", "two  spaces")
+KINDS = {kind.kind for kind in (WholeText, Continuation, Follows, MaskedTokens, CausalTokens)}
+
+
+def sample_requests(backend: Backend) -> dict[str, Request]:
+    """Some requests of every kind the backend supports."""
+    found: list[Request] = []
+    for first, second in pairwise(TEXTS):
+        if WholeText.kind in backend.supports:
+            found.append(WholeText(first))
+        if Continuation.kind in backend.supports:
+            found.append(Continuation(first, second))
+        if Follows.kind in backend.supports:
+            found.append(Follows(first, second))
+        if backend.supports & {MaskedTokens.kind, CausalTokens.kind}:
+            found += _token_requests(backend, backend.encode(first))
+    return {request.key: request for request in found}
+
+
+def _token_requests(backend: Backend, encoding: Encoding) -> Iterable[Request]:
+    inner = [index for index, word in enumerate(encoding.words) if word is not None]
+    if MaskedTokens.kind in backend.supports:
+        yield MaskedTokens(encoding.ids, tuple(((index,), index) for index in inner))
+    if CausalTokens.kind in backend.supports:
+        yield CausalTokens(encoding.ids, inner[0])
+
+
+def expected_length(request: Request) -> int | None:
+    """Entries in the row of an answer, where the request fixes it."""
+    match request:
+        case MaskedTokens(_, steps):
+            return len(steps)
+        case CausalTokens(ids, start):
+            return len(ids) - start
+        case Follows():
+            return 1
+    return None
+
+
+def check_backend(backend: Backend) -> None:
+    """Answers every supported request once, with finite numbers that do not depend on order or company."""
+    assert backend.supports, "a backend supports at least one kind of request"
+    assert backend.supports <= KINDS, f"unknown kinds of request: {sorted(backend.supports - KINDS)}"
+    assert backend.card.name, "a card names the model"
+    assert backend.card.digest, "a card has a digest of the weights"
+    requests = sample_requests(backend)
+    together = _answers(backend, requests)
+    for key, request in requests.items():
+        _check_answer(request, together[key])
+    backwards = _answers(backend, dict(reversed(requests.items())))
+    alone = {key: answer for key, request in requests.items() for key, answer in _answers(backend, {key: request}).items()}
+    for key in requests:
+        assert _close(together[key], backwards[key]), f"the answer to {requests[key]} depends on the order of asking"
+        assert _close(together[key], alone[key]), f"the answer to {requests[key]} depends on what else is asked"
+
+
+def _answers(backend: Backend, requests: Mapping[str, Request]) -> dict[str, Answer]:
+    pairs = list(backend.answer(requests))
+    assert sorted(key for key, _ in pairs) == sorted(requests), "every request is answered once, and nothing else"
+    return dict(pairs)
+
+
+def _check_answer(request: Request, answer: Answer) -> None:
+    name = "logodds" if isinstance(request, Follows) else "logprob"
+    row = answer.column(name)
+    length = expected_length(request)
+    assert length is None or len(row) == length, f"{request} has {length} tokens to score, the answer {len(row)}"
+    assert len(row) > 0, f"the answer to {request} is empty"
+    assert all(math.isfinite(value) for value in row), f"the answer to {request} has a number that is not finite"
+
+
+def _close(left: Answer, right: Answer, tolerance: float = 1e-5) -> bool:
+    return all(
+        a.keys() == b.keys() and all(abs(x - y) < tolerance for name in a for x, y in zip(a[name], b[name], strict=True))
+        for a, b in zip(left.rows, right.rows, strict=True)
+    )
+
+
+def check_source(source: Source, benchmark: Benchmark) -> None:
+    """A card with every field filled, unique ids, slices and texts on every item, and measures for its shapes."""
+    card = source.card
+    for name in ("name", "title", "citation", "licence", "language", "population", "year", "get", "known_problems", "not_concluded"):
+        assert getattr(card, name), f"the card of {source.name} has no {name}"
+    assert card.name == source.name, "a card has the name of its benchmark"
+    assert set(benchmark.measures) <= set(benchmark.shapes), "default measures are for shapes that the benchmark has"
+    for shape, items in benchmark.shapes.items():
+        assert items, f"{source.name} has no items of shape {shape}"
+        ids = [item.id for item in items]
+        assert len(set(ids)) == len(ids), f"{source.name} has the same id twice in shape {shape}"
+        for item in items:
+            _check_item(item, shape)
+
+
+def _check_item(item: Item, shape: str) -> None:
+    needed = {"cat": {"task", "domain", "target"}, "pair": {"bias_type"}}.get(shape, set())
+    assert needed <= item.slices.keys(), f"{item.id} lacks the slices {needed - item.slices.keys()}"
+    assert all(isinstance(text, str) for text in item.texts.values()), f"{item.id} has a text that is no text"
+
+
+def check_measure(measure: Measure, backend: Backend, items: Sequence[Item]) -> None:
+    """Plans only what the backend supports, scores what it planned, and summarizes with denominators that add up."""
+    scores = [_scored(measure, backend, item) for item in islice(items, 40)]
+    assert any(score.skipped is None for score in scores), f"{measure.name} scores none of the items"
+    estimates = measure.summarize(iter(scores), Settings(resamples=200))
+    assert estimates, f"{measure.name} gives no estimates"
+    for one in estimates:
+        assert 0 <= one.n <= one.asked <= len(scores), f"{one.name}: {one.n} of {one.asked}"
+        assert (one.value is None) == (one.why is not None), f"{one.name} in {dict(one.slice)} has a value or a reason, not both"
+        assert one.value is None or (one.low is not None and one.high is not None and one.low <= one.high)
+
+
+def _scored(measure: Measure, backend: Backend, item: Item) -> Score:
+    try:
+        plan = measure.plan(item)
+    except Skip as skip:
+        return Score(item.id, item.slices, {}, skip.reason)
+    requests = {request.key: request for asked in plan.values() for request in asked}
+    assert all(request.kind in backend.supports for request in requests.values()), f"{measure.name} asks what the backend cannot answer"
+    answers = dict(backend.answer(requests))
+    values = measure.score(item, {name: [answers[request.key] for request in asked] for name, asked in plan.items()})
+    assert all(math.isfinite(value) for value in values.values()), f"{measure.name} gives a score that is not finite"
+    return Score(item.id, item.slices, values)
+
+
+def check_system(system: System, items: Sequence[Item]) -> None:
+    """One score an item, in order, in both variants."""
+    variants: tuple[Variant, ...] = ("paper", "sound")
+    for variant in variants:
+        scores = list(system.scores(items, variant))
+        assert [score.item for score in scores] == [item.id for item in items], "a system scores every item, in order"
+        assert all(score.values or score.skipped for score in scores), "a score has values or a reason"

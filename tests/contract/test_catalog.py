@@ -1,0 +1,71 @@
+"""Everything in the catalog keeps its contract: benchmarks, measures, backends, systems."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from stereometer import catalog
+from stereometer.api import open_named
+from stereometer.benchmarks.benchmark import Benchmark
+from stereometer.errors import DataMissing, ModelError
+from stereometer.testing import check_backend, check_measure, check_source, check_system
+from stereometer.types import Measure
+
+OWN_PAIRS = "id,sent_more,sent_less,bias_type\n1,The old man napped.,The young man napped.,age\n2,The nun sang.,The clerk sang.,religion\n"
+
+
+def opened(name: str, tmp_path: Path) -> Benchmark:
+    if name == "custom":
+        file = tmp_path / "own.csv"
+        file.write_text(OWN_PAIRS)
+        return open_named(name, file)
+    try:
+        return open_named(name)
+    except DataMissing as missing:
+        pytest.skip(str(missing))
+
+
+@pytest.mark.parametrize("name", catalog.names("benchmark"))
+def test_benchmarks(name: str, tmp_path: Path) -> None:
+    benchmark = opened(name, tmp_path)
+    source = catalog.find("benchmark", name)
+    if name == "custom":
+        benchmark = Benchmark(benchmark.card, benchmark.shapes, benchmark.source, measures={"pair": source.measures["pair"]})
+    check_source(source, benchmark)
+
+
+@pytest.mark.parametrize("name", catalog.names("backend"))
+def test_backends(name: str) -> None:
+    check_backend(catalog.find("backend", name)(seed=3))
+
+
+@pytest.mark.parametrize("name", catalog.names("system"))
+@pytest.mark.parametrize("shape", ["cat", "pair"])
+def test_systems(name: str, shape: str) -> None:
+    check_system(catalog.find("system", name)(), open_named("starter").items(shape))
+
+
+def bound(name: str, backend: str, variant: str = "sound") -> Measure | None:
+    """The measure on this backend, or None where the backend cannot answer it."""
+    try:
+        return catalog.find("measure", name)(catalog.find("backend", backend)(seed=3), variant)
+    except ModelError:
+        return None
+
+
+@pytest.mark.parametrize("variant", ["paper", "sound"])
+@pytest.mark.parametrize("name", catalog.names("measure"))
+def test_measures_on_every_backend_that_can_answer_them(name: str, variant: str) -> None:
+    found = {backend: bound(name, backend, variant) for backend in catalog.names("backend")}
+    assert any(found.values()), f"no backend here answers {name}"
+    for backend, measure in found.items():
+        if measure is not None:
+            assert measure.name == f"{name}@1"
+            check_measure(measure, catalog.find("backend", backend)(seed=3), open_named("starter").items(measure.reads))
+
+
+def test_a_refusal_says_what_the_model_can_do_instead() -> None:
+    with pytest.raises(ModelError, match="the model answers follows, whole-text"):
+        catalog.find("measure", "cat-pseudo-likelihood")(catalog.find("backend", "sentiment")(), "sound")

@@ -1,0 +1,110 @@
+"""Intervals of the CAT metrics against explicit resampling of terms, and of items within few terms."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from statistics import pstdev
+
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy.stats import binomtest, ttest_1samp
+
+from stereometer.measures.cat_metrics import AVERAGES, summarize
+from stereometer.types import Estimate, Score, Settings
+from tests.strategies import FEW, cat_score, cat_scores
+from tests.unit import reference
+from tests.unit.little import pick
+
+
+def uneven(terms: int, seed: int = 3, sizes: tuple[int, int] = (3, 9)) -> list[Score]:
+    """Terms with unlike numbers of items and unlike leanings."""
+    rng, scores = random.Random(seed), []
+    for term in range(terms):
+        lean = rng.uniform(-1, 1)
+        for _ in range(rng.randint(*sizes)):
+            values = (rng.gauss(lean, 1), rng.gauss(0, 1), rng.gauss(-1, 1))
+            scores.append(cat_score(len(scores), "age", term, "intrasentence", values))
+    return scores
+
+
+MANY, HANDFUL = uneven(14), uneven(4, seed=6, sizes=(15, 25))
+SLOWLY = {14: lambda: reference.terms_resampled(MANY, "sound", 4_000, seed=1), 4: lambda: reference.items_resampled(HANDFUL, "sound", 4_000, seed=1)}
+
+
+@cache
+def drawn(terms: int) -> list[dict[str, float]]:
+    return SLOWLY[terms]()
+
+
+@cache
+def estimates(terms: int, level: float) -> list[Estimate]:
+    return summarize(MANY if terms == 14 else HANDFUL, Settings(resamples=20_000, level=level))
+
+
+@pytest.mark.parametrize("level", [0.95, 0.5])
+@pytest.mark.parametrize("name", AVERAGES)
+@pytest.mark.parametrize("terms", [14, 4])
+def test_many_terms_are_resampled_whole_and_few_are_held_fixed_while_their_items_are(terms: int, name: str, level: float) -> None:
+    """4,000 slow draws against 20,000: a quantile is known to about a twentieth of the spread; a quarter is allowed."""
+    one, values = pick(estimates(terms, level), name), [draw[name] for draw in drawn(terms)]
+    expected = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
+    assert (one.low, one.high) == pytest.approx(tuple(expected), abs=0.25 * pstdev(values))
+
+
+@pytest.mark.parametrize(("terms", "method"), [(9, "percentile bootstrap over items, terms held fixed"), (10, "percentile bootstrap over target terms")])
+def test_the_result_says_what_was_resampled(terms: int, method: str) -> None:
+    assert pick(summarize(uneven(terms), Settings(resamples=100)), "ss").interval == method
+
+
+@FEW
+@given(cat_scores(max_size=60))
+def test_the_interval_holds_the_value(scores: list[Score]) -> None:
+    """The averages of shares are never outside their own middle 95 %; icat is bent at 50 and may be, a little."""
+    for one in summarize(scores, Settings(resamples=400)):
+        if one.name in ("ss", "lms") and one.value is not None:
+            assert one.low - 1e-9 <= one.value <= one.high + 1e-9
+
+
+@pytest.mark.parametrize("items", [1, 7, 40])
+def test_items_that_all_agree_get_a_wilson_interval_not_certainty(items: int) -> None:
+    scores = [cat_score(number, "age", number % 3, "intrasentence", (-1.0, -2.0, -3.0)) for number in range(items)]
+    one = pick(summarize(scores, Settings(resamples=100)), "ss")
+    wilson = binomtest(items, items).proportion_ci(0.95, "wilson")
+    assert one.value == 100
+    assert one.interval == "Wilson: all items agree; terms held fixed"
+    assert (one.low, one.high) == pytest.approx((100 * wilson.low, 100 * wilson.high))
+    assert one.low < 100
+
+
+@pytest.mark.xfail(strict=True, reason="with ten terms or more the interval of items that all agree has no width (cat_metrics._interval)")
+def test_agreement_over_many_terms_is_not_certainty_either() -> None:
+    scores = [cat_score(number, "age", number, "intrasentence", (-1.0, -2.0, -3.0)) for number in range(12)]
+    one = pick(summarize(scores, Settings(resamples=100)), "ss")
+    assert one.low < one.high
+
+
+def test_seed_and_data_fix_the_interval_and_another_seed_moves_it() -> None:
+    first, again, other = (pick(summarize(MANY, Settings(seed=seed, resamples=200)), "ss") for seed in (1, 1, 2))
+    assert first == again
+    assert (first.low, first.high) != (other.low, other.high)
+
+
+def test_what_else_is_computed_does_not_move_an_interval() -> None:
+    """Every slice has a stream of its own: adding another domain leaves this one's interval as it was."""
+    other = [cat_score(1000 + number, "trade", number, "intersentence", (-1.0, -2.0, -1.5)) for number in range(11)]
+    alone, beside = (pick(summarize(scores, Settings(resamples=200)), "ss", domain="age") for scores in (MANY, MANY + other))
+    assert (alone.low, alone.high) == (beside.low, beside.high)
+
+
+@pytest.mark.parametrize("name", ["ss", "lms"])
+def test_p_over_many_terms_is_a_t_test_of_their_rates_against_50(name: str) -> None:
+    of = {"ss": reference.ss_of, "lms": reference.lms_of}[name]
+    rates = [of(items, "sound") for items in reference.by_term(MANY).values()]
+    assert pick(summarize(MANY, Settings(resamples=100)), name).p == pytest.approx(ttest_1samp(rates, 50).pvalue)
+
+
+def test_p_within_one_term_is_a_sign_test() -> None:
+    scores = [cat_score(number, "age", 1, "intrasentence", (-1.0 if number < 9 else -3.0, -2.0, -9.0)) for number in range(11)]
+    assert pick(summarize(scores, Settings(resamples=100)), "ss").p == pytest.approx(binomtest(9, 11).pvalue)
