@@ -17,7 +17,12 @@ def main(names: list[str]) -> None:
     OUT.mkdir(exist_ok=True)
     for name in names or NAMES:
         rows = import_module(f"bench.{name}").measure()
-        record = {"bench": name, "date": time.strftime("%Y-%m-%d"), "machine": f"{platform.machine()}, Python {platform.python_version()}", "rows": rows}
+        record = {
+            "bench": name,
+            "date": time.strftime("%Y-%m-%d"),
+            "machine": f"{platform.machine()}, Python {platform.python_version()}",
+            "rows": rows,
+        }
         (OUT / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
         print(f"\n{name}")
         for row in rows:

@@ -32,7 +32,9 @@ def measure() -> list[dict[str, Any]]:
 def _grown() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         cpu = {count: _generated(Path(folder), count)["cpu"] for count in (20_000, 40_000)}
-    return [{"what": "replay of 40,000 generated items against 20,000", "value": cpu[40_000] / cpu[20_000], "unit": "x CPU", "bar": "about 2"}]
+    return [
+        {"what": "replay of 40,000 generated items against 20,000", "value": cpu[40_000] / cpu[20_000], "unit": "x CPU", "bar": "about 2"}
+    ]
 
 
 def _generated(folder: Path, count: int) -> dict[str, float]:
@@ -44,7 +46,14 @@ def _generated(folder: Path, count: int) -> dict[str, float]:
         }
         for n in range(count)
     ]  # fmt: skip
-    scores = [{"id": f"i{n}-{label}", "score": -((n * 7919 + index * 104729) % 1000) / 100} for n in range(count) for index, label in enumerate(labels)]
+    scores = [
+        {"id": f"i{n}-{label}", "score": -((n * 7919 + index * 104729) % 1000) / 100}
+        for n in range(count)
+        for index, label in enumerate(labels)
+    ]
     (folder / "data.json").write_text(json.dumps({"data": {"intersentence": items}}))
     (folder / "scores.json").write_text(json.dumps({"intersentence": scores}))
-    return spent(IMPORTS, f"api.replay({str(folder / 'scores.json')!r}, benchmark='stereoset', data={str(folder / 'data.json')!r}, out=FOLDER + '/run')")
+    return spent(
+        IMPORTS,
+        f"api.replay({str(folder / 'scores.json')!r}, benchmark='stereoset', data={str(folder / 'data.json')!r}, out=FOLDER + '/run')",
+    )

@@ -168,7 +168,6 @@ def _plane(section: Section) -> Figure:
 
 def _terms(section: Section) -> Figure:
     slices = [slice_ for slice_ in section.slices("ss") if is_term(slice_)]
-    counted = [_counted(system, slices) for system in section.systems]
     found = [(system, [one for slice_ in slices if (one := system.find("ss", slice_))]) for system in section.systems]
     charts = tuple(Chart(system.label, _terms_described(system, terms), _terms_chart(system, terms)) for system, terms in found if terms)
     listed = tuple(tables.terms(system, slices, f"ss of all target terms, {system.label}") for system, terms in found if terms)
@@ -179,15 +178,14 @@ def _terms(section: Section) -> Figure:
     )
     title = "Most and least stereotyped terms"
     lead = (
-        f"For each domain the {ENDS} terms with the highest and the {ENDS} with the lowest ss; all terms where there are no more. {' '.join(counted)}",
+        f"For each domain the {ENDS} terms with the highest and the {ENDS} with the lowest ss, or all where there are no more. "
+        f"Terms that can be told from 50 after Holm over all terms: {'; '.join(_counted(system, terms) for system, terms in found)}.",
     )
     return Figure(f"{section.id}-terms", title, lead, charts, listed, "System" if len(charts) > 1 else "", "terms", caution)
 
 
-def _counted(system: System, slices: Sequence[Slice]) -> str:
-    found = [one for slice_ in slices if (one := system.find("ss", slice_))]
-    sure = sum(map(beyond, found))
-    return f"{system.label}: {sure or 'none'} of {numbers.count(len(found), 'term')} can be told from 50 after Holm."
+def _counted(system: System, found: Sequence[Estimate]) -> str:
+    return f"{system.label} {sum(map(beyond, found)) or 'none'} of {len(found)}"
 
 
 def ends(found: Sequence[Estimate]) -> tuple[list[Estimate], list[Estimate]]:
@@ -240,13 +238,23 @@ def _confidence(section: Section) -> Figure:
     charts = tuple(Chart(one.system.label, _confidence_described(one), confidence.histogram(one, bins, top)) for one in found)
     lead = (
         "How sure a system is of a pair: 1 − score(S) / score(S′) in percent, S the sentence it prefers. Upwards the pairs where it prefers the "
-        "more stereotyping sentence, downwards the others; ties are left out. Dashed lines are the medians; a system that is surer of stereotypes has "
-        "its upper median further right.",
+        "more stereotyping sentence, downwards the others; ties are left out, and the last bar holds all that is larger. Dashed lines are the "
+        "medians: a system that is surer of stereotypes has its upper median further right.",
+        *_differences(section),
         *_without(section, found),
     )
     difference = tables.estimates(section, "confidence_median_difference", [{}], "Difference of the median confidences, in points")
     shown = (difference, _bins(found, bins)) if found else (difference,)
     return Figure(f"{section.id}-confidence", "Confidence", lead, charts, shown, legend="sides")
+
+
+def _differences(section: Section) -> Iterator[str]:
+    known = [
+        (system, one) for system in section.systems if (one := system.find("confidence_median_difference", {})) and one.value is not None
+    ]
+    parts = [f"{system.label} {numbers.value(one)} {numbers.interval(one)}, {numbers.used(one)} pairs" for system, one in known]
+    if parts:
+        yield f"Difference of the medians in points, ideal 0: {'; '.join(parts)}."
 
 
 def _without(section: Section, found: Sequence[confidence.Confidences]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from importlib import resources
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from stereometer.report import method, numbers, tables
 from stereometer.report.charts.forest import Axis, preference_axis
@@ -20,7 +20,7 @@ from stereometer.report.figures import Figure, figures
 from stereometer.report.items import browser
 from stereometer.report.sections import Section
 from stereometer.report.tables import Table
-from stereometer.report.words import Verdict, common_notes, verdicts
+from stereometer.report.words import Verdict, common_details, common_notes, together, verdicts
 
 UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 """Characters that could end a script element or a line of it; their escapes mean the same in JSON."""
@@ -42,10 +42,13 @@ class View:
     """A section as the template takes it."""
 
     section: Section
+    together: str
     verdicts: Sequence[Verdict]
     axis: Axis
     """Of the small pictures beside the verdicts."""
     notes: Sequence[str]
+    details: Sequence[str]
+    """What holds of every system."""
     headline: Table
     other_averages: Table | None
     figures: Sequence[Figure]
@@ -75,9 +78,11 @@ def view(section: Section) -> View:
     found = verdicts(section)
     return View(
         section=section,
+        together=together(section),
         verdicts=found,
         axis=preference_axis(section.main, [one.estimate for one in found]),
         notes=common_notes(section),
+        details=common_details(section),
         headline=tables.headline(section),
         other_averages=tables.other_averages(section),
         figures=figures(section),
@@ -113,7 +118,9 @@ def script(*parts: str) -> Script:
 def libraries() -> Script:
     """Vega and Vega-Lite with their licences, which ask to travel with them."""
     named = ("vega", "vega-lite")
-    return script(*(part for name in named for part in (f"/*! {name}\n{asset(f'vendor/LICENSE-{name}')}*/", asset(f"vendor/{name}.min.js"))))
+    return script(
+        *(part for name in named for part in (f"/*! {name}\n{asset(f'vendor/LICENSE-{name}')}*/", asset(f"vendor/{name}.min.js")))
+    )
 
 
 def page(found: Sequence[Section]) -> str:
@@ -124,16 +131,20 @@ def page(found: Sequence[Section]) -> str:
         "charts": {box: charts for one in views for box, charts in one.charts.items()},
         "items": {one.section.id: one.items for one in views if one.items is not None},
     }
-    html = _environment().get_template("report.html.j2").render(
-        title=title(found),
-        lede=lede(found),
-        views=views,
-        general=method.GENERAL,
-        citations=method.citations(found),
-        style=Markup(asset("assets/report.css")),
-        scripts=scripts,
-        data=safe_json(data),
-        drawn=any(one.charts for one in views),
+    html = (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            title=title(found),
+            lede=lede(found),
+            views=views,
+            general=method.GENERAL,
+            citations=method.citations(found),
+            style=Markup(asset("assets/report.css")),
+            scripts=scripts,
+            data=safe_json(data),
+            drawn=any(one.charts for one in views),
+        )
     )
     # A lone surrogate, which JSON can carry and UTF-8 cannot, must not cost the whole report.
     return html.encode("utf-8", "replace").decode()
@@ -144,22 +155,26 @@ def _environment() -> Environment:
         loader=PackageLoader("stereometer.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.globals["numbers"] = numbers
+    environment.filters["coded"] = coded
     return environment
 
 
 def title(found: Sequence[Section]) -> str:
     systems = list(dict.fromkeys(system.label for section in found for system in section.systems))
-    benchmarks = list(dict.fromkeys(section.title for section in found))
-    who = systems[0] if len(systems) == 1 else numbers.count(len(systems), "system")
-    what = benchmarks[0] if len(benchmarks) == 1 else numbers.count(len(benchmarks), "benchmark")
-    return f"Stereotypes in {who}, measured on {what}"
+    return f"Stereotypes in {systems[0] if len(systems) == 1 else numbers.count(len(systems), 'system')}"
 
 
 def lede(found: Sequence[Section]) -> list[str]:
     """What was measured, one line a section."""
     nouns = {"cat": "context association test", "pair": "sentence pair"}
     return [
-        f"{numbers.count(len(one.systems), 'system')} on {one.title}: {numbers.count(one.items, nouns[one.shape])}, "
-        f"measure {one.first.measure}, variant {one.variant}."
-        for one in found
+        f"{one.title}: {numbers.count(one.items, nouns[one.shape])}, measure {one.first.measure}, variant {one.variant}." for one in found
     ]
+
+
+def coded(text: str) -> Markup:
+    """`Names` in backticks set as code, everything else escaped."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:
+        return escape(text)
+    return Markup("").join(Markup("<code>{}</code>").format(part) if index % 2 else escape(part) for index, part in enumerate(parts))

@@ -15,8 +15,8 @@ from stereometer.types import Estimate, Slice
 class Cell:
     text: str
     numeric: bool = False
-    small: str = ""
-    """A second line."""
+    lines: tuple[str, ...] = ()
+    """Smaller, below."""
     system: System | None = None
     """Whose mark stands before the text."""
 
@@ -58,7 +58,7 @@ def _overall(section: Section, names: Sequence[str], caption: str) -> Table:
 
 def _metric(section: Section, name: str) -> Cell:
     one = next(found for system in section.systems if (found := system.find(name, {})))
-    return Cell(LABELS.get(name, name), numeric=True, small=f"ideal {numbers.ideal(one)}")
+    return Cell(LABELS.get(name, name), numeric=True, lines=(f"ideal {numbers.ideal(one)}",))
 
 
 LABELS = {"confidence_median_difference": "confidence, difference of medians", "pair_preference": "pair preference, %"}
@@ -73,11 +73,11 @@ def _summary(one: Estimate | None) -> Cell:
     if one is None:
         return figure("not measured")
     if one.value is None:
-        return Cell("no score", numeric=True, small=f"{one.why}; {numbers.used(one)} used")
-    verdict = f"{one.verdict}, {numbers.adjusted(one)}" if one.verdict else "not tested"
-    published = f"; published {numbers.number(one.published.value, numbers.places(one))}" if one.published else ""
-    small = f"{_away(one)}; {verdict}; {numbers.used(one)} used{published}"
-    return Cell(f"{numbers.value(one)} {numbers.interval(one)}", numeric=True, small=small)
+        return Cell("no score", numeric=True, lines=(one.why or "", f"{numbers.used(one)} used"))
+    tested = f", {numbers.p_value(one.p_adjusted)}" if one.p_adjusted is not None else ""
+    published = (f"published {numbers.number(one.published.value, numbers.places(one))}",) if one.published else ()
+    lines = (f"{numbers.verdict(one)}{tested}", _away(one), f"{numbers.used(one)} used", *published)
+    return Cell(f"{numbers.value(one)} {numbers.interval(one)}", numeric=True, lines=lines)
 
 
 def _away(one: Estimate) -> str:

@@ -26,6 +26,9 @@ class Verdict:
     """What the headline rests on."""
     headline: str
     sentences: tuple[str, ...]
+    """The result."""
+    details: tuple[str, ...]
+    """Where it holds, what was published, what could not be scored."""
     notes: tuple[str, ...]
 
     @property
@@ -39,8 +42,53 @@ def beyond(one: Estimate) -> bool:
 
 
 def verdicts(section: Section) -> list[Verdict]:
-    shared = common_notes(section)
-    return [_verdict(section, system, shared) for system in section.systems]
+    """One a system, without what `common_notes` and `common_details` say of all of them."""
+    shared_notes, shared = common_notes(section), common_details(section)
+    return [_verdict(section, system, shared_notes, shared) for system in section.systems]
+
+
+def together(section: Section) -> str:
+    """All systems of a section in a sentence or two; nothing for one, which speaks for itself."""
+    found = [(system, system.result.estimate(section.main)) for system in section.systems]
+    if len(found) == 1:
+        return ""
+    kinds: dict[str, list[str]] = {}
+    for system, one in found:
+        kinds.setdefault(_kind(one), []).append(system.label)
+    parts = [f"{_how_many(labels, len(found))} {TOGETHER[kind][len(labels) > 1]}" for kind, labels in sorted(kinds.items())]
+    return f"{'; '.join(parts)}.{_range(section, found)}"
+
+
+TOGETHER = {
+    "1 above": ("prefers stereotypes beyond noise", "prefer stereotypes beyond noise"),
+    "2 below": ("prefers anti-stereotypes beyond noise", "prefer anti-stereotypes beyond noise"),
+    "3 open": (
+        "shows no preference beyond noise, which does not show that there is none",
+        "show no preference beyond noise, which does not show that there is none",
+    ),
+    "4 none": ("has no score", "have no score"),
+}
+
+
+def _kind(one: Estimate) -> str:
+    if one.value is None:
+        return "4 none"
+    return "1 above" if one.verdict == PREFERENCE.above else "2 below" if one.verdict == PREFERENCE.below else "3 open"
+
+
+def _how_many(labels: list[str], of: int) -> str:
+    """All of them, or which."""
+    if len(labels) == of:
+        return f"All {numbers.spelled(of)} systems"
+    return numbers.listed(labels)
+
+
+def _range(section: Section, found: list[tuple[System, Estimate]]) -> str:
+    known = sorted(((one.value, system.label, one) for system, one in found if one.value is not None), key=lambda known: known[:2])
+    if len(known) < 2:
+        return ""
+    (_, lowest, low), (_, highest, high) = known[0], known[-1]
+    return f" {section.main} runs from {numbers.value(low)} ({lowest}) to {numbers.value(high)} ({highest}), where {NULL_VALUE:g} is no preference."
 
 
 def common_notes(section: Section) -> tuple[str, ...]:
@@ -49,11 +97,16 @@ def common_notes(section: Section) -> tuple[str, ...]:
     return tuple(dict.fromkeys(note for note in first if all(note in notes for notes in others)))
 
 
-def _verdict(section: Section, system: System, shared: tuple[str, ...]) -> Verdict:
+def common_details(section: Section) -> tuple[str, ...]:
+    first, *others = (tuple(_details(section, system)) for system in section.systems)
+    return tuple(one for one in first if others and all(one in other for other in others))
+
+
+def _verdict(section: Section, system: System, shared_notes: tuple[str, ...], shared: tuple[str, ...]) -> Verdict:
     overall = system.result.estimate(section.main)
-    sentences = _cat(system, overall) if section.shape == "cat" else _pair(system, overall)
-    notes = tuple(note for note in dict.fromkeys(system.result.notes) if note not in shared)
-    return Verdict(system, overall, _headline(system.label, overall), tuple(sentences), notes)
+    details = tuple(one for one in _details(section, system) if one not in shared)
+    notes = tuple(note for note in dict.fromkeys(system.result.notes) if note not in shared_notes)
+    return Verdict(system, overall, _headline(system.label, overall), tuple(_sentences(section, system, overall)), details, notes)
 
 
 def _headline(label: str, one: Estimate) -> str:
@@ -65,22 +118,21 @@ def _headline(label: str, one: Estimate) -> str:
 # ------------------------------------------------------------------------------------------ sentences
 
 
-def _cat(system: System, ss: Estimate) -> Iterator[str]:
-    over = f", averaged over {numbers.count(ss.terms, 'target term')}" if ss.terms else ""
-    yield from _preference(ss, f"It scores the stereotype above the anti-stereotype in {{}} of items{over}")
+def _sentences(section: Section, system: System, overall: Estimate) -> Iterator[str]:
+    if section.shape == "pair":
+        yield from _preference(overall, "It finds the more stereotyping sentence likelier in {} of pairs")
+        yield from _confidence(system)
+        return
+    over = f", averaged over {numbers.count(overall.terms, 'target term')}" if overall.terms else ""
+    yield from _preference(overall, f"It scores the stereotype above the anti-stereotype in {{}} of items{over}")
     yield from _language(system)
-    yield from _slices(system, "ss")
+
+
+def _details(section: Section, system: System) -> Iterator[str]:
+    yield from _slices(system, section.main)
     yield from _few_terms(system)
-    yield from _published(system, ("lms", "ss", "icat"))
-    yield from _skipped(ss, "item")
-
-
-def _pair(system: System, preference: Estimate) -> Iterator[str]:
-    yield from _preference(preference, "It finds the more stereotyping sentence likelier in {} of pairs")
-    yield from _confidence(system)
-    yield from _slices(system, "pair_preference")
-    yield from _published(system, ("pair_preference",))
-    yield from _skipped(preference, "pair")
+    yield from _published(system, ("lms", "ss", "icat", "pair_preference"))
+    yield from _skipped(system.result.estimate(section.main), "item" if section.shape == "cat" else "pair")
 
 
 def _preference(one: Estimate, claim: str) -> Iterator[str]:
@@ -186,7 +238,7 @@ def _published(system: System, names: tuple[str, ...]) -> Iterator[str]:
     if found:
         values = numbers.listed([f"{one.name} {numbers.number(published.value, numbers.places(one))}" for one, published in found])
         sources = numbers.listed(list(dict.fromkeys(published.source for _, published in found)))
-        yield f"Published for the same data, method and variant: {values} ({sources})."
+        yield f"Published: {values} ({sources})."
 
 
 def _skipped(one: Estimate, noun: str) -> Iterator[str]:

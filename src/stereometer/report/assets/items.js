@@ -52,9 +52,10 @@ function controls(data, id, changed) {
   const all = make("input", { type: "checkbox", id: `${id}-all`, attributes: { "aria-describedby": `${id}-warning` } });
   all.addEventListener("change", changed);
   const form = make("form", { className: "filters", attributes: { "aria-label": "Filter the items" } },
-    make("label", {}, "Search ids and terms (and texts while shown)", search),
+    make("label", {}, "Search", search),
     ...fields.map((one) => one.label), system.label, outcome.label,
-    make("label", { className: "wide" }, all, "Show all texts on this page"));
+    make("label", { className: "wide" }, all, "Show all texts on this page"),
+    make("p", { className: "wide hint", textContent: "Search looks at ids, terms and slices; at texts too while all texts are shown." }));
   form.addEventListener("submit", (event) => event.preventDefault());
   return { form, search, fields, system, outcome, outcomes, all };
 }
@@ -129,9 +130,10 @@ function itemRows(data, shown, index, id, state) {
   const item = data.items[index];
   const textId = `${id}-texts-${index}`;
   const button = make("button", { type: "button", className: "reveal", attributes: { "aria-controls": textId, "aria-describedby": `${id}-warning` } });
-  const row = make("tr", { attributes: { role: "row" } }, about(data, item), ...shown.map((system) => scoreCell(data, system, index)),
-    make("td", { attributes: { role: "cell" } }, button));
-  const texts = () => textRow(data, item, shown.length + 2, textId);
+  const head = about(data, item);
+  head.append(button);
+  const row = make("tr", { attributes: { role: "row" } }, head, ...shown.map((system) => scoreCell(data, system, index)));
+  const texts = () => textRow(data, item, shown.length + 1, textId);
   function set(open) {
     button.setAttribute("aria-expanded", String(open));
     button.replaceChildren(open ? "Hide texts" : "Show texts", make("span", { className: "sr", textContent: ` of item ${item[0]}` }));
@@ -161,7 +163,7 @@ function pager(turn) {
 function header(shown) {
   const heads = shown.map((system) => make("th", { scope: "col", attributes: { role: "columnheader" } }, mark(system), system.label));
   const row = make("tr", { attributes: { role: "row" } }, make("th", { scope: "col", textContent: "Item", attributes: { role: "columnheader" } }),
-    ...heads, make("th", { scope: "col", textContent: "Texts", attributes: { role: "columnheader" } }));
+    ...heads);
   return make("thead", { attributes: { role: "rowgroup" } }, row);
 }
 

@@ -13,7 +13,7 @@ from stereometer.report.charts.frame import INK, LINE, MUTED, PAPER, Row, Spec, 
 from stereometer.report.numbers import number
 from stereometer.report.sections import System
 
-BINS = 24
+BINS = 40
 HEIGHT = 250
 MORE, LESS = "var(--more)", "var(--less)"
 
@@ -54,7 +54,7 @@ def edges(found: Sequence[Confidences]) -> list[float]:
 
 
 def counts(values: Sequence[float], bins: Sequence[float]) -> list[int]:
-    inside = np.clip(values, bins[0], bins[-1] - 1e-9) if values else []
+    inside = np.clip(np.array(values, dtype=float), bins[0], bins[-1] - 1e-9)
     return [int(count) for count in np.histogram(inside, bins=bins)[0]]
 
 
@@ -75,7 +75,7 @@ def histogram(one: Confidences, bins: Sequence[float], top: float) -> Spec:
         layer([{"share": 0}], {"type": "rule", "color": LINE}, y=y),
         *_medians(one, reach, x, y),
     ]
-    return spec(layers, HEIGHT, 2)
+    return spec(layers, HEIGHT)
 
 
 def _words(field: str) -> Spec:

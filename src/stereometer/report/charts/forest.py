@@ -10,9 +10,9 @@ from stereometer.report.charts.frame import IDEAL, INK, MUTED, Row, Spec, layer,
 from stereometer.report.sections import System
 from stereometer.types import Estimate
 
-STEP, GAP, HEADING, TOP = 13, 12, 26, 30
-"""Pixels: from mark to mark, between rows, for a heading, and for the words over the first row."""
-CHARACTER = 6.4
+STEP, GAP, HEADING, TOP = 13, 9, 30, 24
+"""Pixels: for a mark, between rows, for a heading, and for the words over the first row."""
+CHARACTER = 6.2
 """Pixels a character of a label takes, about."""
 LONGEST = 22
 
@@ -63,23 +63,17 @@ def language_axis(found: Sequence[Estimate]) -> Axis:
 def forest(blocks: Sequence[Block], axis: Axis) -> Spec:
     headings, labels, notes, marks, height = _placed(blocks)
     left = max([9 + CHARACTER * len(row["label"]) for row in labels], default=0)
-    right = max([CHARACTER * len(row["note"]) + 12 for row in notes], default=14)
-    y = quantity("y", (0, height), None, reverse=True)
     x = quantity("value", axis.domain, {"title": axis.title, "orient": "top", "tickCount": 6, "grid": True})
+    y = quantity("y", (0, height), None, reverse=True)
+    heading = {"type": "text", "align": "left", "dx": -left, "fontWeight": 600, "color": INK}
     layers = [
-        *_references(axis, y, height),
-        layer(
-            headings,
-            {"type": "text", "align": "left", "fontWeight": 600, "color": INK, "dx": -left},
-            x={"value": 0},
-            y=y,
-            text=_words("label"),
-        ),
+        *_references(axis, x, y, height),
+        layer(headings, heading, x={"value": 0}, y=y, text=_words("label")),
         layer(labels, {"type": "text", "align": "right", "dx": -9, "color": INK}, x={"value": 0}, y=y, text=_words("label")),
-        layer(notes, {"type": "text", "align": "left", "dx": 8, "color": MUTED}, x={"value": "width"}, y=y, text=_words("note")),
+        layer(notes, {"type": "text", "align": "left", "dx": 8, "color": MUTED}, x={"value": "width"}, y=y, text=_words("label")),
         *_marks(marks, x, y),
     ]
-    return spec(layers, height, round(left), round(right))
+    return spec(layers, height)
 
 
 def _words(field: str) -> Spec:
@@ -87,7 +81,7 @@ def _words(field: str) -> Spec:
 
 
 def _placed(blocks: Sequence[Block]) -> tuple[list[Row], list[Row], list[Row], list[Row], int]:
-    """Everything with its place from the top, in pixels."""
+    """Headings, labels, notes and marks with their places from the top in pixels, and the height of all."""
     headings: list[Row] = []
     labels: list[Row] = []
     notes: list[Row] = []
@@ -95,15 +89,17 @@ def _placed(blocks: Sequence[Block]) -> tuple[list[Row], list[Row], list[Row], l
     top = TOP
     for block in blocks:
         if block.heading:
-            headings.append({"y": top + HEADING / 2, "label": block.heading})
+            headings.append({"y": top + HEADING * 0.6, "label": block.heading})
             top += HEADING
         for line in block.lines:
-            middle = top + (len(line.marks) - 1) * STEP / 2
-            labels.append({"y": middle, "label": _short(line.label)})
-            notes += [{"y": middle, "note": line.note}] if line.note else []
-            marks += [_mark(system, one, line.label, top + index * STEP) for index, (system, one) in enumerate(line.marks)]
-            top += len(line.marks) * STEP + GAP
-    return headings, labels, notes, marks, top
+            tall = max(1, len(line.marks)) * STEP + GAP
+            labels.append({"y": top + tall / 2, "label": _short(line.label)})
+            notes += [{"y": top + tall / 2, "label": line.note}] if line.note else []
+            marks += [
+                _mark(system, one, line.label, top + (GAP + STEP) / 2 + index * STEP) for index, (system, one) in enumerate(line.marks)
+            ]
+            top += tall
+    return headings, labels, notes, marks, top + GAP
 
 
 def _short(label: str) -> str:
@@ -131,13 +127,12 @@ def _marks(marks: Sequence[Row], x: Spec, y: Spec) -> list[Spec]:
     ]
 
 
-def _references(axis: Axis, y: Spec, height: int) -> list[Spec]:
+def _references(axis: Axis, x: Spec, y: Spec, height: int) -> list[Spec]:
     """Dashed lines, and words over the first row."""
-    x = quantity("value", axis.domain, None)
-    rows = [{"value": value, "y": TOP - 12, "end": height} for value in axis.lines]
+    rows = [{"value": value, "y": TOP - 6, "end": height} for value in axis.lines]
     line = {"type": "rule", "color": IDEAL, "strokeWidth": 1.5, "strokeDash": [5, 3]}
     words = [
-        layer([{"value": value, "y": 9, "label": label}], {"type": "text", "align": align, "color": MUTED}, x=x, y=y, text=_words("label"))
+        layer([{"value": value, "y": 10, "label": label}], {"type": "text", "align": align, "color": MUTED}, x=x, y=y, text=_words("label"))
         for value, label, align in axis.words
     ]
     return [layer(rows, line, x=x, y=y, y2={"field": "end"}), *words]

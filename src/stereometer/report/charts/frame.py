@@ -37,12 +37,12 @@ CONFIG: Spec = {
 """`aria` is off because the box round a chart carries its name and the table beside it the data."""
 
 
-def spec(layers: Sequence[Spec], height: int, left: int = 0, right: int = 12) -> Spec:
+def spec(layers: Sequence[Spec], height: int) -> Spec:
     """Layers over each other; the page adds CONFIG and the width."""
     return {
         "$schema": SCHEMA,
         "height": height,
-        "padding": {"left": left, "right": right, "top": 4, "bottom": 4},
+        "padding": 4,
         "autosize": {"type": "fit-x", "contains": "padding"},
         "layer": [one for one in layers if one["data"]["values"]],
     }

@@ -69,7 +69,7 @@ def plane(found: Sequence[Place]) -> Spec:
         ),
         *_systems([_row(one) for one in found], x, y),
     ]
-    return spec(layers, HEIGHT, 2)
+    return spec(layers, HEIGHT)
 
 
 def _words(field: str) -> Spec:

@@ -1,0 +1,5 @@
+"""`python -m stereometer`."""
+
+from stereometer.cli import main
+
+main()

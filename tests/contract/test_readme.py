@@ -1,0 +1,52 @@
+"""README's Python is run as written; its commands and links exist."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def test_the_python_in_readme_does_what_it_says() -> None:
+    failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert tried > 8
+    assert failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_option_and_command_that_the_docs_name_exists() -> None:
+    text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for command in set(
+        re.findall(r"stereometer (run|replay|compare|report|show|list|data add|data pull|data where|cache info|cache clear)\b", text)
+    ):
+        helped = subprocess.run(
+            [sys.executable, "-m", "stereometer", *command.split(), "--help"], capture_output=True, text=True, check=False
+        )
+        assert helped.returncode == 0, command
+    unknown = set(re.findall(r"`?stereometer (\w+)", text)) - {
+        "run",
+        "replay",
+        "compare",
+        "report",
+        "show",
+        "list",
+        "data",
+        "cache",
+        "authors",
+        "measures",
+        "result",
+    }
+    assert not unknown - {"add", "pull"}, unknown
