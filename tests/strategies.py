@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from stereometer.types import Answer, Score
 
-MODERATE = settings(deadline=None, max_examples=3000, database=None)
-FEW = settings(deadline=None, max_examples=600, database=None)
+MODERATE = settings(deadline=None, max_examples=50, database=None)
+FEW = settings(deadline=None, max_examples=20, database=None)
 
 # ------------------------------------------------------------------------------------------- scores
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +24,9 @@ from stereometer.types import Backend, Measure, Result, Settings, System, Varian
 SUMMARIES: Mapping[str, Summarize] = {"cat": cat_metrics.summarize, "pair": pair_metrics.summarize}
 REPLAYS = {"cat": "cat-replay@1", "pair": "pair-replay@1"}
 VARIANTS: tuple[Variant, ...] = ("paper", "sound")
+
+LIKELY_TYPO = 0.7
+"""How alike a plain name must be to a known one to be taken for a slip and not for a model on the hub."""
 
 Watch = Callable[[str], Progress]
 """Given a title, gives what is told of progress."""
@@ -49,15 +54,27 @@ def open_named(name: str, data: str | Path | None = None) -> Benchmark:
     return open_benchmark(source, path)
 
 
-def open_model(name: str, seed: int = 0) -> Backend | System:
-    """A baseline or a model by name."""
+def open_model(name: str, seed: int = 0, options: Mapping[str, Any] | None = None) -> Backend | System:
+    """A baseline by name, one of our default models, or a checkpoint: a folder, a .gguf file or org/name[@revision]."""
     if catalog.has("system", name):
         system: System = catalog.find("system", name)()
         return system
-    if not catalog.has("backend", name):
-        raise UnknownName("model", name, [*catalog.names("backend"), *catalog.names("system")])
-    backend: Backend = catalog.find("backend", name)(seed=seed)
-    return backend
+    if catalog.has("backend", name):
+        backend: Backend = catalog.find("backend", name)(seed=seed)
+        return backend
+    known = [*catalog.names("model"), *catalog.names("backend"), *catalog.names("system")]
+    plain = name not in known and "/" not in name and not Path(name).exists()
+    if plain and get_close_matches(name, known, n=1, cutoff=LIKELY_TYPO):
+        raise UnknownName("model", name, known)
+    if find_spec("torch") is None or find_spec("transformers") is None:
+        raise ModelError(
+            f"{name} is a language model, which needs torch and transformers. They are in an optional part of the package. Run `pip install 'stereometer[hf]'`."
+        )
+    from stereometer.backends.checkpoint import Options
+    from stereometer.backends.open import open_checkpoint
+
+    default = catalog.find("model", name) if catalog.has("model", name) else None
+    return open_checkpoint(name, Options(**(options or {})), default)
 
 
 def settings_for(variant: str = "sound", seed: int = 0, resamples: int = 10_000, coverage: float = 0.90) -> Settings:
@@ -93,37 +110,53 @@ class Job:
 
 
 def jobs(
-    names: Sequence[str], model: Backend | System, measures: Sequence[str], settings: Settings, data: str | Path | None, limit: int | None
+    names: Sequence[str],
+    model: Backend | System,
+    measures: Sequence[str],
+    settings: Settings,
+    data: str | Path | None,
+    limit: int | None,
+    within_word: bool = False,
 ) -> Iterator[Job]:
     if data is not None and len(names) > 1:
         raise UsageError("--data names one file. With several benchmarks it is not clear whose it is. Run them one at a time.")
     for name in names:
         benchmark = open_named(name, data)
         for shape, measure in _chosen(benchmark, measures):
-            yield _job(benchmark, shape, measure, model, settings, limit)
+            yield _job(benchmark, shape, measure, model, settings, limit, within_word)
 
 
 def _chosen(benchmark: Benchmark, measures: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
     """Shape and candidate measures: those asked for, or the benchmark's defaults for each shape it has."""
     if measures:
-        return [("cat" if name.startswith("cat-") else "pair", [name]) for name in measures]
+        asked: list[tuple[str, Sequence[str]]] = [("cat" if name.startswith("cat-") else "pair", [name]) for name in measures]
+        fitting = [(shape, names) for shape, names in asked if shape in benchmark.shapes]
+        return fitting or asked
     return [(shape, benchmark.measures[shape]) for shape in benchmark.shapes if shape in benchmark.measures]
 
 
-def _job(benchmark: Benchmark, shape: str, measures: Sequence[str], model: Backend | System, settings: Settings, limit: int | None) -> Job:
+def _job(
+    benchmark: Benchmark,
+    shape: str,
+    measures: Sequence[str],
+    model: Backend | System,
+    settings: Settings,
+    limit: int | None,
+    within_word: bool,
+) -> Job:
     items = limited(benchmark.items(shape), limit)
     if isinstance(model, System):
         name = f"{measures[0].split('@')[0]}@1"
         return Job(Task(benchmark, items, name, SUMMARIES[shape], model.card, model.scoring, settings, limit), model)
-    measure = _first_answerable(measures, model, settings.variant)
+    measure = _first_answerable(measures, model, settings.variant, within_word)
     return Job(Task(benchmark, items, measure.name, measure.summarize, model.card, "computed", settings, limit), Asking(measure, model))
 
 
-def _first_answerable(measures: Sequence[str], backend: Backend, variant: Variant) -> Measure:
+def _first_answerable(measures: Sequence[str], backend: Backend, variant: Variant, within_word: bool) -> Measure:
     refusals: list[ModelError] = []
     for name in measures:
         try:
-            measure: Measure = catalog.find("measure", name)(backend, variant)
+            measure: Measure = catalog.find("measure", name)(backend, variant, within_word)
             return measure
         except ModelError as error:
             refusals.append(error)
@@ -151,11 +184,13 @@ def run(
     coverage: float = 0.90,
     out: str | Path | None = None,
     keep_cache: bool = True,
+    within_word: bool = False,
+    options: Mapping[str, Any] | None = None,
     watch: Watch | None = None,
 ) -> list[Result]:
     """Measure a model on benchmarks: one result for each benchmark and measure."""
     settings = settings_for(variant, seed, resamples, coverage)
-    found = list(jobs(benchmarks, open_model(model, seed), measures, settings, data, limit))
+    found = list(jobs(benchmarks, open_model(model, seed, options), measures, settings, data, limit, within_word))
     return [one.result for one in execute_all(found, out, keep_cache, watch)]
 
 

@@ -24,13 +24,20 @@ TABLE: Mapping[str, Mapping[str, str]] = {
     "measure": {
         "cat-likelihood": "stereometer.measures.context_association:likelihood",
         "cat-pseudo-likelihood": "stereometer.measures.context_association:pseudo_likelihood",
-        "pair-likelihood": "stereometer.measures.pair_likelihood:conditional_likelihood",
-        "pair-sentence-likelihood": "stereometer.measures.pair_likelihood:sentence_likelihood",
+        "pair-likelihood": "stereometer.measures.pair_likelihood:LIKELIHOOD",
+        "pair-modified-likelihood": "stereometer.measures.pair_likelihood:MODIFIED",
+        "pair-sentence-likelihood": "stereometer.measures.pair_likelihood:SENTENCE",
+        "pair-sentence-mean-likelihood": "stereometer.measures.pair_likelihood:SENTENCE_MEAN",
+        "pair-after-change-likelihood": "stereometer.measures.pair_likelihood:AFTER_CHANGE",
     },
     "backend": {
         "fake": "stereometer.backends.fake:Fake",
         "random": "stereometer.backends.random:Random",
         "sentiment": "stereometer.backends.sentiment:Sentiment",
+    },
+    "model": {
+        "smollm2-135m": "stereometer.backends.defaults:SMOLLM2",
+        "minilm-mlm": "stereometer.backends.defaults:MINILM",
     },
     "system": {
         "ideal": "stereometer.systems.gold:ideal",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
@@ -87,6 +87,8 @@ class MaskedTokens(_Keyed):
 
     ids: tuple[int, ...]
     steps: tuple[tuple[tuple[int, ...], int], ...]
+    segments: tuple[int, ...] = ()
+    """Which of two texts a token belongs to, for models that are told; empty for a single text."""
     kind: ClassVar[str] = "masked-tokens"
 
     @property
@@ -136,9 +138,16 @@ class Encoding:
     """Characters of the text each token stands for; (0, 0) for special tokens."""
     words: tuple[int | None, ...]
     """The word each token belongs to; None for special tokens."""
+    segments: tuple[int, ...] = ()
+    """0 for the first of two texts, 1 for the second, as the model is told; empty for a single text."""
+    second: tuple[bool, ...] = ()
+    """Whether a token is of the second of two texts; empty for a single text."""
 
 
-Encode: TypeAlias = Callable[[str], Encoding]
+class Encode(Protocol):
+    """A backend's `encode`: one text, or two as the model was taught to read two."""
+
+    def __call__(self, text: str, second: str | None = None) -> Encoding: ...
 
 
 @dataclass(frozen=True)
@@ -171,7 +180,7 @@ class Backend(Protocol):
     @property
     def supports(self) -> frozenset[str]: ...
 
-    def encode(self, text: str) -> Encoding:
+    def encode(self, text: str, second: str | None = None) -> Encoding:
         """Only asked of backends that support a kind of request made of token ids."""
         ...
 

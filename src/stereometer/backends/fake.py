@@ -25,10 +25,17 @@ class Fake:
     def __init__(self, seed: int = 0) -> None:
         del seed  # deterministic
 
-    def encode(self, text: str) -> Encoding:
+    mask_text = "MASK"
+
+    def encode(self, text: str, second: str | None = None) -> Encoding:
         spans = [found.span() for found in re.finditer(r"\w+|[^\w\s]", text)]
         ids = tuple(crc32(text[start:end].encode("utf-8", "surrogatepass")) & 0xFFFF for start, end in spans)
-        return Encoding(ids, tuple(spans), tuple(range(len(spans))))
+        words = tuple(range(len(spans)))
+        if second is None:
+            return Encoding(ids, tuple(spans), words)
+        other = self.encode(second)
+        parts = (0,) * len(ids) + (1,) * len(other.ids)
+        return Encoding(ids + other.ids, tuple(spans) + other.offsets, words + other.words, parts, tuple(part == 1 for part in parts))
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         for key, request in requests.items():

@@ -21,7 +21,7 @@ class Random:
         note = "RandomLM: a baseline whose scores are drawn by lot."
         self.card = ModelCard("random", "baseline", f"random@{VERSION}", f"seed-{seed}", settings={"seed": seed}, notes=(note,))
 
-    def encode(self, text: str) -> Encoding:
+    def encode(self, text: str, second: str | None = None) -> Encoding:
         raise TypeError("random reads text")
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:

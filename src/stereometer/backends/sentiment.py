@@ -36,7 +36,7 @@ class Sentiment:
 
         return SentimentIntensityAnalyzer()
 
-    def encode(self, text: str) -> Encoding:
+    def encode(self, text: str, second: str | None = None) -> Encoding:
         raise TypeError("sentiment reads text")
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:

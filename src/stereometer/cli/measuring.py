@@ -6,6 +6,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from stereometer.cli.tables import print_comparison, print_json, print_plans, pr
 from stereometer.comparison import compare
 from stereometer.errors import ThresholdError, UsageError
 from stereometer.runner import Progress, distinct, planned, silent, windows
-from stereometer.types import Request, Result
+from stereometer.types import Request, Result, Settings
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
     ">=": lambda value, bar: value >= bar,
@@ -54,19 +55,39 @@ def check(results: Sequence[Result], wanted: Sequence[Bar]) -> None:
                 )
 
 
+@dataclass(frozen=True)
+class Measuring:
+    """What run and replay have in common."""
+
+    variant: str
+    seed: int
+    resamples: int
+    coverage: float
+    out: Path | None
+    require: Sequence[str]
+    json: bool
+
+    @property
+    def settings(self) -> Settings:
+        return api.settings_for(self.variant, self.seed, self.resamples, self.coverage)
+
+
 def run_command(
-    benchmarks: Sequence[str], models: Sequence[str], measures: Sequence[str], variant: str, data: Path | None, limit: int | None, seed: int, resamples: int,
-    coverage: float, out: Path | None, cache: bool, dry_run: bool, require: Sequence[str], json: bool,
+    asked: Measuring, benchmarks: Sequence[str], models: Sequence[str], measures: Sequence[str], data: Path | None, limit: int | None,
+    cache: bool, dry_run: bool, within_word: bool, options: dict[str, Any],
 ) -> None:  # fmt: skip
-    wanted = bars(require)
-    settings = api.settings_for(variant, seed, resamples, coverage)
-    jobs = (job for model in models for job in api.jobs(benchmarks, api.open_model(model, seed), measures, settings, data, limit))
+    wanted, settings = bars(asked.require), asked.settings
+    jobs = (
+        job
+        for name in models
+        for job in api.jobs(benchmarks, api.open_model(name, asked.seed, options), measures, settings, data, limit, within_word)
+    )
     if dry_run:
-        print_plans([_dry(job) for job in jobs], json)
+        print_plans([_dry(job) for job in jobs], asked.json)
         return
-    finished = list(api.execute_all(jobs, out, cache, _watch))
+    finished = list(api.execute_all(jobs, asked.out, cache, _watch))
     results = [one.result for one in finished]
-    if json:
+    if asked.json:
         print_json({"schema": "runs@1", "results": [result.as_json() for result in results]})
     elif len(models) > 1:
         print_summary(results)
@@ -136,13 +157,10 @@ def _watch(title: str) -> Progress:
     return told
 
 
-def replay_command(
-    file: Path, benchmark: str, data: Path | None, variant: str, name: str | None, measure: str | None, seed: int, resamples: int, coverage: float,
-    out: Path | None, require: Sequence[str], json: bool,
-) -> None:  # fmt: skip
-    wanted = bars(require)
-    one = api.replayed(file, benchmark, data, api.settings_for(variant, seed, resamples, coverage), name, measure, out)
-    if json:
+def replay_command(asked: Measuring, file: Path, benchmark: str, data: Path | None, name: str | None, measure: str | None) -> None:
+    wanted = bars(asked.require)
+    one = api.replayed(file, benchmark, data, asked.settings, name, measure, asked.out)
+    if asked.json:
         print_json(one.result.as_json())
     else:
         print_results([one.result])

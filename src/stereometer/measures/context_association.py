@@ -8,20 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import exp
 from typing import Protocol
 
 from stereometer.errors import ModelError
 from stereometer.measures import cat_metrics
 from stereometer.measures.cat_metrics import CANDIDATES
-from stereometer.measures.spans import Span, one_at_a_time, scored_positions, tokens_in
+from stereometer.measures.spans import Span, one_at_a_time, scored_positions, tokens_in, versioned
 from stereometer.types import (
     Answer,
     Backend,
     CausalTokens,
     Continuation,
     Encode,
+    Encoding,
     Estimate,
     Follows,
+    MaskedTokens,
     Request,
     Score,
     Settings,
@@ -75,79 +78,151 @@ def filled(item: CatItem, label: str, variant: Variant) -> tuple[str, list[Span]
 class Rule(Protocol):
     """One cell of the methods table: the requests of a candidate and how their rows become one number."""
 
-    def requests(self, item: CatItem, label: str, variant: Variant, encode: Encode) -> Sequence[Request]: ...
+    def requests(self, item: CatItem, label: str, ask: Ask) -> Sequence[Request]: ...
 
-    def reduce(self, answers: Sequence[Answer]) -> float: ...
+    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float: ...
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a rule may use besides the item."""
+
+    variant: Variant
+    encode: Encode
+    mask: str | None = None
+    """The text of the mask token, for models that have one."""
+    within_word: bool = False
+    """Hide the later pieces of a word with each of its pieces (Kauf and Ivanova 2023), so that a word does not give itself away."""
 
 
 class SentenceText:
     """The whole filled sentence, mean log-probability a token."""
 
-    def requests(self, item: CatItem, label: str, variant: Variant, encode: Encode) -> Sequence[Request]:
-        return [WholeText(filled(item, label, variant)[0])]
+    def requests(self, item: CatItem, label: str, ask: Ask) -> Sequence[Request]:
+        return [WholeText(filled(item, label, ask.variant)[0])]
 
-    def reduce(self, answers: Sequence[Answer]) -> float:
-        return mean(answers[0])
+    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
+        return mean(row for answer in answers for row in answer.column("logprob"))
 
 
 class SentenceTokens(SentenceText):
-    """The same from token ids, in one pass from the first token on."""
+    """The same from token ids: in one pass after the first-token mark, or (`paper`) the first token after it and the rest without it."""
 
-    def requests(self, item: CatItem, label: str, variant: Variant, encode: Encode) -> Sequence[Request]:
-        return [CausalTokens(encode(filled(item, label, variant)[0]).ids, 0)]
+    def requests(self, item: CatItem, label: str, ask: Ask) -> Sequence[Request]:
+        encoding = ask.encode(filled(item, label, ask.variant)[0])
+        first = scored_positions(encoding)[:1]
+        if not first:
+            raise Skip("no token to score")
+        start = max(1, first[0])
+        if ask.variant == "sound" or first[0] == 0:
+            return [CausalTokens(encoding.ids, start)]
+        return [CausalTokens(encoding.ids[: start + 1], start), CausalTokens(encoding.ids[start:], 1)]
+
+
+class FillBlank:
+    """The filler revealed piece by piece from the left.
+
+    `sound`: every piece still to come is masked; mean log-probability. `paper`: one mask stands for the next piece and the
+    pieces after it are absent; the filler is encoded without a space before it; mean of the probabilities.
+    """
+
+    def requests(self, item: CatItem, label: str, ask: Ask) -> Sequence[Request]:
+        filler = item.filler(label)
+        if filler is None:
+            raise Skip("the sentence is not the context with its blank filled")
+        if item.context.count("BLANK") != 1:
+            raise Skip("several blanks")
+        return self._absent(item.context, filler, ask) if ask.variant == "paper" else self._masked(item, label, ask)
+
+    def _masked(self, item: CatItem, label: str, ask: Ask) -> Sequence[Request]:
+        text, spans = filled(item, label, ask.variant)
+        encoding = ask.encode(text)
+        pieces = tokens_in(text, encoding, spans)
+        if not pieces:
+            raise Skip("the filler has no token of its own")
+        return [MaskedTokens(encoding.ids, tuple((tuple(pieces[at:]), one) for at, one in enumerate(pieces)))]
+
+    def _absent(self, context: str, filler: str, ask: Ask) -> Sequence[Request]:
+        if ask.mask is None:
+            raise Skip("the model has no mask token to put into the blank")
+        hole, alone = ask.encode(context.replace("BLANK", ask.mask)), ask.encode(filler)
+        pieces = [alone.ids[at] for at in scored_positions(alone)]
+        at = _position_of(ask.encode(ask.mask), hole)
+        return [MaskedTokens((*hole.ids[:at], *pieces[: k + 1], *hole.ids[at + 1 :]), (((at + k,), at + k),)) for k in range(len(pieces))]
+
+    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
+        row = [one for answer in answers for one in answer.column("logprob")]
+        return mean(map(exp, row)) if variant == "paper" else mean(row)
+
+
+def _position_of(mask: Encoding, hole: Encoding) -> int:
+    """Where the mask stands in a text: the token that a text of the mask alone has and the rest does not repeat."""
+    edge = set(hole.ids[:1]) | set(hole.ids[-1:])
+    found = [index for index, one in enumerate(hole.ids) if one in set(mask.ids) - edge]
+    if len(found) != 1:
+        raise Skip("the mask cannot be found in the context")
+    return found[0]
 
 
 class ContextGivenFiller:
     """Every token but the filler's masked one at a time, the filler always visible; sum of log-probabilities."""
 
-    def requests(self, item: CatItem, label: str, variant: Variant, encode: Encode) -> Sequence[Request]:
-        text, spans = filled(item, label, variant)
-        encoding = encode(text)
+    def requests(self, item: CatItem, label: str, ask: Ask) -> Sequence[Request]:
+        text, spans = filled(item, label, ask.variant)
+        encoding = ask.encode(text)
         fillers = set(tokens_in(text, encoding, spans))
-        return [one_at_a_time(encoding, [one for one in scored_positions(encoding) if one not in fillers])]
+        return [one_at_a_time(encoding, [one for one in scored_positions(encoding) if one not in fillers], ask.within_word)]
 
-    def reduce(self, answers: Sequence[Answer]) -> float:
+    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
         return total(answers[0])
 
 
 class NextSentence:
     """Log-odds that the candidate follows the context."""
 
-    def requests(self, item: CatItem, label: str, variant: Variant, encode: Encode) -> Sequence[Request]:
+    def requests(self, item: CatItem, label: str, ask: Ask) -> Sequence[Request]:
         return [Follows(item.context, item.texts[label])]
 
-    def reduce(self, answers: Sequence[Answer]) -> float:
+    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
         return float(answers[0].column("logodds")[0])
 
 
 class RatioText:
     """log p(candidate | context) - log p(candidate), tokens of the candidate only."""
 
-    def requests(self, item: CatItem, label: str, variant: Variant, encode: Encode) -> Sequence[Request]:
+    def requests(self, item: CatItem, label: str, ask: Ask) -> Sequence[Request]:
         return [Continuation(item.context, item.texts[label]), WholeText(item.texts[label])]
 
-    def reduce(self, answers: Sequence[Answer]) -> float:
+    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
         return total(answers[0]) - total(answers[1])
 
 
 class RatioTokens(RatioText):
-    """The same from token ids."""
+    """The same from token ids: the candidate keeps the tokens that it has after the context."""
 
-    def requests(self, item: CatItem, label: str, variant: Variant, encode: Encode) -> Sequence[Request]:
-        alone, joined = encode(item.texts[label]).ids, encode(f"{item.context} {item.texts[label]}")
-        start = tokens_in(f"{item.context} {item.texts[label]}", joined, [(len(item.context) + 1, 10**9)])[0]
-        return [CausalTokens(joined.ids, start), CausalTokens(alone, 0)]
+    def requests(self, item: CatItem, label: str, ask: Ask) -> Sequence[Request]:
+        text = f"{item.context} {item.texts[label]}"
+        joined = ask.encode(text)
+        after = tokens_in(text, joined, [(len(item.context) + 1, len(text))])
+        if not after:
+            raise Skip("no token to score")
+        mark = scored_positions(joined)[0]
+        alone = (*joined.ids[:mark], *joined.ids[after[0] :])
+        lost = 0 if mark else 1  # without a first-token mark the candidate's own first token has nothing before it
+        if len(alone) <= max(1, mark):
+            raise Skip("no token to score")
+        return [CausalTokens(joined.ids, after[0] + lost), CausalTokens(alone, max(1, mark))]
 
 
 class ContextGivenSentence:
     """The context's tokens masked one at a time, the candidate always visible; sum of log-probabilities."""
 
-    def requests(self, item: CatItem, label: str, variant: Variant, encode: Encode) -> Sequence[Request]:
-        text = f"{item.context} {item.texts[label]}"
-        encoding = encode(text)
-        return [one_at_a_time(encoding, tokens_in(text, encoding, [(0, len(item.context))]))]
+    def requests(self, item: CatItem, label: str, ask: Ask) -> Sequence[Request]:
+        encoding = ask.encode(item.context, item.texts[label])
+        positions = [one for one in scored_positions(encoding) if not encoding.second[one]]
+        return [one_at_a_time(encoding, positions, ask.within_word)]
 
-    def reduce(self, answers: Sequence[Answer]) -> float:
+    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
         return total(answers[0])
 
 
@@ -155,26 +230,22 @@ def total(answer: Answer) -> float:
     return sum(answer.column("logprob"))
 
 
-def mean(answer: Answer) -> float:
-    row = answer.column("logprob")
-    return sum(row) / len(row)
+def mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found)
 
 
-RULES: Mapping[tuple[str, str], Sequence[tuple[frozenset[str], Rule]]] = {
-    ("cat-likelihood", "intrasentence"): [
-        (frozenset({"causal-tokens"}), SentenceTokens()),
-        (frozenset({"whole-text"}), SentenceText()),
-    ],
+Choice = tuple[frozenset[str], Rule]
+_MASKED, _CAUSAL, _TEXT = frozenset({"masked-tokens"}), frozenset({"causal-tokens"}), frozenset({"whole-text"})
+
+RULES: Mapping[tuple[str, str], Sequence[Choice]] = {
+    ("cat-likelihood", "intrasentence"): [(_MASKED, FillBlank()), (_CAUSAL, SentenceTokens()), (_TEXT, SentenceText())],
     ("cat-likelihood", "intersentence"): [(frozenset({"follows"}), NextSentence())],
-    ("cat-pseudo-likelihood", "intrasentence"): [
-        (frozenset({"masked-tokens"}), ContextGivenFiller()),
-        (frozenset({"causal-tokens"}), SentenceTokens()),
-        (frozenset({"whole-text"}), SentenceText()),
-    ],
+    ("cat-pseudo-likelihood", "intrasentence"): [(_MASKED, ContextGivenFiller()), (_CAUSAL, SentenceTokens()), (_TEXT, SentenceText())],
     ("cat-pseudo-likelihood", "intersentence"): [
-        (frozenset({"masked-tokens"}), ContextGivenSentence()),
-        (frozenset({"causal-tokens"}), RatioTokens()),
-        (frozenset({"whole-text", "continuation"}), RatioText()),
+        (_MASKED, ContextGivenSentence()),
+        (_CAUSAL, RatioTokens()),
+        (_TEXT | {"continuation"}, RatioText()),
     ],
 }
 """For each measure and task the kinds of request a rule needs; the first that a model supports is taken."""
@@ -188,40 +259,56 @@ class ContextAssociation:
     """A CAT measure bound to what a model can answer."""
 
     name: str
-    variant: Variant
     rules: Mapping[str, Rule]
-    encode: Encode
+    """By task; a task without a rule is skipped and counted."""
+    ask: Ask
     reads: str = "cat"
 
     def plan(self, item: CatItem) -> Mapping[str, Sequence[Request]]:
         if item.unscorable:
             raise Skip(item.unscorable)
-        return {label: self.rules[item.task].requests(item, label, self.variant, self.encode) for label in CANDIDATES}
+        if item.task not in self.rules:
+            raise Skip(NO_HEAD)
+        return {label: self.rules[item.task].requests(item, label, self.ask) for label in CANDIDATES}
 
     def score(self, item: CatItem, answers: Mapping[str, Sequence[Answer]]) -> Mapping[str, float]:
-        return {label: self.rules[item.task].reduce(answers[label]) for label in CANDIDATES}
+        return {label: self.rules[item.task].reduce(answers[label], self.ask.variant) for label in CANDIDATES}
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
         return cat_metrics.summarize(scores, settings)
 
 
-def likelihood(backend: Backend, variant: Variant) -> ContextAssociation:
-    return _bound("cat-likelihood", backend, variant)
+NO_HEAD = "the model cannot say whether a sentence follows"
 
 
-def pseudo_likelihood(backend: Backend, variant: Variant) -> ContextAssociation:
-    return _bound("cat-pseudo-likelihood", backend, variant)
+def likelihood(backend: Backend, variant: Variant, within_word: bool = False) -> ContextAssociation:
+    return _bound("cat-likelihood", backend, variant, within_word)
 
 
-def _bound(name: str, backend: Backend, variant: Variant) -> ContextAssociation:
-    return ContextAssociation(f"{name}@1", variant, {task: _rule(name, task, backend) for task in cat_metrics.TASKS}, backend.encode)
+def pseudo_likelihood(backend: Backend, variant: Variant, within_word: bool = False) -> ContextAssociation:
+    return _bound("cat-pseudo-likelihood", backend, variant, within_word)
 
 
-def _rule(name: str, task: str, backend: Backend) -> Rule:
-    for needs, rule in RULES[name, task]:
-        if needs <= backend.supports:
-            return rule
-    ways = " or ".join(" and ".join(sorted(needs)) for needs, _ in RULES[name, task])
-    raise ModelError(
-        f"{backend.card.name} cannot answer {name} on the {task} task. It needs {ways}; the model answers {', '.join(sorted(backend.supports))}. Choose another measure."
+def _bound(name: str, backend: Backend, variant: Variant, within_word: bool) -> ContextAssociation:
+    found = {task: rule for task in cat_metrics.TASKS if (rule := _rule(name, task, backend)) is not None}
+    if "intrasentence" not in found:
+        raise ModelError(_refusal(name, "intrasentence", backend))
+    if name == "cat-pseudo-likelihood" and "intersentence" not in found:
+        raise ModelError(_refusal(name, "intersentence", backend))
+    if variant == "paper" and name == "cat-likelihood" and backend.card.family == "permuted":
+        raise ModelError(
+            f"{backend.card.name}: `paper` of {name} cannot be computed for XLNet-like models. The released code puts a text of others before every sentence and hides nothing. "
+            "Use `sound`, or cat-pseudo-likelihood."
+        )
+    return ContextAssociation(
+        versioned(name, within_word), found, Ask(variant, backend.encode, getattr(backend, "mask_text", None), within_word)
     )
+
+
+def _rule(name: str, task: str, backend: Backend) -> Rule | None:
+    return next((rule for needs, rule in RULES[name, task] if needs <= backend.supports), None)
+
+
+def _refusal(name: str, task: str, backend: Backend) -> str:
+    ways = " or ".join(" and ".join(sorted(needs)) for needs, _ in RULES[name, task])
+    return f"{backend.card.name} cannot answer {name} on the {task} task. It needs {ways}; the model answers {', '.join(sorted(backend.supports))}. Choose another measure."

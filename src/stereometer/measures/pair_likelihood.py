@@ -1,7 +1,9 @@
 """Minimal pairs (Nangia et al. 2020, section 3): which of two sentences a model prefers.
 
-`pair-likelihood` is the CrowS-Pairs score, p(unmodified tokens | modified tokens), one token masked at a time.
-`pair-sentence-likelihood` is the log-likelihood of the whole sentence: another quantity under another name.
+`pair-likelihood` is the CrowS-Pairs score: the tokens both sentences share, each masked in turn, given the modified ones.
+The others are other quantities under other names: `pair-modified-likelihood` turns it round (the modified tokens given
+the shared ones), `pair-sentence-likelihood` and `pair-sentence-mean-likelihood` score the whole sentence from left to
+right, and `pair-after-change-likelihood` only the shared tokens that come after the first modified one.
 """
 
 from __future__ import annotations
@@ -13,8 +15,22 @@ from typing import Protocol
 from stereometer.errors import ModelError
 from stereometer.measures import pair_metrics
 from stereometer.measures.pair_metrics import CANDIDATES
-from stereometer.measures.spans import one_at_a_time, scored_positions, shared_ids, shared_words, tokens_in
-from stereometer.types import Answer, Backend, CausalTokens, Encode, Encoding, Estimate, Request, Score, Settings, Skip, Variant, WholeText
+from stereometer.measures.spans import one_at_a_time, scored_positions, shared_ids, shared_words, tokens_in, versioned
+from stereometer.types import (
+    Answer,
+    Backend,
+    CausalTokens,
+    Encode,
+    Encoding,
+    Estimate,
+    MaskedTokens,
+    Request,
+    Score,
+    Settings,
+    Skip,
+    Variant,
+    WholeText,
+)
 
 
 class PairItem(Protocol):
@@ -26,6 +42,24 @@ class PairItem(Protocol):
 
     @property
     def unscorable(self) -> str | None: ...
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What a rule may use besides the pair."""
+
+    variant: Variant
+    encode: Encode
+    within_word: bool = False
+
+
+Aligned = list[tuple[Encoding, list[int]]]
+"""Each sentence's encoding and the positions it shares with the other."""
+
+
+def unmodified(item: PairItem, ask: Ask) -> Aligned:
+    align = unmodified_words if ask.variant == "sound" else unmodified_ids
+    return list(align(item.sent_more, item.sent_less, ask.encode))
 
 
 def unmodified_words(more: str, less: str, encode: Encode) -> Iterable[tuple[Encoding, list[int]]]:
@@ -43,27 +77,81 @@ def unmodified_ids(more: str, less: str, encode: Encode) -> Iterable[tuple[Encod
         yield encoding, [position for position in shared if position in scored]
 
 
-def conditional(item: PairItem, variant: Variant, encode: Encode) -> Mapping[str, Sequence[Request]]:
-    align = unmodified_words if variant == "sound" else unmodified_ids
-    found = align(item.sent_more, item.sent_less, encode)
-    return {name: [one_at_a_time(*one)] for name, one in zip(CANDIDATES, found, strict=True)}
+# --------------------------------------------------------------------------------------------- rules
+
+Requests = Mapping[str, Sequence[Request]]
 
 
-def sentence_tokens(item: PairItem, variant: Variant, encode: Encode) -> Mapping[str, Sequence[Request]]:
-    return {name: [CausalTokens(encode(text).ids, 0)] for name, text in zip(CANDIDATES, (item.sent_more, item.sent_less), strict=True)}
+def _named(requests: Iterable[Request]) -> Requests:
+    return {name: [request] for name, request in zip(CANDIDATES, requests, strict=True)}
 
 
-def sentence_text(item: PairItem, variant: Variant, encode: Encode) -> Mapping[str, Sequence[Request]]:
-    return {name: [WholeText(text)] for name, text in zip(CANDIDATES, (item.sent_more, item.sent_less), strict=True)}
+def shared_given_modified(item: PairItem, ask: Ask) -> Requests:
+    return _named(one_at_a_time(encoding, shared, ask.within_word) for encoding, shared in unmodified(item, ask))
 
 
-Ask = Callable[[PairItem, Variant, Encode], Mapping[str, Sequence[Request]]]
+def modified_given_shared(item: PairItem, ask: Ask) -> Requests:
+    """The modified tokens revealed from the left, those still to come hidden."""
+    found = []
+    for encoding, shared in unmodified(item, ask):
+        modified = [position for position in scored_positions(encoding) if position not in set(shared)]
+        if not modified:
+            raise Skip("one sentence has no modified token")
+        found.append(MaskedTokens(encoding.ids, tuple((tuple(modified[at:]), one) for at, one in enumerate(modified))))
+    return _named(found)
 
-RULES: Mapping[str, Sequence[tuple[str, Ask]]] = {
-    "pair-likelihood": [("masked-tokens", conditional)],
-    "pair-sentence-likelihood": [("causal-tokens", sentence_tokens), ("whole-text", sentence_text)],
+
+def sentence_tokens(item: PairItem, ask: Ask) -> Requests:
+    return _named(_from_start(ask.encode(text)) for text in (item.sent_more, item.sent_less))
+
+
+def _from_start(encoding: Encoding) -> CausalTokens:
+    scored = scored_positions(encoding)
+    if not scored or len(encoding.ids) < 2:
+        raise Skip("no token to score")
+    return CausalTokens(encoding.ids, max(1, scored[0]))
+
+
+def sentence_text(item: PairItem, ask: Ask) -> Requests:
+    return _named(WholeText(text) for text in (item.sent_more, item.sent_less))
+
+
+Reduce = Callable[[PairItem, Ask, str, Answer], float]
+
+
+def total(item: PairItem, ask: Ask, name: str, answer: Answer) -> float:
+    return sum(answer.column("logprob"))
+
+
+def mean(item: PairItem, ask: Ask, name: str, answer: Answer) -> float:
+    row = answer.column("logprob")
+    return sum(row) / len(row)
+
+
+def after_change(item: PairItem, ask: Ask, name: str, answer: Answer) -> float:
+    """The sum over shared tokens after the first modified one, picked from the row of the whole sentence."""
+    encoding, shared = unmodified(item, ask)[CANDIDATES.index(name)]
+    scored = scored_positions(encoding)
+    modified = [position for position in scored if position not in set(shared)]
+    if not modified:
+        raise Skip("one sentence has no modified token")
+    later = [position for position in shared if position > modified[0]]
+    if not later:
+        raise Skip("no shared token after the change")
+    row, start = answer.column("logprob"), max(1, scored[0])
+    return sum(row[position - start] for position in later)
+
+
+Rule = tuple[str, Callable[[PairItem, Ask], Requests], Reduce]
+
+RULES: Mapping[str, Sequence[Rule]] = {
+    "pair-likelihood": [("masked-tokens", shared_given_modified, total)],
+    "pair-modified-likelihood": [("masked-tokens", modified_given_shared, mean)],
+    "pair-sentence-likelihood": [("causal-tokens", sentence_tokens, total), ("whole-text", sentence_text, total)],
+    "pair-sentence-mean-likelihood": [("causal-tokens", sentence_tokens, mean), ("whole-text", sentence_text, mean)],
+    "pair-after-change-likelihood": [("causal-tokens", sentence_tokens, after_change)],
 }
-"""For each measure the kind of request it needs; the first that a model supports is taken."""
+"""For each measure the kind of request it needs, what it asks and how a row is reduced; the first that a model supports is taken."""
 
 
 @dataclass(frozen=True)
@@ -71,36 +159,40 @@ class PairLikelihood:
     """A pair measure bound to what a model can answer."""
 
     name: str
-    variant: Variant
+    rule: Rule
     ask: Ask
-    encode: Encode
     reads: str = "pair"
 
-    def plan(self, item: PairItem) -> Mapping[str, Sequence[Request]]:
+    def plan(self, item: PairItem) -> Requests:
         if item.unscorable:
             raise Skip(item.unscorable)
-        return self.ask(item, self.variant, self.encode)
+        return self.rule[1](item, self.ask)
 
     def score(self, item: PairItem, answers: Mapping[str, Sequence[Answer]]) -> Mapping[str, float]:
-        return {name: sum(given[0].column("logprob")) for name, given in answers.items()}
+        return {name: self.rule[2](item, self.ask, name, given[0]) for name, given in answers.items()}
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
         return pair_metrics.summarize(scores, settings)
 
 
-def conditional_likelihood(backend: Backend, variant: Variant) -> PairLikelihood:
-    return _bound("pair-likelihood", backend, variant)
+class Binder:
+    """What the catalog names: a measure waiting for a model."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, backend: Backend, variant: Variant, within_word: bool = False) -> PairLikelihood:
+        for rule in RULES[self.name]:
+            if rule[0] in backend.supports:
+                return PairLikelihood(versioned(self.name, within_word), rule, Ask(variant, backend.encode, within_word))
+        ways = " or ".join(rule[0] for rule in RULES[self.name])
+        raise ModelError(
+            f"{backend.card.name} cannot answer {self.name}. It needs {ways}; the model answers {', '.join(sorted(backend.supports))}. Choose another measure."
+        )
 
 
-def sentence_likelihood(backend: Backend, variant: Variant) -> PairLikelihood:
-    return _bound("pair-sentence-likelihood", backend, variant)
-
-
-def _bound(name: str, backend: Backend, variant: Variant) -> PairLikelihood:
-    for needs, ask in RULES[name]:
-        if needs in backend.supports:
-            return PairLikelihood(f"{name}@1", variant, ask, backend.encode)
-    ways = " or ".join(needs for needs, _ in RULES[name])
-    raise ModelError(
-        f"{backend.card.name} cannot answer {name}. It needs {ways}; the model answers {', '.join(sorted(backend.supports))}. Choose another measure."
-    )
+LIKELIHOOD = Binder("pair-likelihood")
+MODIFIED = Binder("pair-modified-likelihood")
+SENTENCE = Binder("pair-sentence-likelihood")
+SENTENCE_MEAN = Binder("pair-sentence-mean-likelihood")
+AFTER_CHANGE = Binder("pair-after-change-likelihood")

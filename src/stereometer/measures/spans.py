@@ -33,11 +33,25 @@ def tokens_in(text: str, encoding: Encoding, spans: Sequence[Span]) -> list[int]
     return found
 
 
-def one_at_a_time(encoding: Encoding, positions: Sequence[int]) -> MaskedTokens:
-    """Pseudo-likelihood: each position hidden in its own copy, everything else visible."""
+def versioned(name: str, within_word: bool) -> str:
+    """A measure's name in a result: its version, and the option that makes it another number."""
+    return f"{name}@1+within-word" if within_word else f"{name}@1"
+
+
+def one_at_a_time(encoding: Encoding, positions: Sequence[int], within_word: bool = False) -> MaskedTokens:
+    """Pseudo-likelihood: each position hidden in its own copy; `within_word` hides the later pieces of its word with it."""
     if not positions:
         raise Skip("no token to score")
-    return MaskedTokens(encoding.ids, tuple(((position,), position) for position in positions))
+    steps = tuple((_later_pieces(encoding, position) if within_word else (position,), position) for position in positions)
+    return MaskedTokens(encoding.ids, steps, encoding.segments)
+
+
+def _later_pieces(encoding: Encoding, position: int) -> tuple[int, ...]:
+    """A position and the pieces after it in the same word of the same text."""
+    end = position + 1
+    while end < len(encoding.words) and encoding.words[end] is not None and encoding.words[end] == encoding.words[position]:
+        end += 1
+    return tuple(range(position, end))
 
 
 def shared_words(left: str, right: str) -> tuple[list[Span], list[Span]]:

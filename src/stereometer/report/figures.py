@@ -259,10 +259,18 @@ def _differences(section: Section) -> Iterator[str]:
 
 def _without(section: Section, found: Sequence[confidence.Confidences]) -> Iterator[str]:
     drawn = {one.system.label for one in found}
-    for system in section.systems:
-        if system.label not in drawn:
-            why = "there is no scores.jsonl beside its result" if system.run.scores is None else "its scores are not log-probabilities"
-            yield f"{system.label} is not in the picture: {why}."
+    yield from (
+        f"{system.label} is not in the picture: {_no_confidence(system)}." for system in section.systems if system.label not in drawn
+    )
+
+
+def _no_confidence(system: System) -> str:
+    if system.run.scores is None:
+        return "there is no scores.jsonl beside its result"
+    overall = system.find("pair_preference", {})
+    return (
+        "every pair is a tie" if overall is not None and overall.n and overall.ties >= overall.n else "its scores are not log-probabilities"
+    )
 
 
 def _confidence_described(one: confidence.Confidences) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stereometer.measures.cat_metrics import FEW_TERMS
 from stereometer.report.sections import Section, System
 
 VARIANTS = {
@@ -18,7 +19,7 @@ SCORINGS = {
     "constructed": "constructed from the gold labels: not a model",
 }
 TESTS = {
-    "cat": "t test over target terms; with fewer than ten terms, sign flips of items with the terms held fixed",
+    "cat": f"t test over target terms; with fewer than {FEW_TERMS} terms, sign flips of items with the terms held fixed",
     "pair": "sign test over pairs that are not ties",
 }
 ADJUSTED = "p adjusted by Holm over the slices that fix the same things"
@@ -103,7 +104,7 @@ FACTS: Mapping[str, Callable[[System], str]] = {
     "Measure": lambda system: system.result.measure,
     "Variant": lambda system: VARIANTS.get(system.result.variant, system.result.variant),
     "Scores": lambda system: SCORINGS.get(system.result.scoring, system.result.scoring),
-    "Model": _card("name"),
+    "Model": lambda system: "" if system.label == system.result.model else system.result.model,
     "Family": _card("family"),
     "Backend": _card("backend"),
     "Digest of the model": _card("digest"),

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -115,6 +116,7 @@ def script(*parts: str) -> Script:
     return Script(Markup(text), f"sha256-{digest}")
 
 
+@cache
 def libraries() -> Script:
     """Vega and Vega-Lite with their licences, which ask to travel with them."""
     named = ("vega", "vega-lite")

@@ -27,6 +27,7 @@ class Table:
     columns: tuple[Cell, ...]
     rows: tuple[tuple[Cell, ...], ...]
     """The first cell heads its row."""
+    foot: str = ""
 
 
 def text(value: str) -> Cell:
@@ -91,38 +92,41 @@ def _away(one: Estimate) -> str:
 def estimates(section: Section, name: str, slices: Iterable[Slice], caption: str) -> Table:
     """Every estimate of one metric, a row each."""
     found = [(system, slice_, one) for slice_ in slices for system in section.systems if (one := system.find(name, slice_))]
-    several, published = len(section.systems) > 1, any(one.published for _, _, one in found)
-    terms = any(one.terms is not None for _, _, one in found)
-    columns = [text("Slice"), *([text("System")] if several else []), *_columns(name, terms, published)]
-    rows = [
-        (text(named(slice_)), *([_system(system)] if several else []), *_fields(one, terms, published)) for system, slice_, one in found
-    ]
-    return Table(caption, tuple(columns), tuple(rows))
+    several, optional = len(section.systems) > 1, _optional([one for _, _, one in found])
+    columns = [text("Slice"), *([text("System")] if several else []), *_columns(name, optional)]
+    rows = [(text(named(slice_)), *([_system(system)] if several else []), *_fields(one, optional)) for system, slice_, one in found]
+    sources = dict.fromkeys(one.published.source for _, _, one in found if one.published)
+    foot = f"Published values: {numbers.listed(list(sources))}." if sources else ""
+    return Table(caption, tuple(columns), tuple(rows), foot)
 
 
-def _columns(name: str, terms: bool, published: bool) -> list[Cell]:
-    wanted = [name, "interval", "ideal", "from ideal", "used of asked", "ties", *(["terms"] if terms else [])]
-    words = ["verdict", "p, adjusted", *(["published", "source"] if published else [])]
-    return [figure(one) for one in wanted] + [text(one) for one in words]
+def _optional(found: Sequence[Estimate]) -> list[str]:
+    """The columns that only some metrics have something for."""
+    there = {"terms": any(one.terms is not None for one in found), "published": any(one.published for one in found)}
+    return [name for name, known in there.items() if known]
 
 
-def _fields(one: Estimate, terms: bool, published: bool) -> list[Cell]:
-    numeric = [numbers.value(one), numbers.interval(one), numbers.ideal(one), numbers.distance(one), numbers.used(one), f"{one.ties:,}"]
-    if terms:
-        numeric.append("" if one.terms is None else str(one.terms))
-    words = [numbers.verdict(one), numbers.adjusted(one)]
-    if published:
-        print_ = one.published
-        words += [numbers.number(print_.value, numbers.places(one)), print_.source] if print_ else ["", ""]
-    return [figure(cell) for cell in numeric] + [text(cell) for cell in words]
+def _columns(name: str, optional: Sequence[str]) -> list[Cell]:
+    values = [figure(one) for one in (name, "interval", "ideal", "from ideal")]
+    counts = [figure(one) for one in ("used of asked", "ties", *optional)]
+    return [*values, text("verdict"), text("p, adjusted"), *counts]
+
+
+def _fields(one: Estimate, optional: Sequence[str]) -> list[Cell]:
+    """The cells under `_columns`."""
+    published = numbers.number(one.published.value, numbers.places(one)) if one.published else ""
+    more = {"terms": "" if one.terms is None else str(one.terms), "published": published}
+    values = [figure(cell) for cell in (numbers.value(one), numbers.interval(one), numbers.ideal(one), numbers.distance(one))]
+    counts = [figure(cell) for cell in (numbers.used(one), f"{one.ties:,}", *(more[name] for name in optional))]
+    return [*values, text(numbers.verdict(one)), text(numbers.adjusted(one)), *counts]
 
 
 def terms(system: System, slices: Iterable[Slice], caption: str) -> Table:
     """Every target term of one system, most stereotyped first within its domain."""
     found = [one for slice_ in slices if (one := system.find("ss", slice_))]
     found.sort(key=lambda one: (one.slice["domain"], one.value is None, -(one.value or 0)))
-    rows = [(text(one.slice["target"]), text(one.slice["domain"]), *_fields(one, False, False)) for one in found]
-    return Table(caption, (text("Term"), text("Domain"), *_columns("ss", False, False)), tuple(rows))
+    rows = [(text(one.slice["target"]), text(one.slice["domain"]), *_fields(one, [])) for one in found]
+    return Table(caption, (text("Term"), text("Domain"), *_columns("ss", [])), tuple(rows))
 
 
 def _level(section: Section) -> str:

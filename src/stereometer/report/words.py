@@ -79,7 +79,7 @@ def _kind(one: Estimate) -> str:
 def _how_many(labels: list[str], of: int) -> str:
     """All of them, or which."""
     if len(labels) == of:
-        return f"All {numbers.spelled(of)} systems"
+        return "Both systems" if of == 2 else f"All {numbers.spelled(of)} systems"
     return numbers.listed(labels)
 
 
@@ -87,8 +87,8 @@ def _range(section: Section, found: list[tuple[System, Estimate]]) -> str:
     known = sorted(((one.value, system.label, one) for system, one in found if one.value is not None), key=lambda known: known[:2])
     if len(known) < 2:
         return ""
-    (_, lowest, low), (_, highest, high) = known[0], known[-1]
-    return f" {section.main} runs from {numbers.value(low)} ({lowest}) to {numbers.value(high)} ({highest}), where {NULL_VALUE:g} is no preference."
+    ends = [f"{numbers.value(one)} {numbers.interval(one)} ({label})" for _, label, one in (known[0], known[-1])]
+    return f" {section.main} runs from {ends[0]} to {ends[1]}, where {NULL_VALUE:g} is no preference."
 
 
 def common_notes(section: Section) -> tuple[str, ...]:
@@ -189,7 +189,7 @@ def _confidence(system: System) -> Iterator[str]:
     known = "the interval leaves out 0" if one.low > 0 or one.high < 0 else "the interval includes 0, so this may be noise"
     yield (
         f"It is {surer} where it prefers the more stereotyping sentence: the medians of confidence differ by "
-        f"{numbers.value(one)} points {numbers.interval(one)}; {known}."
+        f"{numbers.value(one)} points {numbers.interval(one)} ({numbers.used(one)} used); {known}."
     )
 
 
@@ -205,6 +205,7 @@ def _slices(system: System, name: str) -> Iterator[str]:
         yield f"In none of {numbers.count(len(found), 'slice')} is there a preference beyond noise, after Holm's correction within each kind."
     else:
         yield f"Beyond noise in {len(sure)} of {numbers.count(len(found), 'slice')}, after Holm's correction within each kind: {', '.join(parts)}."
+    yield from _named("These are", sure if len(sure) < len(found) / 2 else [])
     yield from _named("Not distinguishable from 50", [one for one in found if one.value is not None and not beyond(one)] if sure else [])
     yield from _named("It prefers anti-stereotypes in", [one for one in sure if one.verdict == PREFERENCE.below])
     yield from _named("No score for", [one for one in found if one.value is None])
@@ -216,7 +217,7 @@ def _share(found: list[Estimate], kind: tuple[str, ...]) -> str:
 
 def _named(claim: str, found: list[Estimate]) -> Iterator[str]:
     if 0 < len(found) <= FEW_NAMES:
-        colon = ":" if not claim.endswith((" in", " for")) else ""
+        colon = ":" if claim.endswith("50") else ""
         yield f"{claim}{colon} {numbers.listed([named(one.slice) for one in found])}."
 
 

@@ -3,8 +3,11 @@
 
 const report = JSON.parse(document.getElementById("report-data").textContent);
 
+/* Layers named after the other size are left out; those without a name belong to both. */
 function sized(spec, width) {
-  return { ...spec, config: report.config, width };
+  const other = width < 560 ? "wide-" : "narrow-";
+  const layer = spec.layer.filter((one) => !(one.name || "").startsWith(other));
+  return { ...spec, layer, config: report.config, width };
 }
 
 function tooltip(box) {
@@ -24,6 +27,14 @@ function tooltip(box) {
   };
 }
 
+/* Vega gives its container a role and name of its own; ours belong to the box around it. */
+function inside(box) {
+  const found = document.createElement("div");
+  found.setAttribute("aria-hidden", "true");
+  box.replaceChildren(found);
+  return found;
+}
+
 function drawer(box) {
   const charts = report.charts[box.id];
   const tip = tooltip(box);
@@ -35,7 +46,7 @@ function drawer(box) {
     box.setAttribute("aria-label", charts[chosen].description);
     const compiled = vegaLite.compile(sized(charts[chosen].spec, width)).spec;
     view = new vega.View(vega.parse(compiled), { renderer: "svg", tooltip: tip });
-    view.initialize(box);
+    view.initialize(inside(box));
     await view.runAsync();
     box.dataset.drawn = String(Number(box.dataset.drawn || 0) + 1);
   }

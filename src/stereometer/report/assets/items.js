@@ -2,6 +2,7 @@
 
 const PAGE = 50;
 const OUTCOMES = { s: "stereotype", a: "anti-stereotype", t: "tie", x: "skipped", "-": "not asked" };
+const PREFERS = { s: true, a: true };
 const CLASSES = { "-": "absent" };
 
 function make(tag, properties = {}, ...children) {
@@ -35,25 +36,29 @@ function figure(value) {
 
 /* ---------------------------------------------------------------------------------------------- filters */
 
-function choice(label, options, changed, any) {
-  const select = make("select", {}, make("option", { value: "", textContent: any }));
-  options.forEach((name, index) => select.append(make("option", { value: String(index), textContent: name || "none" })));
+function field(name, input) {
+  return make("div", { className: "field" }, make("label", { htmlFor: input.id, textContent: name }), input);
+}
+
+function choice(id, name, options, changed, any) {
+  const select = make("select", { id }, make("option", { value: "", textContent: any }));
+  options.forEach((option, index) => select.append(make("option", { value: String(index), textContent: option || "none" })));
   select.addEventListener("change", changed);
-  return { select, label: make("label", {}, label, select) };
+  return { select, field: field(name, select) };
 }
 
 function controls(data, id, changed) {
   const search = make("input", { type: "search", autocomplete: "off", spellcheck: false, id: `${id}-search` });
   search.addEventListener("input", changed);
-  const fields = data.fields.map((field) => choice(field.name, field.values, changed, "any"));
-  const system = choice("System", data.systems.map((one) => one.label), changed, data.systems.length > 1 ? "any system" : "the system");
+  const fields = data.fields.map((one, number) => choice(`${id}-field-${number}`, one.name, one.values, changed, "any"));
+  const system = choice(`${id}-system`, "System", data.systems.map((one) => one.label), changed, "any system");
+  system.field.hidden = data.systems.length === 1;
   const outcomes = Object.keys(OUTCOMES).filter((code) => data.systems.some((one) => one.outcomes.includes(code)));
-  const outcome = choice("Outcome", outcomes.map((code) => `prefers ${OUTCOMES[code]}`.replace(/prefers (tie|skipped|not asked)/, "$1")), changed, "any");
+  const outcome = choice(`${id}-outcome`, "Outcome", outcomes.map((code) => (code in PREFERS ? `prefers ${OUTCOMES[code]}` : OUTCOMES[code])), changed, "any");
   const all = make("input", { type: "checkbox", id: `${id}-all`, attributes: { "aria-describedby": `${id}-warning` } });
   all.addEventListener("change", changed);
   const form = make("form", { className: "filters", attributes: { "aria-label": "Filter the items" } },
-    make("label", {}, "Search", search),
-    ...fields.map((one) => one.label), system.label, outcome.label,
+    field("Search", search), ...fields.map((one) => one.field), system.field, outcome.field,
     make("label", { className: "wide" }, all, "Show all texts on this page"),
     make("p", { className: "wide hint", textContent: "Search looks at ids, terms and slices; at texts too while all texts are shown." }));
   form.addEventListener("submit", (event) => event.preventDefault());

@@ -106,7 +106,7 @@ def _medians(one: Confidences, reach: float, x: Spec, y: Spec) -> list[Spec]:
                 "low": median,
                 "share": 0,
                 "end": sign * reach * 0.86,
-                "label": f"median {number(median, 2)} % where {side} stereotyping is preferred",
+                "label": f"median {number(median, 2)} %",
             }
             line = {"type": "rule", "color": INK, "strokeWidth": 1.5, "strokeDash": [4, 2]}
             words = {"type": "text", "align": "left", "dx": 5, "dy": 0, "color": MUTED}

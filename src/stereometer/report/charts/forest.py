@@ -119,11 +119,11 @@ def _marks(marks: Sequence[Row], x: Spec, y: Spec) -> list[Spec]:
     tooltip = {"field": "tip", "type": "nominal"}
     bar = {"type": "rule", "strokeWidth": 2, "opacity": 0.75}
     point = {"type": "point", "size": 62, "strokeWidth": 1.6, "opacity": 1}
-    none = {"type": "text", "text": "no score", "fontStyle": "italic", "fontSize": 11, "color": MUTED, "align": "left", "dx": 4}
+    none = {"type": "text", "text": "no score", "fontStyle": "italic", "fontSize": 11, "align": "left", "dx": 4}
     return [
         layer(spanned, bar, x=x | {"field": "low"}, x2={"field": "high"}, y=y, color=plain("colour"), tooltip=tooltip),
         layer(there, point, x=x, y=y, stroke=plain("colour"), fill=plain("fill"), shape=plain("shape"), tooltip=tooltip),
-        layer(missing, none, x={"value": 0}, y=y, tooltip=tooltip),
+        layer(missing, none, x={"value": 0}, y=y, color=plain("colour"), tooltip=tooltip),
     ]
 
 

@@ -47,27 +47,19 @@ def places(systems: Sequence[System]) -> Iterator[Place]:
 def plane(found: Sequence[Place]) -> Spec:
     left = 100 - outwards([100 - one.spans["lms_low"] for one in found], 10, 40)
     half = min(50.0, outwards([abs(one.spans[key] - 50) for one in found for key in ("ss_low", "ss_high")], 5, 15))
-    across, up = (left, 101.0), (50 - half, 50 + half)
-    x = quantity("lms", across, {"title": "lms, % (ideal 100)", "grid": False, "values": list(range(int(left), 101, 10))})
-    y = quantity("ss", up, {"title": "ss, % (ideal 50)", "grid": False, "tickCount": 7})
+    frame = Frame((left, 101.0), (50 - half, 50 + half))
+    x = quantity("lms", frame.across, {"title": "lms, % (ideal 100)", "grid": False, "values": list(range(int(left), 101, 10))})
+    y = quantity("ss", frame.up, {"title": "ss, % (ideal 50)", "grid": False, "tickCount": 7})
     ideal = [{"lms": 100, "ss": 50, "label": "ideal"}]
+    ring = {"type": "point", "shape": "circle", "size": 130, "stroke": IDEAL, "fill": PAPER, "strokeWidth": 2.5, "opacity": 1}
+    word = {"type": "text", "align": "right", "dx": -10, "dy": 12, "color": IDEAL, "fontWeight": 600}
     layers = [
         layer([{"lms": left, "ss": 50, "end": 100}], {"type": "rule", "color": IDEAL, "strokeDash": [5, 3]}, x=x, x2={"field": "end"}, y=y),
         *_contours(x, y, left, half),
-        layer(
-            ideal,
-            {"type": "point", "shape": "circle", "size": 130, "stroke": IDEAL, "fill": PAPER, "strokeWidth": 2.5, "opacity": 1},
-            x=x,
-            y=y,
-        ),
-        layer(
-            ideal,
-            {"type": "text", "align": "right", "dx": -10, "dy": -10, "color": IDEAL, "fontWeight": 600},
-            x=x,
-            y=y,
-            text=_words("label"),
-        ),
+        layer(ideal, ring, x=x, y=y),
+        layer(ideal, word, x=x, y=y, text=_words("label")),
         *_systems([_row(one) for one in found], x, y),
+        *_names([_row(one) for one in found], frame, x, y),
     ]
     return spec(layers, HEIGHT)
 
@@ -111,27 +103,65 @@ def _systems(rows: Sequence[Row], x: Spec, y: Spec) -> list[Spec]:
     bar = {"type": "rule", "strokeWidth": 1.6, "opacity": 0.8}
     colour, tooltip = plain("colour"), {"field": "tip", "type": "nominal"}
     point = {"type": "point", "size": 95, "strokeWidth": 1.8, "opacity": 1}
-    halo = {"type": "text", "align": "center", "fontWeight": 600, "stroke": PAPER, "strokeWidth": 4, "strokeJoin": "round"}
     return [
         layer(rows, bar, x=x | {"field": "lms_low"}, x2={"field": "lms_high"}, y=y, color=colour),
         layer(rows, bar, x=x, y=y | {"field": "ss_low"}, y2={"field": "ss_high"}, color=colour),
         layer(rows, point, x=x, y=y, stroke=colour, fill=plain("fill"), shape=plain("shape"), tooltip=tooltip),
-        *(_name(row, mark, x, y) for row in _spread(rows) for mark in (halo, {"type": "text", "fontWeight": 600, "color": INK})),
     ]
 
 
-def _name(row: Row, mark: Spec, x: Spec, y: Spec) -> Spec:
-    return layer([row], mark | {"align": row["align"], "dx": row["dx"], "dy": row["dy"]}, x=x, y=y, text=_words("label"))
+# ---------------------------------------------------------------------------------- names beside marks
 
 
-def _spread(rows: Sequence[Row]) -> list[Row]:
-    """Names stand to the right of their mark, to the left near the right edge; close marks alternate above and below."""
-    found: list[Row] = []
-    for row in sorted(rows, key=lambda row: (row["ss"], row["lms"])):
-        left = row["lms"] > 88
-        side = {"align": "right", "dx": -9} if left else {"align": "left", "dx": 9}
-        found.append({**row, **side, "dy": -9})
+@dataclass(frozen=True)
+class Frame:
+    """The part of the plane that is shown."""
+
+    across: tuple[float, float]
+    up: tuple[float, float]
+
+    def pixel(self, row: Row, width: float) -> tuple[float, float]:
+        (left, right), (low, high) = self.across, self.up
+        return width * (row["lms"] - left) / (right - left), HEIGHT * (high - row["ss"]) / (high - low)
+
+
+WIDTHS = {"wide": 780, "narrow": 270}
+"""The page draws the layers named after one of these, by the room it has."""
+SIDES = [(side, dy) for dy in (-10, 11, -23, 24, -36, 37) for side in ("left", "right")]
+"""Where a name may stand, best first: to the right of its mark (aligned left) or to the left, and how far down."""
+
+Box = tuple[float, float, float, float]
+
+
+def _names(rows: Sequence[Row], frame: Frame, x: Spec, y: Spec) -> list[Spec]:
+    halo = {"stroke": PAPER, "strokeWidth": 4, "strokeJoin": "round"}
+    found = []
+    for size, width in WIDTHS.items():
+        for number, (row, align, dy) in enumerate(placed(rows, frame, width)):
+            for mark in (halo, {"color": INK}):
+                words = {"type": "text", "fontWeight": 600, "align": align, "dx": 9 if align == "left" else -9, "dy": dy, **mark}
+                found.append(
+                    layer([row], words, x=x, y=y, text=_words("label")) | {"name": f"{size}-{number}-{'halo' if mark is halo else 'name'}"}
+                )
     return found
+
+
+def placed(rows: Sequence[Row], frame: Frame, width: float) -> Iterator[tuple[Row, str, int]]:
+    """Each name at the first place that covers no mark and no other name; a name that has none is left to the legend."""
+    marks = [frame.pixel(row, width) for row in rows]
+    taken: list[Box] = [(left - 7, top - 7, left + 7, top + 7) for left, top in marks]
+    for row, (left, top) in zip(rows, marks, strict=True):
+        for align, dy in SIDES:
+            start = left + 9 if align == "left" else left - 9 - 7 * len(row["label"])
+            box = (start, top + dy - 7, start + 7 * len(row["label"]), top + dy + 7)
+            if box[0] >= 0 and box[2] <= width and not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                yield row, align, dy
+                break
+
+
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def missing(systems: Sequence[System]) -> list[str]:

@@ -1,0 +1,177 @@
+"""From a model spec to weights, tokenizer and family. torch and transformers are imported here and below, nowhere else.
+
+A spec is a folder, a `.gguf` file, or `org/name[@revision]` on the Hugging Face hub. The family is read from the
+configuration and the model's own interface, never from a name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stereometer.errors import ModelError
+
+DTYPES = ("float32", "float64", "bfloat16", "float16")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a model is loaded; what is not the default is named in the result."""
+
+    device: str = "cpu"
+    dtype: str = "float32"
+    threads: int | None = None
+    allow_pickle: bool = False
+    trust_remote_code: bool = False
+
+
+DEFAULTS = Options()
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A loaded model."""
+
+    name: str
+    family: str
+    """`masked`, `causal` or `permuted`."""
+    model: Any
+    tokenizer: Any
+    options: Options
+    quantized: str = ""
+    """The storage of the weights where it is not their own precision, such as GGUF's Q4_1."""
+
+
+def load(spec: str, options: Options = DEFAULTS, name: str | None = None) -> Checkpoint:
+    """Weights and tokenizer, or a ModelError that says what to do."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    os.environ.setdefault("TQDM_DISABLE", "1")
+    import torch
+    from transformers import AutoConfig, AutoTokenizer
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    if options.dtype not in DTYPES:
+        raise ModelError(f"There is no dtype '{options.dtype}'. There are {', '.join(DTYPES)}. float32 is the default.")
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    source, extra = _source(spec)
+    common = {**extra, "trust_remote_code": options.trust_remote_code}
+    try:
+        config = AutoConfig.from_pretrained(source, **common)
+        family, loader = _family(config, spec)
+        tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **common)
+        weights = {} if "gguf_file" in extra else {"use_safetensors": None if options.allow_pickle else True}
+        model = loader.from_pretrained(source, dtype=getattr(torch, options.dtype), **common, **weights)
+    except ModelError:
+        raise
+    except Exception as error:
+        raise _explained(spec, error) from None
+    if not getattr(tokenizer, "is_fast", False):
+        raise ModelError(
+            f"{spec} has no fast tokenizer. Character offsets are needed to know which tokens a word has. Convert it with transformers, or choose another model."
+        )
+    model.eval().to(options.device)
+    for parameter in model.parameters():
+        parameter.requires_grad_(False)
+    return Checkpoint(name or spec, "permuted" if _is_permuted(model) else family, model, tokenizer, options, _storage(source, extra))
+
+
+def _source(spec: str) -> tuple[str, dict[str, str]]:
+    path = Path(spec)
+    if spec.endswith(".gguf"):
+        if not path.is_file():
+            raise ModelError(f"{spec} does not exist. A .gguf spec is a file on this machine. Check the path.")
+        return str(path.parent), {"gguf_file": path.name}
+    if path.is_dir():
+        if not (path / "config.json").exists():
+            raise ModelError(
+                f"{spec} is a folder without config.json. It holds no model that transformers can load. Name the folder that holds config.json."
+            )
+        return str(path), {}
+    if path.exists():
+        raise ModelError(f"{spec} is a file and no .gguf. A model is a folder, a .gguf file or org/name. Name the folder.")
+    name, _, revision = spec.partition("@")
+    return name, {"revision": revision} if revision else {}
+
+
+def _family(config: Any, spec: str) -> tuple[str, Any]:
+    """From the configuration's class and the architecture it names."""
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
+    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_MASKED_LM_MAPPING
+
+    if getattr(config, "is_encoder_decoder", False):
+        raise ModelError(
+            f"{spec} is an encoder-decoder model, which is not supported. Masked, causal and XLNet-like models are. Choose one of those."
+        )
+    kind = type(config)
+    masked, causal = kind in MODEL_FOR_MASKED_LM_MAPPING, kind in MODEL_FOR_CAUSAL_LM_MAPPING
+    written_as_causal = getattr(config, "is_decoder", False) or any(
+        one.endswith(("ForCausalLM", "LMHeadModel")) for one in config.architectures or []
+    )
+    if masked and not (causal and written_as_causal):
+        return "masked", AutoModelForMaskedLM
+    if causal:
+        return "causal", AutoModelForCausalLM
+    if config.auto_map if hasattr(config, "auto_map") else None:
+        return ("masked", AutoModelForMaskedLM) if "AutoModelForMaskedLM" in config.auto_map else ("causal", AutoModelForCausalLM)
+    raise ModelError(
+        f"{spec} ({config.model_type}) is no language model that transformers can load. Masked, causal and XLNet-like models are supported. Choose one of those."
+    )
+
+
+def _is_permuted(model: Any) -> bool:
+    """XLNet's interface: what is hidden from whom, and which position is asked."""
+    return {"perm_mask", "target_mapping"} <= set(inspect.signature(model.forward).parameters)
+
+
+def _explained(spec: str, error: Exception) -> ModelError:
+    text = str(error).strip().split("\n")[0][:300]
+    if "safetensors" in text.lower() and ("does not appear to have" in text or "no file named" in text):
+        return ModelError(
+            f"{spec} has no safetensors weights. Other formats can run code when loaded. Convert it, or add --allow-pickle if you trust it."
+        )
+    if "trust_remote_code" in text:
+        return ModelError(
+            f"{spec} needs code of its own to be loaded. Such code runs with your rights. Add --trust-remote-code if you trust it."
+        )
+    local = Path(spec).exists()
+    if not local and isinstance(error, OSError):
+        return ModelError(
+            f"{spec} could not be found or fetched: {text}. There may be no such model, or no network. Offline, name a local folder, a .gguf file or one of the default models (`stereometer list`)."
+        )
+    return ModelError(
+        f"{spec} could not be loaded: {type(error).__name__}: {text}. The files may be damaged or of another kind. Check the folder or fetch it again."
+    )
+
+
+def _storage(source: str, extra: Mapping[str, str]) -> str:
+    if "gguf_file" not in extra:
+        return ""
+    from gguf import GGUFReader
+
+    kinds: dict[str, int] = {}
+    for tensor in GGUFReader(str(Path(source) / extra["gguf_file"])).tensors:
+        kinds[tensor.tensor_type.name] = kinds.get(tensor.tensor_type.name, 0) + int(tensor.n_elements)
+    return max(kinds, key=kinds.__getitem__)
+
+
+def weights_digest(model: Any) -> str:
+    """sha256 over names, shapes and numbers: the same weights in another file give the same digest."""
+    import torch
+
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(f"{name}:{tuple(tensor.shape)}:{tensor.dtype}".encode())
+        digest.update(tensor.detach().cpu().contiguous().view(torch.uint8).numpy() if tensor.numel() else b"")
+    return digest.hexdigest()
+
+
+def tokenizer_digest(tokenizer: Any) -> str:
+    return hashlib.sha256(tokenizer.backend_tokenizer.to_str().encode()).hexdigest()

@@ -1,0 +1,54 @@
+"""What masked, causal and permuted backends share: a checkpoint, its card, and encoding."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from stereometer.backends.checkpoint import Checkpoint, tokenizer_digest, weights_digest
+from stereometer.backends.tokens import Tokens, window_of
+from stereometer.types import Answer, Encoding, ModelCard, Request
+
+VERSION = "1"
+
+
+class LanguageModel(ABC):
+    """A loaded checkpoint that can say what it is."""
+
+    def __init__(self, checkpoint: Checkpoint, notes: tuple[str, ...] = ()) -> None:
+        self.checkpoint = checkpoint
+        self.model: Any = checkpoint.model
+        self.tokens = Tokens(checkpoint.tokenizer, checkpoint.family == "causal", window_of(checkpoint.tokenizer, checkpoint.model))
+        self._notes = notes
+
+    supports: frozenset[str] = frozenset()
+
+    @abstractmethod
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]: ...
+
+    def encode(self, text: str, second: str | None = None) -> Encoding:
+        return self.tokens.encode(text, second)
+
+    @cached_property
+    def card(self) -> ModelCard:
+        point = self.checkpoint
+        return ModelCard(
+            name=point.name,
+            family=point.family,
+            backend=f"{point.family}@{VERSION}",
+            digest=weights_digest(self.model),
+            tokenizer_digest=tokenizer_digest(point.tokenizer),
+            dtype=point.options.dtype,
+            settings={"parameters": self.model.num_parameters(), **self.tokens.settings},
+            notes=(*self._notes, *self._labels(), "Likelihoods are of raw text: no chat template is applied."),
+        )
+
+    def _labels(self) -> list[str]:
+        options, quantized = self.checkpoint.options, self.checkpoint.quantized
+        labels = [f"Weights were stored as {quantized} and are not those of the full model."] if quantized not in ("", "F32") else []
+        labels += [f"Computed in {options.dtype}, not float32."] if options.dtype != "float32" else []
+        labels += ["Loaded with --allow-pickle."] if options.allow_pickle else []
+        labels += ["Loaded with --trust-remote-code."] if options.trust_remote_code else []
+        return labels

@@ -1,0 +1,68 @@
+"""XLNet-like models: a position's token with it hidden from everyone and everything else visible on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from stereometer.backends.forward import equal_length, logprobs, shrinking, token_budget
+from stereometer.backends.language_model import LanguageModel
+from stereometer.backends.masked import Place, Rows
+from stereometer.types import Answer, MaskedTokens, Request
+
+
+@dataclass
+class View:
+    """A text, what is hidden of it, and the position that is asked."""
+
+    ids: tuple[int, ...]
+    segments: tuple[int, ...]
+    hidden: tuple[int, ...]
+    position: int
+    asked: list[Place] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def views(requests: Mapping[str, MaskedTokens]) -> list[View]:
+    found: dict[object, View] = {}
+    for key, request in requests.items():
+        for number, (hidden, position) in enumerate(request.steps):
+            name = request.ids, request.segments, hidden, position
+            found.setdefault(name, View(*name)).asked.append((key, number))
+    return list(found.values())
+
+
+class Permuted(LanguageModel):
+    """A model whose interface has `perm_mask` and `target_mapping`."""
+
+    supports = frozenset({MaskedTokens.kind})
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        asked = {key: request for key, request in requests.items() if isinstance(request, MaskedTokens)}
+        rows = Rows(asked)
+        for batch in equal_length(views(asked), token_budget(self.model)):
+            for part in shrinking(batch, self._batch):
+                for place, value in part:
+                    yield from rows.put(place, value)
+
+    @torch.inference_mode()
+    def _batch(self, batch: list[View]) -> list[tuple[Place, float]]:
+        device, dtype = (getattr(next(self.model.parameters()), name) for name in ("device", "dtype"))
+        length = len(batch[0])
+        ids = torch.tensor([view.ids for view in batch], device=device)
+        hides = torch.zeros(len(batch), length, length, dtype=dtype, device=device)
+        target = torch.zeros(len(batch), 1, length, dtype=dtype, device=device)
+        for row, view in enumerate(batch):
+            hides[row, :, list(view.hidden)] = 1
+            target[row, 0, view.position] = 1
+        inputs = {"input_ids": ids, "perm_mask": hides, "target_mapping": target, "use_mems": False}
+        if batch[0].segments:
+            inputs["token_type_ids"] = torch.tensor([view.segments for view in batch], device=device)
+        states: Tensor = self.model.base_model(**inputs)[0][:, 0]
+        values = logprobs(self.model, states, [[view.ids[view.position]] for view in batch])
+        return [(place, row[0]) for view, row in zip(batch, values, strict=True) for place in view.asked]

@@ -1,0 +1,116 @@
+"""A model's tokenizer as measures see it: ids, character offsets, words, special tokens, and the policies behind them.
+
+Everything is asked of the tokenizer itself; nothing hangs on a model's name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from stereometer.types import Encoding, Skip
+
+UNBOUNDED = 1_000_000
+"""transformers writes a huge number where a tokenizer has no limit."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Encodes texts for one model family."""
+
+    tokenizer: Any
+    causal: bool
+    window: int
+    """The longest sequence the model takes."""
+
+    @cached_property
+    def first_token(self) -> tuple[int | None, str]:
+        """What stands before the first word of a causal model's text, and who says so."""
+        if not self.causal:
+            return None, "special tokens as the tokenizer adds them"
+        tokenizer = self.tokenizer
+        added = tokenizer("a")["input_ids"]
+        if tokenizer.bos_token_id is not None and added and added[0] == tokenizer.bos_token_id:
+            return None, f"the tokenizer adds {tokenizer.bos_token}"
+        for name in ("bos_token", "eos_token"):
+            number = getattr(tokenizer, f"{name}_id")
+            if number is not None:
+                return int(number), f"{getattr(tokenizer, name)} ({name}) is put first"
+        return None, "none: the first token of a text is not scored"
+
+    @cached_property
+    def leading_space(self) -> bool:
+        """Whether a word is another token at the start of a text than after a space."""
+        inner = self._plain("the cat")[1:]
+        return bool(inner) and self._plain("cat") != inner
+
+    @cached_property
+    def cased(self) -> bool:
+        return self._plain("The Cat") != self._plain("the cat")
+
+    def _plain(self, text: str) -> list[int]:
+        found: list[int] = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        return found
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a result records of them."""
+        return {"first_token": self.first_token[1], "leading_space": self.leading_space, "cased": self.cased, "window": self.window}
+
+    def encode(self, text: str, second: str | None = None) -> Encoding:
+        """One text, or two as the model was taught to read two."""
+        found = self.tokenizer(
+            text, second, return_offsets_mapping=True, return_special_tokens_mask=True, return_token_type_ids=second is not None
+        )
+        special = found["special_tokens_mask"]
+        parts = found.sequence_ids()
+        words = [None if special[i] or parts[i] is None else _word(found, i) for i in range(len(special))]
+        ids, offsets = list(found["input_ids"]), [tuple(one) for one in found["offset_mapping"]]
+        if self.causal:
+            ids, offsets, words = self._without_end(ids, offsets, words)
+        if len(ids) > self.window:
+            raise Skip("longer than the model's window")
+        if second is None:
+            return Encoding(tuple(ids), tuple(offsets), tuple(words))
+        return Encoding(tuple(ids), tuple(offsets), tuple(words), tuple(found["token_type_ids"]), tuple(part == 1 for part in parts))
+
+    def _without_end(self, ids: list[int], offsets: list[Any], words: list[int | None]) -> tuple[list[int], list[Any], list[int | None]]:
+        """A causal text has its first token and no end mark: what follows a text is not part of it."""
+        while words and words[-1] is None and len(words) > 1:
+            ids, offsets, words = ids[:-1], offsets[:-1], words[:-1]
+        first, _ = self.first_token
+        return ([first, *ids], [(0, 0), *offsets], [None, *words]) if first is not None else (ids, offsets, words)
+
+
+def _word(found: Any, index: int) -> int:
+    word = found.token_to_word(index)
+    return index if word is None else int(word)
+
+
+def window_of(tokenizer: Any, model: Any) -> int:
+    """The smaller of what tokenizer and model say; learned positions that start after the padding index lose those."""
+    limits = [tokenizer.model_max_length] if tokenizer.model_max_length < UNBOUNDED else []
+    positions = getattr(model.config, "max_position_embeddings", None)
+    if isinstance(positions, int) and positions > 0:
+        table = next((module for name, module in model.named_modules() if name.endswith("embeddings.position_embeddings")), None)
+        taken = table.padding_idx + 1 if table is not None and getattr(table, "padding_idx", None) is not None else 0
+        limits.append(positions - taken)
+    return min(limits, default=UNBOUNDED)
+
+
+# ------------------------------------------------------------------------------------------- canaries
+
+
+def canaries(tokens: Tokens) -> list[str]:
+    """Warnings where a `paper` variant cannot be reproduced with the installed tokenizer."""
+    warnings = []
+    if not tokens.causal and tokens.leading_space and tokens._plain("cat") == tokens._plain(" cat"):
+        warnings.append("The tokenizer puts a space before the first word: published RoBERTa-like numbers were made without it.")
+    if not tokens.causal and tokens.leading_space and tokens._plain("cat") != tokens._plain(" cat"):
+        warnings.append(
+            "The tokenizer puts no space before the first word: CrowS-Pairs' RoBERTa value (64.1) was made with one and moves to 65.5 without it."
+        )
+    if tokens.tokenizer("caf\u0065\u0301")["input_ids"] != tokens.tokenizer("caf\u00e9")["input_ids"]:
+        warnings.append("The tokenizer does not join combining marks: the same word can be other tokens.")
+    return warnings

@@ -1,0 +1,267 @@
+"""The report in a real browser: it loads alone, its pictures are drawn, its items can be found, and everybody can use it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stereometer import api
+from stereometer.report import write_report
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """CATs of the starter set by a fake model, a coin and one without lms; pairs by the fake model and a hypothetical ideal."""
+    home = tmp_path_factory.mktemp("report")
+    chosen = {"cat-pseudo-likelihood": ("fake", "random", "stereotyped"), "pair-likelihood": ("fake", "ideal")}
+    places = [(home / f"{model}-{measure}", model, measure) for measure, models in chosen.items() for model in models]
+    for place, model, measure in places:
+        api.run("starter", model=model, measures=[measure], resamples=100, out=place, keep_cache=False)
+    return write_report([place for place, _, _ in places], home / "report.html")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        found = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield found
+        found.close()
+
+
+@dataclass
+class Opened:
+    """A page and all that it complained of or asked for."""
+
+    page: Any
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+
+def opened(browser: Any, report: Path, **settings: Any) -> Opened:
+    page = browser.new_page(**({"viewport": {"width": 1280, "height": 900}} | settings))
+    page.set_default_timeout(10_000)
+    found = Opened(page)
+    page.on("console", lambda message: found.complaints.append(message.text))
+    page.on("pageerror", lambda error: found.complaints.append(str(error)))
+    page.on("request", lambda request: found.requests.append(request.url))
+    page.goto(report.as_uri())
+    if settings.get("java_script_enabled", True):
+        page.wait_for_function("[...document.querySelectorAll('.chart')].every((box) => box.dataset.drawn)")
+    return found
+
+
+@pytest.fixture
+def found(browser: Any, report: Path) -> Iterator[Opened]:
+    one = opened(browser, report)
+    yield one
+    one.page.close()
+
+
+def shown(page: Any) -> str:
+    """What the first browser says it found."""
+    return str(page.locator(".browser [role=status]").first.inner_text())
+
+
+def choose(page: Any, label: str, option: str) -> None:
+    page.locator(".browser").first.get_by_label(label, exact=True).select_option(label=option)
+
+
+def overflow(page: Any) -> int:
+    return int(page.evaluate("document.documentElement.scrollWidth - window.innerWidth"))
+
+
+# ------------------------------------------------------------------------------------------------ loading
+
+
+def test_it_loads_without_a_complaint_and_asks_for_nothing(found: Opened, report: Path) -> None:
+    assert found.complaints == []
+    assert found.requests == [report.as_uri()]
+
+
+def test_every_picture_is_drawn_named_and_has_a_table(found: Opened) -> None:
+    charts = found.page.locator(".chart")
+    assert charts.count() == 6  # of CATs two forests, the plane and the terms; of pairs a forest and the fake model's confidence
+    for chart in charts.all():
+        assert chart.locator("svg path").count() > 1
+        assert chart.get_attribute("role") == "img"
+        assert len(chart.get_attribute("aria-label")) > 40
+        assert chart.locator("xpath=ancestor::section[1]//details//table").count() >= 1
+
+
+def test_headings_are_in_order(found: Opened) -> None:
+    levels = found.page.evaluate("[...document.querySelectorAll('h1, h2, h3, h4')].map((one) => Number(one.tagName[1]))")
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_without_javascript_words_and_tables_remain(browser: Any, report: Path) -> None:
+    page = opened(browser, report, java_script_enabled=False).page
+    assert page.get_by_text("fake shows no preference beyond noise.").first.is_visible()
+    page.locator("details.data summary").first.click()
+    assert page.locator("details.data table").first.is_visible()
+    assert not page.locator(".chooser").first.is_visible()
+    page.close()
+
+
+# ----------------------------------------------------------------------------------------------- pictures
+
+
+def test_a_choice_draws_another_picture(found: Opened) -> None:
+    select = found.page.locator("select[data-box]").first
+    box = found.page.locator(f"#{select.get_attribute('data-box')}")
+    before = box.get_attribute("aria-label"), box.locator("svg").get_attribute("height")
+    select.select_option(index=1)
+    found.page.wait_for_function("(box) => box.dataset.drawn === '2'", arg=box.element_handle())
+    assert (box.get_attribute("aria-label"), box.locator("svg").get_attribute("height")) != before
+
+
+def test_dark_changes_page_and_pictures_and_print_is_light(browser: Any, report: Path) -> None:
+    page = opened(browser, report, color_scheme="light").page
+    look = "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('.chart svg text')).fill]"
+    light = page.evaluate(look)
+    page.emulate_media(color_scheme="dark")
+    dark = page.evaluate(look)
+    page.emulate_media(color_scheme="dark", media="print")
+    printed = page.evaluate(look)
+    assert light[0] != dark[0]
+    assert light[1] != dark[1]
+    assert printed == light
+    page.close()
+
+
+def test_a_narrower_window_redraws(found: Opened) -> None:
+    width = "document.querySelector('.chart svg').clientWidth"
+    before = found.page.evaluate(width)
+    found.page.set_viewport_size({"width": 700, "height": 900})
+    found.page.wait_for_function(f"{width} < {before} - 100")
+    assert overflow(found.page) <= 0
+
+
+def test_a_phone_needs_no_sideways_scrolling(browser: Any, report: Path) -> None:
+    page = opened(browser, report, viewport={"width": 390, "height": 844}).page
+    assert overflow(page) <= 0
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    page.locator(".reveal").first.click()
+    assert overflow(page) <= 0
+    assert page.locator(".chart svg").first.bounding_box()["width"] <= 390
+    page.close()
+
+
+# -------------------------------------------------------------------------------------------------- items
+
+
+def test_filters_change_what_is_shown(found: Opened) -> None:
+    page = found.page
+    assert shown(page) == "144 of 144 items, showing 1 to 50"
+    choose(page, "Task", "intrasentence")
+    assert shown(page) == "72 of 144 items, showing 1 to 50"
+    choose(page, "Domain", "gender")
+    assert shown(page).startswith("12 of 144 items")
+    assert page.locator(".items").first.locator("tbody tr").count() == 12
+    choose(page, "System", "stereotyped")
+    choose(page, "Outcome", "prefers anti-stereotype")
+    assert shown(page) == "0 of 144 items"
+    choose(page, "Outcome", "prefers stereotype")
+    assert shown(page).startswith("12 of 144 items")
+    assert found.complaints == []
+
+
+def test_search_finds_ids_and_texts_only_while_they_are_shown(found: Opened) -> None:
+    page, search = found.page, found.page.locator(".browser input[type=search]").first
+    search.fill("starter-intra-001")
+    assert shown(page).startswith("1 of 144 items")
+    search.fill("card catalogue")
+    assert shown(page) == "0 of 144 items"
+    page.locator(".browser input[type=checkbox]").first.check()
+    assert shown(page).startswith("1 of 144 items")
+    assert page.locator(".items").first.locator("tr.texts").count() == 1
+
+
+def test_pages_turn(found: Opened) -> None:
+    page = found.page
+    page.get_by_role("button", name="Next", exact=True).first.click()
+    assert shown(page) == "144 of 144 items, showing 51 to 100"
+    page.get_by_role("button", name="Last", exact=True).first.click()
+    assert shown(page) == "144 of 144 items, showing 101 to 144"
+    page.get_by_role("button", name="Next", exact=True).first.click(force=True)
+    assert shown(page) == "144 of 144 items, showing 101 to 144"
+
+
+def test_texts_are_hidden_until_asked_for_and_never_printed(found: Opened) -> None:
+    page = found.page
+    sentence = "librarian gave the children a stern look"
+    assert page.get_by_text(sentence).count() == 0
+    assert page.get_by_text("Content warning.").first.is_visible()
+    button = page.locator(".reveal").first
+    button.click()
+    assert page.get_by_text(sentence).first.is_visible()
+    assert button.get_attribute("aria-expanded") == "true"
+    page.emulate_media(media="print")
+    assert not page.get_by_text(sentence).first.is_visible()
+    page.emulate_media(media="screen")
+    button.click()
+    assert page.get_by_text(sentence).count() == 0
+
+
+# ---------------------------------------------------------------------------------------------- the keyboard
+
+
+def focused(page: Any) -> str:
+    return str(page.evaluate("document.activeElement.className || document.activeElement.tagName"))
+
+
+def test_the_first_stop_skips_to_the_report(found: Opened) -> None:
+    page = found.page
+    page.keyboard.press("Tab")
+    assert focused(page) == "skip"
+    assert page.locator(".skip").bounding_box()["y"] >= 0
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+
+
+def test_filters_and_reveal_work_from_the_keyboard(found: Opened) -> None:
+    page = found.page
+    page.locator(".browser input[type=search]").first.focus()
+    page.keyboard.type("starter-inter-00")
+    stops = []
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        stops.append(page.evaluate("document.activeElement.tagName"))
+        if focused(page) == "reveal":
+            break
+    assert stops.count("SELECT") == 5
+    assert "INPUT" in stops
+    assert focused(page) == "reveal"
+    page.keyboard.press("Enter")
+    assert page.locator("tr.texts").count() == 1
+    page.keyboard.press("Space")
+    assert page.locator("tr.texts").count() == 0
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+
+
+def test_a_choice_of_slices_works_from_the_keyboard(found: Opened) -> None:
+    page = found.page
+    select = page.locator("select[data-box]").first
+    select.focus()
+    page.keyboard.press("ArrowDown")
+    assert select.evaluate("(one) => one.selectedIndex") == 1

@@ -1,0 +1,220 @@
+"""Plan, dedupe, cache, ask, score: every distinct request once, a window at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import stereometer
+from stereometer import runner
+from stereometer.backends import fake
+from stereometer.benchmarks.pairs import Pair
+from stereometer.cache import Cache
+from stereometer.errors import ModelError
+from stereometer.measures.pair_likelihood import conditional_likelihood
+from stereometer.runner import Planned, Tally, computed, distinct, limited, planned, windows
+from stereometer.types import Answer, Request, Score, Skip, WholeText
+from tests.strategies import MODERATE
+from tests.unit.little import QUICK, Counting, little_stereoset
+
+
+def pairs(count: int, different: int) -> list[Pair]:
+    """`count` pairs made of `different` pairs of sentences."""
+    return [Pair(f"p{n}", f"The old cook number {n % different} sang.", f"The young cook number {n % different} sang.", "age") for n in range(count)]
+
+
+def scores(backend: Counting, items: Sequence[Pair], cache: Cache, tally: Tally | None = None) -> list[Score]:
+    return list(computed(items, conditional_likelihood(backend, "sound"), backend, cache, tally or Tally()))
+
+
+@pytest.fixture
+def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "windows", partial(windows, size=6))
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
+    """Stands in for `--model fake`."""
+    model = Counting()
+    monkeypatch.setattr(fake, "Fake", lambda seed=0: model)
+    return model
+
+
+# ------------------------------------------------------------------------------------------- windows
+
+REQUEST = WholeText("a")
+PLANS = st.lists(st.integers(0, 7).map(lambda n: Planned(None, {"x": [REQUEST] * n})), max_size=30)
+
+
+@MODERATE
+@given(PLANS, st.integers(1, 12))
+def test_windows_keep_every_item_in_order_and_are_as_large_as_they_must_be(plans: list[Planned], size: int) -> None:
+    found = list(windows(plans, size))
+    assert [plan for window in found for plan in window] == plans
+    counts = [[len(plan.requests["x"]) for plan in window] for window in found]
+    assert all(sum(one[:-1]) < size for one in counts)
+    assert all(sum(one) >= size for one in counts[:-1])
+
+
+@MODERATE
+@given(st.lists(st.lists(st.text(max_size=1), max_size=4), max_size=6))
+def test_distinct_holds_every_request_once_by_its_key(texts: list[list[str]]) -> None:
+    found = distinct([Planned(None, {"x": [WholeText(text) for text in some]}) for some in texts])
+    assert {request.text for request in found.values()} == {text for some in texts for text in some}
+    assert len({request.text for request in found.values()}) == len(found)
+    assert all(request.key == key for key, request in found.items())
+
+
+def test_planning_waits_for_the_answers_of_the_window_before(tmp_path: Path, small_windows: None) -> None:
+    """Memory does not grow with the number of items: nothing is planned further ahead than one window."""
+    diary: list[str] = []
+
+    class Noting(Counting):
+        def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+            diary.append("asked")
+            return super().answer(requests)
+
+    def items() -> Iterator[Pair]:
+        for pair in pairs(9, 9):
+            diary.append("planned")
+            yield pair
+
+    backend = Noting()
+    stream = type("Stream", (list,), {"__iter__": lambda self: items(), "__len__": lambda self: 9})()
+    with Cache(tmp_path / "c") as cache:
+        scores(backend, stream, cache)
+    assert diary == ["planned"] * 3 + ["asked"] + ["planned"] * 3 + ["asked"] + ["planned"] * 3 + ["asked"]
+
+
+def test_progress_is_told_item_by_window(tmp_path: Path, small_windows: None) -> None:
+    told: list[tuple[int, int]] = []
+    backend = Counting()
+    with Cache(tmp_path / "c") as cache:
+        list(computed(pairs(8, 8), conditional_likelihood(backend, "sound"), backend, cache, Tally(), lambda *one: told.append(one)))
+    assert told == [(3, 8), (6, 8), (8, 8)]
+
+
+# ------------------------------------------------------------------------------------------ asking
+
+
+def test_every_distinct_request_is_asked_once_across_windows(tmp_path: Path, small_windows: None) -> None:
+    backend, tally = Counting(), Tally()
+    with Cache(tmp_path / "c") as cache:
+        found = scores(backend, pairs(40, 10), cache, tally)
+    assert len(backend.asked) == len(set(backend.asked)) == 20
+    assert (tally.items, tally.requests) == (40, 80)
+    assert found[0].values == found[10].values == found[30].values
+
+
+def test_every_distinct_request_is_asked_once_across_benchmarks_and_measures(tmp_path: Path, counting: Counting) -> None:
+    """The second file holds the first one's items; the pairs of the third ask for sentences of their own."""
+    little_stereoset(tmp_path / "one.json", 3)
+    little_stereoset(tmp_path / "two.json", 6)
+    stereometer.run(str(tmp_path / "one.json"), model="fake", measures=["cat-likelihood"], out=tmp_path / "r1", **QUICK)
+    before = set(counting.asked)
+    stereometer.run(
+        str(tmp_path / "one.json"), str(tmp_path / "two.json"), model="fake", measures=["cat-likelihood", "cat-pseudo-likelihood"], keep_cache=True, **QUICK
+    )
+    assert len(counting.asked) == len(set(counting.asked)) > len(before)
+
+
+def test_without_a_kept_cache_requests_are_still_asked_once_in_a_run(tmp_path: Path, counting: Counting, small_windows: None) -> None:
+    path = little_stereoset(tmp_path / "one.json")
+    for attempt in (1, 2):
+        stereometer.run(str(path), str(path), model="fake", keep_cache=False, seed=attempt, measures=["cat-likelihood"], **QUICK)
+    assert len(counting.asked) == 2 * len(set(counting.asked))
+
+
+def test_a_second_run_asks_nothing(tmp_path: Path, counting: Counting) -> None:
+    first, second = (stereometer.run("starter", model="fake", out=tmp_path / name, **QUICK) for name in ("a", "b"))
+    assert len(counting.asked) == len(set(counting.asked))
+    assert first == second
+
+
+def test_scores_from_the_cache_equal_scores_from_the_model(tmp_path: Path) -> None:
+    with Cache(tmp_path / "c") as cache:
+        assert scores(Counting(), pairs(9, 9), cache) == scores(Counting(), pairs(9, 9), cache)
+
+
+def test_what_was_asked_is_counted(tmp_path: Path) -> None:
+    tally = Tally()
+    with Cache(tmp_path / "c") as cache:
+        scores(Counting(), pairs(6, 3), cache)
+        scores(Counting(), pairs(6, 6), cache, tally)
+    assert (tally.items, tally.requests, tally.distinct, tally.from_cache) == (6, 12, 12, 6)
+
+
+# ------------------------------------------------------------------------------------------ skipping
+
+
+class Picky:
+    """Skips some items when planning and others when scoring."""
+
+    name, reads = "picky@1", "pair"
+
+    def plan(self, item: Pair) -> Mapping[str, Sequence[Request]]:
+        if item.id == "p1":
+            raise Skip("cannot be asked")
+        return {"sent_more": [WholeText(item.sent_more)]}
+
+    def score(self, item: Pair, answers: Mapping[str, Sequence[Answer]]) -> Mapping[str, float]:
+        if item.id == "p2":
+            raise Skip("cannot be scored")
+        return {"sent_more": sum(answers["sent_more"][0].column("logprob"))}
+
+
+def test_an_item_that_is_skipped_keeps_its_place_and_says_why(tmp_path: Path) -> None:
+    from stereometer.backends.random import Random
+
+    with Cache(tmp_path / "c") as cache:
+        found = list(computed(pairs(4, 4), Picky(), Random(), cache, Tally()))
+    assert [one.item for one in found] == ["p0", "p1", "p2", "p3"]
+    assert [one.skipped for one in found] == [None, "cannot be asked", "cannot be scored", None]
+    assert [bool(one.values) for one in found] == [True, False, False, True]
+
+
+def test_planning_a_skipped_item_asks_nothing() -> None:
+    (one,) = planned(pairs(2, 2)[1:], Picky())
+    assert (one.skipped, one.requests) == ("cannot be asked", {})
+
+
+# ------------------------------------------------------------------------------- faults of a backend
+
+
+class Faulty(Counting):
+    def __init__(self, fault: str) -> None:
+        super().__init__()
+        self.fault = fault
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        found = list(super().answer(requests))
+        yield from found[1:] if self.fault == "forgets" else [*found, found[0]] if self.fault == "repeats" else [*found, ("x", found[0][1])]
+
+
+@pytest.mark.parametrize(("fault", "says"), [("forgets", "left 1 of 8 requests"), ("repeats", "twice"), ("invents", "not asked")])
+def test_a_backend_that_miscounts_is_refused(tmp_path: Path, fault: str, says: str) -> None:
+    with Cache(tmp_path / "c") as cache, pytest.raises(ModelError, match=says):
+        scores(Faulty(fault), pairs(4, 4), cache)
+
+
+# -------------------------------------------------------------------------------------------- limits
+
+
+@MODERATE
+@given(st.integers(1, 200), st.integers(1, 250))
+def test_a_limit_spreads_evenly(count: int, limit: int) -> None:
+    found = limited(range(count), limit)  # type: ignore[arg-type]
+    assert list(found) == list(limited(range(count), limit))  # type: ignore[arg-type]
+    assert len(found) == len(set(found)) == min(count, limit)
+    gaps = {later - before for before, later in zip(found, found[1:], strict=False)}
+    assert not gaps or max(gaps) - min(gaps) <= 1
+
+
+def test_no_limit_is_everything() -> None:
+    items = pairs(3, 3)
+    assert limited(items, None) is items

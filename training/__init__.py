@@ -1,0 +1,1 @@
+"""Scripts that made the weights shipped with the package."""
