@@ -17,7 +17,7 @@ import numpy as np
 from stereometer import runs
 from stereometer.errors import UsageError
 from stereometer.measures import cat_metrics, pair_metrics
-from stereometer.stats.intervals import Floats, Ints, generator, percentile, resampled_clusters, resampled_tallies
+from stereometer.stats.intervals import Floats, Ints, generator, percentile, resampled_clusters, resampled_strata, resampled_tallies
 from stereometer.stats.tests import bootstrap_p, detectable, holm, mcnemar, sign_flip, t_test
 from stereometer.types import Result, Score, Settings, Slice, Variant
 
@@ -241,19 +241,16 @@ def _cat_slice(slice_: Slice, tables: Ints, settings: Settings) -> Iterator[Diff
 def _cat_draws(slice_: Slice, tables: Ints, n: Ints, few: bool, settings: Settings) -> dict[str, Floats]:
     rng = generator(settings.seed, slice_, "compare")
     if few:
-        drawn = [resampled_tallies(table.ravel(), settings.resamples, rng) for table in tables]
-        parts = [_fixed_terms(drawn, side, n) for side in (0, 1)]
+        flat = tables.reshape(len(tables), -1)
+        together = len(tables) > 1 and cat_metrics.items_a_term(flat) < cat_metrics.FEW_ITEMS
+        drawn = resampled_strata(flat, settings.resamples, rng, together)
+        parts = [
+            cat_metrics.averages_of_items([(np.divmod(kinds, OUTCOMES)[side], tallies) for kinds, tallies in drawn]) for side in (0, 1)
+        ]
     else:
         weights = resampled_clusters(len(tables), settings.resamples, rng)
         parts = [cat_metrics.averages(*cat_metrics.rates(tables.sum(axis=axis)), n, weights) for axis in (2, 1)]
     return {name: parts[1][name] - parts[0][name] for name in cat_metrics.HEADLINE}
-
-
-def _fixed_terms(drawn: Sequence[tuple[Ints, Ints]], side: int, n: Ints) -> dict[str, Floats]:
-    """Averages of one of the two systems, from joint tallies drawn within each term."""
-    found = [cat_metrics.rates(tallies, np.divmod(kinds, OUTCOMES)[side]) for kinds, tallies in drawn]
-    lms, ss = (np.stack([one[index] for one in found], axis=-1) for index in (0, 1))
-    return cat_metrics.averages(lms, ss, n, np.ones(len(drawn)))
 
 
 def _cat_p(name: str, tables: Ints, few: bool, draws: Floats) -> tuple[float, str]:

@@ -12,7 +12,6 @@ import stereometer
 from stereometer import api, catalog
 from stereometer.backends.fake import Fake
 from stereometer.errors import UnknownName
-from stereometer.measures.context_association import pseudo_likelihood
 from stereometer.types import Backend, System
 from tests.unit.little import QUICK
 
@@ -82,8 +81,8 @@ class Association:
 
     name, reads = "association-of-theirs@1", "cat"
 
-    def __init__(self, backend: Backend, variant: Any) -> None:
-        inner = pseudo_likelihood(backend, variant)
+    def __init__(self, backend: Backend, variant: Any, *options: Any) -> None:
+        inner = catalog.find("measure", "cat-pseudo-likelihood")(backend, variant, *options)
         self.plan, self.score, self.summarize = inner.plan, inner.score, inner.summarize
 
 

@@ -16,10 +16,10 @@ from stereometer.backends import fake
 from stereometer.benchmarks.pairs import Pair
 from stereometer.cache import Cache
 from stereometer.errors import ModelError
-from stereometer.measures.pair_likelihood import conditional_likelihood
 from stereometer.runner import Planned, Tally, computed, distinct, limited, planned, windows
 from stereometer.types import Answer, Request, Score, Skip, WholeText
 from tests.strategies import MODERATE
+from tests.unit.by_hand import bound
 from tests.unit.little import QUICK, Counting, little_stereoset
 
 
@@ -29,7 +29,7 @@ def pairs(count: int, different: int) -> list[Pair]:
 
 
 def scores(backend: Counting, items: Sequence[Pair], cache: Cache, tally: Tally | None = None) -> list[Score]:
-    return list(computed(items, conditional_likelihood(backend, "sound"), backend, cache, tally or Tally()))
+    return list(computed(items, bound("pair-likelihood", backend), backend, cache, tally or Tally()))
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_progress_is_told_item_by_window(tmp_path: Path, small_windows: None) ->
     told: list[tuple[int, int]] = []
     backend = Counting()
     with Cache(tmp_path / "c") as cache:
-        list(computed(pairs(8, 8), conditional_likelihood(backend, "sound"), backend, cache, Tally(), lambda *one: told.append(one)))
+        list(computed(pairs(8, 8), bound("pair-likelihood", backend), backend, cache, Tally(), lambda *one: told.append(one)))
     assert told == [(3, 8), (6, 8), (8, 8)]
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from stereometer.measures.coverage import Asked
 from stereometer.measures.verdicts import LANGUAGE, PREFERENCE, judged
-from stereometer.stats.intervals import Floats, Ints, generator, percentile, resampled_clusters, resampled_tallies, wilson
+from stereometer.stats.intervals import Drawn, Floats, Ints, generator, percentile, resampled_clusters, resampled_strata, wilson
 from stereometer.stats.tests import sign_flip, t_test
 from stereometer.types import Estimate, Score, Settings, Slice, Variant
 
@@ -24,6 +24,8 @@ TIE = 1e-6
 """`sound`: closer than this is a tie."""
 FEW_TERMS = 10
 """With fewer terms than this the terms are held fixed and items are resampled within them."""
+FEW_ITEMS = 5
+"""With fewer items a term than this (on average) resampling within terms would see hardly any spread: items of all terms are drawn together."""
 CELLS = 2_000_000
 """Resamples x terms held in memory at once."""
 
@@ -126,6 +128,15 @@ class Sample:
     def fixed_terms(self) -> bool:
         return self.terms < FEW_TERMS
 
+    @property
+    def few_items(self) -> bool:
+        return self.terms > 1 and items_a_term(self.outcomes) < FEW_ITEMS
+
+
+def items_a_term(tables: Ints) -> float:
+    """Items a term."""
+    return float(tables.sum()) / len(tables)
+
 
 def sample(cells: Tally, slice_: Slice) -> Sample:
     """The part of the tally that a slice names, terms in the order of the tally."""
@@ -154,7 +165,7 @@ def icat(lms: Floats, ss: Floats) -> Floats:
 
 def rates(outcomes: Ints, kinds: Ints | slice = slice(None)) -> tuple[Floats, Floats]:
     """lms and ss, in percent, of tallies whose last axis counts outcomes of these kinds."""
-    n = outcomes.sum(axis=-1)
+    n = np.maximum(outcomes.sum(axis=-1), 1)
     return 100 * (outcomes @ LMS_OF[kinds]) / n, 100 * (outcomes @ SS_OF[kinds]) / n
 
 
@@ -199,9 +210,15 @@ def _terms_drawn(found: Sample, resamples: int, rng: np.random.Generator) -> dic
 
 
 def _items_drawn(found: Sample, resamples: int, rng: np.random.Generator) -> dict[str, Floats]:
-    drawn = [rates(tallies, kinds) for kinds, tallies in (resampled_tallies(row, resamples, rng) for row in found.outcomes)]
-    lms, ss = (np.stack([one[index] for one in drawn], axis=-1) for index in (0, 1))
-    return averages(lms, ss, found.n, np.ones(found.terms))
+    return averages_of_items(resampled_strata(found.outcomes, resamples, rng, found.few_items))
+
+
+def averages_of_items(drawn: Drawn) -> dict[str, Floats]:
+    """Averages over the terms that a resample of items has."""
+    found = [rates(tallies, kinds) for kinds, tallies in drawn]
+    lms, ss = (np.stack([one[index] for one in found], axis=-1) for index in (0, 1))
+    n = np.stack([tallies.sum(axis=-1) for _, tallies in drawn], axis=-1)
+    return averages(lms, ss, n, (n > 0).astype(np.float64))
 
 
 def deviations(found: Sample, of: Floats) -> list[Floats]:
@@ -306,4 +323,6 @@ def _interval(found: Sample, name: str, value: float, draws: Floats, settings: S
         # Items that all agree leave the bootstrap no spread; that is not certainty.
         low, high = (100 * bound for bound in wilson(value / 100 * found.asked.answered, found.asked.answered, settings.level))
         return low, high, "Wilson: all items agree; terms held fixed"
+    if found.few_items:
+        return low, high, "percentile bootstrap over the items of all terms together: too few a term"
     return low, high, "percentile bootstrap over items, terms held fixed"

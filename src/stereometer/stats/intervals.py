@@ -51,6 +51,19 @@ def resampled_tallies(tally: Ints, resamples: int, rng: np.random.Generator) -> 
     return present, rng.multinomial(total, tally[present] / total, size=resamples)
 
 
+Drawn = list[tuple[Ints, Ints]]
+"""For each stratum the categories that occur in it, and resamples x those categories."""
+
+
+def resampled_strata(tallies: Ints, resamples: int, rng: np.random.Generator, together: bool) -> Drawn:
+    """Items drawn within each stratum (row of tallies), or from all of them together, where a stratum may then come out empty."""
+    if not together:
+        return [resampled_tallies(row, resamples, rng) for row in tallies]
+    cells, drawn = resampled_tallies(tallies.ravel(), resamples, rng)
+    stratum, category = np.divmod(cells, tallies.shape[1])
+    return [(category[stratum == row], drawn[:, stratum == row]) for row in range(len(tallies))]
+
+
 def resampled_medians(values: Floats, resamples: int, rng: np.random.Generator) -> Floats:
     """Medians of resamples of `values`, drawn through the order statistics of uniform variables.
 
