@@ -19,7 +19,13 @@ DEMO := stereometer-runs/demo
 	$(PIP) -e ".[lexicon]"
 	@touch $@
 
-.venv/dev: .venv/run
+# torch before anything that would ask for it: pinned, it is the CPU build.
+.venv/hf: .venv/run
+	$(PIP) torch
+	$(PIP) -e ".[lexicon,hf]"
+	@touch $@
+
+.venv/dev: .venv/hf
 	$(PIP) --group dev
 	@touch $@
 

@@ -21,6 +21,7 @@ NUDGE = st.sampled_from([0.0, 4e-7, -4e-7, 3e-6])
 VALUES = st.builds(lambda step, nudge: step + nudge, GRID, NUDGE)
 DOMAINS = st.sampled_from(["age", "trade"])
 TASKS = st.sampled_from(["intrasentence", "intersentence"])
+ANSWERED = st.none()
 REASONS = st.sampled_from([None, None, None, None, "token-boundary", "no score in the file"])
 
 
@@ -31,7 +32,7 @@ def cat_score(number: int, domain: str, term: int, task: str, values: tuple[floa
     return Score(f"item-{number}", slices, {} if skipped else named, skipped)
 
 
-def cat_scores(terms: int = 7, max_size: int = 40, reasons: st.SearchStrategy[str | None] = st.none()) -> st.SearchStrategy[list[Score]]:
+def cat_scores(terms: int = 7, max_size: int = 40, reasons: st.SearchStrategy[str | None] = ANSWERED) -> st.SearchStrategy[list[Score]]:
     """Scores over up to twice `terms` target terms (two domains)."""
     triples = st.tuples(VALUES, VALUES, VALUES)
     rows = st.tuples(DOMAINS, st.integers(1, terms), TASKS, triples, reasons)
@@ -43,7 +44,7 @@ def pair_score(number: int, bias_type: str, direction: str | None, more: float, 
     return Score(f"pair-{number}", slices, {} if skipped else {"sent_more": more, "sent_less": less}, skipped)
 
 
-def pair_scores(max_size: int = 40, reasons: st.SearchStrategy[str | None] = st.none()) -> st.SearchStrategy[list[Score]]:
+def pair_scores(max_size: int = 40, reasons: st.SearchStrategy[str | None] = ANSWERED) -> st.SearchStrategy[list[Score]]:
     nudges = st.sampled_from([0.0, 4e-7, 3e-6, 3e-4, 2e-3])
     values = st.builds(lambda step, nudge: step + nudge, GRID, nudges)
     rows = st.tuples(st.sampled_from(["age", "height", "trade"]), st.sampled_from([None, "stereo", "antistereo"]), values, values, reasons)

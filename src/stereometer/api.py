@@ -15,7 +15,7 @@ from stereometer import catalog, runs
 from stereometer.benchmarks.benchmark import Benchmark, Source
 from stereometer.benchmarks.places import open_benchmark
 from stereometer.cache import Cache
-from stereometer.errors import ModelError, UnknownName, UsageError
+from stereometer.errors import DataError, ModelError, UnknownName, UsageError
 from stereometer.measures import cat_metrics, pair_metrics
 from stereometer.runner import Progress, Summarize, Tally, Task, computed, finish, limited, silent
 from stereometer.systems.replay import joined, read_replay
@@ -25,6 +25,7 @@ SUMMARIES: Mapping[str, Summarize] = {"cat": cat_metrics.summarize, "pair": pair
 REPLAYS = {"cat": "cat-replay@1", "pair": "pair-replay@1"}
 VARIANTS: tuple[Variant, ...] = ("paper", "sound")
 
+FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".gz")
 LIKELY_TYPO = 0.7
 """How alike a plain name must be to a known one to be taken for a slip and not for a model on the hub."""
 
@@ -46,6 +47,8 @@ class Finished:
 def open_named(name: str, data: str | Path | None = None) -> Benchmark:
     """A benchmark by name, or a user's own file by path."""
     path = Path(data) if data is not None else None
+    if not catalog.has("benchmark", name) and not Path(name).exists() and Path(name).suffix in FILE_SUFFIXES:
+        raise DataError(f"{name} does not exist. It looks like a file of your own items. Check the path.")
     if not catalog.has("benchmark", name) and Path(name).exists():
         return open_benchmark(catalog.find("benchmark", "custom"), Path(name))
     source: Source = catalog.find("benchmark", name)
@@ -62,10 +65,7 @@ def open_model(name: str, seed: int = 0, options: Mapping[str, Any] | None = Non
     if catalog.has("backend", name):
         backend: Backend = catalog.find("backend", name)(seed=seed)
         return backend
-    known = [*catalog.names("model"), *catalog.names("backend"), *catalog.names("system")]
-    plain = name not in known and "/" not in name and not Path(name).exists()
-    if plain and get_close_matches(name, known, n=1, cutoff=LIKELY_TYPO):
-        raise UnknownName("model", name, known)
+    _not_a_slip(name)
     if find_spec("torch") is None or find_spec("transformers") is None:
         raise ModelError(
             f"{name} is a language model, which needs torch and transformers. They are in an optional part of the package. Run `pip install 'stereometer[hf]'`."
@@ -77,6 +77,21 @@ def open_model(name: str, seed: int = 0, options: Mapping[str, Any] | None = Non
     return open_checkpoint(name, Options(**(options or {})), default)
 
 
+def check_names(models: Iterable[str], measures: Iterable[str]) -> None:
+    """Raises for a slip in any name before the first model is loaded."""
+    for measure in measures:
+        catalog.find("measure", measure)
+    for name in models:
+        _not_a_slip(name)
+
+
+def _not_a_slip(name: str) -> None:
+    known = [*catalog.names("model"), *catalog.names("backend"), *catalog.names("system")]
+    plain = name not in known and "/" not in name and not Path(name).exists()
+    if plain and get_close_matches(name, known, n=1, cutoff=LIKELY_TYPO):
+        raise UnknownName("model", name, known)
+
+
 def settings_for(variant: str = "sound", seed: int = 0, resamples: int = 10_000, coverage: float = 0.90) -> Settings:
     if variant not in VARIANTS:
         raise UsageError(
@@ -84,6 +99,8 @@ def settings_for(variant: str = "sound", seed: int = 0, resamples: int = 10_000,
         )
     if resamples < 100:
         raise UsageError(f"{resamples} resamples are too few for a 95 % interval. At least 100 are needed. The default is 10000.")
+    if seed < 0:
+        raise UsageError(f"The seed is {seed}. A seed is a number from 0 up. The default is 0.")
     if not 0 <= coverage <= 1:
         raise UsageError(f"The coverage floor is {coverage}. It is a share of items. Choose a number from 0 to 1.")
     return Settings("paper" if variant == "paper" else "sound", seed, resamples, coverage=coverage)
@@ -120,8 +137,9 @@ def jobs(
 ) -> Iterator[Job]:
     if data is not None and len(names) > 1:
         raise UsageError("--data names one file. With several benchmarks it is not clear whose it is. Run them one at a time.")
-    for name in names:
-        benchmark = open_named(name, data)
+    if limit is not None and limit < 1:
+        raise UsageError(f"The limit is {limit}. At least one item is needed. Leave it out for all of them.")
+    for benchmark in [open_named(name, data) for name in names]:
         for shape, measure in _chosen(benchmark, measures):
             yield _job(benchmark, shape, measure, model, settings, limit, within_word)
 
@@ -129,7 +147,7 @@ def jobs(
 def _chosen(benchmark: Benchmark, measures: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
     """Shape and candidate measures: those asked for, or the benchmark's defaults for each shape it has."""
     if measures:
-        asked: list[tuple[str, Sequence[str]]] = [("cat" if name.startswith("cat-") else "pair", [name]) for name in measures]
+        asked: list[tuple[str, Sequence[str]]] = [(catalog.find("measure", name).reads, [name]) for name in measures]
         fitting = [(shape, names) for shape, names in asked if shape in benchmark.shapes]
         return fitting or asked
     return [(shape, benchmark.measures[shape]) for shape in benchmark.shapes if shape in benchmark.measures]
@@ -206,7 +224,9 @@ def execute_all(found: Iterable[Job], out: str | Path | None, keep_cache: bool =
 
 
 def _folder_name(task: Task) -> str:
-    return runs.folder_name(task.benchmark.name, task.card.name, task.measure.split("@")[0])
+    """One's own files are told apart by their names."""
+    name = Path(task.benchmark.source).stem if task.benchmark.name == "custom" else task.benchmark.name
+    return runs.folder_name(name, task.card.name, task.measure.split("@")[0])
 
 
 class opened_cache:

@@ -146,7 +146,7 @@ class Cache:
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
+        _patiently(connection, "PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version not in (0, VERSION):
@@ -161,6 +161,19 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def _patiently(connection: sqlite3.Connection, statement: str) -> None:
+    """SQLite waits for a lock by itself, but not for the one that changes the journal mode: two first runs at once."""
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute(statement)
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+
+
 def _unusable(path: Path, reason: str) -> StereometerError:
     return StereometerError(
         f"The answer cache {path} cannot be used: {reason}. The disk is full, read-only or locked. Set {VARIABLE} to another folder."
@@ -170,7 +183,7 @@ def _unusable(path: Path, reason: str) -> StereometerError:
 def pack(answer: Answer) -> tuple[str, bytes]:
     """Names and lengths as text, numbers as little-endian doubles."""
     layout = [[(name, len(column)) for name, column in sorted(row.items())] for row in answer.rows]
-    numbers = b"".join(_little(column).tobytes() for row in answer.rows for _, column in sorted(row.items()))
+    numbers = b"".join(_little(array("d", column)).tobytes() for row in answer.rows for _, column in sorted(row.items()))
     return json.dumps(layout, separators=(",", ":")), numbers
 
 

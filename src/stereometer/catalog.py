@@ -10,6 +10,9 @@ from typing import Any
 
 from stereometer.errors import UnknownName
 
+VERSION = "1"
+"""Of every measure so far; a measure whose numbers change gets another."""
+
 TABLE: Mapping[str, Mapping[str, str]] = {
     "benchmark": {
         "starter": "stereometer.benchmarks.starter:SOURCE",
@@ -22,8 +25,8 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "custom": "stereometer.benchmarks.custom:SOURCE",
     },
     "measure": {
-        "cat-likelihood": "stereometer.measures.context_association:likelihood",
-        "cat-pseudo-likelihood": "stereometer.measures.context_association:pseudo_likelihood",
+        "cat-likelihood": "stereometer.measures.context_association:LIKELIHOOD",
+        "cat-pseudo-likelihood": "stereometer.measures.context_association:PSEUDO_LIKELIHOOD",
         "pair-likelihood": "stereometer.measures.pair_likelihood:LIKELIHOOD",
         "pair-modified-likelihood": "stereometer.measures.pair_likelihood:MODIFIED",
         "pair-sentence-likelihood": "stereometer.measures.pair_likelihood:SENTENCE",
@@ -53,7 +56,9 @@ def names(kind: str) -> list[str]:
 
 def find(kind: str, name: str) -> Any:
     """What a name stands for; a versioned name (`cat-likelihood@1`) finds the same."""
-    plain = name.split("@")[0]
+    plain, _, version = name.partition("@")
+    if version not in ("", VERSION):
+        raise UnknownName(kind, name, names(kind))
     if plain in TABLE[kind]:
         module, _, attribute = TABLE[kind][plain].partition(":")
         return getattr(import_module(module), attribute)

@@ -278,6 +278,8 @@ def _pair_differences(both: Sequence[Pair], settings: Settings) -> Iterator[Diff
         rng = generator(settings.seed, slice_, "compare")
         kinds, drawn = resampled_tallies(table.ravel(), settings.resamples, rng)
         value = _preference(settings.variant, "direction" in slice_)
+        if settings.variant == "paper" and "direction" in slice_ and not all(table.sum(axis=axis)[[0, 2]].any() for axis in (0, 1)):
+            continue  # every pair is neutral for one of them: `paper` then has no preference to compare
         draws = value(drawn, kinds % 3) - value(drawn, kinds // 3)
         gained, lost = int(np.triu(table, 1).sum()), int(np.tril(table, -1).sum())
         first, second = float(value(table.sum(axis=1), ALL)), float(value(table.sum(axis=0), ALL))

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import errno
 import gzip
 import io
 import json
 import math
 import os
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,7 +31,7 @@ def read_text(path: Path) -> str:
         raise DataError(f"{path} is a folder. A file is needed here. Name the file inside it.") from None
     except FileNotFoundError:
         raise DataError(f"{path} does not exist. There is nothing to read. Check the path.") from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be read: {error}. The file may be cut off or protected. Fetch it again.") from None
     if not raw.strip():
         raise DataError(f"{path} is empty. There is nothing to measure in it. Fetch or export it again.")
@@ -45,7 +47,10 @@ def read_text(path: Path) -> str:
 def parse_json(text: str, source: str) -> Any:
     """JSON without NaN, infinities or repeated keys, each of which would silently change a score."""
     try:
-        return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique_keys)
+        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite_float, object_pairs_hook=_unique_keys)
+        if "\\ud" in text or "\\uD" in text:
+            to_json(value).encode("utf-8")  # half a surrogate pair could be read but never written
+        return value
     except json.JSONDecodeError as error:
         raise DataError(
             f"{source} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}. "
@@ -57,6 +62,13 @@ def parse_json(text: str, source: str) -> Any:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"it holds the number {name}")
+
+
+def _finite_float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError(f"it holds the number {text[:20]}")
+    return value
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -83,21 +95,29 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def read_table(path: Path, required: Iterable[str]) -> Iterator[tuple[int, dict[str, str]]]:
     """Line number and fields of each row of a comma, semicolon or tab separated file with a header."""
     text = read_text(path)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
-    header = reader.fieldnames or []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    try:
+        header = next(reader)
+        _check_header(path, header, required)
+        for row in reader:
+            if row and len(row) != len(header):
+                raise DataError(
+                    f"{path}, line {reader.line_num} does not have {len(header)} fields. It is cut off or badly quoted. Repair it."
+                )
+            if row:
+                yield reader.line_num, dict(zip(header, row, strict=True))
+    except csv.Error as error:
+        raise DataError(f"{path}, line {reader.line_num}: {error}. It is cut off or badly quoted. Repair it.") from None
+
+
+def _check_header(path: Path, header: list[str], required: Iterable[str]) -> None:
     missing = [name for name in required if name not in header]
     if missing:
         found = ", ".join(repr(name) for name in header)[:300]
         raise DataError(f"{path} has no column {', '.join(missing)}. Its columns are {found}. Rename or export it again.")
-    try:
-        for row in reader:
-            if None in row or None in row.values():
-                raise DataError(
-                    f"{path}, line {reader.line_num} does not have {len(header)} fields. It is cut off or badly quoted. Repair it."
-                )
-            yield reader.line_num, row
-    except csv.Error as error:
-        raise DataError(f"{path}, line {reader.line_num}: {error}. It is cut off or badly quoted. Repair it.") from None
+    twice = [name for name in header if header.count(name) > 1]
+    if twice:
+        raise DataError(f"{path} has the column {twice[0]!r} twice. It is not clear which is meant. Rename or leave out one.")
 
 
 def _delimiter(text: str) -> str:
@@ -110,9 +130,11 @@ def finite(value: object, where: str) -> float:
     if isinstance(value, str):
         with suppress(ValueError):
             value = float(value)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
-        raise DataError(f"{where}: {value!r} is not a finite number. Every score must be one. Repair or leave out that row.")
-    return float(value)
+    with suppress(OverflowError):
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
+            return float(value)
+    shown = repr(value)[:60]
+    raise DataError(f"{where}: {shown} is not a finite number. Every score must be one. Repair or leave out that row.")
 
 
 # ------------------------------------------------------------------------------------------- writing
@@ -136,11 +158,31 @@ def replacing(path: Path) -> Iterator[IO[str]]:
             raise
 
 
+UNWRITABLE = frozenset(
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EFBIG,
+        errno.EROFS,
+        errno.EACCES,
+        errno.EPERM,
+        errno.ENOTDIR,
+        errno.EISDIR,
+        errno.ENOENT,
+        errno.EIO,
+        errno.ENAMETOOLONG,
+    }
+)
+"""What a place that cannot be written says; any other error is of whoever fills the file."""
+
+
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        if error.errno not in UNWRITABLE:
+            raise
         raise StereometerError(
             f"{path} cannot be written: {error.strerror or error}. The folder is read-only, full or not a folder. Choose another with --out."
         ) from None

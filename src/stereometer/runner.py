@@ -6,6 +6,7 @@ Items flow through in windows of a few thousand requests. Scores go to disk as t
 
 from __future__ import annotations
 
+import math
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -120,6 +121,8 @@ def scored(plan: Planned, measure: Measure, answers: Mapping[str, Answer]) -> Sc
     if plan.skipped is None:
         try:
             values = measure.score(item, {name: [answers[one.key] for one in asked] for name, asked in plan.requests.items()})
+            if not all(map(math.isfinite, values.values())):
+                raise Skip("a score is not a finite number")
             return Score(item.id, item.slices, values, texts=item.texts)
         except Skip as reason:
             return Score(item.id, item.slices, {}, reason.reason, item.texts)
@@ -208,7 +211,7 @@ def _result(task: Task, estimates: Sequence[Estimate]) -> Result:
         variant=task.settings.variant,
         model=task.card.name,
         scoring=task.scoring,
-        model_card=asdict(task.card),
+        model_card=asdict(task.card) | {"notes": list(task.card.notes)},
         data={
             "title": card.title,
             "digest": benchmark.digest,

@@ -53,7 +53,12 @@ def _agreed(folder: Path, plan: Mapping[str, Any]) -> Result | None:
     if not record.exists():
         write_json(record, {"schema": "run@1", "plan": plan})
         return None
-    stored = read_json(record).get("plan", {})
+    found = read_json(record)
+    stored = found.get("plan") if isinstance(found, dict) else None
+    if not isinstance(stored, dict):
+        raise DataError(
+            f"{record} is not the record of a run. It was edited or cut off. Choose another folder with --out, or remove this one."
+        )
     if stored != plan:
         changed = sorted(key for key in {*stored, *plan} if stored.get(key) != plan.get(key))
         raise UsageError(
@@ -74,7 +79,7 @@ def load_result(path: Path) -> Result:
         )
     try:
         return Result.from_json(value)
-    except (TypeError, KeyError) as error:
+    except (TypeError, KeyError, ValueError) as error:
         raise DataError(f"{file} is damaged: {error}. It was edited or cut off. Run it again.") from None
 
 
@@ -82,8 +87,15 @@ def load_scores(path: Path) -> Iterator[Score]:
     file = (path if path.is_dir() else path.parent) / SCORES
     for line, value in read_jsonl(file):
         try:
-            yield Score.from_json(value)
-        except TypeError:
+            score = Score.from_json(value)
+            if (
+                score.skipped is None
+                and not {"stereotype", "anti-stereotype"} <= score.values.keys()
+                and not {"sent_more", "sent_less"} <= score.values.keys()
+            ):
+                raise TypeError("no values")
+            yield score
+        except (TypeError, AttributeError):
             raise DataError(f"{file}, line {line} is damaged. It was edited or cut off. Run it again.") from None
 
 

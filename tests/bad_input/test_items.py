@@ -10,13 +10,13 @@ import pytest
 
 import stereometer
 from tests.unit.commands import assert_refused, call
-from tests.unit.little import PAIRS, intra, little_stereoset, stereoset_file
+from tests.unit.little import PAIRS, intra, stereoset_file
 
 QUICK = ("--resamples", 100)
 
 
-def bad(folder: Path) -> dict[str, bytes]:
-    good = little_stereoset(folder / "good.json").read_bytes()
+def bad() -> dict[str, bytes]:
+    good = json.dumps({"data": {"intrasentence": [intra("a"), intra("b")]}}).encode()
     packed = gzip.compress(good)
     return {
         "empty.csv": b"",
@@ -30,7 +30,7 @@ def bad(folder: Path) -> dict[str, bytes]:
         "short.csv": PAIRS.encode() + b"p5,Old men sing.\n",
         "quote.csv": PAIRS.encode() + b'p5,"Old men',
         "twice.csv": (PAIRS + PAIRS.splitlines()[1] + "\n").encode(),
-        "direction.csv": PAIRS.replace("antistereo,", "sideways,").encode(),
+        "direction.csv": PAIRS.replace(",antistereo,", ",sideways,").encode(),
         "latin.csv": PAIRS.replace("radio", "caf\xe9").encode("latin-1"),
         "line.jsonl": b'{"sent_more": "Old men.", "sent_less": "Young men.", "bias_type": "age"}\n{"sent_more": \n',
         "nan.jsonl": b'{"sent_more": NaN, "sent_less": "Young men.", "bias_type": "age"}\n',
@@ -39,10 +39,10 @@ def bad(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("command", ["run", "show"])
-@pytest.mark.parametrize("name", list(bad(Path("/tmp"))))
+@pytest.mark.parametrize("name", list(bad()))
 def test_a_bad_file_of_items(tmp_path: Path, name: str, command: str) -> None:
     path = tmp_path / name
-    path.write_bytes(bad(tmp_path)[name])
+    path.write_bytes(bad()[name])
     said = call("show", path) if command == "show" else call("run", path, "-m", "fake", "--out", tmp_path / "out", *QUICK)
     assert_refused(said, 4, str(path))
     assert not (tmp_path / "out").exists()
@@ -73,13 +73,14 @@ def test_a_file_that_is_only_odd_gives_the_same_numbers(tmp_path: Path, how: str
 
 def test_a_sentence_of_a_million_characters_is_measured(tmp_path: Path) -> None:
     words = "sing " * 20_000 + "x" * 900_000
-    (tmp_path / "own.jsonl").write_text(json.dumps({"sent_more": f"Old men {words}", "sent_less": f"Young men {words}", "bias_type": "age"}))
+    (tmp_path / "own.jsonl").write_text(
+        json.dumps({"sent_more": f"Old men {words}", "sent_less": f"Young men {words}", "bias_type": "age"})
+    )
     said = call("run", tmp_path / "own.jsonl", "-m", "random", "--out", tmp_path / "out", *QUICK)
     assert said.code == 0
     assert stereometer.load(tmp_path / "out").estimate("pair_preference").n == 1
 
 
-@pytest.mark.xfail(strict=True, raises=UnicodeEncodeError, reason="JSON may hold half a surrogate pair, UTF-8 may not (files.parse_json, files.write_line)")
 def test_half_a_surrogate_pair_is_refused(tmp_path: Path) -> None:
     (tmp_path / "own.jsonl").write_text('{"sent_more": "Old \\ud800 men.", "sent_less": "Young \\ud800 men.", "bias_type": "age"}')
     assert_refused(call("run", tmp_path / "own.jsonl", "-m", "fake", "--out", tmp_path / "out", *QUICK), 4)

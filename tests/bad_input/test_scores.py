@@ -28,23 +28,24 @@ def replay(scores: Path, dev: Path, *more: object) -> Any:
     return call("replay", scores, "--benchmark", "stereoset", "--data", dev, "--out", dev.with_name("out"), *QUICK, *more)
 
 
-def content(dev: Path) -> dict[str, bytes]:
-    good = json.dumps(predictions(dev)).encode()
-    packed = gzip.compress(good)
+def content(good: str) -> dict[str, bytes]:
+    """What can be wrong with a good file."""
+    raw = good.encode()
+    packed = gzip.compress(raw)
 
     def changed(old: str, new: str) -> bytes:
-        assert old in good.decode()
-        return good.decode().replace(old, new, 1).encode()
+        assert old in good
+        return good.replace(old, new, 1).encode()
 
     return {
         "empty.json": b"",
-        "truncated.json": good[: len(good) // 2],
+        "truncated.json": raw[: len(raw) // 2],
         "truncated.json.gz": packed[: len(packed) // 2],
         "page.json": b"<!DOCTYPE html><html>Not found</html>",
         "foreign.json": json.dumps({"results": {"stereoset": 0.5}}).encode(),
         "list.json": b"[1, 2, 3]",
-        "latin.json": changed("a0-s", "\xe9").encode("latin-1") if False else good.replace(b"a0-s", b"a\xe9-s"),
-        "utf16.json": good.decode().encode("utf-16"),
+        "latin.json": raw.replace(b"a0-s", b"a\xe9-s"),
+        "utf16.json": good.encode("utf-16"),
         "nan.json": changed("-1.0", "NaN"),
         "inf.json": changed("-1.0", "-Infinity"),
         "huge.json": changed("-1.0", "-1e400"),
@@ -67,13 +68,13 @@ def content(dev: Path) -> dict[str, bytes]:
     }
 
 
-NAMES = list(content(little_stereoset(Path("/tmp/stereometer-names.json"))))
+SMALLEST = '{"intrasentence": [{"id": "a0-s", "score": -1.0}, {"id": "a0-a", "score": -2.0}]}'
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", list(content(SMALLEST)))
 def test_a_bad_file_of_scores(dev: Path, name: str) -> None:
     path = dev.with_name(name)
-    path.write_bytes(content(dev)[name])
+    path.write_bytes(content(json.dumps(predictions(dev)))[name])
     assert_refused(replay(path, dev), 4, str(path))
     assert not dev.with_name("out").exists()
 
@@ -96,7 +97,6 @@ def test_a_process_of_its_own_says_the_same(dev: Path) -> None:
     assert_refused(said, 4, str(path), "not valid JSON")
 
 
-@pytest.mark.xfail(strict=True, raises=OverflowError, reason="an integer of 400 digits is too large for math.isfinite (files.finite)")
 def test_an_integer_too_large_for_a_float(dev: Path) -> None:
     path = dev.with_name("scores.json")
     path.write_text(json.dumps(predictions(dev)).replace("-1.0", "1" + "0" * 400, 1))

@@ -31,7 +31,9 @@ def sentences(number: str, texts: Sequence[str]) -> list[dict[str, Any]]:
     ]
 
 
-def intra(number: str, context: str = "The cook is BLANK today.", fills: Sequence[str] = ("loud", "calm", "square"), **other: Any) -> dict[str, Any]:
+def intra(
+    number: str, context: str = "The cook is BLANK today.", fills: Sequence[str] = ("loud", "calm", "square"), **other: Any
+) -> dict[str, Any]:
     """An intrasentence item as dev.json has them."""
     texts = [context.replace("BLANK", fill) for fill in fills]
     base = {"id": number, "target": "cook", "bias_type": "profession", "context": context, "sentences": sentences(number, texts)}
@@ -60,7 +62,12 @@ def little_stereoset(path: Path, items: int = 6) -> Path:
     places = [dict(zip(("target", "bias_type"), terms[number % 3], strict=True)) for number in range(items)]
     words = ["loud", "calm", "tall", "kind", "slow", "neat", "odd", "shy"]
     intras = [
-        intra(f"a{number}", f"The {place['target']} of number {number} is BLANK now.", (words[number % 8], words[(number + 1) % 8], "seven"), **place)
+        intra(
+            f"a{number}",
+            f"The {place['target']} of number {number} is BLANK now.",
+            (words[number % 8], words[(number + 1) % 8], "seven"),
+            **place,
+        )
         for number, place in enumerate(places)
     ]
     inters = [
@@ -79,7 +86,11 @@ def predictions(path: Path, change: Any = None) -> dict[str, list[dict[str, Any]
     """Scores for every sentence of a StereoSet file: log-probabilities that differ from one another."""
     data = json.loads(path.read_text())["data"]
     found = {
-        task: [{"id": one["id"], "score": -1.0 - (number * 7 + index * 5) % 11} for number, item in enumerate(items) for index, one in enumerate(item["sentences"])]
+        task: [
+            {"id": one["id"], "score": -1.0 - (number * 7 + index * 5) % 11}
+            for number, item in enumerate(items)
+            for index, one in enumerate(item["sentences"])
+        ]
         for task, items in data.items()
     }
     if change:

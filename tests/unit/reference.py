@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from itertools import product
 from statistics import mean
 
@@ -78,6 +79,12 @@ def items_resampled(scores: Sequence[Score], variant: str, times: int, seed: int
     return [cat_averages([rng.choices(items, k=len(items)) for items in terms], variant) for _ in range(times)]
 
 
+def items_resampled_together(scores: Sequence[Score], variant: str, times: int, seed: int) -> list[dict[str, float]]:
+    """The averages of `times` resamples of all items, over the target terms that come out."""
+    rng, items = random.Random(seed), answered(scores)
+    return [cat_averages(list(by_term(rng.choices(items, k=len(items))).values()), variant) for _ in range(times)]
+
+
 # -------------------------------------------------------------------------------------------- pairs
 
 
@@ -119,6 +126,19 @@ def flips(groups: Sequence[Sequence[float]]) -> tuple[float, float]:
     beyond = sum(one > seen + 1e-12 for one in sums) / len(sums)
     at_least = sum(one > seen - 1e-12 for one in sums) / len(sums)
     return beyond, at_least
+
+
+def longest_common(left: Sequence[str], right: Sequence[str]) -> int:
+    """The most words that two sentences share in order: with or without the first word of either."""
+
+    @cache
+    def best(i: int, j: int) -> int:
+        if i == len(left) or j == len(right):
+            return 0
+        both = 1 + best(i + 1, j + 1) if left[i] == right[j] else 0
+        return max(both, best(i + 1, j), best(i, j + 1))
+
+    return best(0, 0)
 
 
 def distribution(values: Sequence[float], of: Callable[[Sequence[float]], float]) -> dict[float, float]:

@@ -36,7 +36,6 @@ def test_infinities_and_negative_zero_keep_their_bits() -> None:
     assert row["logprob"].tobytes() == column.tobytes()
 
 
-@pytest.mark.xfail(strict=True, reason="pack writes four bytes a number and unpack reads eight (cache.pack)")
 def test_single_precision_comes_back_as_it_was() -> None:
     assert unpack(*pack(Answer(({"logprob": array("f", [-1.0, -2.0])},)))).column("logprob").tolist() == [-1.0, -2.0]
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from scipy.stats import binomtest, ttest_1samp
 
+from stereometer.measures import cat_metrics
 from stereometer.measures.cat_metrics import AVERAGES, summarize
 from stereometer.types import Estimate, Score, Settings
 from tests.strategies import FEW, cat_score, cat_scores
@@ -29,33 +30,55 @@ def uneven(terms: int, seed: int = 3, sizes: tuple[int, int] = (3, 9)) -> list[S
     return scores
 
 
-MANY, HANDFUL = uneven(14), uneven(4, seed=6, sizes=(15, 25))
-SLOWLY = {14: lambda: reference.terms_resampled(MANY, "sound", 4_000, seed=1), 4: lambda: reference.items_resampled(HANDFUL, "sound", 4_000, seed=1)}
+MANY, HANDFUL, SPARSE = uneven(14), uneven(4, seed=6, sizes=(15, 25)), uneven(8, seed=5, sizes=(2, 5))
+DATA = {"many terms": MANY, "few terms": HANDFUL, "few terms of few items": SPARSE}
+SLOWLY = {
+    "many terms": reference.terms_resampled,
+    "few terms": reference.items_resampled,
+    "few terms of few items": reference.items_resampled_together,
+}
+METHODS = {
+    "many terms": "percentile bootstrap over target terms",
+    "few terms": "percentile bootstrap over items, terms held fixed",
+    "few terms of few items": "percentile bootstrap over the items of all terms together: too few a term",
+}
 
 
 @cache
-def drawn(terms: int) -> list[dict[str, float]]:
-    return SLOWLY[terms]()
+def drawn(data: str) -> list[dict[str, float]]:
+    return SLOWLY[data](DATA[data], "sound", 4_000, seed=1)
 
 
 @cache
-def estimates(terms: int, level: float) -> list[Estimate]:
-    return summarize(MANY if terms == 14 else HANDFUL, Settings(resamples=20_000, level=level))
+def estimates(data: str, level: float) -> list[Estimate]:
+    return summarize(DATA[data], Settings(resamples=20_000, level=level))
 
 
 @pytest.mark.parametrize("level", [0.95, 0.5])
 @pytest.mark.parametrize("name", AVERAGES)
-@pytest.mark.parametrize("terms", [14, 4])
-def test_many_terms_are_resampled_whole_and_few_are_held_fixed_while_their_items_are(terms: int, name: str, level: float) -> None:
+@pytest.mark.parametrize("data", DATA)
+def test_intervals_equal_explicit_resampling_of_terms_or_of_items_within_or_across_terms(data: str, name: str, level: float) -> None:
     """4,000 slow draws against 20,000: a quantile is known to about a twentieth of the spread; a quarter is allowed."""
-    one, values = pick(estimates(terms, level), name), [draw[name] for draw in drawn(terms)]
+    one, values = pick(estimates(data, level), name), [draw[name] for draw in drawn(data)]
     expected = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     assert (one.low, one.high) == pytest.approx(tuple(expected), abs=0.25 * pstdev(values))
+    assert one.interval == METHODS[data]
 
 
-@pytest.mark.parametrize(("terms", "method"), [(9, "percentile bootstrap over items, terms held fixed"), (10, "percentile bootstrap over target terms")])
-def test_the_result_says_what_was_resampled(terms: int, method: str) -> None:
-    assert pick(summarize(uneven(terms), Settings(resamples=100)), "ss").interval == method
+def test_drawing_in_chunks_changes_nothing_that_matters(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cat_metrics, "CELLS", 1000)
+    found, values = pick(summarize(MANY, Settings(resamples=5_001)), "ss"), [draw["ss"] for draw in drawn("many terms")]
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])), abs=0.25 * pstdev(values))
+
+
+@pytest.mark.parametrize(("terms", "data"), [(9, "few terms"), (10, "many terms")])
+def test_ten_terms_are_many(terms: int, data: str) -> None:
+    assert pick(summarize(uneven(terms, sizes=(5, 9)), Settings(resamples=100)), "ss").interval == METHODS[data]
+
+
+@pytest.mark.parametrize(("items", "data"), [(4, "few terms of few items"), (5, "few terms")])
+def test_five_items_a_term_are_enough(items: int, data: str) -> None:
+    assert pick(summarize(uneven(4, sizes=(items, items)), Settings(resamples=100)), "lms").interval == METHODS[data]
 
 
 @FEW
@@ -78,7 +101,6 @@ def test_items_that_all_agree_get_a_wilson_interval_not_certainty(items: int) ->
     assert one.low < 100
 
 
-@pytest.mark.xfail(strict=True, reason="with ten terms or more the interval of items that all agree has no width (cat_metrics._interval)")
 def test_agreement_over_many_terms_is_not_certainty_either() -> None:
     scores = [cat_score(number, "age", number, "intrasentence", (-1.0, -2.0, -3.0)) for number in range(12)]
     one = pick(summarize(scores, Settings(resamples=100)), "ss")

@@ -18,7 +18,9 @@ CAUSAL = Only("causal-tokens")
 
 def cat(task: str, context: str, *texts: str) -> Cat:
     labels = ("stereotype", "anti-stereotype", "unrelated")
-    return Cat("i", task, "cook", "profession", context, {label: Candidate(label, text) for label, text in zip(labels, texts, strict=False)})
+    return Cat(
+        "i", task, "cook", "profession", context, {label: Candidate(label, text) for label, text in zip(labels, texts, strict=False)}
+    )
 
 
 INTRA = cat("intrasentence", "The cook is BLANK.", "The cook is loud.", "The cook is calm.", "The cook is square.")
@@ -113,7 +115,7 @@ def test_paper_asks_for_the_sentence_as_released_and_sound_for_the_filled_contex
         (cat("intrasentence", "The cook BLANKed.", "The cook shouted.", "The cook rested.", "The cook squared."), "token-boundary"),
         (cat("intrasentence", "BLANK", "loud", "calm", "square"), "no token to score"),
         (cat("intrasentence", "He is BLANK.", "She is loud.", "He is calm.", "He is square."), "not the context with its blank filled"),
-        (cat("intersentence", "", "A.", "B.", "C."), "no token to score"),
+        (cat("intersentence", "", "A.", "B.", "C."), "a text is empty"),
     ],
 )
 def test_items_that_cannot_be_scored_say_why(item: Cat, reason: str) -> None:
@@ -121,17 +123,11 @@ def test_items_that_cannot_be_scored_say_why(item: Cat, reason: str) -> None:
         bound("cat-pseudo-likelihood").plan(item)
 
 
-@pytest.mark.parametrize("backend", [CAUSAL, Framed("causal-tokens")])
-def test_an_empty_continuation_skips_the_item(backend: Only) -> None:
-    with pytest.raises(Skip, match="no token to score"):
-        bound("cat-pseudo-likelihood", backend).plan(cat("intersentence", "He is.", "", "B.", "C."))
-
-
-@pytest.mark.xfail(strict=True, reason="only causal models notice that there is nothing there (stereoset.Cat.unscorable)")
 @pytest.mark.parametrize("name", ["cat-likelihood", "cat-pseudo-likelihood"])
-def test_an_empty_continuation_skips_the_item_whatever_the_model(name: str) -> None:
-    with pytest.raises(Skip):
-        bound(name).plan(cat("intersentence", "He is.", "", "B.", "C."))
+@pytest.mark.parametrize("backend", [CAUSAL, Framed("causal-tokens"), Only("masked-tokens", "follows")])
+def test_an_empty_continuation_skips_the_item(name: str, backend: Only) -> None:
+    with pytest.raises(Skip, match="a text is empty"):
+        bound(name, backend).plan(cat("intersentence", "He is.", " ", "B.", "C."))
 
 
 def test_two_blanks_are_filled_alike_or_skipped() -> None:

@@ -35,7 +35,12 @@ def test_run_dry_prints_plans_and_leaves_nothing(tmp_path: Path) -> None:
     said = run_pairs(tmp_path, "fake", "--json", "--dry-run")
     assert said.json["schema"] == "plan@1"
     (plan,) = said.json["plans"]
-    assert {key: plan[key] for key in ("items", "requests", "distinct", "skipped")} == {"items": 4, "requests": 8, "distinct": 8, "skipped": 0}
+    assert {key: plan[key] for key in ("items", "requests", "distinct", "skipped")} == {
+        "items": 4,
+        "requests": 8,
+        "distinct": 8,
+        "skipped": 0,
+    }
     assert not (tmp_path / "fake").exists()
 
 

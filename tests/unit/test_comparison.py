@@ -28,11 +28,16 @@ Scores = list[Score]
 def cats(path: Path, terms: int, items: int = 4) -> Path:
     places = [{"target": f"term{term}", "bias_type": "age" if term % 2 else "trade"} for term in range(terms)]
     numbered = list(enumerate([place for place in places for _ in range(items)]))
-    return stereoset_file(path, [intra(f"a{number}", **place) for number, place in numbered], [inter(f"b{number}", **place) for number, place in numbered])
+    return stereoset_file(
+        path, [intra(f"a{number}", **place) for number, place in numbered], [inter(f"b{number}", **place) for number, place in numbered]
+    )
 
 
 def pairs(path: Path, count: int = 40) -> Path:
-    rows = [f"p{n},The old man {n} sang.,The young man {n} sang.,{('stereo', 'antistereo')[n % 3 == 0]},{('age', 'trade')[n % 2]}" for n in range(count)]
+    rows = [
+        f"p{n},The old man {n} sang.,The young man {n} sang.,{('stereo', 'antistereo')[n % 3 == 0]},{('age', 'trade')[n % 2]}"
+        for n in range(count)
+    ]
     path.write_text("\n".join(["id,sent_more,sent_less,stereo_antistereo,bias_type", *rows]))
     return path
 
@@ -62,9 +67,10 @@ def variant(request: pytest.FixtureRequest) -> str:
 def studies(tmp_path_factory: pytest.TempPathFactory, variant: str) -> dict[str, tuple[Path, Path]]:
     """Two systems on many terms, on few terms and on pairs; the second left some items out."""
     found = {}
-    for name, data in (("many", cats(tmp_path_factory.mktemp("many") / "d.json", 12)), ("few", cats(tmp_path_factory.mktemp("few") / "d.json", 5, 12)), ("pairs", pairs(tmp_path_factory.mktemp("pairs") / "d.csv"))):
-        first, second = system(data.parent, data, "x", 1, variant=variant), system(data.parent, data, "y", 2, 0.8, missing=2, variant=variant)
-        found[name] = (first, second)
+    for name, (terms, items) in {"many": (12, 4), "few": (5, 12), "sparse": (9, 2), "pairs": (0, 0)}.items():
+        folder = tmp_path_factory.mktemp(name)
+        data = cats(folder / "d.json", terms, items) if terms else pairs(folder / "d.csv")
+        found[name] = (system(folder, data, "x", 1, variant=variant), system(folder, data, "y", 2, 0.8, missing=2, variant=variant))
     return found
 
 
@@ -88,14 +94,15 @@ def difference(pair: Compared, name: str, **fixed: str) -> Difference:
 # ----------------------------------------------------------------------------------------- CAT values
 
 
-@pytest.mark.parametrize("study", ["many", "few"])
+@pytest.mark.parametrize("study", ["many", "few", "sparse"])
 def test_every_difference_equals_a_loop_over_the_items_both_answered(studies: dict[str, Any], study: str, variant: str) -> None:
     left, right = both(studies[study])
     pair = compared(studies[study])
     assert (pair.items, pair.asked) == (len(left), len(left) + 2)
     for one in pair.differences:
         first, second = (
-            reference.cat_averages(list(reference.by_term(reference.inside(of, dict(one.slice))).values()), variant)[one.name] for of in (left, right)
+            reference.cat_averages(list(reference.by_term(reference.inside(of, dict(one.slice))).values()), variant)[one.name]
+            for of in (left, right)
         )
         assert (one.first, one.second) == pytest.approx((first, second))
         assert one.difference == pytest.approx(second - first)
@@ -125,21 +132,43 @@ def test_few_terms_are_compared_by_flipping_signs_of_items(studies: dict[str, An
     assert (one.test, one.terms) == ("sign flips of items, terms held fixed", 5)
 
 
+Terms = list[list[tuple[Score, Score]]]
+
+
+def whole_terms(rng: random.Random, terms: Terms) -> Terms:
+    return rng.choices(terms, k=len(terms))
+
+
+def items_within(rng: random.Random, terms: Terms) -> Terms:
+    return [rng.choices(term, k=len(term)) for term in terms]
+
+
+def items_together(rng: random.Random, terms: Terms) -> Terms:
+    pooled = [pair for term in terms for pair in term]
+    found: dict[str, list[tuple[Score, Score]]] = {}
+    for pair in rng.choices(pooled, k=len(pooled)):
+        found.setdefault(pair[0].slices["target"], []).append(pair)
+    return list(found.values())
+
+
+DRAWING = {"many": whole_terms, "few": items_within, "sparse": items_together}
+
+
 @cache
-def paired_draws(study: tuple[Path, Path], variant: str, whole_terms: bool, times: int = 1_500) -> list[dict[str, float]]:
-    """The same resample for both systems: of terms, or of items within each term."""
+def paired_draws(study: tuple[Path, Path], variant: str, drawn_from: str, times: int = 1_500) -> list[dict[str, float]]:
+    """The same resample for both systems: of terms, of items within each term, or of all items."""
     rng, draws = random.Random(8), []
     terms = [list(zip(*one, strict=True)) for one in zip(*(reference.by_term(of).values() for of in both(study)), strict=True)]
     for _ in range(times):
-        drawn = rng.choices(terms, k=len(terms)) if whole_terms else [rng.choices(term, k=len(term)) for term in terms]
+        drawn = DRAWING[drawn_from](rng, terms)
         first, second = (reference.cat_averages([[pair[side] for pair in term] for term in drawn], variant) for side in (0, 1))
         draws.append({name: second[name] - first[name] for name in ("lms", "ss", "icat")})
     return draws
 
 
-@pytest.mark.parametrize("study", ["many", "few"])
+@pytest.mark.parametrize("study", DRAWING)
 def test_intervals_equal_explicit_paired_resampling(studies: dict[str, Any], study: str, variant: str) -> None:
-    draws = paired_draws(studies[study], variant, study == "many")
+    draws = paired_draws(studies[study], variant, study)
     pair = compared(studies[study], resamples=20_000)
     for name in ("lms", "ss", "icat"):
         one, values = difference(pair, name), np.array([draw[name] for draw in draws])
@@ -150,7 +179,7 @@ def test_intervals_equal_explicit_paired_resampling(studies: dict[str, Any], stu
 
 def test_icat_is_compared_by_its_resamples(studies: dict[str, Any], variant: str) -> None:
     one = difference(compared(studies["many"], resamples=20_000), "icat")
-    values = np.array([draw["icat"] for draw in paired_draws(studies["many"], variant, True)])
+    values = np.array([draw["icat"] for draw in paired_draws(studies["many"], variant, "many")])
     assert one.test == "bootstrap"
     assert one.p == pytest.approx(2 * min((values <= 0).mean(), (values >= 0).mean()), abs=0.05)
 
@@ -161,7 +190,9 @@ def test_icat_is_compared_by_its_resamples(studies: dict[str, Any], variant: str
 def test_pair_differences_equal_a_loop_over_the_pairs_both_answered(studies: dict[str, Any], variant: str) -> None:
     left, right = both(studies["pairs"])
     for one in compared(studies["pairs"]).differences:
-        first, second = (reference.pair_preference(reference.inside(of, dict(one.slice)), variant, "direction" in one.slice) for of in (left, right))
+        first, second = (
+            reference.pair_preference(reference.inside(of, dict(one.slice)), variant, "direction" in one.slice) for of in (left, right)
+        )
         assert (one.first, one.second, one.difference) == pytest.approx((first, second, second - first))
 
 
@@ -188,7 +219,6 @@ def test_pair_intervals_equal_explicit_paired_resampling(studies: dict[str, Any]
     assert (one.low, one.high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])), abs=0.3 * float(np.std(values)))
 
 
-@pytest.mark.xfail(strict=True, reason="a direction in which every pair is neutral has no preference, but is compared as 0 (comparison._preference)")
 def test_a_direction_of_neutral_pairs_only_is_not_compared_under_paper(tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("id,sent_more,sent_less,stereo_antistereo,bias_type\n1,Old men sing.,Young men sing.,stereo,age\n")
     for name, less in (("x", -1.0), ("y", -2.0)):
@@ -201,7 +231,7 @@ def test_a_direction_of_neutral_pairs_only_is_not_compared_under_paper(tmp_path:
 # ---------------------------------------------------------------------------------------------- flips
 
 
-@pytest.mark.parametrize("study", ["many", "few", "pairs"])
+@pytest.mark.parametrize("study", ["many", "few", "sparse", "pairs"])
 def test_flips_are_the_items_whose_preference_changed(studies: dict[str, Any], study: str, variant: str) -> None:
     expected, up, down = {}, 0, 0
     for a, b in zip(*both(studies[study]), strict=True):
@@ -225,21 +255,38 @@ def preference(score: Score, variant: str) -> tuple[float, str]:
 # ----------------------------------------------------------------------------------------- symmetries
 
 
-@pytest.mark.parametrize("study", ["many", "few", "pairs"])
+@pytest.mark.parametrize("study", ["many", "few", "sparse", "pairs"])
 def test_swapping_the_systems_turns_every_sign(studies: dict[str, Any], study: str) -> None:
-    """Exactly where terms are resampled; where items are, their outcomes are drawn in another order and bounds move a little."""
-    first, second = studies[study]
-    there, back = compared((first, second), 4_000), compared((second, first), 4_000)
+    there, back = compared(studies[study]), compared(studies[study][::-1])
     for one, other in zip(there.differences, back.differences, strict=True):
         assert (other.first, other.second) == (one.second, one.first)
         assert other.difference == pytest.approx(-one.difference)
-        same_draws = (one.terms or 0) >= 10
-        assert (other.low, other.high) == pytest.approx((-one.high, -one.low), abs=1e-9 if same_draws else 0.1 * (one.high - one.low))
-        assert other.p == pytest.approx(one.p, abs=0.12 if one.test == "bootstrap" and not same_draws else 1e-9)
+        assert one.test == "bootstrap" or other.p == pytest.approx(one.p)
     assert (back.toward_stereotype, back.toward_anti) == (there.toward_anti, there.toward_stereotype)
 
 
-@pytest.mark.parametrize("study", ["many", "few", "pairs"])
+def assert_mirrored(one: Difference, other: Difference) -> None:
+    assert (other.low, other.high) == pytest.approx((-one.high, -one.low))
+    assert (other.p, other.detectable) == pytest.approx((one.p, one.detectable))
+
+
+def test_swapping_mirrors_the_intervals_where_terms_are_resampled(studies: dict[str, Any]) -> None:
+    for one, other in zip(compared(studies["many"]).differences, compared(studies["many"][::-1]).differences, strict=True):
+        if one.terms >= 10:
+            assert_mirrored(one, other)
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="where items are resampled, joint outcomes are drawn in another order after a swap (comparison._cat_draws, _pair_differences)",
+)
+@pytest.mark.parametrize("study", ["few", "sparse", "pairs"])
+def test_swapping_mirrors_the_intervals_where_items_are_resampled(studies: dict[str, Any], study: str) -> None:
+    for one, other in zip(compared(studies[study]).differences, compared(studies[study][::-1]).differences, strict=True):
+        assert_mirrored(one, other)
+
+
+@pytest.mark.parametrize("study", ["many", "few", "sparse", "pairs"])
 def test_a_system_does_not_differ_from_itself(studies: dict[str, Any], study: str) -> None:
     pair = compared((studies[study][0], studies[study][0]))
     for one in pair.differences:
@@ -286,7 +333,10 @@ def test_a_comparison_is_written_with_its_schema_and_flat_rows(studies: dict[str
     assert len(found.rows()) == len(found.pairs[0].differences)
 
 
-@pytest.mark.parametrize(("first", "second", "ideal", "closer"), [(60, 45, 50, "second"), (45, 60, 50, "first"), (40, 60, 50, "neither"), (70, 80, 100, "second")])
+@pytest.mark.parametrize(
+    ("first", "second", "ideal", "closer"),
+    [(60, 45, 50, "second"), (45, 60, 50, "first"), (40, 60, 50, "neither"), (70, 80, 100, "second")],
+)
 def test_closer_is_about_the_distance_from_the_ideal(first: float, second: float, ideal: float, closer: str) -> None:
     assert Difference("x", {}, first, second, second - first, 0, 0, 1, "", 0, 1, None, ideal).closer == closer
 

@@ -10,7 +10,7 @@ import pytest
 
 import stereometer
 from stereometer.benchmarks.benchmark import Benchmark
-from stereometer.errors import DataError, UnknownName
+from stereometer.errors import DataError
 from tests.unit.little import intra, stereoset_file
 
 CAT = {
@@ -22,7 +22,13 @@ CAT = {
     "anti_stereotype": "calm",
     "unrelated": "square",
 }
-ACROSS = CAT | {"task": "intersentence", "context": "He cooks.", "stereotype": "He shouts.", "anti_stereotype": "He hums.", "unrelated": "It rains."}
+ACROSS = CAT | {
+    "task": "intersentence",
+    "context": "He cooks.",
+    "stereotype": "He shouts.",
+    "anti_stereotype": "He hums.",
+    "unrelated": "It rains.",
+}
 PAIR = {"sent_more": "Old men sing.", "sent_less": "Young men sing.", "bias_type": "age"}
 Row = dict[str, Any]
 
@@ -44,7 +50,12 @@ WRITERS = pytest.mark.parametrize(("write", "name"), [(csv_file, "own.csv"), (js
 @WRITERS
 def test_cats_are_told_by_their_columns(tmp_path: Path, write: Any, name: str) -> None:
     within, across = stereometer.open_benchmark(str(write(tmp_path / name, [CAT, ACROSS]))).items("cat")
-    assert within.texts == {"context": "The cook is BLANK.", "stereotype": "The cook is loud.", "anti-stereotype": "The cook is calm.", "unrelated": "The cook is square."}
+    assert within.texts == {
+        "context": "The cook is BLANK.",
+        "stereotype": "The cook is loud.",
+        "anti-stereotype": "The cook is calm.",
+        "unrelated": "The cook is square.",
+    }
     assert across.texts["stereotype"] == "He shouts."
     assert within.filler("unrelated") == "square"
 
@@ -83,7 +94,6 @@ def test_a_number_is_an_id(tmp_path: Path) -> None:
     assert [pair.id for pair in found] == ["5", "6"]
 
 
-@pytest.mark.xfail(strict=True, reason="0 is taken for no id (custom._pair, custom._cat)")
 def test_zero_is_an_id(tmp_path: Path) -> None:
     found = stereometer.open_benchmark(str(jsonl_file(tmp_path / "own.jsonl", [PAIR | {"id": 0}, PAIR | {"id": 1}]))).items("pair")
     assert [pair.id for pair in found] == ["0", "1"]
@@ -129,7 +139,7 @@ def test_ids_that_stand_twice_are_named(tmp_path: Path, write: Any, name: str) -
 
 @WRITERS
 def test_other_columns_are_named_with_those_needed(tmp_path: Path, write: Any, name: str) -> None:
-    with pytest.raises(DataError, match="has the columns prompt, answer. CATs need task, .*; pairs need sent_more, sent_less, bias_type"):
+    with pytest.raises(DataError, match=r"has the columns prompt, answer. CATs need task, .*; pairs need sent_more, sent_less, bias_type"):
         stereometer.open_benchmark(str(write(tmp_path / name, [{"prompt": "a", "answer": "b"}])))
 
 
@@ -144,7 +154,6 @@ def test_a_folder_is_no_file_of_items(tmp_path: Path) -> None:
         stereometer.open_benchmark(str(tmp_path))
 
 
-@pytest.mark.xfail(strict=True, raises=UnknownName, reason="a path that does not exist is taken for the name of a benchmark (api.open_named)")
 def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="does not exist"):
         stereometer.open_benchmark(str(tmp_path / "missing.csv"))

@@ -71,7 +71,6 @@ def test_they_say_that_they_are_constructed(cats: Path) -> None:
     assert ideal().card.identity != stereotyped().card.identity
 
 
-@pytest.mark.xfail(strict=True, reason="a candidate that the item does not have is scored all the same (gold.Gold.scores)")
 def test_an_item_that_cannot_be_scored_is_skipped_by_them_too(tmp_path: Path) -> None:
     item = intra_item("a")
     item["sentences"] = item["sentences"][:2]

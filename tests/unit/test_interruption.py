@@ -76,7 +76,6 @@ class Infinite(Counting):
             yield key, answer
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="a log-probability of -inf reaches scores.jsonl and ends the run with a traceback (runner.scored)")
 def test_an_item_without_a_finite_score_is_skipped_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_model(monkeypatch, Infinite())
     (result,) = stereometer.run("starter", model="fake", measures=["pair-likelihood"], out=tmp_path / "run", **QUICK)

@@ -43,7 +43,9 @@ def test_wilson_takes_half_points_and_holds_the_share(n: int, halves: int) -> No
     assert halves / (2 * n) - 1e-12 <= high <= 1
 
 
-@pytest.mark.parametrize("values", [[1.0], [1.0, 2.0], [0.0, 1.0, 5.0], [0.0, 1.0, 1.0, 4.0], [0.0, 1.0, 3.0, 7.0, 9.0], [1.0, 1.0, 2.0, 4.0, 8.0, 9.0]])
+@pytest.mark.parametrize(
+    "values", [[1.0], [1.0, 2.0], [0.0, 1.0, 5.0], [0.0, 1.0, 1.0, 4.0], [0.0, 1.0, 3.0, 7.0, 9.0], [1.0, 1.0, 2.0, 4.0, 8.0, 9.0]]
+)
 def test_medians_of_resamples_are_drawn_from_their_exact_distribution(values: list[float]) -> None:
     drawn = resampled_medians(np.array(values), DRAWS, np.random.default_rng(0))
     assert_drawn_from(Counter(drawn.tolist()), reference.distribution(values, median))

@@ -123,7 +123,7 @@ def test_the_other_quantities_say_why_too(name: str, more: str, less: str, reaso
 
 
 def test_a_model_that_cannot_answer_is_told_what_is_needed() -> None:
-    with pytest.raises(ModelError, match="random cannot answer pair-likelihood. It needs masked-tokens; the model answers"):
+    with pytest.raises(ModelError, match=r"random cannot answer pair-likelihood. It needs masked-tokens; the model answers"):
         bound("pair-likelihood", Random())
 
 

@@ -220,7 +220,6 @@ def test_each_task_has_its_own_scale(dev: Path) -> None:
     assert "The intrasentence scores are probabilities; `sound` compares their logarithms." in result.notes
 
 
-@pytest.mark.xfail(strict=True, reason="an empty list is `all between 0 and 1` (replay._scale)")
 def test_a_task_without_scores_is_not_called_probabilities(dev: Path) -> None:
     found = predictions(dev)
     found["intersentence"] = []

@@ -21,7 +21,9 @@ Row = dict[str, Any]
 def rows(swap: bool = False) -> list[Row]:
     """Two stereo rows (won, lost) and two antistereo rows (won, lost); `swap` writes the latters' scores in the wrong columns."""
     found = []
-    for number, (more, less, direction) in enumerate([(-10, -11, "stereo"), (-12, -11, "stereo"), (-9, -12, "antistereo"), (-13, -12, "antistereo")]):
+    for number, (more, less, direction) in enumerate(
+        [(-10, -11, "stereo"), (-12, -11, "stereo"), (-9, -12, "antistereo"), (-13, -12, "antistereo")]
+    ):
         shown = (less, more) if swap and direction == "antistereo" else (more, less)
         texts = [f"The {age} man number {number} sang." for age in ("old", "young")]
         found.append(dict(zip(COLUMNS, [number, *texts, *shown, int(more > less), direction, "age"], strict=True)))
@@ -112,7 +114,10 @@ def test_a_table_without_its_columns_or_rows_is_refused(tmp_path: Path) -> None:
 
 def data_file(path: Path, given: list[Row]) -> Path:
     """The pairs alone, under other row numbers and in another order."""
-    return table(path, [{"id": 100 + index, **{key: row[key] for key in COLUMNS[1:3]}, "bias_type": "years"} for index, row in enumerate(reversed(given))])
+    return table(
+        path,
+        [{"id": 100 + index, **{key: row[key] for key in COLUMNS[1:3]}, "bias_type": "years"} for index, row in enumerate(reversed(given))],
+    )
 
 
 def test_data_join_by_text_whatever_the_row_numbers(tmp_path: Path) -> None:
@@ -147,5 +152,5 @@ def test_pairs_without_a_score_are_noted_and_counted(tmp_path: Path) -> None:
 
 def test_scores_of_pairs_that_the_data_do_not_have_are_refused(tmp_path: Path) -> None:
     data = data_file(tmp_path / "data.csv", rows()[:3])
-    with pytest.raises(DataError, match="2 of the 8 ids .* are not in the data"):
+    with pytest.raises(DataError, match=r"2 of the 8 ids .* are not in the data"):
         replayed(table(tmp_path / "t.csv", rows()), data=data)

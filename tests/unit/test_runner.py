@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,10 @@ from tests.unit.little import QUICK, Counting, little_stereoset
 
 def pairs(count: int, different: int) -> list[Pair]:
     """`count` pairs made of `different` pairs of sentences."""
-    return [Pair(f"p{n}", f"The old cook number {n % different} sang.", f"The young cook number {n % different} sang.", "age") for n in range(count)]
+    return [
+        Pair(f"p{n}", f"The old cook number {n % different} sang.", f"The young cook number {n % different} sang.", "age")
+        for n in range(count)
+    ]
 
 
 def scores(backend: Counting, items: Sequence[Pair], cache: Cache, tally: Tally | None = None) -> list[Score]:
@@ -118,7 +122,12 @@ def test_every_distinct_request_is_asked_once_across_benchmarks_and_measures(tmp
     stereometer.run(str(tmp_path / "one.json"), model="fake", measures=["cat-likelihood"], out=tmp_path / "r1", **QUICK)
     before = set(counting.asked)
     stereometer.run(
-        str(tmp_path / "one.json"), str(tmp_path / "two.json"), model="fake", measures=["cat-likelihood", "cat-pseudo-likelihood"], keep_cache=True, **QUICK
+        str(tmp_path / "one.json"),
+        str(tmp_path / "two.json"),
+        model="fake",
+        measures=["cat-likelihood", "cat-pseudo-likelihood"],
+        keep_cache=True,
+        **QUICK,
     )
     assert len(counting.asked) == len(set(counting.asked)) > len(before)
 
@@ -211,7 +220,7 @@ def test_a_limit_spreads_evenly(count: int, limit: int) -> None:
     found = limited(range(count), limit)  # type: ignore[arg-type]
     assert list(found) == list(limited(range(count), limit))  # type: ignore[arg-type]
     assert len(found) == len(set(found)) == min(count, limit)
-    gaps = {later - before for before, later in zip(found, found[1:], strict=False)}
+    gaps = {later - before for before, later in pairwise(found)}
     assert not gaps or max(gaps) - min(gaps) <= 1
 
 

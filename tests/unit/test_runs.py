@@ -104,7 +104,6 @@ def test_a_result_is_loaded_from_its_folder_or_its_file(tmp_path: Path) -> None:
     assert written(stereometer.load(tmp_path / "run")) == written(result)
 
 
-@pytest.mark.xfail(strict=True, reason="the notes of model_card are a tuple when computed and a list when loaded (runner._result)")
 def test_a_loaded_result_equals_the_computed_one(tmp_path: Path) -> None:
     result = stored(tmp_path / "run")
     assert stereometer.load(tmp_path / "run") == result
@@ -143,7 +142,6 @@ def test_a_damaged_result_is_named(tmp_path: Path, change: Any, says: str) -> No
         stereometer.load(damaged(tmp_path / "run", change))
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="dict() of a text is a ValueError, which is not caught (runs.load_result)")
 def test_an_estimate_that_is_a_text_is_damage_too(tmp_path: Path) -> None:
     with pytest.raises(DataError):
         stereometer.load(damaged(tmp_path / "run", lambda value: value.update(estimates=["text"])))
@@ -172,8 +170,8 @@ def test_a_damaged_result_in_the_way_of_a_new_run_is_named(tmp_path: Path) -> No
     "record",
     [
         "{",
-        pytest.param("[]", marks=pytest.mark.xfail(strict=True, reason="a list has no .get (runs._agreed)")),
-        pytest.param('{"plan": null}', marks=pytest.mark.xfail(strict=True, reason="None cannot be unpacked (runs._agreed)")),
+        "[]",
+        '{"plan": null}',
     ],
 )
 def test_a_damaged_record_is_named(tmp_path: Path, record: str) -> None:

@@ -70,7 +70,10 @@ def test_every_blank_is_found_with_its_filler(cats: list[Cat]) -> None:
             fillers = [cat.filler(label) for label in LABELS]
             assert all(fillers)
             assert len(set(fillers)) == 3
-            assert all(cat.context.replace("BLANK", str(filler)) == cat.candidates[label].text for label, filler in zip(LABELS, fillers, strict=True))
+            assert all(
+                cat.context.replace("BLANK", str(filler)) == cat.candidates[label].text
+                for label, filler in zip(LABELS, fillers, strict=True)
+            )
         else:
             assert "BLANK" not in cat.context
 

@@ -36,17 +36,19 @@ def test_blank_lines_and_windows_line_ends_change_nothing(tmp_path: Path) -> Non
 
 
 def test_files_of_unlike_length_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="has 2 sentences, .* has 1"):
+    with pytest.raises(DataError, match=r"has 2 sentences, .* has 1"):
         stereometer.open_benchmark("winobias", folder(tmp_path, PRO, ANTI[:1]))
 
 
 def test_files_out_of_step_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="4 of 4 pairs differ in more than a pronoun. The files are not aligned"):
+    with pytest.raises(DataError, match=r"4 of 4 pairs differ in more than a pronoun. The files are not aligned"):
         stereometer.open_benchmark("winobias", folder(tmp_path, PRO, ANTI[::-1]))
 
 
 def test_a_few_looser_pairs_are_noted(tmp_path: Path) -> None:
-    found = stereometer.open_benchmark("winobias", folder(tmp_path, PRO * 20, [*ANTI * 19, ANTI[0], "2 A baker met the clerk and praised him."]))
+    found = stereometer.open_benchmark(
+        "winobias", folder(tmp_path, PRO * 20, [*ANTI * 19, ANTI[0], "2 A baker met the clerk and praised him."])
+    )
     assert "2 of 80 pairs differ in more than a pronoun, as released." in found.notes
 
 
@@ -59,7 +61,7 @@ def test_a_folder_without_one_of_the_files_is_refused(tmp_path: Path) -> None:
 
 def test_one_file_alone_is_refused(tmp_path: Path) -> None:
     folder(tmp_path)
-    with pytest.raises(DataError, match="has no anti_stereotyped_type1.txt.dev beside it"):
+    with pytest.raises(DataError, match=r"has no anti_stereotyped_type1.txt.dev beside it"):
         stereometer.open_benchmark("winobias", tmp_path / "pro_stereotyped_type1.txt.dev")
     with pytest.raises(DataError, match="no pro_stereotyped file"):
         stereometer.open_benchmark("winobias", tmp_path / "anti_stereotyped_type1.txt.dev")

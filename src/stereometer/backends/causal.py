@@ -5,22 +5,26 @@ from __future__ import annotations
 import inspect
 import logging
 from array import array
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import torch
 from torch import Tensor
 
 from stereometer.backends.checkpoint import Checkpoint
-from stereometer.backends.forward import CPU_TOKENS, logprobs, shrinking, token_budget
+from stereometer.backends.forward import CPU_TOKENS, shrinking, token_budget
 from stereometer.backends.language_model import LanguageModel
-from stereometer.backends.trie import Asked, Tree, trees
+from stereometer.backends.lean import decoder_for, head_for
+from stereometer.backends.trie import Asked, Text, Tree, families, grown, trees
 from stereometer.types import Answer, CausalTokens, Request
 
 LOG = logging.getLogger("stereometer")
 TOLERANCE = 2e-4
 PADDING = 1.10
 """Trees in a batch may differ in size by this factor; what is missing is filled with nodes that nobody sees."""
+
+Values = list[tuple[Asked, float]]
+Way = Callable[[Mapping[str, CausalTokens]], Iterator[Values]]
+"""From requests to the values of their tokens, batch by batch."""
 
 
 class Causal(LanguageModel):
@@ -30,9 +34,10 @@ class Causal(LanguageModel):
 
     def __init__(self, checkpoint: Checkpoint, notes: tuple[str, ...] = ()) -> None:
         super().__init__(checkpoint, notes)
-        told = set(inspect.signature(self.model.base_model.forward).parameters)
-        self.shares: bool | None = None if {"position_ids", "attention_mask"} <= told else False
-        """Whether this model takes trees: None until the first batch has shown it."""
+        self.head = head_for(self.model)
+        self.decoder = decoder_for(self.model)
+        self.way: Way | None = None
+        """How texts are computed together: None until the first batch has shown it."""
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         asked = {
@@ -40,56 +45,95 @@ class Causal(LanguageModel):
         }
         for key in requests.keys() - asked.keys():
             yield key, Answer(({"logprob": array("d")},))
+        if not asked:
+            return
+        if self.way is None:
+            self.way = self._fastest(asked)
         values = {key: array("d", bytes(8 * (len(request.ids) - request.start))) for key, request in asked.items()}
         open_ = {key: len(row) for key, row in values.items()}
-        if self.shares is None and asked:
-            self.shares = self._takes_trees(asked)
-        for batch in similar_size(trees(asked, bool(self.shares)), token_budget(self.model)):
-            for part in shrinking(batch, self._batch):
-                for (key, number), value in part:
-                    values[key][number] = value
-                    open_[key] -= 1
-                    if not open_[key]:
-                        yield key, Answer(({"logprob": values.pop(key)},))
+        for part in self.way(asked):
+            for (key, number), value in part:
+                values[key][number] = value
+                open_[key] -= 1
+                if not open_[key]:
+                    yield key, Answer(({"logprob": values.pop(key)},))
 
-    def _takes_trees(self, asked: Mapping[str, CausalTokens]) -> bool:
-        """Whether a tree gives the same numbers as its texts one by one; otherwise texts are computed one by one."""
-        tree = max(trees(asked), key=len)
-        some = {key: asked[key] for tokens in tree.asked.values() for places in tokens.values() for key, _ in places}
-        alone = dict(place for one in trees(some, share=False) for place in self._batch([one]))
-        try:
-            together = dict(self._batch([tree]))
-            error = max(abs(together[place] - alone[place]) for place in alone)
-        except Exception as problem:  # an interface that only looked familiar
-            LOG.info("trees failed: %s", problem)
-            return False
-        return error < TOLERANCE
+    # --------------------------------------------------------------------------------------------- ways
+
+    def _fastest(self, asked: Mapping[str, CausalTokens]) -> Way:
+        """The first way that gives the same numbers as texts one by one, on the texts of one tree."""
+        some = {text.key: text.request for text in max(families(asked), key=len)}
+        alone = dict(place for part in self.one_by_one(some) for place in part)
+        for way in self._ways():
+            try:
+                together = dict(place for part in way(some) for place in part)
+                error = max(abs(together[place] - alone[place]) for place in alone)
+            except Exception as problem:  # an interface or structure that only looked familiar
+                LOG.info("%s failed: %s", way, problem)
+                continue
+            if error < TOLERANCE:
+                return way
+            LOG.info("%s differs by %.2g from texts one by one", way, error)
+        return self.one_by_one
+
+    def _ways(self) -> Iterator[Way]:
+        if self.decoder is not None:
+            yield self.in_paths
+        if {"position_ids", "attention_mask"} <= set(inspect.signature(self.model.base_model.forward).parameters):
+            yield self.in_trees
+
+    def in_paths(self, asked: Mapping[str, CausalTokens]) -> Iterator[Values]:
+        """By the lean decoder: all texts of a batch in one tree."""
+        for batch in families(asked, token_budget(self.model), worth=0):
+            yield from shrinking(batch, self._paths)
+
+    def in_trees(self, asked: Mapping[str, CausalTokens]) -> Iterator[Values]:
+        """By the model itself, told where each node stands and what it sees."""
+        for batch in similar_size(trees(asked), token_budget(self.model)):
+            yield from shrinking(batch, self._trees)
+
+    def one_by_one(self, asked: Mapping[str, CausalTokens]) -> Iterator[Values]:
+        for batch in similar_size(trees(asked, share=False), token_budget(self.model)):
+            yield from shrinking(batch, self._texts)
 
     @torch.inference_mode()
-    def _batch(self, batch: list[Tree]) -> list[tuple[Asked, float]]:
-        states = self._states(batch)
-        spots = [(index, node) for index, tree in enumerate(batch) for node in tree.asked]
-        targets = [list(batch[index].asked[node]) for index, node in spots]
-        where = torch.tensor([spot[0] for spot in spots]), torch.tensor([spot[1] for spot in spots])
-        values = logprobs(self.model, states[where], targets)
-        return [
-            (place, value)
-            for (index, node), tokens, row in zip(spots, targets, values, strict=True)
-            for token, value in zip(tokens, row, strict=True)
-            for place in batch[index].asked[node][token]
-        ]
+    def _paths(self, batch: list[Text]) -> Values:
+        assert self.decoder is not None
+        tree = grown(batch)
+        return self._values([tree], self.decoder(tree, list(tree.asked)))
 
-    def _states(self, batch: list[Tree]) -> Tensor:
-        device, dtype = (getattr(next(self.model.parameters()), name) for name in ("device", "dtype"))
+    @torch.inference_mode()
+    def _trees(self, batch: list[Tree]) -> Values:
         length = max(map(len, batch))
+        parameter = next(self.model.parameters())
+        return self._rows(batch, self._states(batch, length, **_layout(batch, length, parameter.dtype, parameter.device)))
+
+    @torch.inference_mode()
+    def _texts(self, batch: list[Tree]) -> Values:
+        return self._rows(batch, self._states(batch, max(map(len, batch))))
+
+    def _states(self, batch: Sequence[Tree], length: int, **layout: Tensor) -> Tensor:
         ids = torch.zeros(len(batch), length, dtype=torch.long)
         for row, tree in enumerate(batch):
             ids[row, : len(tree)] = torch.tensor(tree.tokens)
-        inputs: dict[str, Any] = {"input_ids": ids.to(device), "use_cache": False}
-        if self.shares is not False:
-            inputs |= _layout(batch, length, dtype, device)
-        found: Tensor = self.model.base_model(**inputs)[0]
+        device = next(self.model.parameters()).device
+        found: Tensor = self.model.base_model(input_ids=ids.to(device), use_cache=False, **layout)[0]
         return found
+
+    def _rows(self, batch: Sequence[Tree], states: Tensor) -> Values:
+        """From the states of all nodes to the values of the asked ones."""
+        spots = torch.tensor([(row, node) for row, tree in enumerate(batch) for node in tree.asked])
+        return self._values(batch, states[spots[:, 0], spots[:, 1]])
+
+    def _values(self, batch: Sequence[Tree], states: Tensor) -> Values:
+        asked = [tokens for tree in batch for tokens in tree.asked.values()]
+        values = self.head(states, [list(tokens) for tokens in asked])
+        return [
+            (place, value)
+            for tokens, row in zip(asked, values, strict=True)
+            for places, value in zip(tokens.values(), row, strict=True)
+            for place in places
+        ]
 
 
 def _layout(batch: list[Tree], length: int, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:

@@ -49,14 +49,10 @@ class Checkpoint:
 
 def load(spec: str, options: Options = DEFAULTS, name: str | None = None) -> Checkpoint:
     """Weights and tokenizer, or a ModelError that says what to do."""
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    os.environ.setdefault("TQDM_DISABLE", "1")
+    quiet()
     import torch
     from transformers import AutoConfig, AutoTokenizer
-    from transformers.utils import logging
 
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     if options.dtype not in DTYPES:
         raise ModelError(f"There is no dtype '{options.dtype}'. There are {', '.join(DTYPES)}. float32 is the default.")
     if options.threads:
@@ -81,6 +77,16 @@ def load(spec: str, options: Options = DEFAULTS, name: str | None = None) -> Che
     for parameter in model.parameters():
         parameter.requires_grad_(False)
     return Checkpoint(name or spec, "permuted" if _is_permuted(model) else family, model, tokenizer, options, _storage(source, extra))
+
+
+def quiet() -> None:
+    """Standard error is ours: no progress bars, reports or advice from the libraries below."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    os.environ.setdefault("TQDM_DISABLE", "1")
+    from transformers.utils import logging
+
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 
 
 def _source(spec: str) -> tuple[str, dict[str, str]]:

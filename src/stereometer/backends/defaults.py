@@ -20,7 +20,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from stereometer.backends.checkpoint import Checkpoint, Options, load
+from stereometer.backends.checkpoint import Checkpoint, Options, load, quiet
 from stereometer.errors import ModelError
 
 VARIABLE = "STEREOMETER_MODELS"
@@ -135,6 +135,7 @@ def _from_encoder(source: Path, folder: Path) -> None:
     from safetensors.torch import load as load_tensors
     from transformers import BertConfig, BertForMaskedLM
 
+    quiet()
     config = BertConfig.from_pretrained(source.parent, architectures=["BertForMaskedLM"], tie_word_embeddings=True)
     model = BertForMaskedLM.from_pretrained(source.parent, config=config, dtype=torch.float32)
     trained = resources.files("stereometer.backends").joinpath("minilm_mlm", "trained.safetensors").read_bytes()

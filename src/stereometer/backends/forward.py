@@ -2,12 +2,12 @@
 
 One generic path serves every model. The trunk gives hidden states; the head is the model's own forward with its trunk
 replaced by the rows that are asked, so that whatever the head does (transforms, tying, soft caps) is done by the model
-itself. `lean` may put a faster trunk in its place where the module structure is recognised.
+itself. `lean` may put a faster trunk or head in its place where the module structure is recognised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 import torch
@@ -17,10 +17,14 @@ from stereometer.errors import ModelError
 
 CPU_TOKENS = 4096
 """Tokens in a batch on a CPU; larger batches brought nothing."""
-LOGIT_BYTES = 96 * 1024**2
-"""Logits held at once."""
+LOGIT_BYTES = 48 * 1024**2
+"""Logits held at once, and as much again for their log-probabilities."""
 GPU_SHARE = 0.4
 """Of the free memory, for hidden states; the rest is the head's and the allocator's."""
+
+
+Targets = Sequence[Sequence[int]]
+"""For each row the tokens whose log-probability is asked there."""
 
 
 def token_budget(model: Any) -> int:
@@ -56,20 +60,25 @@ def head(model: Any, rows: Tensor) -> Tensor:
     return logits[0]
 
 
-def logprobs(model: Any, rows: Tensor, targets: Sequence[Sequence[int]]) -> list[list[float]]:
+def inputs_of_last_layer(model: Any, last: Any, rows: Tensor) -> Tensor:
+    """What the head hands to its last layer, which steps aside; a head that does more after it gives something else."""
+    last.forward = lambda states: states
+    try:
+        return head(model, rows)
+    finally:
+        del last.forward
+
+
+def logprobs(model: Any, rows: Tensor, targets: Targets) -> list[list[float]]:
     """For each row the log-probabilities of the tokens asked there; logits are made a slice of rows at a time."""
     found: list[list[float]] = []
     step = max(1, LOGIT_BYTES // (4 * int(model.config.vocab_size)))
     for start in range(0, len(rows), step):
-        logits = head(model, rows[start : start + step]).float()
+        scores = head(model, rows[start : start + step]).float().log_softmax(-1)
         asked = targets[start : start + step]
-        where = torch.tensor([index for index, tokens in enumerate(asked) for _ in tokens], device=logits.device)
-        which = torch.tensor([token for tokens in asked for token in tokens], device=logits.device)
-        picked = logits[where, which].double()
-        top = logits.amax(dim=-1, keepdim=True)
-        # In place: logsumexp would hold the logits twice, and on a CPU it is several times slower.
-        mass = (logits.sub_(top).exp_().sum(dim=-1, dtype=torch.float64).log() + top[:, 0].double())[where]
-        values = iter((picked - mass).tolist())
+        where = torch.tensor([index for index, tokens in enumerate(asked) for _ in tokens], device=scores.device)
+        which = torch.tensor([token for tokens in asked for token in tokens], device=scores.device)
+        values = iter(scores[where, which].tolist())
         found += [[next(values) for _ in tokens] for tokens in asked]
     return found
 
@@ -87,6 +96,20 @@ Piece = TypeVar("Piece", bound=Sized)
 SomeText = TypeVar("SomeText", bound=Text)
 
 
+def packed(texts: Iterable[SomeText], budget: int) -> Iterator[list[SomeText]]:
+    """Batches of texts of nearly one length, longest first, each within the budget."""
+    group: list[SomeText] = []
+    size = 0
+    for text in sorted(texts, key=_form, reverse=True):
+        if group and (bool(text.segments) != bool(group[0].segments) or size + len(text) > budget):
+            yield group
+            group, size = [], 0
+        group.append(text)
+        size += len(text)
+    if group:
+        yield group
+
+
 def equal_length(texts: Sequence[SomeText], budget: int) -> Iterator[list[SomeText]]:
     """Batches of texts of one length, longest first, each within the budget: no padding anywhere."""
     group: list[SomeText] = []
@@ -99,9 +122,9 @@ def equal_length(texts: Sequence[SomeText], budget: int) -> Iterator[list[SomeTe
         yield group
 
 
-def _form(text: Text) -> tuple[int, bool]:
-    """Length, and whether the model is told of segments: texts that differ in either cannot share a batch."""
-    return len(text), bool(text.segments)
+def _form(text: Text) -> tuple[bool, int]:
+    """Whether the model is told of segments, and length."""
+    return bool(text.segments), len(text)
 
 
 def shrinking(batch: list[Piece], run: Any) -> Iterator[Any]:

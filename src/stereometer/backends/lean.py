@@ -1,165 +1,455 @@
-"""Faster trunks for structures that are recognised, checked against the generic one on the first batch.
+"""Faster trunks and heads for structures that are recognised, checked against the generic ones on the first batch.
 
-A trunk gives the hidden states at the asked places of a batch of equally long texts. The generic trunk runs the model
-and takes the rows. The lean one is for post-norm encoders of BERT's build (BERT, RoBERTa, XLM-R, ELECTRA ...): exact, with
-two savings. The first layer's queries, keys and values depend on (token, position, segment) alone, and masked copies of
-one sentence share nearly all of those; the last layer is computed only for the rows that are asked.
+Everything here is exact, does less and touches less memory:
+
+* linear layers run over the tokens of all texts of a batch at once, whatever their lengths; only attention is by length;
+* the first layer's projections depend on (token, position) alone, which masked copies and candidates mostly share;
+* the last layer is computed only where something is asked, and its keys and values are never made;
+* texts that begin alike share the nodes of a trie: linear layers run over nodes, attention over the paths through them;
+* the head runs over slices of the vocabulary that stay in the processor's cache.
+
+`PostNormEncoder` is BERT's build (BERT, RoBERTa, XLM-R, ELECTRA ...), `PreNormDecoder` GPT-2's.
 """
 
 from __future__ import annotations
 
+import inspect
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, groupby
+from math import pi, sqrt
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from stereometer.backends.forward import Targets, inputs_of_last_layer, logprobs
+from stereometer.backends.trie import Tree
+
 LOG = logging.getLogger("stereometer")
 TOLERANCE = 2e-4
-"""On hidden states, which are of order one; log-probabilities then agree to about a tenth of it."""
+"""On hidden states, which are of order one, and on log-probabilities, which then agree to about a tenth of it."""
+ROWS = 1024
+"""Tokens that go through a feed-forward layer at once: its widest state then stays in the processor's cache."""
+ASKED = 512
+"""Asked places that go through the last layer at once."""
+LOGITS = 2 * 1024**2
+"""Logits held at once, as numbers."""
+FEW = 3
+"""Texts of the first batch that are compared with the generic path."""
 
+Texts = Sequence[Sequence[int]]
+"""Token ids (or segments) of some texts, of any lengths."""
 Spots = Sequence[tuple[int, int]]
-"""(row of the batch, position) of each asked place."""
-Trunk = Callable[[Tensor, "Tensor | None", Spots], Tensor]
+"""(number of the text, position) of each asked place, in the order of the texts."""
+Trunk = Callable[[Texts, "Texts | None", Spots], Tensor]
+Head = Callable[[Tensor, Targets], "list[list[float]]"]
 
 
 def trunk_for(model: Any) -> Trunk:
     """The fastest trunk that this model's structure allows."""
     generic = Generic(model)
-    if next(model.parameters()).dtype != torch.float32 or not is_post_norm_encoder(model.base_model):
+    if not _is_plain(model) or not is_post_norm_encoder(model.base_model):
         return generic
-    return Checked(PostNormEncoder(model.base_model), generic)
+    return Checked(PostNormEncoder(model.base_model), generic, _few_texts)
+
+
+def head_for(model: Any) -> Head:
+    """The fastest head that this model's structure allows."""
+
+    def generic(rows: Tensor, targets: Targets) -> list[list[float]]:
+        return logprobs(model, rows, targets)
+
+    last = model.get_output_embeddings()
+    if not _is_plain(model) or not isinstance(last, torch.nn.Linear):
+        return generic
+    return Checked(SlicedHead(model), generic, lambda rows, targets: (rows[:FEW], targets[:FEW]))
+
+
+def decoder_for(model: Any) -> PreNormDecoder | None:
+    """A trunk for tries, where the structure is recognised; who uses it compares it with texts one by one."""
+    return PreNormDecoder(model.base_model) if _is_plain(model) and is_pre_norm_decoder(model.base_model) else None
+
+
+def _is_plain(model: Any) -> bool:
+    parameter = next(model.parameters())
+    return bool(parameter.dtype == torch.float32 and parameter.device.type == "cpu")
+
+
+# ---------------------------------------------------------------------------- the generic trunk, and the check
 
 
 class Generic:
-    """The model as it is."""
+    """The model as it is, texts of one length at a time."""
 
     def __init__(self, model: Any) -> None:
-        import inspect
-
         self.trunk = model.base_model
         self.told = set(inspect.signature(self.trunk.forward).parameters)
 
-    def __call__(self, ids: Tensor, segments: Tensor | None, spots: Spots) -> Tensor:
-        inputs = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    def __call__(self, ids: Texts, segments: Texts | None, spots: Spots) -> Tensor:
+        found = []
+        for block in blocks(ids):
+            some = slice(block.text, block.text + block.count)
+            states = self._states(ids[some], segments[some] if segments is not None else None)
+            here = torch.tensor([(text - block.text, position) for text, position in spots if some.start <= text < some.stop])
+            if len(here):
+                found.append(states[here[:, 0], here[:, 1]])
+        return torch.cat(found)
+
+    def _states(self, ids: Texts, segments: Texts | None) -> Tensor:
+        device = next(self.trunk.parameters()).device
+        tokens = torch.tensor([list(text) for text in ids], device=device)
+        inputs = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
         if segments is not None and "token_type_ids" in self.told:
-            inputs["token_type_ids"] = segments
+            inputs["token_type_ids"] = torch.tensor([list(text) for text in segments], device=device)
         states: Tensor = self.trunk(**inputs)[0]
-        return states[_index(spots, 0), _index(spots, 1)]
-
-
-def _index(spots: Spots, which: int) -> Tensor:
-    return torch.tensor([spot[which] for spot in spots])
+        return states
 
 
 class Checked:
-    """A lean trunk that has to agree with the generic one on its first batch, and steps aside if it does not."""
+    """A lean computation that has to agree with the generic one on some of its first batch, and steps aside if it does not."""
 
-    def __init__(self, lean: Trunk, generic: Generic) -> None:
-        self.lean: Trunk | None = lean
+    def __init__(self, lean: Callable[..., Any], generic: Callable[..., Any], sample: Callable[..., tuple[Any, ...]]) -> None:
+        self.lean: Callable[..., Any] | None = lean
         self.generic = generic
+        self.sample = sample
         self.checked = False
 
-    def __call__(self, ids: Tensor, segments: Tensor | None, spots: Spots) -> Tensor:
-        if self.lean is None:
-            return self.generic(ids, segments, spots)
-        if self.checked:
-            return self.lean(ids, segments, spots)
-        expected = self.generic(ids, segments, spots)
+    def __call__(self, *inputs: Any) -> Any:
+        if not self.checked:
+            self._check(*self.sample(*inputs))
+        return (self.lean or self.generic)(*inputs)
+
+    def _check(self, *inputs: Any) -> None:
+        assert self.lean is not None
+        expected = _numbers(self.generic(*inputs))
         self.checked = True
         try:
-            error = float((self.lean(ids, segments, spots) - expected).abs().max())
+            error = float((_numbers(self.lean(*inputs)) - expected).abs().max())
         except Exception as problem:  # a structure that only looked familiar
             error = float("inf")
-            LOG.info("lean trunk failed: %s", problem)
+            LOG.info("%s failed: %s", type(self.lean).__name__, problem)
         if not error < TOLERANCE * max(1.0, float(expected.abs().max())):
-            LOG.info("lean trunk differs by %.2g; the generic one is used", error)
+            LOG.info("%s differs by %.2g; the generic path is used", type(self.lean).__name__, error)
             self.lean = None
-        return expected
+
+
+def _numbers(found: Tensor | list[list[float]]) -> Tensor:
+    return found if isinstance(found, Tensor) else torch.tensor(list(chain.from_iterable(found)))
+
+
+def _few_texts(ids: Texts, segments: Texts | None, spots: Spots) -> tuple[Texts, Texts | None, Spots]:
+    """Some texts with something asked, from the first to the last: of several lengths where there are several."""
+    asked = sorted({text for text, _ in spots})
+    chosen = {asked[number * (len(asked) - 1) // (FEW - 1)] for number in range(FEW)}
+    place = {text: number for number, text in enumerate(sorted(chosen))}
+    some = [ids[text] for text in place]
+    return some, [segments[text] for text in place] if segments is not None else None, [(place[t], p) for t, p in spots if t in place]
+
+
+# ------------------------------------------------------------------------------------------------------ parts
+
+
+class Affine:
+    """x W + b, written where it is wanted."""
+
+    def __init__(self, module: Any) -> None:
+        self.weight: Tensor = module.weight.t() if isinstance(module, torch.nn.Linear) else module.weight
+        self.bias: Tensor = module.bias
+
+    def __call__(self, inputs: Tensor, out: Tensor | None = None) -> Tensor:
+        return torch.addmm(self.bias, inputs, self.weight, out=None if out is None else out[: len(inputs)])
+
+    def onto(self, rows: Tensor, inputs: Tensor) -> Tensor:
+        """Added to rows, in place."""
+        return rows.addmm_(inputs, self.weight).add_(self.bias)
+
+
+def _gelu(states: Tensor) -> Tensor:
+    found: Tensor = torch.ops.aten.gelu_(states)
+    return found
+
+
+def _gelu_tanh(states: Tensor) -> Tensor:
+    """0.5 x (1 + tanh u) = x sigmoid(2u), which takes half the time on a CPU."""
+    factor = 2 * sqrt(2 / pi)
+    for start in range(0, len(states), ROWS // 4):
+        rows = states[start : start + ROWS // 4]
+        rows.mul_((rows * rows).mul_(factor * 0.044715).add_(factor).mul_(rows).sigmoid_())
+    return states
+
+
+def in_place(activation: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """The same activation written over its input, recognised by what it computes."""
+    probe = torch.linspace(-8, 8, 1001)
+    for known in (_gelu, _gelu_tanh, torch.relu_):
+        if torch.allclose(known(probe.clone()), activation(probe.clone()), rtol=0, atol=5e-6):
+            return known
+    return activation
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive texts of one length in a row of tokens."""
+
+    text: int
+    token: int
+    count: int
+    length: int
+
+    @property
+    def tokens(self) -> slice:
+        return slice(self.token, self.token + self.count * self.length)
+
+
+def blocks(ids: Texts) -> Iterator[Block]:
+    text = token = 0
+    for length, some in groupby(ids, len):
+        count = len(list(some))
+        yield Block(text, token, count, length)
+        text, token = text + count, token + count * length
+
+
+def _parts(rows: int) -> Iterator[slice]:
+    return (slice(start, min(start + ROWS, rows)) for start in range(0, rows, ROWS))
+
+
+def _attention(projected: Sequence[Tensor], count: int, heads: int, causal: bool = False) -> Tensor:
+    """Of `count` texts of one length, tokens in a row."""
+    query, key, value = (one.view(count, -1, heads, one.shape[-1] // heads).transpose(1, 2) for one in projected)
+    mixed = functional.scaled_dot_product_attention(query, key, value, is_causal=causal)
+    return mixed.transpose(1, 2).reshape(-1, heads * mixed.shape[-1])
+
+
+# ---------------------------------------------------------------------------------------------------- encoders
 
 
 def is_post_norm_encoder(trunk: Any) -> bool:
     """Embeddings of words, positions and segments under one norm, then layers that normalise after adding."""
+    parts = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense", "attention.output.LayerNorm",
+             "intermediate.dense", "output.dense", "output.LayerNorm")  # fmt: skip
+    tables = ("word_embeddings", "position_embeddings", "token_type_embeddings", "LayerNorm")
     try:
-        layers, embeddings = trunk.encoder.layer, trunk.embeddings
-        for layer in layers:
-            for part in ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense", "attention.output.LayerNorm",
-                         "intermediate.dense", "output.dense", "output.LayerNorm"):  # fmt: skip
-                layer.get_submodule(part)
-        return all(hasattr(embeddings, name) for name in ("word_embeddings", "position_embeddings", "token_type_embeddings", "LayerNorm"))
+        return _has(trunk.encoder.layer, parts) and all(hasattr(trunk.embeddings, name) for name in tables)
     except AttributeError:
         return False
 
 
+def _has(layers: Any, parts: Sequence[str]) -> bool:
+    return all(layer.get_submodule(part) is not None for layer in layers for part in parts)
+
+
 class PostNormEncoder:
-    """BERT's build, with fused projections."""
+    """BERT's build."""
 
     def __init__(self, trunk: Any) -> None:
         self.embeddings = trunk.embeddings
         self.project = getattr(trunk, "embeddings_project", None)
-        self.heads = int(trunk.config.num_attention_heads)
-        self.layers = [_Layer(layer, self.heads) for layer in trunk.encoder.layer]
+        self.layers = [_EncoderLayer(layer, int(trunk.config.num_attention_heads)) for layer in trunk.encoder.layer]
 
-    def __call__(self, ids: Tensor, segments: Tensor | None, spots: Spots) -> Tensor:
-        states, qkv = self._first(ids, segments)
-        batch, length = ids.shape
-        for layer in self.layers[:-1]:
-            states = layer(states, layer.qkv(states) if qkv is None else qkv, batch, length)
-            qkv = None
-        return self.layers[-1].rows(states, qkv, batch, length, spots)
+    def __call__(self, ids: Texts, segments: Texts | None, spots: Spots) -> Tensor:
+        layout = list(blocks(ids))
+        table, place = self._embedded(ids, segments)
+        states, projected = table[place], [one[place] for one in self.layers[0].projections(table)]
+        wide = states.new_empty(ROWS, self.layers[0].wide.weight.shape[1])
+        for number, layer in enumerate(self.layers[:-1]):
+            if number:
+                projected = layer.projections(states)
+            layer.finish(states, layer.attend(projected, layout), wide)
+        last = self.layers[-1]
+        return torch.cat([last.at(states, layout, spots[start : start + ASKED], wide) for start in range(0, len(spots), ASKED)])
 
-    def _first(self, ids: Tensor, segments: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """Embeddings, and the first layer's projections, computed once for each distinct (token, position, segment)."""
-        batch, length = ids.shape
+    def _embedded(self, ids: Texts, segments: Texts | None) -> tuple[Tensor, Tensor]:
+        """Embeddings of each distinct (token, position, segment), and which of them each token has."""
+        tokens = torch.tensor(list(chain.from_iterable(ids)))
+        positions = torch.tensor(list(chain.from_iterable(range(len(text)) for text in ids)))
+        kinds = torch.tensor(list(chain.from_iterable(segments))) if segments is not None else torch.zeros_like(tokens)
+        longest = max(map(len, ids))
+        distinct, place = torch.unique((tokens * longest + positions) * 2 + kinds, return_inverse=True)
+        kind, rest = distinct % 2, distinct // 2
         padding = getattr(self.embeddings.position_embeddings, "padding_idx", None)
         offset = 0 if padding is None else padding + 1
-        positions = torch.arange(length, device=ids.device).expand(batch, length)
-        kinds = segments if segments is not None else torch.zeros_like(ids)
-        code = (ids * length + positions) * 2 + kinds
-        distinct, place = torch.unique(code, return_inverse=True)
-        kind, rest = distinct % 2, distinct // 2
-        table = self.embeddings.word_embeddings(rest // length) + self.embeddings.token_type_embeddings(kind)
-        table = self.embeddings.LayerNorm(table + self.embeddings.position_embeddings(rest % length + offset))
-        if self.project is not None:
-            table = self.project(table)
-        place = place.reshape(-1)
-        return table[place], (self.layers[0].qkv(table)[place] if len(self.layers) > 1 else None)
+        table = self.embeddings.word_embeddings(rest // longest) + self.embeddings.token_type_embeddings(kind)
+        table = self.embeddings.LayerNorm(table + self.embeddings.position_embeddings(rest % longest + offset))
+        return (table if self.project is None else self.project(table)), place
 
 
-class _Layer:
+class _EncoderLayer:
     def __init__(self, layer: Any, heads: int) -> None:
         attention = layer.attention.self
         self.heads = heads
-        self.weight = torch.cat([attention.query.weight, attention.key.weight, attention.value.weight])
-        self.bias = torch.cat([attention.query.bias, attention.key.bias, attention.value.bias])
-        self.joined, self.attention_norm = layer.attention.output.dense, layer.attention.output.LayerNorm
-        self.wide, self.activation = layer.intermediate.dense, layer.intermediate.intermediate_act_fn
-        self.narrow, self.output_norm = layer.output.dense, layer.output.LayerNorm
+        self.query, self.key, self.value = Affine(attention.query), Affine(attention.key), Affine(attention.value)
+        self.joined, self.attention_norm = Affine(layer.attention.output.dense), layer.attention.output.LayerNorm
+        self.wide, self.activation = Affine(layer.intermediate.dense), in_place(layer.intermediate.intermediate_act_fn)
+        self.narrow, self.output_norm = Affine(layer.output.dense), layer.output.LayerNorm
 
-    def qkv(self, states: Tensor) -> Tensor:
-        return functional.linear(states, self.weight, self.bias)
+    def projections(self, states: Tensor) -> list[Tensor]:
+        return [self.query(states), self.key(states), self.value(states)]
 
-    def __call__(self, states: Tensor, qkv: Tensor, batch: int, length: int) -> Tensor:
-        query, key, value = (one.transpose(1, 2) for one in qkv.view(batch, length, 3, self.heads, -1).unbind(2))
-        mixed = functional.scaled_dot_product_attention(query, key, value)
-        return self._after(mixed.transpose(1, 2).reshape(batch * length, -1), states)
+    def attend(self, projected: list[Tensor], layout: Sequence[Block]) -> Tensor:
+        mixed = torch.empty_like(projected[0])
+        for block in layout:
+            mixed[block.tokens] = _attention([one[block.tokens] for one in projected], block.count, self.heads)
+        return mixed
 
-    def rows(self, states: Tensor, qkv: Tensor | None, batch: int, length: int, spots: Spots) -> Tensor:
-        """This layer's output at the asked places only: their queries against every key and value."""
-        width = states.shape[-1]
-        key_value = functional.linear(states, self.weight[width:], self.bias[width:]) if qkv is None else qkv[:, width:]
-        key, value = (one.transpose(1, 2) for one in key_value.reshape(batch, length, 2, self.heads, -1).unbind(2))
-        row, position = _index(spots, 0).to(states.device), _index(spots, 1).to(states.device)
-        asked = states[row * length + position]
-        query = functional.linear(asked, self.weight[:width], self.bias[:width]).view(len(spots), self.heads, 1, -1)
-        if len(spots) != batch or not bool((row == torch.arange(batch, device=row.device)).all()):
-            key, value = key[row], value[row]
-        mixed = functional.scaled_dot_product_attention(query, key, value)
-        return self._after(mixed.reshape(len(spots), width), asked)
+    def finish(self, states: Tensor, mixed: Tensor, wide: Tensor) -> None:
+        """What comes after attention, written over the states."""
+        for part in _parts(len(states)):
+            rows = self.attention_norm(self.joined.onto(states[part], mixed[part]))
+            hidden = self.activation(self.wide(rows, wide))
+            states[part] = self.output_norm(self.narrow.onto(rows, hidden))
 
-    def _after(self, mixed: Tensor, states: Tensor) -> Tensor:
-        states = self.attention_norm(self.joined(mixed) + states)
-        hidden: Tensor = self.output_norm(self.narrow(self.activation(self.wide(states))) + states)
-        return hidden
+    def at(self, states: Tensor, layout: Sequence[Block], spots: Spots, wide: Tensor) -> Tensor:
+        """This layer's output at the asked places only.
+
+        Keys and values of all tokens are never made: q.(h K) = (q K').h moves the key's matrix to the few queries, and
+        sum(a (h V)) = sum(a h) V moves the value's behind the sum. The key's bias adds the same to all scores of a row.
+        """
+        tokens = {block.text + number: block.token + number * block.length for block in layout for number in range(block.count)}
+        rows = states[torch.tensor([tokens[text] + position for text, position in spots])]
+        per_head = rows.shape[1] // self.heads
+        query = self.query(rows).view(len(spots), self.heads, per_head).transpose(0, 1) / sqrt(per_head)
+        probes = torch.bmm(query, self.key.weight.t().view(self.heads, per_head, -1)).transpose(0, 1)
+        seen = torch.cat(list(self._seen(states, layout, spots, probes)))
+        mixed = torch.bmm(seen.transpose(0, 1), self.value.weight.t().view(self.heads, per_head, -1).transpose(1, 2))
+        self.finish(rows, mixed.transpose(0, 1).reshape(len(spots), -1) + self.value.bias, wide)
+        return rows
+
+    def _seen(self, states: Tensor, layout: Sequence[Block], spots: Spots, probes: Tensor) -> Iterator[Tensor]:
+        """For each spot and head the mean of its text's states, weighted by attention."""
+        start = 0
+        for block in layout:
+            texts = torch.tensor([text - block.text for text, _ in spots if block.text <= text < block.text + block.count])
+            some = states[block.tokens].view(block.count, block.length, -1)[texts] if len(texts) else states[:0, None]
+            weights = torch.bmm(probes[start : start + len(texts)], some.transpose(1, 2)).softmax(-1)
+            yield torch.bmm(weights, some)
+            start += len(texts)
+
+
+# ---------------------------------------------------------------------------------------------------- decoders
+
+
+def is_pre_norm_decoder(trunk: Any) -> bool:
+    """Embeddings of words and positions, then layers that normalise before attention (one matrix for all three projections)."""
+    parts = ("ln_1", "attn.c_attn", "attn.c_proj", "ln_2", "mlp.c_fc", "mlp.c_proj", "mlp.act")
+    try:
+        return _has(trunk.h, parts) and all(hasattr(trunk, name) for name in ("wte", "wpe", "ln_f"))
+    except AttributeError:
+        return False
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Texts of one length: the nodes they go through, and where each node's result is taken from."""
+
+    through: Tensor
+    count: int
+    nodes: Tensor
+    places: Tensor
+
+
+def paths_of(tree: Tree) -> list[Paths]:
+    """The texts of a tree by length; a node that several go through is taken from the one that brought it."""
+    found = []
+    for length, some in groupby(sorted(tree.lines, key=lambda line: len(line.nodes)), lambda line: len(line.nodes)):
+        lines = list(some)
+        owned = [(node, row * length + at) for row, line in enumerate(lines) for at, node in enumerate(line.nodes) if at >= line.shared]
+        through = torch.tensor([node for line in lines for node in line.nodes])
+        found.append(Paths(through, len(lines), torch.tensor([node for node, _ in owned]), torch.tensor([place for _, place in owned])))
+    return found
+
+
+class PreNormDecoder:
+    """GPT-2's build."""
+
+    def __init__(self, trunk: Any) -> None:
+        self.words, self.positions, self.norm = trunk.wte, trunk.wpe, trunk.ln_f
+        self.layers = [_DecoderLayer(layer, int(trunk.config.num_attention_heads)) for layer in trunk.h]
+
+    def __call__(self, tree: Tree, asked: Sequence[int]) -> Tensor:
+        """States at the asked nodes."""
+        paths = paths_of(tree)
+        table, place = self._embedded(tree)
+        states, projected = table[place], self.layers[0].projections(table)[place]
+        wide = states.new_empty(ROWS, self.layers[0].wide.weight.shape[1])
+        for number, layer in enumerate(self.layers):
+            if number:
+                projected = layer.projections(states)
+            mixed = layer.attend(projected, paths)
+            if layer is self.layers[-1]:
+                wanted = torch.tensor(asked)
+                states, mixed = states[wanted], mixed[wanted]
+            layer.finish(states, mixed, wide)
+        found: Tensor = self.norm(states)
+        return found
+
+    def _embedded(self, tree: Tree) -> tuple[Tensor, Tensor]:
+        """Embeddings of each distinct (token, depth), and which of them each node has."""
+        depths = torch.tensor(tree.depths)
+        deepest = int(depths.max()) + 1
+        distinct, place = torch.unique(torch.tensor(tree.tokens) * deepest + depths, return_inverse=True)
+        return self.words(distinct // deepest) + self.positions(distinct % deepest), place
+
+
+class _DecoderLayer:
+    def __init__(self, layer: Any, heads: int) -> None:
+        self.heads = heads
+        self.before_attention, self.before_wide = layer.ln_1, layer.ln_2
+        self.project, self.joined = Affine(layer.attn.c_attn), Affine(layer.attn.c_proj)
+        self.wide, self.narrow = Affine(layer.mlp.c_fc), Affine(layer.mlp.c_proj)
+        self.activation = in_place(layer.mlp.act)
+
+    def projections(self, states: Tensor) -> Tensor:
+        return self.project(self.before_attention(states))
+
+    def attend(self, projected: Tensor, paths: Sequence[Paths]) -> Tensor:
+        mixed = projected.new_empty(len(projected), projected.shape[1] // 3)
+        for some in paths:
+            mixed[some.nodes] = _attention(projected[some.through].chunk(3, dim=1), some.count, self.heads, causal=True)[some.places]
+        return mixed
+
+    def finish(self, states: Tensor, mixed: Tensor, wide: Tensor) -> None:
+        """What comes after attention, added to the states."""
+        for part in _parts(len(states)):
+            rows = self.joined.onto(states[part], mixed[part])
+            self.narrow.onto(rows, self.activation(self.wide(self.before_wide(rows), wide)))
+
+
+# ------------------------------------------------------------------------------------------------------- heads
+
+
+class SlicedHead:
+    """Log-probabilities from slices of the vocabulary: the logits of all rows are never in memory together."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.last = model.get_output_embeddings()
+
+    def __call__(self, rows: Tensor, targets: Targets) -> list[list[float]]:
+        states = inputs_of_last_layer(self.model, self.last, rows)
+        mass = self._mass(states)
+        where = torch.tensor([index for index, tokens in enumerate(targets) for _ in tokens])
+        which = torch.tensor([token for tokens in targets for token in tokens])
+        picked = torch.linalg.vecdot(states[where], self.last.weight[which]).double()
+        if self.last.bias is not None:
+            picked += self.last.bias[which]
+        values = iter((picked - mass[where]).tolist())
+        return [[next(values) for _ in tokens] for tokens in targets]
+
+    def _mass(self, states: Tensor) -> Tensor:
+        """The log of the sum of all exponentials of each row's logits."""
+        weight, bias = self.last.weight, self.last.bias
+        width = max(1, LOGITS // len(states))
+        logits, scores = states.new_empty(2, len(states) * min(width, len(weight)))
+        masses = []
+        for start in range(0, len(weight), width):
+            part = weight[start : start + width]
+            some = logits[: len(states) * len(part)].view(len(states), len(part))
+            torch.mm(states, part.t(), out=some)
+            if bias is not None:
+                some += bias[start : start + width]
+            # torch.logsumexp is several times slower on a CPU.
+            masses.append(some[:, 0].double() - torch.log_softmax(some, -1, out=scores[: some.numel()].view_as(some))[:, 0].double())
+        return torch.stack(masses).logsumexp(0)

@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import torch
-from torch import Tensor
 
 from stereometer.backends.checkpoint import Checkpoint
-from stereometer.backends.forward import equal_length, logprobs, shrinking, token_budget
+from stereometer.backends.forward import packed, shrinking, token_budget
 from stereometer.backends.language_model import LanguageModel
-from stereometer.backends.lean import trunk_for
+from stereometer.backends.lean import head_for, trunk_for
 from stereometer.errors import ModelError
 from stereometer.types import Answer, MaskedTokens, Request
 
@@ -77,26 +76,25 @@ class Masked(LanguageModel):
         self.mask = int(mask)
         self.mask_text: str = checkpoint.tokenizer.mask_token
         self.trunk = trunk_for(self.model)
+        self.head = head_for(self.model)
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         asked = {key: request for key, request in requests.items() if isinstance(request, MaskedTokens)}
         rows = Rows(asked)
-        for batch in equal_length(copies(asked, self.mask), token_budget(self.model)):
+        for batch in packed(copies(asked, self.mask), token_budget(self.model)):
             for part in shrinking(batch, self._batch):
                 for place, value in part:
                     yield from rows.put(place, value)
 
     @torch.inference_mode()
     def _batch(self, batch: list[Copy]) -> list[tuple[Place, float]]:
-        device = next(self.model.parameters()).device
-        ids = torch.tensor([copy.ids for copy in batch], device=device)
-        segments = torch.tensor([copy.segments for copy in batch], device=device) if batch[0].segments else None
+        segments = [copy.segments for copy in batch] if batch[0].segments else None
         spots = [
             (index, position) for index, copy in enumerate(batch) for position in dict.fromkeys(position for position, _ in copy.asked)
         ]
-        states: Tensor = self.trunk(ids, segments, spots)
+        states = self.trunk([copy.ids for copy in batch], segments, spots)
         targets = [[token for at, token in batch[index].asked if at == position] for index, position in spots]
-        values = logprobs(self.model, states, targets)
+        values = self.head(states, targets)
         return [
             (place, value)
             for (index, position), tokens, row in zip(spots, targets, values, strict=True)

@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from stereometer.backends.forward import equal_length, logprobs, shrinking, token_budget
+from stereometer.backends.checkpoint import Checkpoint
+from stereometer.backends.forward import equal_length, shrinking, token_budget
 from stereometer.backends.language_model import LanguageModel
+from stereometer.backends.lean import head_for
 from stereometer.backends.masked import Place, Rows
 from stereometer.types import Answer, MaskedTokens, Request
 
@@ -42,6 +44,10 @@ class Permuted(LanguageModel):
 
     supports = frozenset({MaskedTokens.kind})
 
+    def __init__(self, checkpoint: Checkpoint, notes: tuple[str, ...] = ()) -> None:
+        super().__init__(checkpoint, notes)
+        self.head = head_for(self.model)
+
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         asked = {key: request for key, request in requests.items() if isinstance(request, MaskedTokens)}
         rows = Rows(asked)
@@ -64,5 +70,5 @@ class Permuted(LanguageModel):
         if batch[0].segments:
             inputs["token_type_ids"] = torch.tensor([view.segments for view in batch], device=device)
         states: Tensor = self.model.base_model(**inputs)[0][:, 0]
-        values = logprobs(self.model, states, [[view.ids[view.position]] for view in batch])
+        values = self.head(states, [[view.ids[view.position]] for view in batch])
         return [(place, row[0]) for view, row in zip(batch, values, strict=True) for place in view.asked]

@@ -82,6 +82,8 @@ def _keep(file: Path, place: Path) -> Path:
         part = target.with_name(f".{target.name}.part")
         shutil.copyfile(file, part)
         part.replace(target)
+        for other in {place, place.with_name(place.name + ".gz")} - {target}:
+            other.unlink(missing_ok=True)
     except OSError as error:
         raise DataError(
             f"{target} cannot be written: {error.strerror}. The user data folder is read-only or full. Set STEREOMETER_DATA to a folder that holds the data."

@@ -60,6 +60,11 @@ def _text(row: dict[str, Any], column: str, path: Path, line: int) -> str:
     return value
 
 
+def _id(row: dict[str, Any], line: int) -> str:
+    """The `id`, else the unnamed first column, else the line."""
+    return next((str(row[name]) for name in ("id", "") if row.get(name) not in (None, "")), str(line))
+
+
 def _cat(row: dict[str, Any], path: Path, line: int) -> Cat:
     task, target, domain, context, *fills = (_text(row, column, path, line) for column in CAT_COLUMNS)
     if task not in TASKS:
@@ -68,7 +73,7 @@ def _cat(row: dict[str, Any], path: Path, line: int) -> Cat:
         raise DataError(
             f"{path}, line {line}: the context has no {BLANK}. An intrasentence context says where the candidates go. Repair the row."
         )
-    number = str(row.get("id") or line)
+    number = _id(row, line)
     texts = [context.replace(BLANK, fill) for fill in fills] if task == "intrasentence" else fills
     candidates = {label: Candidate(f"{number}-{label}", text) for label, text in zip(LABELS, texts, strict=True)}
     return Cat(number, task, target, domain, context, candidates, str(row.get("note") or ""))
@@ -81,7 +86,7 @@ def _pair(row: dict[str, Any], path: Path, line: int) -> Pair:
         raise DataError(
             f"{path}, line {line}: stereo_antistereo is {direction!r}. It must be one of {', '.join(DIRECTIONS)} or empty. Repair the row."
         )
-    return Pair(str(row.get("id") or row.get("") or line), more, less, bias_type, direction, note=str(row.get("note") or ""))
+    return Pair(_id(row, line), more, less, bias_type, direction, note=str(row.get("note") or ""))
 
 
 SOURCE = Source("custom", read, {"cat": CAT_MEASURES, "pair": PAIR_MEASURES})

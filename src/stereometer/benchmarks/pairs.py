@@ -47,6 +47,8 @@ def read_pairs(path: Path) -> list[Pair]:
     pairs: list[Pair] = []
     for line, row in read_table(path, ["sent_more", "sent_less", "bias_type"]):
         number = row.get("id") or row.get("") or str(len(pairs))
+        if not row["bias_type"].strip():
+            raise DataError(f"{path}, line {line}: bias_type is empty. Every pair belongs to one. Repair the row.")
         direction = row.get("stereo_antistereo") or None
         if direction not in (None, *DIRECTIONS):
             raise DataError(

@@ -54,19 +54,22 @@ class Cat:
     @property
     def unscorable(self) -> str | None:
         missing = [label for label in LABELS if label not in self.candidates]
-        return f"no {missing[0]} candidate" if missing else None
+        if missing:
+            return f"no {missing[0]} candidate"
+        return None if all(text.strip() for text in self.texts.values()) else "a text is empty"
 
     @cached_property
     def _frame(self) -> re.Pattern[str]:
         first, *rest = map(re.escape, self.context.split(BLANK))
-        return re.compile(first + "(.+)" + rest[0] + "".join(r"\1" + part for part in rest[1:]), re.IGNORECASE | re.DOTALL)
+        again = "".join("(?P=filler)" + part for part in rest[1:])
+        return re.compile(f"{first}(?P<filler>.+){rest[0]}{again}", re.IGNORECASE | re.DOTALL)
 
     def filler(self, label: str) -> str | None:
         """What stands in the blank of an intrasentence candidate; None where the sentence is not the context filled."""
         if BLANK not in self.context:
             return None
         found = self._frame.fullmatch(self.candidates[label].text)
-        return found[1] if found else None
+        return found["filler"] if found else None
 
     def as_pair(self) -> Pair:
         """The stereotype against the anti-stereotype, as the CrowS-Pairs authors compared their measure on StereoSet."""

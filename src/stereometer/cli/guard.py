@@ -32,10 +32,21 @@ def guarded(command: Callable[Args, None]) -> Callable[Args, None]:
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             # The reader of our output went away (`| head`): leave quietly, with nothing left to flush.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
             raise typer.Exit(0) from None
+        except OSError as error:
+            _drop_output()
+            say(
+                f"error: the output cannot be written: {error.strerror or error}. The disk may be full. What was measured is stored all the same."
+            )
+            raise typer.Exit(1) from None
 
     return wrapped
+
+
+def _drop_output() -> None:
+    """Nothing is left to flush at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say(text: str) -> None:

@@ -77,6 +77,7 @@ def run_command(
     cache: bool, dry_run: bool, within_word: bool, options: dict[str, Any],
 ) -> None:  # fmt: skip
     wanted, settings = bars(asked.require), asked.settings
+    api.check_names(models, measures)
     jobs = (
         job
         for name in models

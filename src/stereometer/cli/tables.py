@@ -27,7 +27,7 @@ def print_json(value: object) -> None:
 
 
 def named(slice_: Slice) -> str:
-    return " / ".join(slice_.values()) or "overall"
+    return escape(" / ".join(slice_.values())) or "overall"
 
 
 def p_value(p: float | None) -> str:

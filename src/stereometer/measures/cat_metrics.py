@@ -317,12 +317,12 @@ TESTED: dict[str, Callable[[Sample], float]] = {
 
 def _interval(found: Sample, name: str, value: float, draws: Floats, settings: Settings) -> tuple[float, float, str]:
     low, high = percentile(draws, settings.level)
-    if not found.fixed_terms:
-        return low, high, "percentile bootstrap over target terms"
     if low == high and name in ("ss", "lms"):
         # Items that all agree leave the bootstrap no spread; that is not certainty.
         low, high = (100 * bound for bound in wilson(value / 100 * found.asked.answered, found.asked.answered, settings.level))
-        return low, high, "Wilson: all items agree; terms held fixed"
+        return low, high, "Wilson: all items agree; terms held fixed" if found.fixed_terms else "Wilson: all terms agree"
+    if not found.fixed_terms:
+        return low, high, "percentile bootstrap over target terms"
     if found.few_items:
         return low, high, "percentile bootstrap over the items of all terms together: too few a term"
     return low, high, "percentile bootstrap over items, terms held fixed"

@@ -111,7 +111,7 @@ class SentenceTokens(SentenceText):
     def requests(self, item: CatItem, label: str, ask: Ask) -> Sequence[Request]:
         encoding = ask.encode(filled(item, label, ask.variant)[0])
         first = scored_positions(encoding)[:1]
-        if not first:
+        if not first or len(encoding.ids) < 2:
             raise Skip("no token to score")
         start = max(1, first[0])
         if ask.variant == "sound" or first[0] == 0:
@@ -147,6 +147,8 @@ class FillBlank:
             raise Skip("the model has no mask token to put into the blank")
         hole, alone = ask.encode(context.replace("BLANK", ask.mask)), ask.encode(filler)
         pieces = [alone.ids[at] for at in scored_positions(alone)]
+        if not pieces:
+            raise Skip("the filler has no token of its own")
         at = _position_of(ask.encode(ask.mask), hole)
         return [MaskedTokens((*hole.ids[:at], *pieces[: k + 1], *hole.ids[at + 1 :]), (((at + k,), at + k),)) for k in range(len(pieces))]
 
@@ -281,28 +283,35 @@ class ContextAssociation:
 NO_HEAD = "the model cannot say whether a sentence follows"
 
 
-def likelihood(backend: Backend, variant: Variant, within_word: bool = False) -> ContextAssociation:
-    return _bound("cat-likelihood", backend, variant, within_word)
+@dataclass(frozen=True)
+class Binder:
+    """What the catalog names: a measure waiting for a model."""
 
+    name: str
+    reads: str = "cat"
 
-def pseudo_likelihood(backend: Backend, variant: Variant, within_word: bool = False) -> ContextAssociation:
-    return _bound("cat-pseudo-likelihood", backend, variant, within_word)
-
-
-def _bound(name: str, backend: Backend, variant: Variant, within_word: bool) -> ContextAssociation:
-    found = {task: rule for task in cat_metrics.TASKS if (rule := _rule(name, task, backend)) is not None}
-    if "intrasentence" not in found:
-        raise ModelError(_refusal(name, "intrasentence", backend))
-    if name == "cat-pseudo-likelihood" and "intersentence" not in found:
-        raise ModelError(_refusal(name, "intersentence", backend))
-    if variant == "paper" and name == "cat-likelihood" and backend.card.family == "permuted":
-        raise ModelError(
-            f"{backend.card.name}: `paper` of {name} cannot be computed for XLNet-like models. The released code puts a text of others before every sentence and hides nothing. "
-            "Use `sound`, or cat-pseudo-likelihood."
+    def __call__(self, backend: Backend, variant: Variant, within_word: bool = False) -> ContextAssociation:
+        found = {task: rule for task in cat_metrics.TASKS if (rule := _rule(self.name, task, backend)) is not None}
+        for task in self._needed:
+            if task not in found:
+                raise ModelError(_refusal(self.name, task, backend))
+        if variant == "paper" and self.name == "cat-likelihood" and backend.card.family == "permuted":
+            raise ModelError(
+                f"{backend.card.name}: `paper` of {self.name} cannot be computed for XLNet-like models. The released code puts a text of others "
+                "before every sentence and hides nothing. Use `sound`, or cat-pseudo-likelihood."
+            )
+        return ContextAssociation(
+            versioned(self.name, within_word), found, Ask(variant, backend.encode, getattr(backend, "mask_text", None), within_word)
         )
-    return ContextAssociation(
-        versioned(name, within_word), found, Ask(variant, backend.encode, getattr(backend, "mask_text", None), within_word)
-    )
+
+    @property
+    def _needed(self) -> tuple[str, ...]:
+        """`cat-likelihood` is worth having within sentences alone: its other half needs a next-sentence head."""
+        return ("intrasentence",) if self.name == "cat-likelihood" else cat_metrics.TASKS
+
+
+LIKELIHOOD = Binder("cat-likelihood")
+PSEUDO_LIKELIHOOD = Binder("cat-pseudo-likelihood")
 
 
 def _rule(name: str, task: str, backend: Backend) -> Rule | None:

@@ -23,6 +23,6 @@ class Asked:
         """Why this slice has no score, if it has none."""
         if self.answered == 0:
             return "nothing could be scored" if self.count else "no items"
-        if self.answered < settings.coverage * self.count:
+        if self.answered / self.count < settings.coverage:
             return f"only {self.answered} of {self.count} items were answered, below the coverage floor of {settings.coverage:.0%}"
         return None

@@ -175,11 +175,12 @@ class PairLikelihood:
         return pair_metrics.summarize(scores, settings)
 
 
+@dataclass(frozen=True)
 class Binder:
     """What the catalog names: a measure waiting for a model."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    name: str
+    reads: str = "pair"
 
     def __call__(self, backend: Backend, variant: Variant, within_word: bool = False) -> PairLikelihood:
         for rule in RULES[self.name]:

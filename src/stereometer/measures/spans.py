@@ -57,13 +57,40 @@ def _later_pieces(encoding: Encoding, position: int) -> tuple[int, ...]:
 def shared_words(left: str, right: str) -> tuple[list[Span], list[Span]]:
     """The stretches of words that both sentences have, as character spans in each."""
     words_left, words_right = _words(left), _words(right)
-    matcher = SequenceMatcher(None, [left[a:b] for a, b in words_left], [right[a:b] for a, b in words_right], autojunk=False)
-    spans_left, spans_right = [], []
-    for a, b, size in matcher.get_matching_blocks():
-        if size:
-            spans_left.append((words_left[a][0], words_left[a + size - 1][1]))
-            spans_right.append((words_right[b][0], words_right[b + size - 1][1]))
+    pairs = longest_common([left[a:b] for a, b in words_left], [right[a:b] for a, b in words_right])
+    spans_left: list[Span] = []
+    spans_right: list[Span] = []
+    before = (-2, -2)
+    for i, j in pairs:
+        if (i - 1, j - 1) == before:
+            spans_left[-1] = (spans_left[-1][0], words_left[i][1])
+            spans_right[-1] = (spans_right[-1][0], words_right[j][1])
+        else:
+            spans_left.append(words_left[i])
+            spans_right.append(words_right[j])
+        before = (i, j)
     return spans_left, spans_right
+
+
+def longest_common(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
+    """Positions of a longest common subsequence.
+
+    difflib would take the longest block first, which repeated words can put in the wrong place.
+    """
+    best = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
+    for i in reversed(range(len(left))):
+        for j in reversed(range(len(right))):
+            best[i][j] = best[i + 1][j + 1] + 1 if left[i] == right[j] else max(best[i + 1][j], best[i][j + 1])
+    pairs, i, j = [], 0, 0
+    while i < len(left) and j < len(right):
+        if left[i] == right[j]:
+            pairs.append((i, j))
+            i, j = i + 1, j + 1
+        elif best[i + 1][j] >= best[i][j + 1]:
+            i += 1
+        else:
+            j += 1
+    return pairs
 
 
 def _words(text: str) -> list[Span]:

@@ -23,9 +23,11 @@ class Gold:
         for item in items:
             is_cat = "task" in item.slices
             place = (item.slices["domain"], item.slices["target"]) if is_cat else item.slices["bias_type"]
-            values = self._rule(is_cat, variant, seen[place])
+            if reason := getattr(item, "unscorable", None):
+                yield Score(item.id, item.slices, {}, reason, item.texts)
+                continue
+            yield Score(item.id, item.slices, self._rule(is_cat, variant, seen[place]), texts=item.texts)
             seen[place] += 1
-            yield Score(item.id, item.slices, values, texts=item.texts)
 
 
 def _ideal(is_cat: bool, variant: Variant, number: int) -> Mapping[str, float]:

@@ -74,7 +74,8 @@ def joined(found: Replayed, items: Sequence[Any]) -> tuple[Replayed, tuple[str, 
     known = {one: item.slices.get("task", "all") for item in items for ids in candidate_ids(item).values() for one in ids}
     tasks = set(known.values())
     extra = [one for one in found.by_id if one not in known]
-    foreign = [one for one in extra if found.tasks.get(one, "all") in tasks or len(extra) == len(found.by_id) or "all" in tasks]
+    left_out = {one for one in extra if one in found.tasks and found.tasks[one] not in tasks and len(extra) < len(found.by_id)}
+    foreign = [one for one in extra if one not in left_out]
     if foreign:
         raise DataError(
             f"{len(foreign)} of the {len(found.by_id)} ids in {found.path} are not in the data, for instance {foreign[0]!r}. "
@@ -176,7 +177,8 @@ def _add(by_id: dict[str, float], one: str, value: float, where: str) -> None:
 
 
 def _scale(values: Iterable[float]) -> str:
-    return "probability" if all(0 <= value <= 1 for value in values) else "log"
+    found = list(values)
+    return "probability" if found and all(0 <= value <= 1 for value in found) else "log"
 
 
 def _scale_notes(scale: Mapping[str, str]) -> tuple[str, ...]:
@@ -194,6 +196,8 @@ def _jsonl(path: Path, name: str | None) -> Replayed:
             raise DataError(f"{where} has no id or no score. Every line needs both. Repair or export it again.")
         for key, value in values.items():
             tokens = value if isinstance(value, list) else [value]
+            if not tokens:
+                raise DataError(f"{where}: {key} is an empty list. A text has at least one token. Repair or leave out that line.")
             one = str(number) if key == "logprob" else f"{number}:{key}"
             _add(by_id, one, sum(finite_number(token, where) for token in tokens), where)
     return Replayed(path, name or system_name(path), by_id, {"all": "log"})
