@@ -8,8 +8,9 @@ import sys
 import time
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-NAMES = ("replay", "stream")
+NAMES = ("replay", "stream", "memory", "models")
 OUT = Path(__file__).parent / "out"
 
 
@@ -26,7 +27,14 @@ def main(names: list[str]) -> None:
         (OUT / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
         print(f"\n{name}")
         for row in rows:
-            print(f"  {row['what']}: {row['value']:.2f} {row['unit']} (bar: {row['bar']})")
+            print(f"  {line(row)}")
+
+
+def line(row: dict[str, Any]) -> str:
+    """A measured value beside its bar, or a remark that has none."""
+    if row["value"] is None:
+        return str(row["what"])
+    return f"{row['what']}: {row['value']:.2f} {row['unit']} (bar: {row['bar']})"
 
 
 if __name__ == "__main__":

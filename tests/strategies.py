@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from stereometer.types import Answer, Score
 
-MODERATE = settings(deadline=None, max_examples=50, database=None)
+MODERATE = settings(deadline=None, max_examples=40, database=None)
 FEW = settings(deadline=None, max_examples=20, database=None)
 
 # ------------------------------------------------------------------------------------------- scores

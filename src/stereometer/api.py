@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.util import find_spec
@@ -18,7 +19,7 @@ from stereometer.cache import Cache
 from stereometer.errors import DataError, ModelError, UnknownName, UsageError
 from stereometer.measures import cat_metrics, pair_metrics
 from stereometer.runner import Progress, Summarize, Tally, Task, computed, finish, limited, silent
-from stereometer.systems.replay import joined, read_replay
+from stereometer.systems.replay import joined, read_replay, scale_notes
 from stereometer.types import Backend, Measure, Result, Settings, System, Variant
 
 SUMMARIES: Mapping[str, Summarize] = {"cat": cat_metrics.summarize, "pair": pair_metrics.summarize}
@@ -29,8 +30,8 @@ FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".gz")
 LIKELY_TYPO = 0.7
 """How alike a plain name must be to a known one to be taken for a slip and not for a model on the hub."""
 
-Watch = Callable[[str], Progress]
-"""Given a title, gives what is told of progress."""
+Watch = Callable[[str], AbstractContextManager[Progress]]
+"""Given a title, gives what is told of progress while a job is under way."""
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,8 @@ def _first_answerable(measures: Sequence[str], backend: Backend, variant: Varian
     refusals: list[ModelError] = []
     for name in measures:
         try:
-            measure: Measure = catalog.find("measure", name)(backend, variant, within_word)
+            options = {"within_word": True} if within_word else {}
+            measure: Measure = catalog.find("measure", name)(backend, variant, **options)
             return measure
         except ModelError as error:
             refusals.append(error)
@@ -216,16 +218,22 @@ def execute_all(found: Iterable[Job], out: str | Path | None, keep_cache: bool =
     """One job after the other, answers shared. `out` is the folder of the only result, or holds a folder for each of several."""
     waiting = iter(found)
     first, second = next(waiting, None), next(waiting, None)
+    if out is not None and second is not None and (Path(out) / runs.RUN).exists():
+        raise UsageError(
+            f"{out} holds one run, and this gives several. A folder keeps one run or folders of runs. Choose another with --out."
+        )
     with opened_cache(keep_cache) as cache:
         for job in chain(filter(None, (first, second)), waiting):
             place = None if out is None else Path(out) if second is None else Path(out) / _folder_name(job.task)
-            progress = watch(f"{job.task.benchmark.name} {job.task.measure}") if watch else silent
-            yield execute(job, place, cache, progress)
+            with watch(f"{job.task.benchmark.name} {job.task.measure}") if watch else nullcontext(silent) as progress:
+                done = execute(job, place, cache, progress)
+            yield done
 
 
 def _folder_name(task: Task) -> str:
-    """One's own files are told apart by their names."""
-    name = Path(task.benchmark.source).stem if task.benchmark.name == "custom" else task.benchmark.name
+    """One's own files are told apart by their names and content."""
+    own = task.benchmark.name == "custom"
+    name = f"{Path(task.benchmark.source).stem}-{task.benchmark.digest[:6]}" if own else task.benchmark.name
     return runs.folder_name(name, task.card.name, task.measure.split("@")[0])
 
 
@@ -271,7 +279,7 @@ def replayed(
     file: Path, benchmark: str, data: str | Path | None, settings: Settings, system: str | None, measure: str | None, out: Path | None
 ) -> Finished:
     found = read_replay(file, system)
-    if found.pairs and data is None:
+    if found.pairs and data is None and catalog.has("benchmark", benchmark):
         source: Source = catalog.find("benchmark", benchmark)
         items = Benchmark(source.card, {"pair": found.pairs}, file.name, measures=source.measures)
         loaded, shape = items.described("The pairs are those in the file."), "pair"
@@ -279,9 +287,20 @@ def replayed(
         loaded = open_named(benchmark, data)
         shape = "pair" if found.pairs or "cat" not in loaded.shapes else _shape_of(found.by_id, loaded)
     found, notes = joined(found, loaded.items(shape))
-    name = f"{measure.split('@')[0]}@1" if measure else REPLAYS[shape]
+    notes = (*scale_notes(found, settings.variant), *notes)
+    name = _stated(measure, shape) if measure else REPLAYS[shape]
     task = Task(loaded, loaded.items(shape), name, SUMMARIES[shape], found.card, found.scoring, settings, notes=notes)
     return Finished(*finish(task, found.scores(task.items, settings.variant), out, Tally()))
+
+
+def _stated(measure: str, shape: str) -> str:
+    """The measure that a user says made the scores: a known one, of their shape."""
+    reads = catalog.find("measure", measure).reads
+    if reads != shape:
+        raise UsageError(
+            f"{measure} scores items of shape {reads}, the file has scores of shape {shape}. They cannot be of that measure. Leave out --measure."
+        )
+    return f"{measure.split('@')[0]}@{catalog.VERSION}"
 
 
 def _shape_of(by_id: Mapping[str, float], loaded: Benchmark) -> str:

@@ -6,6 +6,7 @@ at all). A file that is not a healthy cache is moved aside, never trusted.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import logging
 import os
@@ -69,20 +70,43 @@ class Cache:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             return _connect(self.path)
-        except OSError as error:
-            raise _unusable(self.path, str(error)) from None
-        except sqlite3.OperationalError as error:
+        except (OSError, sqlite3.OperationalError) as error:
             raise _unusable(self.path, str(error)) from None
         except sqlite3.DatabaseError as error:
-            aside = self.path.with_name(f"{self.path.name}.broken-{time.time_ns()}")
-            os.replace(self.path, aside)
+            return self._begin_anew(error)
+
+    def _begin_anew(self, error: sqlite3.DatabaseError) -> sqlite3.Connection:
+        """Moves a broken file aside; where two processes find it broken at once, the second finds the first one's new file."""
+        with self.path.with_name(self.path.name + ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            try:
+                return _connect(self.path)
+            except sqlite3.DatabaseError:
+                aside = self.path.with_name(f"{self.path.name}.broken-{time.time_ns()}")
+                os.replace(self.path, aside)
             for leftover in ("-wal", "-shm"):
                 self.path.with_name(self.path.name + leftover).unlink(missing_ok=True)
             LOG.warning("The answer cache was broken (%s). It was moved to %s; a new one was begun.", error, aside)
             return _connect(self.path)
 
+    def _reopen(self, error: sqlite3.DatabaseError) -> None:
+        self._connection.close()
+        aside = self.path.with_name(f"{self.path.name}.broken-{time.time_ns()}")
+        os.replace(self.path, aside)
+        LOG.warning("The answer cache was broken (%s). It was moved to %s; a new one was begun.", error, aside)
+        self._connection = self._open()
+
     def get(self, identity: str, keys: Sequence[str]) -> dict[str, Answer]:
-        """The answers that are there."""
+        """The answers that are there; a file found broken here is begun anew."""
+        try:
+            return self._found(identity, keys)
+        except sqlite3.OperationalError as error:
+            raise _unusable(self.path, str(error)) from None
+        except sqlite3.DatabaseError as error:
+            self._reopen(error)
+            return {}
+
+    def _found(self, identity: str, keys: Sequence[str]) -> dict[str, Answer]:
         names = {cache_key(identity, key): key for key in keys}
         found: dict[str, Answer] = {}
         wanted = list(names)
@@ -153,8 +177,7 @@ def _connect(path: Path) -> sqlite3.Connection:
             raise sqlite3.DatabaseError(f"cache version {version}, this program writes {VERSION}")
         if version == 0:
             connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
-        if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-            raise sqlite3.DatabaseError("quick_check failed")
+        connection.execute("SELECT key, layout, numbers FROM answers LIMIT 1").fetchone()
     except BaseException:
         connection.close()
         raise

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from stereometer import runs
+from stereometer.api import settings_for
 from stereometer.errors import UsageError
 from stereometer.measures import cat_metrics, pair_metrics
-from stereometer.stats.intervals import Floats, Ints, generator, percentile, resampled_clusters, resampled_strata, resampled_tallies
+from stereometer.stats.intervals import Floats, Ints, generator, percentile, resampled_clusters, resampled_means, resampled_tallies
 from stereometer.stats.tests import bootstrap_p, detectable, holm, mcnemar, sign_flip, t_test
 from stereometer.types import Result, Score, Settings, Slice, Variant
 
@@ -33,19 +34,24 @@ class Difference:
     slice: Slice
     first: float
     second: float
-    difference: float
-    low: float
-    high: float
-    p: float
-    test: str
-    detectable: float
-    """The smallest true difference that this set finds with 80 % power."""
     n: int
+    """Items both answered."""
+    asked: int
     terms: int | None
     ideal: float
+    low: float = 0.0
+    high: float = 0.0
+    p: float = 1.0
+    test: str = ""
+    detectable: float = 0.0
+    """The smallest true difference that one test on this set, before correction, finds with 80 % power."""
     p_adjusted: float = 1.0
     tests: int = 1
     verdict: str = NO_DIFFERENCE
+
+    @property
+    def difference(self) -> float:
+        return self.second - self.first
 
     @property
     def closer(self) -> str:
@@ -62,6 +68,18 @@ class Flip:
     slices: Slice
     first: str
     second: str
+    toward_stereotype: bool
+    """Whether the second system is nearer to the stereotype than the first."""
+
+
+@dataclass(frozen=True)
+class Withheld:
+    """A slice that too few items were answered in by both to be compared."""
+
+    slice: Slice
+    n: int
+    asked: int
+    why: str
 
 
 @dataclass(frozen=True)
@@ -74,6 +92,7 @@ class Compared:
     """Items both answered."""
     asked: int
     differences: tuple[Difference, ...]
+    withheld: tuple[Withheld, ...]
     flips: tuple[Flip, ...]
     toward_stereotype: int
     """Items on which the second system gained a preference for the stereotype over the first."""
@@ -97,13 +116,19 @@ class Comparison:
         found = {"schema": self.schema} | asdict(self)
         for pair, stored in zip(self.pairs, found["pairs"], strict=True):
             for one, row in zip(pair.differences, stored["differences"], strict=True):
-                row["closer_to_ideal"] = one.closer
+                row |= {"difference": one.difference, "closer_to_ideal": one.closer}
         return found
 
     def rows(self) -> list[dict[str, Any]]:
         """Flat records, one a difference: `pandas.DataFrame(comparison.rows())`."""
         return [
-            {"first": pair.first, "second": pair.second, **one.slice, **{key: value for key, value in vars(one).items() if key != "slice"}}
+            {
+                "from": pair.first,
+                "to": pair.second,
+                **one.slice,
+                **{key: value for key, value in vars(one).items() if key != "slice"},
+                "difference": one.difference,
+            }
             for pair in self.pairs
             for one in pair.differences
         ]
@@ -120,36 +145,31 @@ def compare(*paths: str | Path, all_pairs: bool = False, seed: int = 0, resample
     _same(results)
     scores = [{score.item: score for score in runs.load_scores(Path(path))} for path in paths]
     labels = _labels(results)
-    settings = Settings(results[0].variant, seed, resamples)
+    floor = min(float(result.settings["coverage"]) for result in results)
+    settings = settings_for(results[0].variant, seed, resamples, floor)
     chosen = combinations(range(len(paths)), 2) if all_pairs else ((0, index) for index in range(1, len(paths)))
     pairs = [_compared(labels[a], labels[b], scores[a], scores[b], settings) for a, b in chosen]
     return Comparison(
         results[0].benchmark, results[0].measure, results[0].variant, tuple(labels), tuple(_adjusted(pairs, settings.level)),
-        {"seed": seed, "resamples": resamples, "level": settings.level, "power": POWER}, results[0].notes[:1] if results[0].benchmark == "starter" else (),
+        {"seed": seed, "resamples": resamples, "level": settings.level, "power": POWER}, tuple(filter(None, [results[0].data.get("notice")])),
     )  # fmt: skip
 
 
 def _same(results: Sequence[Result]) -> None:
-    first = results[0]
-    for other in results[1:]:
-        ours = {
-            "benchmark": first.benchmark,
-            "items": (first.data["digest"], first.settings["limit"]),
-            "measure": first.measure,
-            "variant": first.variant,
-        }
-        theirs = {
-            "benchmark": other.benchmark,
-            "items": (other.data["digest"], other.settings["limit"]),
-            "measure": other.measure,
-            "variant": other.variant,
-        }
-        differ = [key for key in ours if ours[key] != theirs[key]]
-        if differ:
-            details = "; ".join(f"{key}: {ours[key]} and {theirs[key]}" for key in differ)
+    first, *others = results
+    ours = _conditions(first)
+    for other in others:
+        theirs = _conditions(other)
+        details = "; ".join(f"{key}: {ours[key]} and {theirs[key]}" for key in ours if ours[key] != theirs[key])
+        if details:
             raise UsageError(
                 f"{first.model} and {other.model} were not measured alike ({details}). Only like is compared with like. Run them with the same settings."
             )
+
+
+def _conditions(result: Result) -> dict[str, object]:
+    items = f"{result.data['digest'][:12]}, limit {result.settings['limit']}"
+    return {"benchmark": result.benchmark, "items": items, "measure": result.measure, "variant": result.variant}
 
 
 def _labels(results: Sequence[Result]) -> list[str]:
@@ -168,14 +188,23 @@ def _compared(first: str, second: str, left: Scores, right: Scores, settings: Se
     if not both:
         raise UsageError(f"{first} and {second} have no item that both answered. There is nothing to compare. See why in their results.")
     is_cat = "task" in both[0][0].slices
-    differences = _cat_differences(both, settings) if is_cat else _pair_differences(both, settings)
+    every = [score.slices for score in left.values()]
+    found = list(_cat_differences(both, every, settings) if is_cat else _pair_differences(both, every, settings))
+    differences = [one for one in found if isinstance(one, Difference)]
+    withheld = [one for one in found if isinstance(one, Withheld)]
     flips = [flip for a, b in both if (flip := _flip(a, b, is_cat, settings.variant))]
-    toward = [
-        _points(a, is_cat, settings.variant) < _points(b, is_cat, settings.variant)
-        for a, b in both
-        if _points(a, is_cat, settings.variant) != _points(b, is_cat, settings.variant)
-    ]
-    return Compared(first, second, len(both), len(left), tuple(differences), tuple(flips), sum(toward), len(toward) - sum(toward))
+    toward = sum(flip.toward_stereotype for flip in flips)
+    return Compared(first, second, len(both), len(left), tuple(differences), tuple(withheld), tuple(flips), toward, len(flips) - toward)
+
+
+def _withheld(slice_: Slice, n: int, every: Sequence[Slice], settings: Settings) -> Withheld | int:
+    """How many items of a slice were asked, or why it is not compared."""
+    asked = sum(all(one.get(key) == value for key, value in slice_.items()) for one in every)
+    if n / asked >= settings.coverage:
+        return asked
+    return Withheld(
+        slice_, n, asked, f"only {n} of {asked} items were answered by both, below the coverage floor of {settings.coverage:.0%}"
+    )
 
 
 def _points(score: Score, is_cat: bool, variant: Variant) -> float:
@@ -185,7 +214,7 @@ def _points(score: Score, is_cat: bool, variant: Variant) -> float:
 def _flip(first: Score, second: Score, is_cat: bool, variant: Variant) -> Flip | None:
     words = {1.0: "stereotype", 0.5: "tie", 0.0: "anti-stereotype"} if is_cat else {1.0: "sent_more", 0.5: "tie", 0.0: "sent_less"}
     a, b = _points(first, is_cat, variant), _points(second, is_cat, variant)
-    return Flip(first.item, first.slices, words[a], words[b]) if a != b else None
+    return Flip(first.item, first.slices, words[a], words[b], b > a) if a != b else None
 
 
 # ---------------------------------------------------------------------------------------------- CATs
@@ -194,7 +223,7 @@ Pair = tuple[Score, Score]
 OUTCOMES = len(cat_metrics.OUTCOMES)
 
 
-def _cat_differences(both: Sequence[Pair], settings: Settings) -> Iterator[Difference]:
+def _cat_differences(both: Sequence[Pair], every: Sequence[Slice], settings: Settings) -> Iterator[Difference | Withheld]:
     """Joint outcomes of both systems, tallied by term and task, then sliced."""
     tallies: dict[tuple[str, str, str], Ints] = {}
     for left, right in both:
@@ -207,11 +236,15 @@ def _cat_differences(both: Sequence[Pair], settings: Settings) -> Iterator[Diffe
             named = {"domain": domain, "target": target, "task": task}
             if all(named[key] == value for key, value in slice_.items()):
                 terms[domain, target] = terms.get((domain, target), 0) + table
-        if terms:
-            yield from _cat_slice(slice_, np.array(list(terms.values())), settings)
+        tables = np.array(list(terms.values()))
+        asked = _withheld(slice_, int(tables.sum()), every, settings)
+        if isinstance(asked, Withheld):
+            yield asked
+        else:
+            yield from _cat_slice(slice_, tables, asked, settings)
 
 
-def _cat_slice(slice_: Slice, tables: Ints, settings: Settings) -> Iterator[Difference]:
+def _cat_slice(slice_: Slice, tables: Ints, asked: int, settings: Settings) -> Iterator[Difference]:
     """`tables` is terms x outcomes of the first x outcomes of the second."""
     if tables.sum(axis=(0, 2))[cat_metrics.NO_LMS].any() or tables.sum(axis=(0, 1))[cat_metrics.NO_LMS].any():
         names: tuple[str, ...] = ("ss",)
@@ -223,30 +256,26 @@ def _cat_slice(slice_: Slice, tables: Ints, settings: Settings) -> Iterator[Diff
     draws = _cat_draws(slice_, tables, n, few, settings)
     for name in names:
         p, test = _cat_p(name, tables, few, draws[name])
-        yield _difference(
+        place = Difference(
             name,
             slice_,
             float(first[name]),
             float(second[name]),
-            draws[name],
-            p,
-            test,
-            int(n.sum()),
-            len(tables),
-            cat_metrics.IDEALS[name],
-            settings,
+            n=int(n.sum()),
+            asked=asked,
+            terms=len(tables),
+            ideal=cat_metrics.IDEALS[name],
         )
+        yield _measured(place, draws[name], p, test, settings)
 
 
 def _cat_draws(slice_: Slice, tables: Ints, n: Ints, few: bool, settings: Settings) -> dict[str, Floats]:
     rng = generator(settings.seed, slice_, "compare")
     if few:
-        flat = tables.reshape(len(tables), -1)
-        together = len(tables) > 1 and cat_metrics.items_a_term(flat) < cat_metrics.FEW_ITEMS
-        drawn = resampled_strata(flat, settings.resamples, rng, together)
-        parts = [
-            cat_metrics.averages_of_items([(np.divmod(kinds, OUTCOMES)[side], tallies) for kinds, tallies in drawn]) for side in (0, 1)
-        ]
+        sides = [np.divmod(np.arange(OUTCOMES**2), OUTCOMES)[side] for side in (0, 1)]
+        values = [of[side] for side in sides for of in (cat_metrics.LMS_OF, cat_metrics.SS_OF)]
+        drawn = resampled_means(tables.reshape(len(tables), -1), values, settings.resamples, rng)
+        parts = [cat_metrics.averages(100 * drawn[at], 100 * drawn[at + 1], n, np.ones(len(tables))) for at in (0, 2)]
     else:
         weights = resampled_clusters(len(tables), settings.resamples, rng)
         parts = [cat_metrics.averages(*cat_metrics.rates(tables.sum(axis=axis)), n, weights) for axis in (2, 1)]
@@ -267,7 +296,7 @@ def _cat_p(name: str, tables: Ints, few: bool, draws: Floats) -> tuple[float, st
 # --------------------------------------------------------------------------------------------- pairs
 
 
-def _pair_differences(both: Sequence[Pair], settings: Settings) -> Iterator[Difference]:
+def _pair_differences(both: Sequence[Pair], every: Sequence[Slice], settings: Settings) -> Iterator[Difference | Withheld]:
     tables: dict[tuple[tuple[str, str], ...], Ints] = {}
     for left, right in both:
         a, b = (int(2 * pair_metrics.decision(one.values, settings.variant)) for one in (left, right))
@@ -275,6 +304,10 @@ def _pair_differences(both: Sequence[Pair], settings: Settings) -> Iterator[Diff
             tables.setdefault(tuple(slice_.items()), np.zeros((3, 3), dtype=np.int64))[a, b] += 1
     for key, table in sorted(tables.items(), key=lambda one: (len(one[0]), one[0][:1] != () and one[0][0][0] != "direction", one[0])):
         slice_ = dict(key)
+        asked = _withheld(slice_, int(table.sum()), every, settings)
+        if isinstance(asked, Withheld):
+            yield asked
+            continue
         rng = generator(settings.seed, slice_, "compare")
         kinds, drawn = resampled_tallies(table.ravel(), settings.resamples, rng)
         value = _preference(settings.variant, "direction" in slice_)
@@ -283,9 +316,8 @@ def _pair_differences(both: Sequence[Pair], settings: Settings) -> Iterator[Diff
         draws = value(drawn, kinds % 3) - value(drawn, kinds // 3)
         gained, lost = int(np.triu(table, 1).sum()), int(np.tril(table, -1).sum())
         first, second = float(value(table.sum(axis=1), ALL)), float(value(table.sum(axis=0), ALL))
-        yield _difference(
-            "pair_preference", slice_, first, second, draws, mcnemar(gained, lost), "McNemar", int(table.sum()), None, 50.0, settings
-        )
+        place = Difference("pair_preference", slice_, first, second, n=int(table.sum()), asked=asked, terms=None, ideal=50.0)
+        yield _measured(place, draws, mcnemar(gained, lost), "McNemar", settings)
 
 
 ALL = np.arange(3)
@@ -302,25 +334,11 @@ def _preference(variant: Variant, direction: bool) -> Callable[[Ints, Ints], Flo
 # --------------------------------------------------------------------------------------------- shared
 
 
-def _difference(
-    name: str, slice_: Slice, first: float, second: float, draws: Floats, p: float, test: str, n: int, terms: int | None, ideal: float, settings: Settings
-) -> Difference:  # fmt: skip
+def _measured(place: Difference, draws: Floats, p: float, test: str, settings: Settings) -> Difference:
+    """The difference with its interval, its test and what this set could have seen."""
     low, high = percentile(draws, settings.level)
-    return Difference(
-        name,
-        slice_,
-        first,
-        second,
-        second - first,
-        low,
-        high,
-        p,
-        test,
-        detectable(float(draws.std()), settings.level, POWER),
-        n,
-        terms,
-        ideal,
-    )
+    seen = detectable(float(draws.std()), settings.level, POWER)
+    return replace(place, low=low, high=high, p=p, test=test, detectable=seen)
 
 
 def _adjusted(pairs: Sequence[Compared], level: float) -> Iterator[Compared]:

@@ -18,6 +18,8 @@ from typing import IO, Any, NoReturn
 
 from stereometer.errors import DataError, StereometerError
 
+LARGEST = 1024**3
+"""Bytes of a file once unpacked: no data set is near it, and a packed one may pretend."""
 csv.field_size_limit(16 * 1024 * 1024)
 
 
@@ -26,13 +28,15 @@ def read_text(path: Path) -> str:
     try:
         raw = path.read_bytes()
         if raw[:2] == b"\x1f\x8b":
-            raw = gzip.decompress(raw)
+            raw = gzip.GzipFile(fileobj=io.BytesIO(raw)).read(LARGEST + 1)
     except IsADirectoryError:
         raise DataError(f"{path} is a folder. A file is needed here. Name the file inside it.") from None
     except FileNotFoundError:
         raise DataError(f"{path} does not exist. There is nothing to read. Check the path.") from None
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} cannot be read: {error}. The file may be cut off or protected. Fetch it again.") from None
+    if len(raw) > LARGEST:
+        raise DataError(f"{path} is larger than {LARGEST} bytes once unpacked. No data set is. Check that it is the right file.")
     if not raw.strip():
         raise DataError(f"{path} is empty. There is nothing to measure in it. Fetch or export it again.")
     try:

@@ -10,7 +10,7 @@ import math
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from stereometer.benchmarks.published import beside
 from stereometer.cache import Cache
 from stereometer.engines.serial import Serial
 from stereometer.files import replacing, write_json, write_line
+from stereometer.measures.pair_metrics import confidence
 from stereometer.types import Answer, Backend, Estimate, Item, Measure, ModelCard, Request, Result, Score, Settings, Skip
 
 WINDOW = 4096
@@ -187,8 +188,16 @@ def finish(task: Task, scores: Iterable[Score], folder: Path | None, tally: Tall
 
 def _written(scores: Iterable[Score], file: Any) -> Iterator[Score]:
     for score in scores:
-        write_line(file, score.as_json())
+        write_line(file, derived(score).as_json())
         yield score
+
+
+def derived(score: Score) -> Score:
+    """A pair's score with its confidence, where it has one."""
+    if score.skipped is not None or "sent_more" not in score.values:
+        return score
+    sure = confidence(score.values)
+    return score if sure is None else replace(score, derived={"confidence": sure})
 
 
 def _record(started: float, tally: Tally) -> dict[str, Any]:
@@ -214,6 +223,7 @@ def _result(task: Task, estimates: Sequence[Estimate]) -> Result:
         model_card=asdict(task.card) | {"notes": list(task.card.notes)},
         data={
             "title": card.title,
+            "notice": card.notice,
             "digest": benchmark.digest,
             "as_released": benchmark.as_released,
             "items": len(task.items),

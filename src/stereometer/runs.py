@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from stereometer.errors import DataError, StereometerError, UsageError
 from stereometer.files import read_json, read_jsonl, write_json
 from stereometer.types import RESULT_SCHEMA, Result, Score, digest_of
 
+LOG = logging.getLogger("stereometer")
 HOME = Path("stereometer-runs")
 RESULT, SCORES, RUN = "result.json", "scores.jsonl", "run.json"
 
@@ -64,7 +66,18 @@ def _agreed(folder: Path, plan: Mapping[str, Any]) -> Result | None:
         raise UsageError(
             f"{folder} holds a run with other settings ({', '.join(changed)}). A folder keeps one run. Choose another with --out."
         )
-    return load_result(folder) if (folder / RESULT).exists() and (folder / SCORES).exists() else None
+    return _finished(folder)
+
+
+def _finished(folder: Path) -> Result | None:
+    """The result that is there; a damaged one is made again."""
+    if not (folder / RESULT).exists() or not (folder / SCORES).exists():
+        return None
+    try:
+        return load_result(folder)
+    except DataError as error:
+        LOG.warning("%s It is computed anew.", error)
+        return None
 
 
 def load_result(path: Path) -> Result:

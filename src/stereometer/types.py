@@ -215,6 +215,8 @@ class Score:
     """One number a candidate: `stereotype`, `anti-stereotype`, `unrelated`, or `sent_more`, `sent_less`."""
     skipped: str | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
+    derived: Mapping[str, float] = field(default_factory=dict)
+    """What follows from the values alone, such as the confidence of a pair."""
 
     def as_json(self) -> dict[str, Any]:
         """The fields as they are: `dataclasses.asdict` would copy every text of every item."""

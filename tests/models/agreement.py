@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Any
 
 import pytest
+import torch
 
 from stereometer import catalog
 from stereometer.runner import distinct, planned, scored
-from stereometer.types import Answer, Score
+from stereometer.types import Answer, CausalTokens, Request, Score
 from tests.models.reference import Reference, Scored, Unscorable
 
 TOKEN = 1e-5
@@ -50,3 +52,34 @@ def assert_agree(name: str, variant: str, backend: Any, reference: Reference, it
             assert found == pytest.approx(one.row, abs=TOKEN), f"{item.id}, {label}"
             assert score.values[label] == pytest.approx(one.value, abs=SENTENCE), f"{item.id}, {label}"
     return scores
+
+
+# ------------------------------------------------------------------------------------- bare requests
+
+
+def rows(backend: Any, requests: Mapping[str, Request]) -> dict[str, list[float]]:
+    return {key: list(answer.column("logprob")) for key, answer in backend.answer(requests)}
+
+
+def assert_same(left: Mapping[str, list[float]], right: Mapping[str, list[float]]) -> None:
+    assert left.keys() == right.keys()
+    for key, row in left.items():
+        assert row == pytest.approx(right[key], abs=TOKEN)
+
+
+def family(prefix: int, rest: int, branches: int, seed: int = 0) -> dict[str, Request]:
+    """Texts that begin alike."""
+    draw = Random(seed)
+    start = (2, *(draw.randrange(10, 800) for _ in range(prefix)))
+    found = [CausalTokens((*start, *(draw.randrange(10, 800) for _ in range(rest))), 1) for _ in range(branches)]
+    return {request.key: request for request in found}
+
+
+def slow(model: Any, requests: Mapping[str, Request]) -> dict[str, list[float]]:
+    found = {}
+    for key, request in requests.items():
+        assert isinstance(request, CausalTokens)
+        with torch.no_grad():
+            logs = model(input_ids=torch.tensor([request.ids])).logits[0].double().log_softmax(-1)
+        found[key] = [float(logs[at - 1, request.ids[at]]) for at in range(request.start, len(request.ids))]
+    return found

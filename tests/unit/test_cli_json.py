@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import released
 from tests.unit.commands import Said, call, shell
 from tests.unit.little import little_stereoset, pairs_file, predictions
 
@@ -86,10 +85,11 @@ def test_data_where_prints_places(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     assert said.json["files"]["starter"]
 
 
-def test_data_add_prints_what_was_kept(own_home: Path) -> None:
-    said = call("data", "add", "stereoset", released("stereoset/dev.json.gz"), "--json")
-    assert said.json["schema"] == "data@1"
-    assert said.json["files"] == [str(own_home / "data" / "stereometer" / "stereoset" / "dev.json.gz")]
+def test_data_add_prints_what_was_kept_and_how_it_differs(tmp_path: Path, own_home: Path) -> None:
+    said = call("data", "add", "stereoset", little_stereoset(tmp_path / "mine.json"), "--anyway", "--json")
+    assert (said.json["schema"], said.json["benchmark"]) == ("data@1", "stereoset")
+    assert said.json["files"] == [str(own_home / "data" / "stereometer" / "stereoset" / "dev.json")]
+    assert said.json["differences"][0] == "12 items of shape cat instead of 4229"
 
 
 def test_cache_info_and_clear(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -222,6 +223,8 @@ def test_a_limit_spreads_evenly(count: int, limit: int) -> None:
     assert len(found) == len(set(found)) == min(count, limit)
     gaps = {later - before for before, later in pairwise(found)}
     assert not gaps or max(gaps) - min(gaps) <= 1
+    assert found[0] == 0
+    assert found[-1] >= count - ceil(count / limit)
 
 
 def test_no_limit_is_everything() -> None:

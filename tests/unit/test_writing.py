@@ -71,6 +71,14 @@ def test_a_reader_never_sees_half_a_file(tmp_path: Path) -> None:
     assert read_json(tmp_path / "file") == "new"
 
 
+def test_who_is_reading_the_old_file_goes_on_reading_it(tmp_path: Path) -> None:
+    """The new file takes the old one's name, not its place on the disk."""
+    write_json(tmp_path / "file", "old")
+    with (tmp_path / "file").open() as reader:
+        write_json(tmp_path / "file", "new")
+        assert reader.read() == '"old"\n'
+
+
 def test_a_kill_in_the_middle_leaves_the_old_file(tmp_path: Path) -> None:
     write_json(tmp_path / "file", "old")
     code = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import shutil
 import tempfile
 import urllib.error
@@ -118,7 +119,7 @@ def _fetch(url: str, place: Path) -> Path:
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
             content = answer.read(LARGEST + 1)
-    except (urllib.error.URLError, OSError) as error:
+    except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         raise DataError(
             f"{url} could not be fetched: {reason}. The network or the place is not reachable. Try again, or get the file yourself and run `stereometer data add`."

@@ -10,7 +10,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from stereometer.errors import UsageError
+from stereometer.errors import DataError, UsageError
 from stereometer.types import Item, digest_of
 
 Shapes = Mapping[str, Sequence[Item]]
@@ -47,8 +47,8 @@ class Card:
     """Said with every result."""
 
 
-def load_card(name: str) -> Card:
-    text = resources.files("stereometer.benchmarks").joinpath("cards", f"{name}.toml").read_text("utf-8")
+def load_card(name: str, package: str = "stereometer.benchmarks") -> Card:
+    text = resources.files(package).joinpath("cards", f"{name}.toml").read_text("utf-8")
     fields: dict[str, Any] = tomllib.loads(text)
     fields = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
     return Card(**fields)
@@ -110,12 +110,19 @@ class Source:
     measures: Mapping[str, Sequence[str]]
     packaged: Callable[[], Sequence[Path]] | None = None
     """Files that ship with the package, for a benchmark that needs no download."""
+    package: str = "stereometer.benchmarks"
+    """The package whose folder `cards` holds the card."""
 
     @property
     def card(self) -> Card:
-        return load_card(self.name)
+        return load_card(self.name, self.package)
 
     def load(self, files: Sequence[Path]) -> Benchmark:
+        expected = max(1, len(self.card.files))
+        if len(files) != expected:
+            raise DataError(
+                f"{self.name} is made of {expected} file(s), not {len(files)}. They are {', '.join(self.card.files)}. Name the folder that holds them."
+            )
         shapes, notes = self.read(files)
         found = Benchmark(self.card, shapes, ", ".join(file.name for file in files), tuple(notes), self.measures)
         return found.described()

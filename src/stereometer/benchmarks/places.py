@@ -63,5 +63,5 @@ def _how_to_get(card: Card) -> str:
     pull = f"Run `stereometer data pull {card.name}` to fetch it, or " if card.urls else "Run "
     return (
         f"{card.title} is not on this machine. Looked for {', '.join(card.files)} in {VARIABLE} and in {user_folder() / card.folder}. "
-        f"{pull}`stereometer data add {card.name} FILE` if you have it. ({card.get})"
+        f"{pull}`stereometer data add {card.name} {'FILE' if len(card.files) == 1 else 'FOLDER'}` if you have it. ({card.get})"
     )

@@ -73,8 +73,7 @@ class Cat:
 
     def as_pair(self) -> Pair:
         """The stereotype against the anti-stereotype, as the CrowS-Pairs authors compared their measure on StereoSet."""
-        more, less = self.candidates["stereotype"].text, self.candidates["anti-stereotype"].text
-        return Pair(self.id, more, less, self.domain)
+        return Pair(self.id, self.texts.get("stereotype", ""), self.texts.get("anti-stereotype", ""), self.domain)
 
 
 class _Label(BaseModel):
@@ -106,7 +105,7 @@ def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
     (path,) = files
     cats = read_cats(path)
     notes = [f"The file has no {task} items." for task in TASKS if not any(cat.task == task for cat in cats)]
-    return {"cat": cats, "pair": [cat.as_pair() for cat in cats if cat.task == "intrasentence" and not cat.unscorable]}, notes
+    return {"cat": cats, "pair": [cat.as_pair() for cat in cats if cat.task == "intrasentence"]}, notes
 
 
 def read_cats(path: Path) -> list[Cat]:
@@ -174,6 +173,20 @@ def _row(task: str, domain: str, cats: Sequence[Cat]) -> dict[str, Any]:
         "words": sum(lengths) / len(lengths) if lengths else None,
         "agreement": sum(agreement) / len(agreement) if agreement else None,
     }
+
+
+def term_agreement(cats: Sequence[Cat]) -> list[dict[str, Any]]:
+    """Agreement for each target term (the paper's Table 10), lowest first; nothing where no votes are known."""
+    shares: dict[tuple[str, str], list[float]] = {}
+    for cat in cats:
+        found = [share for label in cat.candidates if (share := agreement_of(cat, label)) is not None]
+        shares.setdefault((cat.domain, cat.target), []).extend(found)
+    rows = [
+        {"domain": domain, "target": target, "sentences": len(found), "agreement": sum(found) / len(found)}
+        for (domain, target), found in shares.items()
+        if found
+    ]
+    return sorted(rows, key=lambda row: (row["agreement"], row["target"]))
 
 
 def words(cat: Cat, label: str) -> int:

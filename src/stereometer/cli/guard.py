@@ -23,7 +23,7 @@ def guarded(command: Callable[Args, None]) -> Callable[Args, None]:
     def wrapped(*args: Args.args, **kwargs: Args.kwargs) -> None:
         try:
             command(*args, **kwargs)
-            sys.stdout.flush()
+            _flush()
         except StereometerError as error:
             say(f"error: {error}")
             raise typer.Exit(error.exit_code) from None
@@ -31,17 +31,23 @@ def guarded(command: Callable[Args, None]) -> Callable[Args, None]:
             say("interrupted: answers so far are kept; the same command goes on from here.")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
-            # The reader of our output went away (`| head`): leave quietly, with nothing left to flush.
+            # The reader of our output went away (`| head`): leave quietly.
             _drop_output()
             raise typer.Exit(0) from None
-        except OSError as error:
-            _drop_output()
-            say(
-                f"error: the output cannot be written: {error.strerror or error}. The disk may be full. What was measured is stored all the same."
-            )
-            raise typer.Exit(1) from None
 
     return wrapped
+
+
+def _flush() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        _drop_output()
+        raise StereometerError(
+            f"The output cannot be written: {error.strerror or error}. The disk may be full. Send it somewhere else."
+        ) from None
 
 
 def _drop_output() -> None:

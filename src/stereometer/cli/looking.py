@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,11 @@ from rich.table import Table
 from stereometer import catalog
 from stereometer.api import open_named
 from stereometer.benchmarks import crows_pairs, stereoset
-from stereometer.benchmarks.benchmark import Benchmark
+from stereometer.benchmarks.benchmark import Benchmark, Card
 from stereometer.cache import Cache
 from stereometer.cli.guard import say
 from stereometer.cli.tables import console, print_json
+from stereometer.errors import DataMissing
 
 
 def list_command(json: bool) -> None:
@@ -41,23 +43,27 @@ def list_command(json: bool) -> None:
 
 
 def show_command(name: str, data: Path | None, json: bool) -> None:
-    benchmark = open_named(name, data)
+    """The card always; statistics where the data are here, otherwise how to get them and exit 4."""
+    try:
+        benchmark = open_named(name, data)
+    except DataMissing:
+        if not json:
+            _print_card(catalog.find("benchmark", name).card)
+        raise
     tables = {shape: _statistics(benchmark, shape) for shape in benchmark.shapes if shape in benchmark.measures}
+    cats: Any = benchmark.shapes.get("cat", ())
+    terms = stereoset.term_agreement(cats)
     if json:
-        print_json(
-            {
-                "schema": "show@1",
-                "card": asdict(benchmark.card),
-                "digest": benchmark.digest,
-                "as_released": benchmark.as_released,
-                "notes": benchmark.notes,
-                "statistics": tables,
-            }
-        )
+        found = {"card": asdict(benchmark.card), "digest": benchmark.digest, "as_released": benchmark.as_released, "notes": benchmark.notes}
+        print_json({"schema": "show@1", **found, "statistics": tables, "term_agreement": terms})
         return
-    _print_card(benchmark)
+    _print_card(benchmark.card)
+    _print_source(benchmark)
     for rows in tables.values():
         _print_rows(rows)
+    if terms:
+        console().print("\nannotator agreement by target term, lowest and highest (all of them: --json)")
+        _print_rows(terms[:5] + terms[-5:] if len(terms) > 10 else terms)
 
 
 def _statistics(benchmark: Benchmark, shape: str) -> list[dict[str, Any]]:
@@ -65,22 +71,36 @@ def _statistics(benchmark: Benchmark, shape: str) -> list[dict[str, Any]]:
     return stereoset.statistics(items) if shape == "cat" else crows_pairs.statistics(items)
 
 
-def _print_card(benchmark: Benchmark) -> None:
-    out, card = console(), benchmark.card
+def _print_card(card: Card) -> None:
+    out = console()
     out.print(
         f"[bold]{escape(card.title)}[/] ({card.year}, {card.language}, {card.licence})\n{escape(card.citation)}\n{escape(card.population)}"
     )
-    state = "as released" if benchmark.as_released else "no released version to compare with" if not card.digest else "NOT as released"
-    out.print(f"read from {escape(benchmark.source)}: content {benchmark.digest[:16]}, {state}")
-    for title, lines in (
-        ("notes", benchmark.notes),
-        ("known problems", card.known_problems),
-        ("must not be concluded", card.not_concluded),
-    ):
+    counts = ", ".join(f"{count} of shape {shape}" for shape, count in card.counts.items())
+    if counts:
+        out.print(f"items: {counts}\ncontent sha256: {card.digest}")
+    out.print(f"to be had from: {escape(card.get)}")
+    _print_lists(("known problems", card.known_problems), ("must not be concluded", card.not_concluded))
+
+
+def _print_source(benchmark: Benchmark) -> None:
+    state = (
+        "as released"
+        if benchmark.as_released
+        else "no released version to compare with"
+        if not benchmark.card.digest
+        else "NOT as released"
+    )
+    console().print(f"read from {escape(benchmark.source)}: content {benchmark.digest[:16]}, {state}")
+    _print_lists(("notes", benchmark.notes))
+
+
+def _print_lists(*lists: tuple[str, Sequence[str]]) -> None:
+    for title, lines in lists:
         if lines:
-            out.print(f"[bold]{title}[/]")
+            console().print(f"[bold]{title}[/]")
             for line in lines:
-                out.print(f"  - {escape(line)}")
+                console().print(f"  - {escape(line)}")
 
 
 def _print_rows(rows: list[dict[str, Any]]) -> None:

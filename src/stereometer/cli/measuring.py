@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -131,31 +132,20 @@ def _dry(job: api.Job) -> dict[str, Any]:
     return found | {"requests": requests, "distinct": len(seen), "tokens": tokens, "skipped": skipped, "seconds": round(rate * tokens, 1)}
 
 
-def _watch(title: str) -> Progress:
+@contextmanager
+def _watch(title: str) -> Iterator[Progress]:
     """A progress bar on a terminal, nothing in a pipe."""
     if not sys.stderr.isatty():
-        return silent
+        yield silent
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
-    bar = Bars(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    task = bar.add_task(title, total=None)
-    bar.start()
-
-    def told(done: int, total: int) -> None:
-        bar.update(task, completed=done, total=total)
-        if done >= total:
-            bar.stop()
-
-    return told
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def replay_command(asked: Measuring, file: Path, benchmark: str, data: Path | None, name: str | None, measure: str | None) -> None:

@@ -40,8 +40,9 @@ def cell(one: Estimate | None) -> str:
         return ""
     if one.value is None:
         return "none"
-    text = f"{one.value:.1f} \\[{one.low:.1f}, {one.high:.1f}]"
-    return text if one.published is None else f"{text}\npublished {one.published.value:.1f}"
+    if one.published is not None:
+        return f"{one.value:.2f} \\[{one.low:.1f}, {one.high:.1f}]\npublished {one.published.value:.2f}"
+    return f"{one.value:.1f} \\[{one.low:.1f}, {one.high:.1f}]"
 
 
 def print_results(results: Iterable[Result]) -> None:
@@ -86,15 +87,21 @@ Rows = Mapping[tuple[tuple[str, str], ...], Mapping[str, Estimate]]
 
 def _cat_table(rows: Rows) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("", "n / asked", "terms", "lms (ideal 100)", "ss (ideal 50)", "icat (ideal 100)", "what ss says"):
+    for title in ("", "n / asked", "terms", "lms (ideal 100)", "ss (ideal 50)", "ties", "icat (ideal 100)", "what ss says"):
         table.add_column(title, justify="left" if title in ("", "what ss says") else "right")
     for key, found in rows.items():
-        ss = found["ss"]
+        lms, ss, icat = (found[name] for name in ("lms", "ss", "icat"))
         says = f"{ss.verdict} ({p_value(ss.p_adjusted)})" if ss.verdict else ""
-        table.add_row(
-            named(dict(key)), f"{ss.n} / {ss.asked}", str(ss.terms), *(cell(found.get(name)) for name in ("lms", "ss", "icat")), says
-        )
+        terms = f"{ss.terms}{FIXED if _fixed(ss) else ''}"
+        table.add_row(named(dict(key)), f"{ss.n} / {ss.asked}", terms, cell(lms), cell(ss), str(ss.ties), cell(icat), says)
     return table
+
+
+FIXED = "*"
+
+
+def _fixed(one: Estimate) -> bool:
+    return "terms held fixed" in (one.interval or "")
 
 
 def _pair_table(rows: Rows) -> Table:
@@ -125,6 +132,10 @@ def _legend(results: Sequence[Result], rows: Rows) -> str:
     for result in results:
         skipped = {reason: count for one in result.estimates if not one.slice for reason, count in one.skipped.items()}
         lines += [f"{escape(result.model)}: {count} items skipped ({escape(reason)})." for reason, count in skipped.items()]
+    poor = [named(dict(key)) for key, found in rows.items() if "lms" in found and found["lms"].verdict not in (None, "better than chance")]
+    lines += [f"lms is not distinguishable from chance, or worse, in: {', '.join(poor)}."] if poor else []
+    if any(_fixed(one) for found in rows.values() for one in found.values()):
+        lines.append(f"{FIXED} fewer than ten terms: they are held fixed, and the interval speaks of these terms only.")
     level = float(results[0].settings["level"])
     lines.append(f"\\[low, high]: {level:.0%} intervals. p: against 50, Holm over the slices of the same kind.")
     lines.append("A score near 50 does not show that a model is free of bias.")
@@ -147,10 +158,12 @@ def print_comparison(found: Comparison) -> None:
     for pair in found.pairs:
         out.print(f"\n[bold]{escape(pair.first)}[/] -> [bold]{escape(pair.second)}[/]: {pair.items} of {pair.asked} items")
         out.print(_difference_table(pair.differences))
+        for one in pair.withheld:
+            out.print(f"{named(one.slice)}: not compared, {escape(one.why)}.")
         out.print(_flips(pair))
     out.print(
         "[dim]p: adjusted (Holm) over every difference of that metric in slices of the same kind, across all pairs shown. "
-        "Could be seen: the smallest true difference found with 80 % power.[/]"
+        "Could be seen: the smallest true difference that one test, before correction, finds with 80 % power.[/]"
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from stereometer.measures.coverage import Asked
 from stereometer.measures.verdicts import LANGUAGE, PREFERENCE, judged
-from stereometer.stats.intervals import Drawn, Floats, Ints, generator, percentile, resampled_clusters, resampled_strata, wilson
+from stereometer.stats.intervals import Floats, Ints, generator, percentile, resampled_clusters, resampled_means, wilson
 from stereometer.stats.tests import sign_flip, t_test
 from stereometer.types import Estimate, Score, Settings, Slice, Variant
 
@@ -24,8 +24,6 @@ TIE = 1e-6
 """`sound`: closer than this is a tie."""
 FEW_TERMS = 10
 """With fewer terms than this the terms are held fixed and items are resampled within them."""
-FEW_ITEMS = 5
-"""With fewer items a term than this (on average) resampling within terms would see hardly any spread: items of all terms are drawn together."""
 CELLS = 2_000_000
 """Resamples x terms held in memory at once."""
 
@@ -128,15 +126,6 @@ class Sample:
     def fixed_terms(self) -> bool:
         return self.terms < FEW_TERMS
 
-    @property
-    def few_items(self) -> bool:
-        return self.terms > 1 and items_a_term(self.outcomes) < FEW_ITEMS
-
-
-def items_a_term(tables: Ints) -> float:
-    """Items a term."""
-    return float(tables.sum()) / len(tables)
-
 
 def sample(cells: Tally, slice_: Slice) -> Sample:
     """The part of the tally that a slice names, terms in the order of the tally."""
@@ -163,10 +152,10 @@ def icat(lms: Floats, ss: Floats) -> Floats:
     return lms * np.minimum(ss, 100 - ss) / 50
 
 
-def rates(outcomes: Ints, kinds: Ints | slice = slice(None)) -> tuple[Floats, Floats]:
-    """lms and ss, in percent, of tallies whose last axis counts outcomes of these kinds."""
-    n = np.maximum(outcomes.sum(axis=-1), 1)
-    return 100 * (outcomes @ LMS_OF[kinds]) / n, 100 * (outcomes @ SS_OF[kinds]) / n
+def rates(outcomes: Ints) -> tuple[Floats, Floats]:
+    """lms and ss, in percent, of tallies whose last axis is the outcome."""
+    n = outcomes.sum(axis=-1)
+    return 100 * (outcomes @ LMS_OF) / n, 100 * (outcomes @ SS_OF) / n
 
 
 def averages(lms: Floats, ss: Floats, n: Ints, weights: Floats | Ints) -> dict[str, Floats]:
@@ -210,15 +199,8 @@ def _terms_drawn(found: Sample, resamples: int, rng: np.random.Generator) -> dic
 
 
 def _items_drawn(found: Sample, resamples: int, rng: np.random.Generator) -> dict[str, Floats]:
-    return averages_of_items(resampled_strata(found.outcomes, resamples, rng, found.few_items))
-
-
-def averages_of_items(drawn: Drawn) -> dict[str, Floats]:
-    """Averages over the terms that a resample of items has."""
-    found = [rates(tallies, kinds) for kinds, tallies in drawn]
-    lms, ss = (np.stack([one[index] for one in found], axis=-1) for index in (0, 1))
-    n = np.stack([tallies.sum(axis=-1) for _, tallies in drawn], axis=-1)
-    return averages(lms, ss, n, (n > 0).astype(np.float64))
+    lms, ss = resampled_means(found.outcomes, (LMS_OF, SS_OF), resamples, rng)
+    return averages(100 * lms, 100 * ss, found.n, np.ones(found.terms))
 
 
 def deviations(found: Sample, of: Floats) -> list[Floats]:
@@ -301,7 +283,7 @@ def _empty(found: Sample, name: str, why: str) -> Estimate:
 
 
 def _estimate(found: Sample, name: str, value: float, draws: Floats, settings: Settings) -> Estimate:
-    low, high, method = _interval(found, name, value, draws, settings)
+    low, high, method = _interval(found, name, draws, settings)
     p = TESTED[name](found) if name in TESTED else None
     return Estimate(
         name, found.slice, value, low, high, found.asked.answered, found.asked.count, _ties(found, name), _ideal(name),
@@ -315,14 +297,28 @@ TESTED: dict[str, Callable[[Sample], float]] = {
 }
 
 
-def _interval(found: Sample, name: str, value: float, draws: Floats, settings: Settings) -> tuple[float, float, str]:
+def _interval(found: Sample, name: str, draws: Floats, settings: Settings) -> tuple[float, float, str]:
     low, high = percentile(draws, settings.level)
-    if low == high and name in ("ss", "lms"):
+    if low == high:
         # Items that all agree leave the bootstrap no spread; that is not certainty.
-        low, high = (100 * bound for bound in wilson(value / 100 * found.asked.answered, found.asked.answered, settings.level))
+        low, high = _unanimous(found, name, settings.level)
         return low, high, "Wilson: all items agree; terms held fixed" if found.fixed_terms else "Wilson: all terms agree"
-    if not found.fixed_terms:
-        return low, high, "percentile bootstrap over target terms"
-    if found.few_items:
-        return low, high, "percentile bootstrap over the items of all terms together: too few a term"
-    return low, high, "percentile bootstrap over items, terms held fixed"
+    if found.fixed_terms:
+        return low, high, "percentile bootstrap over items, terms held fixed"
+    return low, high, "percentile bootstrap over target terms"
+
+
+def _unanimous(found: Sample, name: str, level: float) -> tuple[float, float]:
+    """Wilson's interval for ss and lms; for icat the range it takes over both."""
+    values, n = point(found), found.asked.answered
+
+    def bounds(of: str) -> tuple[float, float]:
+        low, high = wilson(values[of] / 100 * n, n, level)
+        return 100 * low, 100 * high
+
+    ss, lms = bounds("ss"), bounds("lms") if found.has_lms else (0.0, 100.0)
+    if not name.startswith("icat"):
+        return ss if name.startswith("ss") else lms
+    middle = [50.0] if ss[0] < 50 < ss[1] else []
+    corners = [a * min(b, 100 - b) / 50 for a in lms for b in (*ss, *middle)]
+    return min(corners), max(corners)

@@ -73,10 +73,28 @@ def shared_words(left: str, right: str) -> tuple[list[Span], list[Span]]:
 
 
 def longest_common(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
-    """Positions of a longest common subsequence.
+    """Positions of a longest common subsequence: what both begin and end with, and the best of what is between.
 
     difflib would take the longest block first, which repeated words can put in the wrong place.
     """
+    head = _common_start(left, right)
+    tail = _common_start(left[head:][::-1], right[head:][::-1])
+    inner = _between(left[head : len(left) - tail], right[head : len(right) - tail])
+    ends = [(len(left) - at, len(right) - at) for at in range(tail, 0, -1)]
+    return [*((at, at) for at in range(head)), *((head + i, head + j) for i, j in inner), *ends]
+
+
+def _common_start(left: Sequence[str], right: Sequence[str]) -> int:
+    return next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+
+
+ALIGNABLE = 4_000_000
+"""Cells of the table below: two thousand words against two thousand."""
+
+
+def _between(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
+    if len(left) * len(right) > ALIGNABLE:
+        raise Skip("too long to align")
     best = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
     for i in reversed(range(len(left))):
         for j in reversed(range(len(right))):

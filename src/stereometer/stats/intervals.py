@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import sqrt
 from statistics import NormalDist
 from zlib import crc32
@@ -26,7 +26,7 @@ def wilson(successes: float, n: int, level: float) -> tuple[float, float]:
     share = successes / n
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    return 0.0 if share == 0 else max(0.0, middle - half), 1.0 if share == 1 else min(1.0, middle + half)
 
 
 def percentile(samples: Floats, level: float) -> tuple[float, float]:
@@ -40,28 +40,32 @@ def resampled_clusters(count: int, resamples: int, rng: np.random.Generator) -> 
     return rng.multinomial(count, np.full(count, 1 / count), size=resamples)
 
 
-def resampled_tallies(tally: Ints, resamples: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+def resampled_tallies(tally: Ints, resamples: int, rng: np.random.Generator, total: int | None = None) -> tuple[Ints, Ints]:
     """Tallies of items drawn with replacement: the categories that occur, and resamples x those categories.
 
     Items that fall in the same category are the same to every statistic of the tally, so drawing category
     counts is drawing items, at a cost that does not grow with their number.
     """
     present = np.flatnonzero(tally)
-    total = int(tally.sum())
-    return present, rng.multinomial(total, tally[present] / total, size=resamples)
+    share = tally[present] / tally.sum()
+    return present, rng.multinomial(int(tally.sum()) if total is None else total, share, size=resamples)
 
 
-Drawn = list[tuple[Ints, Ints]]
-"""For each stratum the categories that occur in it, and resamples x those categories."""
+def resampled_means(tallies: Ints, values: Sequence[Floats], resamples: int, rng: np.random.Generator) -> list[Floats]:
+    """Means of some values of items (each at most 1), drawn within each row of tallies: for each value resamples x rows.
 
-
-def resampled_strata(tallies: Ints, resamples: int, rng: np.random.Generator, together: bool) -> Drawn:
-    """Items drawn within each stratum (row of tallies), or from all of them together, where a stratum may then come out empty."""
-    if not together:
-        return [resampled_tallies(row, resamples, rng) for row in tallies]
-    cells, drawn = resampled_tallies(tallies.ravel(), resamples, rng)
-    stratum, category = np.divmod(cells, tallies.shape[1])
-    return [(category[stratum == row], drawn[:, stratum == row]) for row in range(len(tallies))]
+    Drawing n items from n shows (n - 1) / n of their variance, so deviations are widened by the square root of its
+    inverse. A single item shows none: there the spread of all rows together stands in.
+    """
+    found: list[list[Floats]] = [[] for _ in values]
+    for row in tallies:
+        n = int(row.sum())
+        source = row if n > 1 else tallies.sum(axis=0)
+        kinds, drawn = resampled_tallies(source, resamples, rng, n)
+        for means, of in zip(found, values, strict=True):
+            deviation = drawn @ of[kinds] / n - (source @ of) / source.sum()
+            means.append(np.clip((row @ of) / n + deviation * sqrt(n / max(1, n - 1)), 0.0, 1.0))
+    return [np.stack(means, axis=-1) for means in found]
 
 
 def resampled_medians(values: Floats, resamples: int, rng: np.random.Generator) -> Floats:

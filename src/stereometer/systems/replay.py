@@ -52,12 +52,14 @@ class Replayed:
             yield Score(item.id, item.slices, {} if skipped else known, skipped, item.texts)
 
     def _value(self, ids: Sequence[str], slices: Slice, variant: Variant) -> float | None:
-        """`sound` compares logarithms: a tie of 1e-6 between probabilities would swallow every rare word."""
+        """`sound` compares logarithms, and log-odds across sentences: a tie of 1e-6 between probabilities would swallow every rare word."""
         value = next((self.by_id[one] for one in ids if one in self.by_id), None)
         scale = self.scale.get(slices.get("task", ""), self.scale.get("all", "log"))
         if value is None or variant == "paper" or scale == "log":
             return value
-        return log(max(value, float_info.min))
+        # A next-sentence probability saturates near 1: its log-odds do not.
+        odds = log(max(1 - value, float_info.min)) if slices.get("task") == "intersentence" else 0.0
+        return log(max(value, float_info.min)) - odds
 
 
 def candidate_ids(item: Any) -> Mapping[str, Sequence[str]]:
@@ -161,7 +163,7 @@ def _predictions(path: Path, value: Any, name: str | None) -> Replayed:
     if not by_id:
         raise DataError(f"{path} has no scores. There is nothing to replay. Check that it is the right file.")
     scale = {task: _scale(by_id[one] for one, of in tasks.items() if of == task) for task in value}
-    return Replayed(path, name or system_name(path), by_id, scale, tasks, _scale_notes(scale))
+    return Replayed(path, name or system_name(path), by_id, scale, tasks)
 
 
 def finite_number(value: object, where: str) -> float:
@@ -181,9 +183,15 @@ def _scale(values: Iterable[float]) -> str:
     return "probability" if found and all(0 <= value <= 1 for value in found) else "log"
 
 
-def _scale_notes(scale: Mapping[str, str]) -> tuple[str, ...]:
-    tasks = sorted(task for task, kind in scale.items() if kind == "probability")
-    return (f"The {' and '.join(tasks)} scores are probabilities; `sound` compares their logarithms.",) if tasks else ()
+def scale_notes(found: Replayed, variant: Variant) -> tuple[str, ...]:
+    """How `sound` reads probabilities; `paper` takes them as they are."""
+    ways = {"intrasentence": "logarithms", "intersentence": "log-odds"}
+    told = [
+        f"The {task} scores are probabilities; their {ways.get(task, 'logarithms')} are compared."
+        for task, kind in sorted(found.scale.items())
+        if kind == "probability"
+    ]
+    return tuple(told) if variant == "sound" else ()
 
 
 def _jsonl(path: Path, name: str | None) -> Replayed:

@@ -1,0 +1,67 @@
+"""Competitors timed in turn, several rounds, the least of each; and what the machine can do at best, measured in between."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+SIDE = 2048
+"""Of the square matrices whose product is the machine's sgemm peak."""
+
+
+class Peak:
+    """The best rate of a large float32 matrix product so far, in FLOP a second."""
+
+    def __init__(self) -> None:
+        self.left, self.right, self.out = torch.randn(SIDE, SIDE), torch.randn(SIDE, SIDE), torch.empty(SIDE, SIDE)
+        self.rate = 0.0
+
+    def probe(self, times: int = 4) -> None:
+        for _ in range(times):
+            start = time.perf_counter()
+            torch.mm(self.left, self.right, out=self.out)
+            self.rate = max(self.rate, 2 * SIDE**3 / (time.perf_counter() - start))
+
+
+@dataclass(frozen=True)
+class Timed:
+    """The least seconds of a competitor over all items, and what it answered."""
+
+    seconds: float
+    answers: Any
+
+
+Competitor = Callable[[Sequence[Any]], Mapping[Any, Any]]
+"""From items to their scores."""
+
+
+def contest(competitors: Mapping[str, Competitor], items: Sequence[Any], peak: Peak, rounds: int, block: int) -> dict[str, Timed]:
+    """Every competitor on every block of items in turn; the least of its rounds on each block, summed."""
+    seconds, answers = dict.fromkeys(competitors, 0.0), {name: {} for name in competitors}
+    for start in range(0, len(items), block):
+        some = items[start : start + block]
+        least = dict.fromkeys(competitors, float("inf"))
+        for _ in range(rounds):
+            peak.probe()
+            for name, competitor in competitors.items():
+                began = time.perf_counter()
+                found = competitor(some)
+                least[name] = min(least[name], time.perf_counter() - began)
+                answers[name] |= found
+        seconds = {name: seconds[name] + least[name] for name in competitors}
+    return {name: Timed(seconds[name], answers[name]) for name in competitors}
+
+
+def best_size(competitor: Callable[[Sequence[Any], int], Any], items: Sequence[Any], sizes: Sequence[int]) -> int:
+    """The batch size at which a competitor is fastest, the least of two tries each."""
+    taken = {}
+    for size in sizes:
+        for _ in range(2):
+            start = time.perf_counter()
+            competitor(items, size)
+            taken[size] = min(taken.get(size, float("inf")), time.perf_counter() - start)
+    return min(taken, key=taken.__getitem__)
