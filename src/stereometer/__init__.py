@@ -15,6 +15,10 @@ _LAZY = {
 }
 
 
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> object:
     """Verbs are imported when they are first used, so that `stereometer --help` loads nothing heavy."""
     if name not in _LAZY:

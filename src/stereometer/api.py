@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from importlib.util import find_spec
 from itertools import chain
@@ -69,7 +69,7 @@ def open_model(name: str, seed: int = 0, options: Mapping[str, Any] | None = Non
     _not_a_slip(name)
     if find_spec("torch") is None or find_spec("transformers") is None:
         raise ModelError(
-            f"{name} is a language model, which needs torch and transformers. They are in an optional part of the package. Run `pip install 'stereometer[hf]'`."
+            f"{name} is a language model, which needs torch and transformers. They are in an optional part of the package. From a clone: `pip install '.[hf]'`."
         )
     from stereometer.backends.checkpoint import Options
     from stereometer.backends.open import open_checkpoint
@@ -281,7 +281,13 @@ def replayed(
     found = read_replay(file, system)
     if found.pairs and data is None and catalog.has("benchmark", benchmark):
         source: Source = catalog.find("benchmark", benchmark)
+        if "pair" not in source.measures:
+            raise UsageError(
+                f"{file} holds scores of pairs, {benchmark} is not a set of pairs. The scores are of another benchmark. Name that with --benchmark, or its items with --data."
+            )
         items = Benchmark(source.card, {"pair": found.pairs}, file.name, measures=source.measures)
+        if not items.as_released:
+            items = replace(items, card=replace(source.card, title=f"The pairs in {file.name}, given as {source.card.title}"))
         loaded, shape = items.described("The pairs are those in the file."), "pair"
     else:
         loaded = open_named(benchmark, data)

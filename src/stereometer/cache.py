@@ -119,6 +119,13 @@ class Cache:
 
     def put(self, identity: str, answers: Mapping[str, Answer]) -> None:
         """All of them or, if the process dies here, none."""
+        try:
+            self._put(identity, answers)
+        except sqlite3.DatabaseError as error:
+            self._reopen(error)
+            self._put(identity, answers)
+
+    def _put(self, identity: str, answers: Mapping[str, Answer]) -> None:
         now = time.time()
         rows = [(cache_key(identity, key), *pack(answer), now) for key, answer in answers.items()]
         with self._transaction():

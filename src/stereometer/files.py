@@ -173,6 +173,7 @@ UNWRITABLE = frozenset(
         errno.ENOTDIR,
         errno.EISDIR,
         errno.ENOENT,
+        errno.EEXIST,
         errno.EIO,
         errno.ENAMETOOLONG,
     }

@@ -22,7 +22,7 @@ from stereometer.cache import Cache
 from stereometer.engines.serial import Serial
 from stereometer.files import replacing, write_json, write_line
 from stereometer.measures.pair_metrics import confidence
-from stereometer.types import Answer, Backend, Estimate, Item, Measure, ModelCard, Request, Result, Score, Settings, Skip
+from stereometer.types import Answer, Backend, Estimate, Item, Measure, ModelCard, Request, Result, Score, Settings, Skip, digest_of
 
 WINDOW = 4096
 """Requests planned before they are asked."""
@@ -165,10 +165,11 @@ class Task:
 
 
 def limited(items: Sequence[Item], limit: int | None) -> Sequence[Item]:
-    """At most `limit` items, spread evenly so that tasks, domains and terms keep their shares."""
+    """At most `limit` items, by lot from their ids: the same every time, and a smaller lot is part of a larger one."""
     if limit is None or limit >= len(items):
         return items
-    return [items[index * len(items) // limit] for index in range(limit)]
+    drawn = set(sorted(range(len(items)), key=lambda index: digest_of(items[index].id))[:limit])
+    return [item for index, item in enumerate(items) if index in drawn]
 
 
 def finish(task: Task, scores: Iterable[Score], folder: Path | None, tally: Tally) -> tuple[Result, Path]:
@@ -212,7 +213,7 @@ def _record(started: float, tally: Tally) -> dict[str, Any]:
 def _result(task: Task, estimates: Sequence[Estimate]) -> Result:
     card, benchmark = task.benchmark.card, task.benchmark
     whole = benchmark.as_released and task.limit is None
-    limit = (f"Limited to {len(task.items)} items, spread evenly.",) if task.limit is not None else ()
+    limit = (f"Limited to {len(task.items)} items, drawn by lot.",) if task.limit is not None else ()
     notice = (card.notice,) if card.notice else ()
     return Result(
         benchmark=benchmark.name,

@@ -119,7 +119,6 @@ def test_a_place_where_nobody_listens(kept: Path) -> None:
     assert everything(kept) == []
 
 
-@pytest.mark.xfail(strict=True, reason="http.client's own errors are neither URLError nor OSError (arrivals._fetch)")
 def test_a_place_that_does_not_speak_http() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
@@ -137,7 +136,6 @@ def test_a_place_that_does_not_speak_http() -> None:
             thread.join()
 
 
-@pytest.mark.xfail(strict=True, reason="an address that is none is found out by urllib, with a traceback (arrivals._fetch)")
 @pytest.mark.parametrize("url", ["http://[", "http://a b/", "http://127.0.0.1:port/"])
 def test_an_address_that_is_none(url: str) -> None:
     said = pull(url)

@@ -1,7 +1,8 @@
-"""The zoo of tiny models; without torch there is nothing to collect here."""
+"""The zoo of tiny models; without torch there is nothing to collect here, and no test asks a hub."""
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,9 @@ import pytest
 
 if TYPE_CHECKING:
     from tests.models.zoo import Zoo
+
+os.environ["HF_HUB_OFFLINE"] = "1"  # read once, where huggingface_hub is first imported
+os.environ["TQDM_DISABLE"] = "1"
 
 collect_ignore_glob = [] if find_spec("torch") and find_spec("transformers") else ["test_*.py"]
 """Language models are an optional part of the package."""
@@ -19,10 +23,3 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
     from tests.models.zoo import Zoo
 
     return Zoo(tmp_path_factory.mktemp("zoo"))
-
-
-@pytest.fixture(autouse=True)
-def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No hub, no progress bars."""
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setenv("TQDM_DISABLE", "1")

@@ -354,18 +354,26 @@ def shared_words(left: Reading, right: Reading) -> tuple[list[int], list[int]]:
     return found[0], found[1]
 
 
-def longest(left: Sequence[str], right: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """A longest common subsequence: a match is taken where there is one, else the left side gives way before the right."""
+def longest(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
+    """A longest common subsequence: what both begin with, what both end with, and a longest one of what lies between."""
+    start = 0
+    while start < min(len(left), len(right)) and left[start] == right[start]:
+        start += 1
+    end = 0
+    while end < min(len(left), len(right)) - start and left[-1 - end] == right[-1 - end]:
+        end += 1
+    lefts, rights = len(left) - end, len(right) - end
 
     @cache
-    def after(i: int, j: int) -> tuple[tuple[int, int], ...]:
-        if i == len(left) or j == len(right):
+    def between(i: int, j: int) -> tuple[tuple[int, int], ...]:
+        """A match is taken where there is one, else the left side gives way before the right."""
+        if i == lefts or j == rights:
             return ()
         if left[i] == right[j]:
-            return ((i, j), *after(i + 1, j + 1))
-        return max(after(i + 1, j), after(i, j + 1), key=len)
+            return ((i, j), *between(i + 1, j + 1))
+        return max(between(i + 1, j), between(i, j + 1), key=len)
 
-    return after(0, 0)
+    return [*((at, at) for at in range(start)), *between(start, start), *((lefts + at, rights + at) for at in range(end))]
 
 
 def shared_ids(left: Reading, right: Reading) -> tuple[list[int], list[int]]:

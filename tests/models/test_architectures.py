@@ -37,10 +37,7 @@ def gemma2() -> Any:
 WORKING: dict[str, Callable[[], Any]] = {
     "bloom": lambda: model_of("Bloom", hidden_size=32, n_layer=2, n_head=4),
     "bert as a decoder": lambda: model_of("Bert", "LMHeadModel", is_decoder=True, **SHAPE),
-    "cohere (scaled logits)": lambda: model_of("Cohere", logit_scale=0.25, **GROUPED),
     "granite (divided logits)": lambda: model_of("Granite", logits_scaling=4.0, **GROUPED),
-    "gpt-neox": lambda: model_of("GPTNeoX", **SHAPE),
-    "mixtral": lambda: model_of("Mixtral", num_local_experts=3, **GROUPED),
     "mamba": lambda: model_of("Mamba", hidden_size=32, num_hidden_layers=2, state_size=4),
     "lfm2": lambda: model_of("Lfm2", layer_types=["conv", "full_attention"], conv_L_cache=3, **GROUPED),
     "falcon with alibi": lambda: model_of(
@@ -103,12 +100,6 @@ def masked_slow(model: Any, requests: dict[str, Request], mask: int) -> dict[str
 MASKED: dict[str, Callable[[], Any]] = {
     "mpnet": lambda: model_of("MPNet", "ForMaskedLM", **SHAPE),
     "rembert": lambda: model_of("RemBert", "ForMaskedLM", input_embedding_size=16, output_embedding_size=24, **SHAPE),
-    "mobilebert": lambda: model_of(
-        "MobileBert", "ForMaskedLM", embedding_size=16, intra_bottleneck_size=16, true_hidden_size=16, num_feedforward_networks=1, **SHAPE
-    ),
-    "convbert": lambda: model_of("ConvBert", "ForMaskedLM", embedding_size=32, **SHAPE),
-    "megatron-bert": lambda: model_of("MegatronBert", "ForMaskedLM", **SHAPE),
-    "xlm": lambda: model_of("XLM", "WithLMHeadModel", emb_dim=32, n_layers=2, n_heads=4, max_position_embeddings=POSITIONS),
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stereometer.testing import check_backend, check_measure
+from stereometer.testing import check_backend, check_measure, sample_requests
 from tests.models import items
 from tests.models.agreement import bound
 from tests.models.builders import BUILDS
@@ -45,6 +45,4 @@ def test_every_measure_keeps_the_contract(zoo: Zoo, model: str, measure: str) ->
     strict=True, reason="check_backend asks for the log-probability of the first token of a text, before which nothing stands"
 )
 def test_the_contract_asks_nothing_that_has_no_answer(zoo: Zoo) -> None:
-    from stereometer.testing import sample_requests
-
     assert all(request.start > 0 for request in sample_requests(zoo.backend("qwen3")).values())

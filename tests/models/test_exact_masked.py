@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from stereometer.types import MaskedTokens
 from tests.models import items
 from tests.models.agreement import assert_agree
 from tests.models.builders import names
@@ -15,11 +16,11 @@ from tests.models.zoo import Zoo
 CATS = [("cat-likelihood", "paper"), ("cat-likelihood", "sound"), ("cat-pseudo-likelihood", "paper"), ("cat-pseudo-likelihood", "sound")]
 PAIRS = [(measure, variant) for measure in ("pair-likelihood", "pair-modified-likelihood") for variant in ("paper", "sound")]
 LARGE = "bert-real-vocabulary"
-"""Thirty thousand words: a quarter of the items will do."""
+"""Thirty thousand words: every sixth item will do."""
 
 
 def some(model: str, asked: Sequence[Any]) -> Sequence[Any]:
-    return asked[::4] if model == LARGE else asked
+    return asked[::6] if model == LARGE else asked
 
 
 @pytest.mark.parametrize(("measure", "variant"), CATS)
@@ -36,7 +37,7 @@ def test_pairs_are_those_of_the_slow_way(zoo: Zoo, model: str, measure: str, var
     assert sum(score.skipped is None for score in scores) > len(scores) / 2
 
 
-@pytest.mark.parametrize("model", ["bert", "roberta", "deberta"])
+@pytest.mark.parametrize("model", ["bert", "roberta"])
 def test_within_word_hides_the_later_pieces_of_a_word(zoo: Zoo, model: str) -> None:
     backend, slow = zoo.backend(model), zoo.reference(model, within_word=True)
     together = assert_agree("cat-pseudo-likelihood", "sound", backend, slow, items.cats())
@@ -51,8 +52,6 @@ def test_predictions_are_far_from_uniform(zoo: Zoo, model: str) -> None:
     """Otherwise agreement would mean little."""
     backend = zoo.backend(model)
     encoding = backend.encode("The cook is busy, and so is the nurse.")
-    from stereometer.types import MaskedTokens
-
     request = MaskedTokens(encoding.ids, tuple(((at,), at) for at in range(1, len(encoding.ids) - 1)))
     ((_, answer),) = backend.answer({request.key: request})
     row = list(answer.column("logprob"))

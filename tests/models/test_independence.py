@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 import torch
 
 from stereometer.backends import causal, forward, lean, masked
+from stereometer.benchmarks.pairs import Pair
 from stereometer.cache import Cache
 from stereometer.runner import Tally, computed
 from stereometer.types import Answer, Request
@@ -19,7 +21,7 @@ from tests.models.agreement import assert_agree, assert_same, bound, family, row
 from tests.models.zoo import Zoo
 
 MEASURES = {"masked": "cat-pseudo-likelihood", "permuted": "cat-pseudo-likelihood", "causal": "pair-sentence-likelihood"}
-MODELS = ["bert", "roberta", "albert", "deberta", "modernbert", "gpt2", "llama", "gemma3", "gemma3-wide", "qwen3", "xlnet"]
+MODELS = ["bert", "roberta", "deberta", "modernbert", "gpt2", "llama", "gemma3", "qwen3", "xlnet"]
 
 
 def requests_of(backend: Any) -> dict[str, Request]:
@@ -152,6 +154,7 @@ def test_texts_in_trees_are_texts_one_by_one(zoo: Zoo, model: str, monkeypatch: 
     assert_same(shared, slow(together.model, requests))
 
 
+@contextmanager
 def refusing(trunk: Any) -> Iterator[None]:
     """A trunk that takes no mask of four dimensions."""
 
@@ -160,10 +163,13 @@ def refusing(trunk: Any) -> Iterator[None]:
             raise ValueError("attention_mask should be of shape (batch, sequence)")
 
     hook = trunk.register_forward_pre_hook(check, with_kwargs=True)
-    yield
-    hook.remove()
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
+@contextmanager
 def ignoring(trunk: Any) -> Iterator[None]:
     """A trunk that does not care what it is told."""
 
@@ -171,8 +177,10 @@ def ignoring(trunk: Any) -> Iterator[None]:
         return given, {name: value for name, value in told.items() if name not in ("attention_mask", "position_ids")}
 
     hook = trunk.register_forward_pre_hook(forget, with_kwargs=True)
-    yield
-    hook.remove()
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
 @pytest.mark.parametrize("how", [refusing, ignoring])
@@ -180,7 +188,7 @@ def test_a_model_that_takes_no_trees_is_asked_text_by_text(zoo: Zoo, how: Any) -
     backend = zoo.backend("llama")
     requests = family(9, 5, 4) | family(3, 8, 3, seed=1)
     expected = slow(backend.model, requests)
-    for _ in how(backend.model.base_model):
+    with how(backend.model.base_model):
         assert_same(rows(backend, requests), expected)
         assert backend.way == backend.one_by_one
 
@@ -194,7 +202,7 @@ def test_so_it_is_where_the_first_texts_do_not_branch(zoo: Zoo, how: Any) -> Non
     backend = zoo.backend("llama")
     first, second = family(9, 5, 1), family(9, 5, 4, seed=1)
     expected = slow(backend.model, second)
-    for _ in how(backend.model.base_model):
+    with how(backend.model.base_model):
         rows(backend, first)
         assert_same(rows(backend, second), expected)
 
@@ -220,8 +228,6 @@ def test_shorter_texts_after_texts_longer_than_a_sliding_window(zoo: Zoo) -> Non
     strict=True, reason="the lean trunk counts positions itself; RoBERTa's own positions skip the padding token, which a text can name"
 )
 def test_a_text_that_names_the_padding_token(zoo: Zoo) -> None:
-    from stereometer.benchmarks.pairs import Pair
-
     named = [Pair("plain", "The cook left.", "The man left.", "x"), Pair("padding", "The <pad> cook left.", "The <pad> man left.", "x")]
     backend, slow_way = zoo.backend("roberta"), zoo.reference("roberta")
     assert_agree("pair-likelihood", "sound", backend, slow_way, named[:1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -37,16 +38,19 @@ def limited(run: Callable[..., Any], most: int, error: BaseException) -> Callabl
     return guarded
 
 
+@contextmanager
 def limit_rows(trunk: Any, most: int, error: BaseException) -> Iterator[None]:
     """The same for a model that is called as it is."""
 
-    def check(_: Any, __: Any, told: dict[str, Any]) -> None:
-        if told["input_ids"].shape[0] > most:
+    def check(_: Any, given: Any, told: dict[str, Any]) -> None:
+        if len(given[0] if given else told["input_ids"]) > most:
             raise error
 
     hook = trunk.register_forward_pre_hook(check, with_kwargs=True)
-    yield
-    hook.remove()
+    try:
+        yield
+    finally:
+        hook.remove()
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
@@ -60,7 +64,7 @@ def test_a_masked_batch_that_does_not_fit_goes_on_in_halves(zoo: Zoo, error: Bas
 def test_so_does_any_other(zoo: Zoo, model: str) -> None:
     backend = zoo.backend(model)
     measure = "pair-likelihood" if model == "xlnet" else "pair-sentence-likelihood"
-    for _ in limit_rows(backend.model.base_model, 1, ERRORS[0]):
+    with limit_rows(backend.model.base_model, 1, ERRORS[0]):
         assert_agree(measure, "sound", backend, zoo.reference(model), items.QUIRKY_PAIRS)
 
 
@@ -74,9 +78,9 @@ def test_a_single_text_that_does_not_fit_says_so(zoo: Zoo, error: BaseException)
 
 def test_so_does_a_single_causal_text(zoo: Zoo) -> None:
     backend = zoo.backend("llama")
-    for _ in limit_rows(backend.model.base_model, 0, ERRORS[0]):
-        with pytest.raises(ModelError, match=r"does not fit into memory"):
-            answered(bound("pair-sentence-likelihood", "sound", backend), backend, items.QUIRKY_PAIRS[:3])
+    measure = bound("pair-sentence-likelihood", "sound", backend)
+    with limit_rows(backend.model.base_model, 0, ERRORS[0]), pytest.raises(ModelError, match=r"does not fit into memory"):
+        answered(measure, backend, items.QUIRKY_PAIRS[:3])
 
 
 def test_another_error_is_not_taken_for_one_of_memory(zoo: Zoo) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from stereometer.cache import Cache
 from stereometer.runner import Tally, computed
 from stereometer.types import Skip
 from tests.models import items
-from tests.models.agreement import assert_agree, bound
+from tests.models.agreement import assert_agree, bound, family, rows, slow
 from tests.models.builders import POSITIONS, build
 from tests.models.vocabularies import VOCABULARIES, minilm_folder
 from tests.models.zoo import Zoo
@@ -300,8 +301,6 @@ def test_float32_needs_no_label(zoo: Zoo) -> None:
 
 
 def test_reduced_precision_is_close_and_not_the_same(zoo: Zoo) -> None:
-    from tests.models.agreement import family, rows
-
     requests = family(5, 5, 3)
     exact, reduced = rows(zoo.backend("gpt2"), requests), rows(zoo.backend("gpt2", dtype="bfloat16"), requests)
     errors = [abs(a - b) for key in requests for a, b in zip(exact[key], reduced[key], strict=True)]
@@ -310,15 +309,11 @@ def test_reduced_precision_is_close_and_not_the_same(zoo: Zoo) -> None:
 
 @pytest.mark.xfail(strict=True, reason="logits are made float32 before the softmax: what float64 gained is lost there")
 def test_float64_is_float64_to_the_end(zoo: Zoo) -> None:
-    from tests.models.agreement import family, rows, slow
-
     backend, requests = zoo.backend("gpt2", dtype="float64"), family(5, 5, 3)
     found, wanted = rows(backend, requests), slow(backend.model, requests)
     assert all(found[key] == pytest.approx(wanted[key], abs=1e-10) for key in requests)
 
 
 def test_quantized_storage_is_named(zoo: Zoo) -> None:
-    from dataclasses import replace
-
     card = Masked(replace(zoo.checkpoint("bert"), quantized="Q4_1", options=Options())).card
     assert "Weights were stored as Q4_1 and are not those of the full model." in card.notes

@@ -45,7 +45,7 @@ def shell(*arguments: object, **options: Any) -> Said:
 def assert_refused(said: Said, code: int, *parts: str) -> None:
     """The right exit code, one sentence of what is wrong, no traceback, nothing on standard output."""
     assert said.code == code, said.err
-    assert said.err.splitlines()[-1].startswith("error: ")
+    assert any(line.startswith("error: ") for line in said.err.splitlines())
     assert "Traceback" not in said.err
     assert said.out == ""
     for part in parts:

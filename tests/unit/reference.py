@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import product
+from math import sqrt
 from statistics import mean
 
 from stereometer.types import Score
@@ -51,11 +52,19 @@ def icat_of(lms: float, ss: float) -> float:
     return lms * min(ss, 100 - ss) / 50
 
 
-def cat_averages(terms: Sequence[Sequence[Score]], variant: str) -> dict[str, float]:
+Rate = tuple[float, float, int]
+"""lms, ss and number of items of one term."""
+
+
+def rate_of(items: Sequence[Score], variant: str) -> Rate:
+    return lms_of(items, variant), ss_of(items, variant), len(items)
+
+
+def averages_of(rates: Sequence[Rate]) -> dict[str, float]:
     """Every average over a list of terms; a term may stand in it more than once."""
-    lms, ss = mean(lms_of(items, variant) for items in terms), mean(ss_of(items, variant) for items in terms)
-    pooled = [one for items in terms for one in items]
-    lms_micro, ss_micro = lms_of(pooled, variant), ss_of(pooled, variant)
+    lms, ss = mean(one[0] for one in rates), mean(one[1] for one in rates)
+    items = sum(n for _, _, n in rates)
+    lms_micro, ss_micro = sum(one[0] * one[2] for one in rates) / items, sum(one[1] * one[2] for one in rates) / items
     return {
         "lms": lms,
         "ss": ss,
@@ -63,26 +72,47 @@ def cat_averages(terms: Sequence[Sequence[Score]], variant: str) -> dict[str, fl
         "lms_micro": lms_micro,
         "ss_micro": ss_micro,
         "icat_micro": icat_of(lms_micro, ss_micro),
-        "icat_term_mean": mean(icat_of(lms_of(items, variant), ss_of(items, variant)) for items in terms),
+        "icat_term_mean": mean(icat_of(one[0], one[1]) for one in rates),
     }
+
+
+def cat_averages(terms: Sequence[Sequence[Score]], variant: str) -> dict[str, float]:
+    return averages_of([rate_of(items, variant) for items in terms])
 
 
 def terms_resampled(scores: Sequence[Score], variant: str, times: int, seed: int) -> list[dict[str, float]]:
     """The averages of `times` resamples of the target terms."""
-    rng, terms = random.Random(seed), list(by_term(scores).values())
-    return [cat_averages(rng.choices(terms, k=len(terms)), variant) for _ in range(times)]
+    rng = random.Random(seed)
+    rates = [rate_of(items, variant) for items in by_term(scores).values()]
+    return [averages_of(rng.choices(rates, k=len(rates))) for _ in range(times)]
 
 
 def items_resampled(scores: Sequence[Score], variant: str, times: int, seed: int) -> list[dict[str, float]]:
-    """The averages of `times` resamples of the items within each target term."""
+    """The averages of `times` resamples of the items within each target term, each widened to its full variance."""
     rng, terms = random.Random(seed), list(by_term(scores).values())
-    return [cat_averages([rng.choices(items, k=len(items)) for items in terms], variant) for _ in range(times)]
+    singles = {one.item: rate_of([one], variant) for items in terms for one in items}
+    named = [[one.item for one in items] for items in terms]
+    return [averages_of([widened(drawn(rng, term, named), term, named, singles) for term in named]) for _ in range(times)]
 
 
-def items_resampled_together(scores: Sequence[Score], variant: str, times: int, seed: int) -> list[dict[str, float]]:
-    """The averages of `times` resamples of all items, over the target terms that come out."""
-    rng, items = random.Random(seed), answered(scores)
-    return [cat_averages(list(by_term(rng.choices(items, k=len(items))).values()), variant) for _ in range(times)]
+def lender(term: Sequence[str], terms: Sequence[Sequence[str]]) -> Sequence[str]:
+    """Where a term's items are drawn from: itself, or everything for a term of a single item, which shows no spread."""
+    return term if len(term) > 1 else [one for items in terms for one in items]
+
+
+def drawn(rng: random.Random, term: Sequence[str], terms: Sequence[Sequence[str]]) -> list[str]:
+    return rng.choices(lender(term, terms), k=len(term))
+
+
+def widened(draw: Sequence[str], term: Sequence[str], terms: Sequence[Sequence[str]], singles: dict[str, Rate]) -> Rate:
+    """A resample of n items has (n - 1) / n of their variance: its deviation is widened by the root of the inverse."""
+    n = len(term)
+    values = []
+    for which in (0, 1):
+        off = mean(singles[one][which] for one in draw) - mean(singles[one][which] for one in lender(term, terms))
+        center = mean(singles[one][which] for one in term)
+        values.append(min(100.0, max(0.0, center + off * sqrt(n / max(1, n - 1)))))
+    return values[0], values[1], n
 
 
 # -------------------------------------------------------------------------------------------- pairs

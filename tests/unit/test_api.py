@@ -42,9 +42,6 @@ def test_two_files_of_ones_own_in_one_run_get_a_folder_each(tmp_path: Path) -> N
     assert len(stereometer.run(*paths, model="fake", **QUICK)) == 2
 
 
-@pytest.mark.xfail(
-    strict=True, raises=UsageError, reason="files of the same name in two folders share a folder under --out (api._folder_name)"
-)
 def test_two_files_of_the_same_name_in_one_run_get_a_folder_each_under_out(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()

@@ -30,23 +30,20 @@ def uneven(terms: int, seed: int = 3, sizes: tuple[int, int] = (3, 9)) -> list[S
     return scores
 
 
-MANY, HANDFUL, SPARSE = uneven(14), uneven(4, seed=6, sizes=(15, 25)), uneven(8, seed=5, sizes=(2, 5))
+MANY, HANDFUL, SPARSE = uneven(14), uneven(4, seed=6, sizes=(15, 25)), uneven(8, seed=5, sizes=(1, 5))
 DATA = {"many terms": MANY, "few terms": HANDFUL, "few terms of few items": SPARSE}
+TERMS, ITEMS = "percentile bootstrap over target terms", "percentile bootstrap over items, terms held fixed"
 SLOWLY = {
     "many terms": reference.terms_resampled,
     "few terms": reference.items_resampled,
-    "few terms of few items": reference.items_resampled_together,
+    "few terms of few items": reference.items_resampled,
 }
-METHODS = {
-    "many terms": "percentile bootstrap over target terms",
-    "few terms": "percentile bootstrap over items, terms held fixed",
-    "few terms of few items": "percentile bootstrap over the items of all terms together: too few a term",
-}
+METHODS = {"many terms": TERMS, "few terms": ITEMS, "few terms of few items": ITEMS}
 
 
 @cache
 def drawn(data: str) -> list[dict[str, float]]:
-    return SLOWLY[data](DATA[data], "sound", 4_000, seed=1)
+    return SLOWLY[data](DATA[data], "sound", 3_000, seed=1)
 
 
 @cache
@@ -57,11 +54,11 @@ def estimates(data: str, level: float) -> list[Estimate]:
 @pytest.mark.parametrize("level", [0.95, 0.5])
 @pytest.mark.parametrize("name", AVERAGES)
 @pytest.mark.parametrize("data", DATA)
-def test_intervals_equal_explicit_resampling_of_terms_or_of_items_within_or_across_terms(data: str, name: str, level: float) -> None:
-    """4,000 slow draws against 20,000: a quantile is known to about a twentieth of the spread; a quarter is allowed."""
+def test_intervals_equal_explicit_resampling_of_many_terms_or_of_items_within_few(data: str, name: str, level: float) -> None:
+    """3,000 slow draws against 20,000: a quantile is known to about a twentieth of the spread; a third is allowed."""
     one, values = pick(estimates(data, level), name), [draw[name] for draw in drawn(data)]
     expected = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    assert (one.low, one.high) == pytest.approx(tuple(expected), abs=0.25 * pstdev(values))
+    assert (one.low, one.high) == pytest.approx(tuple(expected), abs=0.35 * pstdev(values))
     assert one.interval == METHODS[data]
 
 
@@ -71,14 +68,9 @@ def test_drawing_in_chunks_changes_nothing_that_matters(monkeypatch: pytest.Monk
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])), abs=0.25 * pstdev(values))
 
 
-@pytest.mark.parametrize(("terms", "data"), [(9, "few terms"), (10, "many terms")])
-def test_ten_terms_are_many(terms: int, data: str) -> None:
-    assert pick(summarize(uneven(terms, sizes=(5, 9)), Settings(resamples=100)), "ss").interval == METHODS[data]
-
-
-@pytest.mark.parametrize(("items", "data"), [(4, "few terms of few items"), (5, "few terms")])
-def test_five_items_a_term_are_enough(items: int, data: str) -> None:
-    assert pick(summarize(uneven(4, sizes=(items, items)), Settings(resamples=100)), "lms").interval == METHODS[data]
+@pytest.mark.parametrize(("terms", "method"), [(9, ITEMS), (10, TERMS)])
+def test_ten_terms_are_many(terms: int, method: str) -> None:
+    assert pick(summarize(uneven(terms), Settings(resamples=100)), "ss").interval == method
 
 
 @FEW

@@ -152,7 +152,6 @@ main()
 """
 
 
-@pytest.mark.xfail(strict=True, reason="every OSError is taken for one of standard output (guard.guarded)")
 def test_a_model_that_cannot_be_reached_is_not_blamed_on_the_output(tmp_path: Path) -> None:
     arguments = [str(one) for one in run(tmp_path, model="fake")]
     found = subprocess.run([sys.executable, "-c", HUNG_UP, *arguments], capture_output=True, text=True, check=False, timeout=60)

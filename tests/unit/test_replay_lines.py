@@ -110,7 +110,6 @@ def test_a_sentence_without_tokens_has_no_score(tmp_path: Path) -> None:
         read_replay(lines(tmp_path / "s.jsonl", [{"id": "a", "logprob": []}]))
 
 
-@pytest.mark.xfail(strict=True, reason="any text is taken for the name of a measure (api.replayed)")
 @pytest.mark.parametrize("measure", ["nonsense", "cat-likelihood", "pair-likelihood@99"])
 def test_a_measure_that_these_scores_cannot_be_of_is_refused(tmp_path: Path, pairs: Path, measure: str) -> None:
     given = [{"id": f"p{number}", "sent_more": -1.0, "sent_less": -2.0} for number in (1, 2, 3, 4)]

@@ -187,9 +187,21 @@ def test_sound_compares_the_logarithms_of_probabilities(dev: Path) -> None:
     assert any("probabilities" in note for note in result.notes)
 
 
-def test_a_tie_of_probabilities_is_a_tie_of_their_logarithms(dev: Path) -> None:
-    assert rare(dev, (0.5, 0.5 * (1 + 5e-7), 0.1)).estimate("ss").value == 50.0
-    assert rare(dev, (0.5 * (1 + 5e-6), 0.5, 0.1)).estimate("ss").value == 100.0
+def test_within_a_sentence_a_tie_of_probabilities_is_a_tie_of_their_logarithms(dev: Path) -> None:
+    assert rare(dev, (0.5, 0.5 * (1 + 9e-7), 0.1)).estimate("ss", task="intrasentence").value == 50.0
+    assert rare(dev, (0.5 * (1 + 1.1e-6), 0.5, 0.1)).estimate("ss", task="intrasentence").value == 100.0
+
+
+def test_across_sentences_log_odds_are_compared_which_do_not_saturate(dev: Path) -> None:
+    """The logarithms of 1 - 1e-9 and 1 - 2e-9 differ by a billionth, their log-odds by log 2."""
+    result = rare(dev, (1 - 1e-9, 1 - 2e-9, 0.5))
+    assert result.estimate("ss", task="intersentence").value == 100.0
+    assert result.estimate("ss", task="intrasentence").value == 50.0
+    assert "The intersentence scores are probabilities; their log-odds are compared." in result.notes
+
+
+def test_certain_sentences_tie(dev: Path) -> None:
+    assert rare(dev, (1.0, 1.0, 0.0)).estimate("ss").value == 50.0
 
 
 def test_probabilities_of_zero_tie(dev: Path) -> None:
@@ -217,7 +229,8 @@ def test_each_task_has_its_own_scale(dev: Path) -> None:
 
     result = replayed(dev, predictions(dev, mixed))
     assert result.estimate("ss", task="intrasentence").value == 100.0
-    assert "The intrasentence scores are probabilities; `sound` compares their logarithms." in result.notes
+    assert "The intrasentence scores are probabilities; their logarithms are compared." in result.notes
+    assert not any("intersentence" in note for note in result.notes)
 
 
 def test_a_task_without_scores_is_not_called_probabilities(dev: Path) -> None:

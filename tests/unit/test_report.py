@@ -133,10 +133,6 @@ def test_a_script_that_would_end_early_is_refused() -> None:
         script("x = '</SCRIPT>'")
 
 
-def test_lone_surrogates_do_not_cost_the_report(copied: Path, tmp_path: Path) -> None:
-    page([edited(copied, lambda value: value.update(model="\ud800"))], tmp_path)
-
-
 def test_the_page_allows_no_network_and_no_foreign_script(copied: Path, tmp_path: Path) -> None:
     html, found = page([copied], tmp_path)
     policy = next(attributes["content"] for tag, attributes in found.tags if attributes.get("http-equiv") == "Content-Security-Policy")

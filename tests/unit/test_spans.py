@@ -131,9 +131,6 @@ print(len(shared_words(f"The old {rest}", f"The young {rest}")[0]))
 """
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the table of a longest common subsequence grows with the square of the words (spans.longest_common)"
-)
 def test_very_long_sentences_are_aligned_in_little_memory() -> None:
     """One JSON line may hold a million characters."""
     found = subprocess.run([sys.executable, "-c", LONG], capture_output=True, text=True, check=False, timeout=60)

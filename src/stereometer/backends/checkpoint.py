@@ -143,7 +143,7 @@ def _explained(spec: str, error: Exception) -> ModelError:
         return ModelError(
             f"{spec} has no safetensors weights. Other formats can run code when loaded. Convert it, or add --allow-pickle if you trust it."
         )
-    if "trust_remote_code" in text:
+    if "trust_remote_code" in str(error):
         return ModelError(
             f"{spec} needs code of its own to be loaded. Such code runs with your rights. Add --trust-remote-code if you trust it."
         )

@@ -65,6 +65,10 @@ class DefaultModel:
 
     def build(self) -> Path:
         """The model folder, whole or not at all."""
+        if find_spec("torch") is None or find_spec("transformers") is None:
+            raise ModelError(
+                f"{self.name} needs torch and transformers. They are in the optional part `hf` of the package. Install it with that part."
+            )
         source = self.source
         if source is None:
             raise ModelError(

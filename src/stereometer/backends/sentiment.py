@@ -25,7 +25,7 @@ class Sentiment:
             released = version("vaderSentiment")
         except ModuleNotFoundError:
             raise ModelError(
-                "The sentiment baseline needs vaderSentiment. It is in an optional part of the package. Run `pip install 'stereometer[lexicon]'`."
+                "The sentiment baseline needs vaderSentiment. It is in an optional part of the package. From a clone: `pip install '.[lexicon]'`."
             ) from None
         note = "SentimentLM: a baseline that prefers what sounds more negative."
         self.card = ModelCard("sentiment", "baseline", f"sentiment@{VERSION}", f"vader-{released}", notes=(note,))

@@ -17,6 +17,7 @@ from stereometer.benchmarks.pairs import DIRECTIONS, Pair
 from stereometer.benchmarks.stereoset import BLANK, LABELS, TASKS, Candidate, Cat, read_cats, unique
 from stereometer.errors import DataError
 from stereometer.files import read_jsonl, read_table, read_text
+from stereometer.types import Item
 
 CAT_COLUMNS = ("task", "target", "domain", "context", "stereotype", "anti_stereotype", "unrelated")
 PAIR_COLUMNS = ("sent_more", "sent_less", "bias_type")
@@ -33,14 +34,23 @@ def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
     if set(CAT_COLUMNS) <= set(columns):
         cats = [_cat(row, path, line) for line, row in rows]
         unique((cat.id for cat in cats), f"{path}: item")
-        return {"cat": cats}, []
+        return {"cat": cats}, repeated(cats)
     if set(PAIR_COLUMNS) <= set(columns):
         pairs = [_pair(row, path, line) for line, row in rows]
         unique((pair.id for pair in pairs), f"{path}: pair")
-        return {"pair": pairs}, []
+        return {"pair": pairs}, repeated(pairs)
+    nearest = min((CAT_COLUMNS, PAIR_COLUMNS), key=lambda wanted: len(set(wanted) - set(columns)) / len(wanted))
+    missing = ", ".join(name for name in nearest if name not in columns)
     raise DataError(
-        f"{path} has the columns {', '.join(map(str, columns))}. CATs need {', '.join(CAT_COLUMNS)}; pairs need {', '.join(PAIR_COLUMNS)}. Rename its columns."
+        f"{path} lacks {missing}. It has the columns {', '.join(map(str, columns))}. CATs need {', '.join(CAT_COLUMNS)}; pairs need {', '.join(PAIR_COLUMNS)}. Rename its columns."
     )
+
+
+def repeated(items: Sequence[Item]) -> list[str]:
+    """Says how many items repeat another: each counts, though it brings nothing new."""
+    distinct = {tuple(sorted(item.texts.items())) for item in items}
+    extra = len(items) - len(distinct)
+    return [f"{extra} item(s) have the same texts as another and are counted all the same."] if extra else []
 
 
 def _is_stereoset(path: Path) -> bool:

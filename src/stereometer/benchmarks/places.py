@@ -35,10 +35,11 @@ def find(source: Source, data: Path | None = None) -> Sequence[Path]:
     if source.packaged is not None:
         return source.packaged()
     for folder in folders():
-        files = [_plain_or_gz(folder / source.card.folder / name) for name in source.card.files]
-        found = [file for file in files if file is not None]
-        if len(found) == len(files):
-            return found
+        for name in (source.card.folder, source.name):
+            files = [_plain_or_gz(folder / name / file) for file in source.card.files]
+            found = [file for file in files if file is not None]
+            if len(found) == len(files):
+                return found
     raise DataMissing(_how_to_get(source.card))
 
 
@@ -62,6 +63,6 @@ def _plain_or_gz(path: Path) -> Path | None:
 def _how_to_get(card: Card) -> str:
     pull = f"Run `stereometer data pull {card.name}` to fetch it, or " if card.urls else "Run "
     return (
-        f"{card.title} is not on this machine. Looked for {', '.join(card.files)} in {VARIABLE} and in {user_folder() / card.folder}. "
+        f"{card.title} is not on this machine. Looked for {', '.join(card.files)} in {' and '.join(str(folder / card.folder) for folder in folders())}. "
         f"{pull}`stereometer data add {card.name} {'FILE' if len(card.files) == 1 else 'FOLDER'}` if you have it. ({card.get})"
     )

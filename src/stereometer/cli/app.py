@@ -59,7 +59,7 @@ def run(
     measure: Annotated[Optional[list[str]], typer.Option(help="Measures; by default the benchmark's own.")] = None,  # noqa: UP045
     variant: Variant = "sound",
     data: Data = None,
-    limit: Annotated[Optional[int], typer.Option(min=1, help="At most this many items, spread evenly.")] = None,  # noqa: UP045
+    limit: Annotated[Optional[int], typer.Option(min=1, help="At most this many items, drawn by lot.")] = None,  # noqa: UP045
     seed: Seed = 0,
     resamples: Resamples = 10_000,
     coverage: Coverage = 0.90,
@@ -201,7 +201,7 @@ def data_pull(
     url: Annotated[Optional[list[str]], typer.Option(help="Fetch from here instead: one for each file, in the card's order.")] = None,  # noqa: UP045
     json: Json = False,
 ) -> None:
-    """Fetch a data set from its public place, pinned to a commit; the only command that uses the network."""
+    """Fetch a data set from its public place, pinned to a commit."""
     from stereometer.cli.data import pull_command
 
     pull_command(name, url or [], json)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import os
 import sys
@@ -23,7 +24,7 @@ def guarded(command: Callable[Args, None]) -> Callable[Args, None]:
     def wrapped(*args: Args.args, **kwargs: Args.kwargs) -> None:
         try:
             command(*args, **kwargs)
-            _flush()
+            sys.stdout.flush()
         except StereometerError as error:
             say(f"error: {error}")
             raise typer.Exit(error.exit_code) from None
@@ -34,20 +35,15 @@ def guarded(command: Callable[Args, None]) -> Callable[Args, None]:
             # The reader of our output went away (`| head`): leave quietly.
             _drop_output()
             raise typer.Exit(0) from None
+        except OSError as error:
+            # Files and the cache explain themselves: a full disk that gets here is under our own output.
+            if error.errno != errno.ENOSPC:
+                raise
+            _drop_output()
+            say("error: The output cannot be written. The disk is full. Send it somewhere else.")
+            raise typer.Exit(1) from None
 
     return wrapped
-
-
-def _flush() -> None:
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        _drop_output()
-        raise StereometerError(
-            f"The output cannot be written: {error.strerror or error}. The disk may be full. Send it somewhere else."
-        ) from None
 
 
 def _drop_output() -> None:

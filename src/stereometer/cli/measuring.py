@@ -16,6 +16,7 @@ from stereometer.cli.guard import say
 from stereometer.cli.tables import print_comparison, print_json, print_plans, print_results, print_summary
 from stereometer.comparison import compare
 from stereometer.errors import ThresholdError, UsageError
+from stereometer.measures.cat_metrics import AVERAGES
 from stereometer.runner import Progress, distinct, planned, silent, windows
 from stereometer.types import Request, Result, Settings
 
@@ -26,6 +27,7 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": lambda value, bar: value < bar,
 }
 Bar = tuple[str, str, float]
+REQUIRABLE = (*AVERAGES, "pair_preference", "confidence_median_difference")
 
 
 def bars(texts: Sequence[str]) -> list[Bar]:
@@ -36,6 +38,10 @@ def bars(texts: Sequence[str]) -> list[Bar]:
         if not parts:
             raise UsageError(
                 f"--require '{text}' is not understood. It is a name, one of {' '.join(OPERATORS)} and a number. For instance 'icat>=70'."
+            )
+        if parts[1] not in REQUIRABLE:
+            raise UsageError(
+                f"--require names '{parts[1]}', which is not measured. Names are {', '.join(REQUIRABLE)}. For instance 'icat>=70'."
             )
         found.append((parts[1], parts[2], float(parts[3])))
     return found

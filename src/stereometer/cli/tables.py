@@ -162,7 +162,7 @@ def print_comparison(found: Comparison) -> None:
             out.print(f"{named(one.slice)}: not compared, {escape(one.why)}.")
         out.print(_flips(pair))
     out.print(
-        "[dim]p: adjusted (Holm) over every difference of that metric in slices of the same kind, across all pairs shown. "
+        "[dim]Intervals are of one difference at a time. p: adjusted (Holm) over every difference of that metric in slices of the same kind, across all pairs shown. "
         "Could be seen: the smallest true difference that one test, before correction, finds with 80 % power.[/]"
     )
 

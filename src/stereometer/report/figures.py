@@ -152,7 +152,7 @@ def _plane(section: Section) -> Figure:
     found = list(plane.places(section.systems))
     lead = (
         "Each mark is a system, with its intervals both ways. The thin lines join points of equal icat = lms × min(ss, 100 − ss) / 50; "
-        "the ideal is at lms 100 and ss 50. Where intervals overlap, the order of the systems is not known.",
+        "the ideal is at lms 100 and ss 50. Whether two systems differ is a matter of the same items compared in pairs: `stereometer compare`.",
         *plane.missing(section.systems),
     )
     spoken = "; ".join(f"{one.system.label}: lms {_spoken(one.lms)}; ss {_spoken(one.ss)}" for one in found)
