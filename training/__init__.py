@@ -1,1 +1,1 @@
-"""Scripts that made the weights shipped with the package."""
+"""Scripts that train weights for the package. `minilm_mlm` makes a masked model that does not ship yet."""

@@ -30,7 +30,10 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_every_option_and_command_that_the_docs_name_exists() -> None:
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
     for command in set(
-        re.findall(r"stereometer (run|replay|compare|report|show|list|data add|data pull|data where|cache info|cache clear)\b", text)
+        re.findall(
+            r"stereometer (run|replay|compare|report|show|list|data add|data pull|data where|cache info|cache clear|doctor|model add)\b",
+            text,
+        )
     ):
         helped = subprocess.run(
             [sys.executable, "-m", "stereometer", *command.split(), "--help"], capture_output=True, text=True, check=False

