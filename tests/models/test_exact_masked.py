@@ -9,12 +9,11 @@ import pytest
 
 from stereometer.types import MaskedTokens
 from tests.models import items
-from tests.models.agreement import assert_agree
+from tests.models.agreement import assert_agree, rows
 from tests.models.builders import names
 from tests.models.zoo import Zoo
 
-CATS = [("cat-likelihood", "paper"), ("cat-likelihood", "sound"), ("cat-pseudo-likelihood", "paper"), ("cat-pseudo-likelihood", "sound")]
-PAIRS = [(measure, variant) for measure in ("pair-likelihood", "pair-modified-likelihood") for variant in ("paper", "sound")]
+VARIANTS = ("paper", "sound")
 LARGE = "bert-real-vocabulary"
 """Thirty thousand words: every sixth item will do."""
 
@@ -23,28 +22,31 @@ def some(model: str, asked: Sequence[Any]) -> Sequence[Any]:
     return asked[::6] if model == LARGE else asked
 
 
-@pytest.mark.parametrize(("measure", "variant"), CATS)
+@pytest.mark.parametrize("measure", ["cat-likelihood", "cat-pseudo-likelihood"])
 @pytest.mark.parametrize("model", names("masked"))
-def test_context_association_is_that_of_the_slow_way(zoo: Zoo, model: str, measure: str, variant: str) -> None:
-    scores = assert_agree(measure, variant, zoo.backend(model), zoo.reference(model), some(model, items.cats()))
-    assert sum(score.skipped is None for score in scores) > len(scores) / 2
+def test_context_association_is_that_of_the_slow_way(zoo: Zoo, model: str, measure: str) -> None:
+    for variant in VARIANTS:
+        scores = assert_agree(measure, variant, zoo.backend(model), zoo.reference(model), some(model, items.cats()))
+        assert sum(score.skipped is None for score in scores) > len(scores) / 2
 
 
-@pytest.mark.parametrize(("measure", "variant"), PAIRS)
 @pytest.mark.parametrize("model", names("masked"))
-def test_pairs_are_those_of_the_slow_way(zoo: Zoo, model: str, measure: str, variant: str) -> None:
-    scores = assert_agree(measure, variant, zoo.backend(model), zoo.reference(model), some(model, items.pairs()))
-    assert sum(score.skipped is None for score in scores) > len(scores) / 2
+def test_pairs_are_those_of_the_slow_way(zoo: Zoo, model: str) -> None:
+    for measure in ("pair-likelihood", "pair-modified-likelihood"):
+        for variant in VARIANTS:
+            scores = assert_agree(measure, variant, zoo.backend(model), zoo.reference(model), some(model, items.pairs()))
+            assert sum(score.skipped is None for score in scores) > len(scores) / 2
 
 
-@pytest.mark.parametrize("model", ["bert", "roberta"])
+@pytest.mark.parametrize("model", ["bert", "roberta", "xlm-roberta"])
 def test_within_word_hides_the_later_pieces_of_a_word(zoo: Zoo, model: str) -> None:
+    asked = [*items.starter("cat", task="intersentence")[:1], *items.QUIRKY_CATS[::3]]
     backend, slow = zoo.backend(model), zoo.reference(model, within_word=True)
-    together = assert_agree("cat-pseudo-likelihood", "sound", backend, slow, items.cats())
-    apart = assert_agree("cat-pseudo-likelihood", "sound", backend, zoo.reference(model), items.cats())
+    together = assert_agree("cat-pseudo-likelihood", "sound", backend, slow, asked)
+    apart = assert_agree("cat-pseudo-likelihood", "sound", backend, zoo.reference(model), asked)
     assert [score.values for score in together] != [score.values for score in apart]
-    for variant in ("paper", "sound"):
-        assert_agree("pair-likelihood", variant, backend, slow, items.pairs())
+    for variant in VARIANTS:
+        assert_agree("pair-likelihood", variant, backend, slow, items.QUIRKY_PAIRS)
 
 
 @pytest.mark.parametrize("model", names("masked"))
@@ -53,6 +55,5 @@ def test_predictions_are_far_from_uniform(zoo: Zoo, model: str) -> None:
     backend = zoo.backend(model)
     encoding = backend.encode("The cook is busy, and so is the nurse.")
     request = MaskedTokens(encoding.ids, tuple(((at,), at) for at in range(1, len(encoding.ids) - 1)))
-    ((_, answer),) = backend.answer({request.key: request})
-    row = list(answer.column("logprob"))
+    (row,) = rows(backend, {request.key: request}).values()
     assert max(row) - min(row) > 1

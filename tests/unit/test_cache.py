@@ -170,7 +170,6 @@ def test_a_page_that_is_found_broken_only_when_it_is_read_begins_a_new_file_too(
     assert "The answer cache was broken" in caplog.text
 
 
-@pytest.mark.xfail(strict=True, raises=sqlite3.DatabaseError, reason="only reading expects a broken page (cache.Cache.put)")
 def test_a_page_that_is_found_broken_only_when_it_is_written_begins_a_new_file_too(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
     broken(path, "scribbled over")

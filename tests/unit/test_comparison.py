@@ -326,7 +326,7 @@ def test_closer_is_about_the_distance_from_the_ideal(first: float, second: float
 def test_a_slice_that_too_few_answered_is_withheld_with_the_counts(tmp_path: Path) -> None:
     """Both left out items of their own: what both answered is less than either did."""
     data = pairs(tmp_path / "d.csv")
-    first, second = (system(tmp_path, data, name, 1, missing=missing, coverage=0.9) for name, missing in (("x", 0), ("y", 3)))
+    first, second = (system(tmp_path, data, name, 1, missing=missing, coverage=0.9) for name, missing in (("x", 0), ("y", 5)))
     (pair,) = stereometer.compare(first, second, resamples=100).pairs
     shared = {item.item: item.slices for item in both((first, second))[0]}
     everything = {score.item: score.slices for score in runs.load_scores(first)}

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from itertools import pairwise
-from math import ceil
 from pathlib import Path
 
 import pytest
@@ -216,15 +215,23 @@ def test_a_backend_that_miscounts_is_refused(tmp_path: Path, fault: str, says: s
 
 
 @MODERATE
-@given(st.integers(1, 200), st.integers(1, 250))
-def test_a_limit_spreads_evenly(count: int, limit: int) -> None:
-    found = limited(range(count), limit)  # type: ignore[arg-type]
-    assert list(found) == list(limited(range(count), limit))  # type: ignore[arg-type]
-    assert len(found) == len(set(found)) == min(count, limit)
-    gaps = {later - before for before, later in pairwise(found)}
-    assert not gaps or max(gaps) - min(gaps) <= 1
-    assert found[0] == 0
-    assert found[-1] >= count - ceil(count / limit)
+@given(st.integers(1, 60), st.integers(1, 70), st.integers(0, 70), st.randoms(use_true_random=False))
+def test_a_limit_draws_the_same_lot_every_time_and_a_larger_one_holds_it(
+    count: int, limit: int, more: int, shuffler: random.Random
+) -> None:
+    items = pairs(count, count)
+    found = limited(items, limit)
+    assert len(found) == min(count, limit)
+    assert found == [item for item in items if item in found]
+    assert all(item in limited(items, limit + more) for item in found)
+    shuffled = list(items)
+    shuffler.shuffle(shuffled)
+    assert {item.id for item in limited(shuffled, limit)} == {item.id for item in found}
+
+
+def test_a_limit_does_not_favour_one_end_of_the_file() -> None:
+    places = [int(item.id[1:]) for item in limited(pairs(1000, 1000), 200)]
+    assert 400 < sum(places) / len(places) < 600
 
 
 def test_no_limit_is_everything() -> None:

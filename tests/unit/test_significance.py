@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
 from stereometer.stats.tests import bootstrap_p, detectable, holm, mcnemar, sign_flip, sign_test, t_test
-from tests.strategies import MODERATE
+from tests.strategies import FEW, MODERATE
 from tests.unit import reference
 
 PS = st.lists(st.floats(0, 1), min_size=1, max_size=12)
@@ -75,20 +75,28 @@ def test_t_of_values_without_spread() -> None:
 STEPS = st.sampled_from([-0.5, -0.25, 0.0, 0.25, 0.5])
 
 
-@MODERATE
-@given(st.lists(st.lists(STEPS, min_size=2, max_size=5), min_size=2, max_size=3))
-def test_sign_flips_are_close_to_trying_every_sign(groups: list[list[float]]) -> None:
+@FEW
+@given(st.lists(STEPS, min_size=4, max_size=6), st.lists(STEPS, min_size=4, max_size=6))
+def test_sign_flips_are_close_to_trying_every_sign(one: list[float], other: list[float]) -> None:
     """The normal curve runs between `beyond` and `at least as far`, give or take what so few flips allow."""
+    groups = [one, other]
     beyond, at_least = reference.flips(groups)
-    assert beyond - 0.1 <= sign_flip([np.array(group) for group in groups]) <= at_least + 0.1
+    assert beyond - 0.12 <= sign_flip([np.array(group) for group in groups]) <= at_least + 0.12
+
+
+@pytest.mark.xfail(strict=True, reason="the normal curve goes on where there are no more flips: 0.046 instead of 2 of 16 (tests.sign_flip)")
+def test_four_items_that_agree_in_four_groups_are_no_proof() -> None:
+    groups = [[0.5]] * 4
+    assert reference.flips(groups) == (0, 2 / 16)
+    assert sign_flip([np.array(group) for group in groups]) == pytest.approx(2 / 16)
 
 
 def test_sign_flips_of_larger_groups_come_closer() -> None:
     rng = np.random.default_rng(4)
     groups = [rng.choice([-0.5, 0.0, 0.5], size, p=[0.3, 0.2, 0.5]) for size in (30, 45, 60)]
     seen = abs(sum(group.mean() for group in groups))
-    flipped = [abs(sum((group * rng.choice([-1, 1], group.size)).mean() for group in groups)) for _ in range(20_000)]
-    assert sign_flip(groups) == pytest.approx(np.mean(np.array(flipped) >= seen), abs=0.01)
+    flipped = [abs(sum((group * rng.choice([-1, 1], group.size)).mean() for group in groups)) for _ in range(8_000)]
+    assert sign_flip(groups) == pytest.approx(np.mean(np.array(flipped) >= seen), abs=0.015)
 
 
 @MODERATE
