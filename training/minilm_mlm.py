@@ -131,7 +131,9 @@ def train(args: argparse.Namespace) -> None:
         parameter.requires_grad_(name in names)
     heads = [parameter for name, parameter in model.named_parameters() if name in names and name.startswith("cls")]
     layers = [parameter for name, parameter in model.named_parameters() if name in names and not name.startswith("cls")]
-    optimizer = torch.optim.AdamW([{"params": layers, "lr": args.rate}, {"params": heads, "lr": 2 * args.rate}], betas=(0.9, 0.98), weight_decay=0.01)
+    optimizer = torch.optim.AdamW(
+        [{"params": layers, "lr": args.rate}, {"params": heads, "lr": 2 * args.rate}], betas=(0.9, 0.98), weight_decay=0.01
+    )
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min((step + 1) / 40, max(0.0, (args.steps - step) / args.steps)))
     LOG.info("passages %d training, %d held out; bare encoder %s", len(training), len(held_out), evaluate(model, test))
     generator, step, tokens, started = torch.Generator().manual_seed(args.seed), 0, 0, time.time()

@@ -67,7 +67,7 @@ class Reference:
 
     # ---------------------------------------------------------------------------------- the model
 
-    @torch.no_grad()
+    @torch.inference_mode()
     def log_probabilities(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         """The model's forward on one sequence, as it is."""
         name = tuple((key, tuple(value.flatten().tolist())) for key, value in sorted(inputs.items()))

@@ -22,7 +22,7 @@ def assert_half_scored(zoo: Zoo, measure: str, variant: str, asked: Sequence[Any
 def test_context_association_is_that_of_the_slow_way(zoo: Zoo) -> None:
     assert_half_scored(zoo, "cat-likelihood", "sound", items.cats())
     for variant in ("paper", "sound"):
-        assert_half_scored(zoo, "cat-pseudo-likelihood", variant, items.cats())
+        assert_half_scored(zoo, "cat-pseudo-likelihood", variant, items.cats()[::2])
 
 
 def test_pairs_are_those_of_the_slow_way(zoo: Zoo) -> None:

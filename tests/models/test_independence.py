@@ -74,7 +74,7 @@ def test_the_slices_of_the_head_do_not_matter(zoo: Zoo, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("model", ["bert", "gpt2", "xlnet"])
 def test_answers_from_the_cache_are_those_of_the_model(zoo: Zoo, model: str, tmp_path: Path) -> None:
     backend = zoo.backend(model)
-    measure, some = bound("cat-pseudo-likelihood", "sound", backend), items.QUIRKY_CATS
+    measure, some = bound("cat-pseudo-likelihood", "sound", backend), items.QUIRKY_CATS[::3]
     with Cache(tmp_path / "answers.sqlite") as cache:
         first, again = Tally(), Tally()
         fresh = list(computed(some, measure, backend, cache, first))

@@ -7,11 +7,15 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import product
 from math import sqrt
-from statistics import mean
 
 from stereometer.types import Score
 
 Terms = dict[str, list[Score]]
+
+
+def mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found)
 
 
 def points(left: float, right: float, variant: str) -> float:
