@@ -264,6 +264,15 @@ def test_swapping_mirrors_the_intervals_where_terms_are_resampled(studies: dict[
             assert_mirrored(one, other)
 
 
+@pytest.mark.xfail(
+    strict=True, reason="where items are resampled, a swap draws joint outcomes in another order (comparison._cat_draws, _pair_differences)"
+)
+@pytest.mark.parametrize("study", ["few", "sparse", "pairs"])
+def test_swapping_mirrors_the_intervals_where_items_are_resampled(studies: dict[str, Any], study: str) -> None:
+    for one, other in zip(compared(studies[study]).differences, compared(studies[study][::-1]).differences, strict=True):
+        assert_mirrored(one, other)
+
+
 @pytest.mark.parametrize("study", ["many", "few", "sparse", "pairs"])
 def test_a_system_does_not_differ_from_itself(studies: dict[str, Any], study: str) -> None:
     pair = compared((studies[study][0], studies[study][0]))

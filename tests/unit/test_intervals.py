@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from math import sqrt
 from statistics import median
 
 import numpy as np
@@ -11,7 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
-from stereometer.stats.intervals import generator, percentile, resampled_clusters, resampled_medians, resampled_tallies, wilson
+from stereometer.stats.intervals import (
+    generator,
+    percentile,
+    resampled_clusters,
+    resampled_means,
+    resampled_medians,
+    resampled_tallies,
+    wilson,
+)
 from tests.strategies import MODERATE
 from tests.unit import reference
 
@@ -73,6 +83,24 @@ def test_tallies_are_drawn_as_items_would_be() -> None:
     assert kinds.tolist() == [1, 3]
     expected = reference.distribution([1, 1, 3], lambda items: (items.count(1), items.count(3)))
     assert_drawn_from(Counter(map(tuple, drawn.tolist())), expected)
+
+
+def test_means_of_few_items_are_drawn_widened_and_a_single_item_borrows_the_spread_of_all() -> None:
+    """Three items 0, 0, 1 and one item 0: every resample of each, by hand."""
+    (means,) = resampled_means(np.array([[2, 1], [1, 0]]), [np.array([0.0, 1.0])], DRAWS, np.random.default_rng(0))
+
+    def three(items: Sequence[float]) -> float:
+        return round(min(1.0, max(0.0, 1 / 3 + (sum(items) / 3 - 1 / 3) * sqrt(3 / 2))), 9)
+
+    assert_drawn_from(Counter(means[:, 0].round(9).tolist()), reference.distribution([0.0, 0.0, 1.0], three))
+    assert_drawn_from(Counter(means[:, 1].round(9).tolist()), {0.0: 3 / 4, 1 - 1 / 4: 1 / 4})
+
+
+def test_several_means_are_of_the_same_items() -> None:
+    left, right = resampled_means(
+        np.array([[3, 4, 2]]), [np.array([0.0, 0.5, 1.0]), np.array([1.0, 0.5, 0.0])], 500, np.random.default_rng(0)
+    )
+    assert left + right == pytest.approx(np.ones((500, 1)))
 
 
 def test_clusters_are_drawn_with_replacement_as_many_as_there_are() -> None:
