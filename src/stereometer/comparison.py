@@ -270,6 +270,10 @@ def _cat_slice(slice_: Slice, tables: Ints, asked: int, settings: Settings) -> I
 
 
 def _cat_draws(slice_: Slice, tables: Ints, n: Ints, few: bool, settings: Settings) -> dict[str, Floats]:
+    turned = np.ascontiguousarray(tables.transpose(0, 2, 1))
+    if turned.tobytes() < tables.tobytes():
+        # Either order of the two systems draws the same resamples: the differences only change sign.
+        return {name: -draws for name, draws in _cat_draws(slice_, turned, n, few, settings).items()}
     rng = generator(settings.seed, slice_, "compare")
     if few:
         sides = [np.divmod(np.arange(OUTCOMES**2), OUTCOMES)[side] for side in (0, 1)]
@@ -309,11 +313,12 @@ def _pair_differences(both: Sequence[Pair], every: Sequence[Slice], settings: Se
             yield asked
             continue
         rng = generator(settings.seed, slice_, "compare")
-        kinds, drawn = resampled_tallies(table.ravel(), settings.resamples, rng)
+        turned = table.T.tobytes() < table.tobytes()
+        kinds, drawn = resampled_tallies((table.T if turned else table).ravel(), settings.resamples, rng)
         value = _preference(settings.variant, "direction" in slice_)
         if settings.variant == "paper" and "direction" in slice_ and not all(table.sum(axis=axis)[[0, 2]].any() for axis in (0, 1)):
             continue  # every pair is neutral for one of them: `paper` then has no preference to compare
-        draws = value(drawn, kinds % 3) - value(drawn, kinds // 3)
+        draws = (value(drawn, kinds % 3) - value(drawn, kinds // 3)) * (-1 if turned else 1)
         gained, lost = int(np.triu(table, 1).sum()), int(np.tril(table, -1).sum())
         first, second = float(value(table.sum(axis=1), ALL)), float(value(table.sum(axis=0), ALL))
         place = Difference("pair_preference", slice_, first, second, n=int(table.sum()), asked=asked, terms=None, ideal=50.0)

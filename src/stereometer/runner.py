@@ -59,7 +59,7 @@ def windows(plans: Iterable[Planned], size: int = WINDOW) -> Iterator[list[Plann
     count = 0
     for plan in plans:
         window.append(plan)
-        count += sum(map(len, plan.requests.values()))
+        count += max(1, sum(map(len, plan.requests.values())))
         if count >= size:
             yield window
             window, count = [], 0

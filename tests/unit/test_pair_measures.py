@@ -60,7 +60,6 @@ def test_within_a_word_the_later_pieces_are_hidden_too_and_the_name_says_so() ->
     assert [hidden for hidden, _ in request.steps] == [(1,), (2, 3, 4), (3, 4), (4,), (5,), (6,), (7,)]
 
 
-@pytest.mark.xfail(strict=True, reason="a measure that masks nothing takes the option and puts it in its name (pair_likelihood.Binder)")
 def test_the_name_does_not_speak_of_an_option_that_changes_nothing() -> None:
     assert bound("pair-sentence-likelihood", CAUSAL, within_word=True).name == "pair-sentence-likelihood@1"
 

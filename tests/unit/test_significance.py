@@ -84,7 +84,6 @@ def test_sign_flips_are_close_to_trying_every_sign(one: list[float], other: list
     assert beyond - 0.12 <= sign_flip([np.array(group) for group in groups]) <= at_least + 0.12
 
 
-@pytest.mark.xfail(strict=True, reason="the normal curve goes on where there are no more flips: 0.046 instead of 2 of 16 (tests.sign_flip)")
 def test_four_items_that_agree_in_four_groups_are_no_proof() -> None:
     groups = [[0.5]] * 4
     assert reference.flips(groups) == (0, 2 / 16)

@@ -301,8 +301,14 @@ class Binder:
                 "before every sentence and hides nothing. Use `sound`, or cat-pseudo-likelihood."
             )
         return ContextAssociation(
-            versioned(self.name, within_word), found, Ask(variant, backend.encode, getattr(backend, "mask_text", None), within_word)
+            versioned(self.name, within_word and self._hides(backend)),
+            found,
+            Ask(variant, backend.encode, getattr(backend, "mask_text", None), within_word),
         )
+
+    def _hides(self, backend: Backend) -> bool:
+        """Whether hiding the later pieces of a word changes anything."""
+        return self.name == "cat-pseudo-likelihood" and backend.supports >= _MASKED
 
     @property
     def _needed(self) -> tuple[str, ...]:

@@ -185,7 +185,9 @@ class Binder:
     def __call__(self, backend: Backend, variant: Variant, within_word: bool = False) -> PairLikelihood:
         for rule in RULES[self.name]:
             if rule[0] in backend.supports:
-                return PairLikelihood(versioned(self.name, within_word), rule, Ask(variant, backend.encode, within_word))
+                return PairLikelihood(
+                    versioned(self.name, within_word and rule[0] == "masked-tokens"), rule, Ask(variant, backend.encode, within_word)
+                )
         ways = " or ".join(rule[0] for rule in RULES[self.name])
         raise ModelError(
             f"{backend.card.name} cannot answer {self.name}. It needs {ways}; the model answers {', '.join(sorted(backend.supports))}. Choose another measure."

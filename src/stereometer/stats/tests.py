@@ -41,7 +41,7 @@ def sign_flip(groups: Sequence[Floats]) -> float:
     """Two-sided test that deviations within fixed groups are symmetric about zero, groups weighing equally.
 
     Under that hypothesis every deviation could as well have the other sign. One group of equal deviations is an
-    exact sign test; otherwise the normal approximation with the variance of the sign flips is used.
+    exact sign test; a few deviations are flipped in every way; many are taken as normal, with the variance of the flips.
     """
     deviations = np.concatenate(groups)
     moved = deviations[deviations != 0]
@@ -50,8 +50,21 @@ def sign_flip(groups: Sequence[Floats]) -> float:
     if len(groups) == 1 and np.ptp(np.abs(moved)) == 0:
         return sign_test(int((moved > 0).sum()), int((moved < 0).sum()))
     mean = sum(float(group.mean()) for group in groups)
+    if moved.size <= ENUMERABLE:
+        return _every_flip(np.concatenate([group[group != 0] / group.size for group in groups]), abs(mean))
     variance = sum(float((group**2).sum()) / group.size**2 for group in groups)
     return erfc(abs(mean) / sqrt(2 * variance))
+
+
+ENUMERABLE = 16
+"""Deviations whose signs are flipped in all 65,536 ways at the most."""
+
+
+def _every_flip(weights: Floats, reached: float) -> float:
+    sums = np.zeros(1)
+    for weight in weights:
+        sums = np.concatenate([sums + weight, sums - weight])
+    return float((np.abs(sums) >= reached - 1e-12).mean())
 
 
 def bootstrap_p(samples: Floats) -> float:
