@@ -97,7 +97,7 @@ def _make_gpt2_smollm2(folder: Path) -> tuple[Any, Any]:
 
     from stereometer import catalog
 
-    tokenizer = AutoTokenizer.from_pretrained(str(catalog.find("model", "smollm2").build()))
+    tokenizer = AutoTokenizer.from_pretrained(str(catalog.find("model", "smollm2-135m").build()))
     torch.manual_seed(SEED)
     marks = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
     return GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer), **marks)), tokenizer

@@ -168,7 +168,9 @@ def _job(
         name = f"{measures[0].split('@')[0]}@1"
         return Job(Task(benchmark, items, name, SUMMARIES[shape], model.card, model.scoring, settings, limit), model)
     measure = _first_answerable(measures, model, settings.variant, within_word)
-    return Job(Task(benchmark, items, measure.name, measure.summarize, model.card, "computed", settings, limit), Asking(measure, model))
+    warnings = tuple(getattr(model, "warnings", ())) if settings.variant == "paper" else ()
+    task = Task(benchmark, items, measure.name, measure.summarize, model.card, "computed", settings, limit, notes=warnings)
+    return Job(task, Asking(measure, model))
 
 
 def _first_answerable(measures: Sequence[str], backend: Backend, variant: Variant, within_word: bool) -> Measure:

@@ -55,7 +55,7 @@ def _token_requests(backend: Backend, encoding: Encoding) -> Iterable[Request]:
     if MaskedTokens.kind in backend.supports:
         yield MaskedTokens(encoding.ids, tuple(((index,), index) for index in inner))
     if CausalTokens.kind in backend.supports:
-        yield CausalTokens(encoding.ids, inner[0])
+        yield CausalTokens(encoding.ids, max(1, inner[0]))
 
 
 def expected_length(request: Request) -> int | None:

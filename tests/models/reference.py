@@ -59,8 +59,6 @@ class Reference:
     window: int
     first: int | None = None
     """The token that must stand before a causal text."""
-    types_for_one_text: bool = True
-    """Whether a single text comes with the token types that the tokenizer gives it."""
     within_word: bool = False
     seen: dict[Any, torch.Tensor] = field(default_factory=dict)
     """Log-probabilities by input: the same input is not computed twice."""
@@ -120,7 +118,7 @@ class Reference:
             ids, offsets, words, parts = [self.first, *ids], [(0, 0), *offsets], [None, *words], [None, *parts]
         if len(ids) > self.window:
             raise Unscorable("longer than the model's window")
-        told = types is not None and not causal and (second is not None or self.types_for_one_text)
+        told = types is not None and not causal
         return Reading(text, tuple(ids), tuple(offsets), tuple(words), tuple(parts), tuple(types) if told else None)
 
     # ----------------------------------------------------------------------------------- the CATs
@@ -180,6 +178,8 @@ class Reference:
         text, spans = filled(variant, item, label)
         reading = self.read(text)
         fillers = owned(reading, spans)
+        if not fillers:
+            raise Unscorable("the filler has no token of its own")
         return self.one_at_a_time(reading, [at for at in reading.ordinary if at not in fillers])
 
     def context_given_sentence(self, context: str, sentence: str) -> Scored:

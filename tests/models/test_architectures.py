@@ -58,23 +58,16 @@ def test_a_causal_model_of_any_build_gives_what_it_gives_by_itself(name: str) ->
     assert_same(rows(causal(model), requests), slow(model, requests))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="OPT's language model calls its decoder and goes round base_model: the head then reads a text of zeros"
-)
 def test_a_head_that_goes_round_the_trunk() -> None:
     model, requests = opt(), family(12, 9, 3)
     assert_same(rows(causal(model), requests), slow(model, requests))
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the sliced head caps the states instead of the logits; where logits are small the check lets it pass"
-)
 def test_a_head_that_caps_its_logits() -> None:
     model, requests = gemma2(), family(12, 9, 3)
     assert_same(rows(causal(model), requests), slow(model, requests))
 
 
-@pytest.mark.xfail(strict=True, reason="decided on the first call, whose texts do not branch")
 @pytest.mark.parametrize("name", ["lfm2", "falcon with alibi"])
 def test_trunks_that_take_no_trees_where_the_first_texts_do_not_branch(name: str) -> None:
     model = WORKING[name]()
@@ -116,9 +109,6 @@ def test_a_masked_model_of_any_build_gives_what_it_gives_by_itself(name: str) ->
     assert_same(rows(backend, requests), masked_slow(model, requests, backend.mask))
 
 
-@pytest.mark.xfail(
-    strict=True, raises=TypeError, reason="a structure that only looks familiar may fail already where the lean trunk is made"
-)
 def test_a_structure_that_looks_familiar_and_is_not() -> None:
     model, requests = model_of("IBert", "ForMaskedLM", type_vocab_size=1, **SHAPE), some_copies()
     backend = Masked(Checkpoint("tiny", "masked", model, wordpiece(True), Options()))

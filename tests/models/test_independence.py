@@ -146,11 +146,11 @@ def test_texts_in_trees_are_texts_one_by_one(zoo: Zoo, model: str, monkeypatch: 
     requests = family(9, 5, 4) | family(3, 8, 3, seed=1) | family(30, 60, 3, seed=2)
     together = zoo.backend(model)
     shared = rows(together, requests)
-    assert together.way != together.one_by_one, "this model takes trees"
+    assert together.ways[0] != together.one_by_one, "this model takes trees"
     monkeypatch.setattr(causal.Causal, "_ways", lambda self: iter(()))
     apart = zoo.backend(model)
     assert_same(shared, rows(apart, requests))
-    assert apart.way == apart.one_by_one
+    assert apart.ways == [apart.one_by_one]
     assert_same(shared, slow(together.model, requests))
 
 
@@ -190,13 +190,9 @@ def test_a_model_that_takes_no_trees_is_asked_text_by_text(zoo: Zoo, how: Any) -
     expected = slow(backend.model, requests)
     with how(backend.model.base_model):
         assert_same(rows(backend, requests), expected)
-        assert backend.way == backend.one_by_one
+        assert backend.ways == [backend.one_by_one]
 
 
-VACUOUS = "whether a model takes trees is decided on the first call alone, also where nothing branches or the window is never reached"
-
-
-@pytest.mark.xfail(strict=True, reason=VACUOUS)
 @pytest.mark.parametrize("how", [refusing, ignoring])
 def test_so_it_is_where_the_first_texts_do_not_branch(zoo: Zoo, how: Any) -> None:
     backend = zoo.backend("llama")
@@ -207,7 +203,6 @@ def test_so_it_is_where_the_first_texts_do_not_branch(zoo: Zoo, how: Any) -> Non
         assert_same(rows(backend, second), expected)
 
 
-@pytest.mark.xfail(strict=True, reason=VACUOUS)
 def test_texts_longer_than_a_sliding_window_after_shorter_ones(zoo: Zoo) -> None:
     backend = zoo.backend("gemma3")
     rows(backend, family(2, 2, 3))
@@ -224,9 +219,6 @@ def test_shorter_texts_after_texts_longer_than_a_sliding_window(zoo: Zoo) -> Non
 # ----------------------------------------------------------------------------- structures that only look familiar
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the lean trunk counts positions itself; RoBERTa's own positions skip the padding token, which a text can name"
-)
 def test_a_text_that_names_the_padding_token(zoo: Zoo) -> None:
     named = [Pair("plain", "The cook left.", "The man left.", "x"), Pair("padding", "The <pad> cook left.", "The <pad> man left.", "x")]
     backend, slow_way = zoo.backend("roberta"), zoo.reference("roberta")

@@ -136,7 +136,6 @@ def test_a_tokenizer_without_a_space_before_the_first_word_is_told_apart() -> No
     assert any("64.1" in warning for warning in canaries(tokens("byte-level")))
 
 
-@pytest.mark.xfail(strict=True, reason="with a space before the first word leading_space is False, so this canary never sings")
 def test_a_tokenizer_with_a_space_before_the_first_word_is_told_apart() -> None:
     assert any("puts a space before the first word" in warning for warning in canaries(tokens("byte-level-space")))
 
@@ -197,7 +196,6 @@ def test_texts_too_long_are_counted_with_their_reason(zoo: Zoo, tmp_path: Path) 
     assert one.skipped == {"longer than the model's window": 1}
 
 
-@pytest.mark.xfail(strict=True, reason="context and filler are measured apart, and what they make together is not")
 def test_a_filler_that_grows_a_text_beyond_the_window_is_skipped(zoo: Zoo) -> None:
     backend = zoo.backend("bert")
     context = text_of(backend, backend.tokens.window - 3).replace("The the", "The BLANK", 1)
@@ -252,9 +250,6 @@ def test_another_tokenizer_is_another_identity(zoo: Zoo, tmp_path: Path) -> None
     assert Masked(load(str(folder))).card.identity != zoo.backend("bert").card.identity
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the first call switches off the padding that tokenizer.json asks for, and the digest is of that state too"
-)
 def test_reading_a_text_does_not_change_the_digest_of_the_tokenizer() -> None:
     tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(minilm_folder() / "tokenizer.json"), pad_token="[PAD]")
     before = tokenizer_digest(tokenizer)
@@ -307,7 +302,6 @@ def test_reduced_precision_is_close_and_not_the_same(zoo: Zoo) -> None:
     assert 1e-4 < max(errors) < 0.5
 
 
-@pytest.mark.xfail(strict=True, reason="logits are made float32 before the softmax: what float64 gained is lost there")
 def test_float64_is_float64_to_the_end(zoo: Zoo) -> None:
     backend, requests = zoo.backend("gpt2", dtype="float64"), family(5, 5, 3)
     found, wanted = rows(backend, requests), slow(backend.model, requests)

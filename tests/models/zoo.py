@@ -46,4 +46,4 @@ class Zoo:
         seen = self.reference(name).seen if within_word else {}
         first = found.tokenizer.convert_tokens_to_ids(reads.first) if reads.first else None
         window = 10**6 if name == "xlnet" else POSITIONS - 2 if name in AFTER_PADDING else POSITIONS
-        return Reference(BUILDS[name].family, found.model, found.tokenizer, window, first, name != "xlnet", within_word, seen)
+        return Reference(BUILDS[name].family, found.model, found.tokenizer, window, first, within_word, seen)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,7 +17,8 @@ from stereometer.backends.trie import Asked, Text, Tree, families, grown, trees
 from stereometer.types import Answer, CausalTokens, Request
 
 LOG = logging.getLogger("stereometer")
-TOLERANCE = 2e-4
+TOLERANCE = 5e-5
+"""On a token's log-probability, and as a share of a tenth of one below -10."""
 PADDING = 1.10
 """Trees in a batch may differ in size by this factor; what is missing is filled with nodes that nobody sees."""
 
@@ -34,10 +34,12 @@ class Causal(LanguageModel):
 
     def __init__(self, checkpoint: Checkpoint, notes: tuple[str, ...] = ()) -> None:
         super().__init__(checkpoint, notes)
-        self.head = head_for(self.model)
-        self.decoder = decoder_for(self.model)
-        self.way: Way | None = None
-        """How texts are computed together: None until the first batch has shown it."""
+        self.head = head_for(self.split)
+        self.decoder = decoder_for(self.split)
+        self.ways = [*self._ways(), self.one_by_one]
+        """How texts can be computed together, fastest first; one that gives other numbers is struck off."""
+        self.proven = 0
+        """Texts up to this length have shown that the first of them gives the right numbers."""
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         asked = {
@@ -47,11 +49,10 @@ class Causal(LanguageModel):
             yield key, Answer(({"logprob": array("d")},))
         if not asked:
             return
-        if self.way is None:
-            self.way = self._fastest(asked)
+        way = self._way(asked)
         values = {key: array("d", bytes(8 * (len(request.ids) - request.start))) for key, request in asked.items()}
         open_ = {key: len(row) for key, row in values.items()}
-        for part in self.way(asked):
+        for part in way(asked):
             for (key, number), value in part:
                 values[key][number] = value
                 open_[key] -= 1
@@ -60,40 +61,45 @@ class Causal(LanguageModel):
 
     # --------------------------------------------------------------------------------------------- ways
 
-    def _fastest(self, asked: Mapping[str, CausalTokens]) -> Way:
-        """The first way that gives the same numbers as texts one by one, on the texts of one tree."""
-        some = {text.key: text.request for text in max(families(asked), key=len)}
-        alone = dict(place for part in self.one_by_one(some) for place in part)
-        for way in self._ways():
-            try:
-                together = dict(place for part in way(some) for place in part)
-                error = max(abs(together[place] - alone[place]) for place in alone)
-            except Exception as problem:  # an interface or structure that only looked familiar
-                LOG.info("%s failed: %s", way, problem)
-                continue
-            if error < TOLERANCE:
-                return way
-            LOG.info("%s differs by %.2g from texts one by one", way, error)
-        return self.one_by_one
+    def _way(self, asked: Mapping[str, CausalTokens]) -> Way:
+        """The fastest way that gives the same numbers as texts one by one; longer texts than before show it anew."""
+        longest = max(len(request.ids) for request in asked.values())
+        if longest > self.proven and len(self.ways) > 1:
+            sample = _branching(asked)
+            alone = dict(place for part in self.one_by_one(sample) for place in part)
+            while len(self.ways) > 1 and not self._agrees(self.ways[0], sample, alone):
+                self.ways.pop(0)
+        self.proven = max(self.proven, longest)
+        return self.ways[0]
+
+    def _agrees(self, way: Way, sample: Mapping[str, CausalTokens], alone: Mapping[Asked, float]) -> bool:
+        try:
+            together = dict(place for part in way(sample) for place in part)
+            error = max(abs(together[place] - value) / max(1.0, abs(value) / 10) for place, value in alone.items())
+        except Exception as problem:  # an interface or structure that only looked familiar
+            LOG.info("%s failed: %s", way, problem)
+            return False
+        LOG.info("%s differs by %.2g from texts one by one", way, error)
+        return error < TOLERANCE
 
     def _ways(self) -> Iterator[Way]:
         if self.decoder is not None:
             yield self.in_paths
-        if {"position_ids", "attention_mask"} <= set(inspect.signature(self.model.base_model.forward).parameters):
+        if {"position_ids", "attention_mask"} <= self.split.takes:
             yield self.in_trees
 
     def in_paths(self, asked: Mapping[str, CausalTokens]) -> Iterator[Values]:
         """By the lean decoder: all texts of a batch in one tree."""
-        for batch in families(asked, token_budget(self.model), worth=0):
+        for batch in families(asked, token_budget(self.split), worth=0):
             yield from shrinking(batch, self._paths)
 
     def in_trees(self, asked: Mapping[str, CausalTokens]) -> Iterator[Values]:
         """By the model itself, told where each node stands and what it sees."""
-        for batch in similar_size(trees(asked), token_budget(self.model)):
+        for batch in similar_size(trees(asked), token_budget(self.split)):
             yield from shrinking(batch, self._trees)
 
     def one_by_one(self, asked: Mapping[str, CausalTokens]) -> Iterator[Values]:
-        for batch in similar_size(trees(asked, share=False), token_budget(self.model)):
+        for batch in similar_size(trees(asked, share=False), token_budget(self.split)):
             yield from shrinking(batch, self._texts)
 
     @torch.inference_mode()
@@ -116,9 +122,7 @@ class Causal(LanguageModel):
         ids = torch.zeros(len(batch), length, dtype=torch.long)
         for row, tree in enumerate(batch):
             ids[row, : len(tree)] = torch.tensor(tree.tokens)
-        device = next(self.model.parameters()).device
-        found: Tensor = self.model.base_model(input_ids=ids.to(device), use_cache=False, **layout)[0]
-        return found
+        return self.split.trunk(input_ids=ids.to(self.split.device), use_cache=False, **layout)
 
     def _rows(self, batch: Sequence[Tree], states: Tensor) -> Values:
         """From the states of all nodes to the values of the asked ones."""
@@ -134,6 +138,14 @@ class Causal(LanguageModel):
             for places, value in zip(tokens.values(), row, strict=True)
             for place in places
         ]
+
+
+def _branching(asked: Mapping[str, CausalTokens]) -> dict[str, CausalTokens]:
+    """Texts that show whether trees are understood: the largest family, and the longest text with branches of its own."""
+    found = {text.key: text.request for text in max(families(asked), key=len)}
+    ids = max((request.ids for request in asked.values()), key=len)
+    branches = [ids] + [ids[:at] + ids[at:][::-1] for at in sorted({1, len(ids) // 2})]
+    return found | {f"branch {number}": CausalTokens(branch, 1) for number, branch in enumerate(branches) if len(branch) > 1}
 
 
 def _layout(batch: list[Tree], length: int, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:

@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 from stereometer.errors import ModelError
 
+HUB_PATIENCE = 5
+"""Seconds until the hub counts as out of reach."""
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 
 
@@ -64,7 +69,9 @@ def load(spec: str, options: Options = DEFAULTS, name: str | None = None) -> Che
         family, loader = _family(config, spec)
         tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **common)
         weights = {} if "gguf_file" in extra else {"use_safetensors": None if options.allow_pickle else True}
-        model = loader.from_pretrained(source, dtype=getattr(torch, options.dtype), **common, **weights)
+        model, loaded = loader.from_pretrained(source, dtype=getattr(torch, options.dtype), output_loading_info=True, **common, **weights)
+        _all_there(spec, loaded)
+        _fits(spec, tokenizer, model)
     except ModelError:
         raise
     except Exception as error:
@@ -73,10 +80,50 @@ def load(spec: str, options: Options = DEFAULTS, name: str | None = None) -> Che
         raise ModelError(
             f"{spec} has no fast tokenizer. Character offsets are needed to know which tokens a word has. Convert it with transformers, or choose another model."
         )
-    model.eval().to(options.device)
+    model.eval()
+    _moved(model, options.device)
     for parameter in model.parameters():
         parameter.requires_grad_(False)
     return Checkpoint(name or spec, "permuted" if _is_permuted(model) else family, model, tokenizer, options, _storage(source, extra))
+
+
+def _all_there(spec: str, loaded: Mapping[str, Any]) -> None:
+    """Weights that a file does not hold would be made up at random."""
+    missing = sorted({*loaded.get("missing_keys", ()), *(key[0] for key in loaded.get("mismatched_keys", ()))})
+    if missing:
+        raise ModelError(
+            f"{spec} has no usable weights for {missing[0]}{f' and {len(missing) - 1} others' if missing[1:] else ''}. "
+            "It may be an encoder without its language-model head, or of another shape than its configuration says. "
+            "Name a checkpoint that has them."
+        )
+
+
+def _fits(spec: str, tokenizer: Any, model: Any) -> None:
+    """A tokenizer that knows nothing, or more words than the model, belongs to another one."""
+    rows = int(model.get_input_embeddings().weight.shape[0])
+    ids = tokenizer("The cat sat on the mat.", add_special_tokens=False)["input_ids"]
+    if not ids or set(ids) <= {tokenizer.unk_token_id}:
+        raise ModelError(
+            f"{spec} has no tokenizer that can read a text. Its tokenizer files are missing or damaged. Add them to the model."
+        )
+    if tokenizer.vocab_size > rows:
+        raise ModelError(
+            f"{spec} has a tokenizer of {tokenizer.vocab_size} tokens and a model of {rows}. They do not belong together. Check its files."
+        )
+
+
+def _moved(model: Any, device: str) -> None:
+    try:
+        model.to(device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise ModelError(
+            f"The device '{device}' cannot be used: {first_line(error)}. Name one that is there, such as cpu or cuda."
+        ) from None
+
+
+def first_line(error: Exception) -> str:
+    """What an error says first, without the full stop that a sentence around it brings."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300].rstrip(".")
 
 
 def quiet() -> None:
@@ -89,7 +136,7 @@ def quiet() -> None:
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
 
 
-def _source(spec: str) -> tuple[str, dict[str, str]]:
+def _source(spec: str) -> tuple[str, dict[str, Any]]:
     path = Path(spec)
     if spec.endswith(".gguf"):
         if not path.is_file():
@@ -104,7 +151,22 @@ def _source(spec: str) -> tuple[str, dict[str, str]]:
     if path.exists():
         raise ModelError(f"{spec} is a file and no .gguf. A model is a folder, a .gguf file or org/name. Name the folder.")
     name, _, revision = spec.partition("@")
-    return name, {"revision": revision} if revision else {}
+    return name, ({"revision": revision} if revision else {}) | ({} if _hub_answers() else {"local_files_only": True})
+
+
+def _hub_answers() -> bool:
+    """Asked once and briefly: without a network the hub's library tries again for half a minute before it says so."""
+    from huggingface_hub import constants
+
+    if constants.HF_HUB_OFFLINE:
+        return False
+    try:
+        urlopen(Request(constants.ENDPOINT, method="HEAD"), timeout=HUB_PATIENCE).close()
+    except HTTPError as error:
+        error.close()
+    except OSError:
+        return False
+    return True
 
 
 def _family(config: Any, spec: str) -> tuple[str, Any]:
@@ -138,7 +200,9 @@ def _is_permuted(model: Any) -> bool:
 
 
 def _explained(spec: str, error: Exception) -> ModelError:
-    text = str(error).strip().split("\n")[0][:300]
+    text = first_line(error)
+    if "no file named" in text and Path(spec).is_dir() and not any(Path(spec).glob("*.bin")):
+        return ModelError(f"{spec} holds no weights. There is a configuration and nothing to go with it. Add model.safetensors.")
     if "safetensors" in text.lower() and ("does not appear to have" in text or "no file named" in text):
         return ModelError(
             f"{spec} has no safetensors weights. Other formats can run code when loaded. Convert it, or add --allow-pickle if you trust it."
@@ -180,4 +244,6 @@ def weights_digest(model: Any) -> str:
 
 
 def tokenizer_digest(tokenizer: Any) -> str:
-    return hashlib.sha256(tokenizer.backend_tokenizer.to_str().encode()).hexdigest()
+    """Of what decides ids and offsets: padding and truncation are switched by the first call and are not part of it."""
+    parts = json.loads(tokenizer.backend_tokenizer.to_str())
+    return hashlib.sha256(json.dumps(parts | {"padding": None, "truncation": None}, sort_keys=True).encode()).hexdigest()

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import Any
 
 from stereometer.backends.checkpoint import Checkpoint, tokenizer_digest, weights_digest
-from stereometer.backends.tokens import Tokens, window_of
+from stereometer.backends.forward import Split
+from stereometer.backends.tokens import Tokens, canaries, window_of
 from stereometer.types import Answer, Encoding, ModelCard, Request
 
 VERSION = "1"
@@ -20,7 +21,9 @@ class LanguageModel(ABC):
     def __init__(self, checkpoint: Checkpoint, notes: tuple[str, ...] = ()) -> None:
         self.checkpoint = checkpoint
         self.model: Any = checkpoint.model
-        self.tokens = Tokens(checkpoint.tokenizer, checkpoint.family == "causal", window_of(checkpoint.tokenizer, checkpoint.model))
+        self.split = Split(checkpoint.model)
+        window = window_of(checkpoint.tokenizer, checkpoint.model)
+        self.tokens = Tokens(checkpoint.tokenizer, checkpoint.family == "causal", window, self.split.vocabulary)
         self._notes = notes
 
     supports: frozenset[str] = frozenset()
@@ -30,6 +33,11 @@ class LanguageModel(ABC):
 
     def encode(self, text: str, second: str | None = None) -> Encoding:
         return self.tokens.encode(text, second)
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """Why a `paper` variant may not come out with this tokenizer."""
+        return canaries(self.tokens)
 
     @cached_property
     def card(self) -> ModelCard:

@@ -13,30 +13,29 @@ Everything here is exact, does less and touches less memory:
 
 from __future__ import annotations
 
-import inspect
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, groupby
-from math import pi, sqrt
+from itertools import accumulate, chain, groupby
+from math import ceil, pi, sqrt
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from stereometer.backends.forward import Targets, inputs_of_last_layer, logprobs
+from stereometer.backends.forward import Split, Targets, logprobs
 from stereometer.backends.trie import Tree
 
 LOG = logging.getLogger("stereometer")
-TOLERANCE = 2e-4
-"""On hidden states, which are of order one, and on log-probabilities, which then agree to about a tenth of it."""
+TOLERANCE = 2e-5
+"""On hidden states and log-probabilities, as a share of the largest where that is above one."""
 ROWS = 1024
 """Tokens that go through a feed-forward layer at once: its widest state then stays in the processor's cache."""
 ASKED = 512
 """Asked places that go through the last layer at once."""
-LOGITS = 2 * 1024**2
-"""Logits held at once, as numbers."""
+COLUMNS = 2048
+"""Of the vocabulary, whose logits are made at once: a round number, because matrix products are slower at others."""
 FEW = 3
 """Texts of the first batch that are compared with the generic path."""
 
@@ -48,34 +47,38 @@ Trunk = Callable[[Texts, "Texts | None", Spots], Tensor]
 Head = Callable[[Tensor, Targets], "list[list[float]]"]
 
 
-def trunk_for(model: Any) -> Trunk:
+def trunk_for(split: Split) -> Trunk:
     """The fastest trunk that this model's structure allows."""
-    generic = Generic(model)
-    if not _is_plain(model) or not is_post_norm_encoder(model.base_model):
+    generic = Generic(split)
+    if not _is_plain(split) or not is_post_norm_encoder(split.inner):
         return generic
-    return Checked(PostNormEncoder(model.base_model), generic, _few_texts)
+    try:
+        return Checked(PostNormEncoder(split.inner), generic, _few_texts)
+    except (AttributeError, TypeError) as problem:  # a structure that only looked familiar
+        LOG.info("no lean trunk: %s", problem)
+        return generic
 
 
-def head_for(model: Any) -> Head:
+def head_for(split: Split) -> Head:
     """The fastest head that this model's structure allows."""
 
     def generic(rows: Tensor, targets: Targets) -> list[list[float]]:
-        return logprobs(model, rows, targets)
+        return logprobs(split, rows, targets)
 
-    last = model.get_output_embeddings()
-    if not _is_plain(model) or not isinstance(last, torch.nn.Linear):
+    last = split.model.get_output_embeddings()
+    if not _is_plain(split) or not isinstance(last, torch.nn.Linear) or not split.ends_with(last):
         return generic
-    return Checked(SlicedHead(model), generic, lambda rows, targets: (rows[:FEW], targets[:FEW]))
+    return Checked(SlicedHead(split, last), generic, lambda rows, targets: (rows[:FEW], targets[:FEW]))
 
 
-def decoder_for(model: Any) -> PreNormDecoder | None:
+def decoder_for(split: Split) -> PreNormDecoder | None:
     """A trunk for tries, where the structure is recognised; who uses it compares it with texts one by one."""
-    return PreNormDecoder(model.base_model) if _is_plain(model) and is_pre_norm_decoder(model.base_model) else None
+    return PreNormDecoder(split.inner) if _is_plain(split) and is_pre_norm_decoder(split.inner) else None
 
 
-def _is_plain(model: Any) -> bool:
-    parameter = next(model.parameters())
-    return bool(parameter.dtype == torch.float32 and parameter.device.type == "cpu")
+def _is_plain(split: Split) -> bool:
+    parameter = next(split.model.parameters())
+    return bool(not split.whole and parameter.dtype == torch.float32 and parameter.device.type == "cpu")
 
 
 # ---------------------------------------------------------------------------- the generic trunk, and the check
@@ -84,9 +87,9 @@ def _is_plain(model: Any) -> bool:
 class Generic:
     """The model as it is, texts of one length at a time."""
 
-    def __init__(self, model: Any) -> None:
-        self.trunk = model.base_model
-        self.told = set(inspect.signature(self.trunk.forward).parameters)
+    def __init__(self, split: Split) -> None:
+        self.split = split
+        self.takes = split.takes
 
     def __call__(self, ids: Texts, segments: Texts | None, spots: Spots) -> Tensor:
         found = []
@@ -99,33 +102,32 @@ class Generic:
         return torch.cat(found)
 
     def _states(self, ids: Texts, segments: Texts | None) -> Tensor:
-        device = next(self.trunk.parameters()).device
-        tokens = torch.tensor([list(text) for text in ids], device=device)
+        tokens = torch.tensor([list(text) for text in ids], device=self.split.device)
         inputs = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
-        if segments is not None and "token_type_ids" in self.told:
-            inputs["token_type_ids"] = torch.tensor([list(text) for text in segments], device=device)
-        states: Tensor = self.trunk(**inputs)[0]
-        return states
+        if segments is not None and "token_type_ids" in self.takes:
+            inputs["token_type_ids"] = torch.tensor([list(text) for text in segments], device=self.split.device)
+        return self.split.trunk(**inputs)
 
 
 class Checked:
-    """A lean computation that has to agree with the generic one on some of its first batch, and steps aside if it does not."""
+    """A lean computation that has to agree with the generic one on some of the first batch of each form, and steps aside if it does not."""
 
     def __init__(self, lean: Callable[..., Any], generic: Callable[..., Any], sample: Callable[..., tuple[Any, ...]]) -> None:
         self.lean: Callable[..., Any] | None = lean
         self.generic = generic
         self.sample = sample
-        self.checked = False
+        self.checked: set[tuple[bool, ...]] = set()
 
     def __call__(self, *inputs: Any) -> Any:
-        if not self.checked:
+        form = tuple(one is None for one in inputs)
+        if self.lean is not None and form not in self.checked:
             self._check(*self.sample(*inputs))
+            self.checked.add(form)
         return (self.lean or self.generic)(*inputs)
 
     def _check(self, *inputs: Any) -> None:
         assert self.lean is not None
         expected = _numbers(self.generic(*inputs))
-        self.checked = True
         try:
             error = float((_numbers(self.lean(*inputs)) - expected).abs().max())
         except Exception as problem:  # a structure that only looked familiar
@@ -213,7 +215,9 @@ def blocks(ids: Texts) -> Iterator[Block]:
 
 
 def _parts(rows: int) -> Iterator[slice]:
-    return (slice(start, min(start + ROWS, rows)) for start in range(0, rows, ROWS))
+    """Even parts: a small rest would be slow."""
+    step = ceil(rows / ceil(rows / ROWS))
+    return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
 
 
 def _attention(projected: Sequence[Tensor], count: int, heads: int, causal: bool = False) -> Tensor:
@@ -246,6 +250,7 @@ class PostNormEncoder:
 
     def __init__(self, trunk: Any) -> None:
         self.embeddings = trunk.embeddings
+        self.padding: int | None = getattr(trunk.embeddings.position_embeddings, "padding_idx", None)
         self.project = getattr(trunk, "embeddings_project", None)
         self.layers = [_EncoderLayer(layer, int(trunk.config.num_attention_heads)) for layer in trunk.encoder.layer]
 
@@ -253,7 +258,7 @@ class PostNormEncoder:
         layout = list(blocks(ids))
         table, place = self._embedded(ids, segments)
         states, projected = table[place], [one[place] for one in self.layers[0].projections(table)]
-        wide = states.new_empty(ROWS, self.layers[0].wide.weight.shape[1])
+        wide = states.new_empty(min(ROWS, len(states)), self.layers[0].wide.weight.shape[1])
         for number, layer in enumerate(self.layers[:-1]):
             if number:
                 projected = layer.projections(states)
@@ -264,16 +269,23 @@ class PostNormEncoder:
     def _embedded(self, ids: Texts, segments: Texts | None) -> tuple[Tensor, Tensor]:
         """Embeddings of each distinct (token, position, segment), and which of them each token has."""
         tokens = torch.tensor(list(chain.from_iterable(ids)))
-        positions = torch.tensor(list(chain.from_iterable(range(len(text)) for text in ids)))
+        positions = torch.tensor(list(chain.from_iterable(map(self._positions, ids))))
         kinds = torch.tensor(list(chain.from_iterable(segments))) if segments is not None else torch.zeros_like(tokens)
-        longest = max(map(len, ids))
-        distinct, place = torch.unique((tokens * longest + positions) * 2 + kinds, return_inverse=True)
+        places = int(positions.max()) + 1
+        distinct, place = torch.unique((tokens * places + positions) * 2 + kinds, return_inverse=True)
         kind, rest = distinct % 2, distinct // 2
-        padding = getattr(self.embeddings.position_embeddings, "padding_idx", None)
-        offset = 0 if padding is None else padding + 1
-        table = self.embeddings.word_embeddings(rest // longest) + self.embeddings.token_type_embeddings(kind)
-        table = self.embeddings.LayerNorm(table + self.embeddings.position_embeddings(rest % longest + offset))
+        table = self.embeddings.word_embeddings(rest // places) + self.embeddings.token_type_embeddings(kind)
+        table = self.embeddings.LayerNorm(table + self.embeddings.position_embeddings(rest % places))
         return (table if self.project is None else self.project(table)), place
+
+    def _positions(self, text: Sequence[int]) -> Iterable[int]:
+        """Where each token stands: positions may begin after that of padding, and a text may name the padding token."""
+        if self.padding is None:
+            return range(len(text))
+        if self.padding not in text:
+            return range(self.padding + 1, self.padding + 1 + len(text))
+        real = list(accumulate(token != self.padding for token in text))
+        return [self.padding + (count if token != self.padding else 0) for token, count in zip(text, real, strict=True)]
 
 
 class _EncoderLayer:
@@ -373,7 +385,7 @@ class PreNormDecoder:
         paths = paths_of(tree)
         table, place = self._embedded(tree)
         states, projected = table[place], self.layers[0].projections(table)[place]
-        wide = states.new_empty(ROWS, self.layers[0].wide.weight.shape[1])
+        wide = states.new_empty(min(ROWS, len(states)), self.layers[0].wide.weight.shape[1])
         for number, layer in enumerate(self.layers):
             if number:
                 projected = layer.projections(states)
@@ -423,12 +435,12 @@ class _DecoderLayer:
 class SlicedHead:
     """Log-probabilities from slices of the vocabulary: the logits of all rows are never in memory together."""
 
-    def __init__(self, model: Any) -> None:
-        self.model = model
-        self.last = model.get_output_embeddings()
+    def __init__(self, split: Split, last: torch.nn.Linear) -> None:
+        self.split = split
+        self.last = last
 
     def __call__(self, rows: Tensor, targets: Targets) -> list[list[float]]:
-        states = inputs_of_last_layer(self.model, self.last, rows)
+        states = self.split.inputs_of(self.last, rows)
         mass = self._mass(states)
         where = torch.tensor([index for index, tokens in enumerate(targets) for _ in tokens])
         which = torch.tensor([token for tokens in targets for token in tokens])
@@ -440,16 +452,17 @@ class SlicedHead:
 
     def _mass(self, states: Tensor) -> Tensor:
         """The log of the sum of all exponentials of each row's logits."""
-        weight, bias = self.last.weight, self.last.bias
-        width = max(1, LOGITS // len(states))
-        logits, scores = states.new_empty(2, len(states) * min(width, len(weight)))
+        logits = states.new_empty(min(ROWS, len(states)) * COLUMNS)
+        return torch.cat([self._mass_of(states[part], logits) for part in _parts(len(states))])
+
+    def _mass_of(self, rows: Tensor, logits: Tensor) -> Tensor:
         masses = []
-        for start in range(0, len(weight), width):
-            part = weight[start : start + width]
-            some = logits[: len(states) * len(part)].view(len(states), len(part))
-            torch.mm(states, part.t(), out=some)
-            if bias is not None:
-                some += bias[start : start + width]
-            # torch.logsumexp is several times slower on a CPU.
-            masses.append(some[:, 0].double() - torch.log_softmax(some, -1, out=scores[: some.numel()].view_as(some))[:, 0].double())
+        for start in range(0, len(self.last.weight), COLUMNS):
+            weight = self.last.weight[start : start + COLUMNS]
+            some = torch.mm(rows, weight.t(), out=logits[: len(rows) * len(weight)].view(len(rows), len(weight)))
+            if self.last.bias is not None:
+                some += self.last.bias[start : start + COLUMNS]
+            first = some[:, 0].double()
+            # Written over its input: half the memory, and torch.logsumexp is slower.
+            masses.append(first - torch.log_softmax(some, -1, out=some)[:, 0].double())
         return torch.stack(masses).logsumexp(0)

@@ -75,13 +75,13 @@ class Masked(LanguageModel):
             )
         self.mask = int(mask)
         self.mask_text: str = checkpoint.tokenizer.mask_token
-        self.trunk = trunk_for(self.model)
-        self.head = head_for(self.model)
+        self.trunk = trunk_for(self.split)
+        self.head = head_for(self.split)
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         asked = {key: request for key, request in requests.items() if isinstance(request, MaskedTokens)}
         rows = Rows(asked)
-        for batch in packed(copies(asked, self.mask), token_budget(self.model)):
+        for batch in packed(copies(asked, self.mask), token_budget(self.split)):
             for part in shrinking(batch, self._batch):
                 for place, value in part:
                     yield from rows.put(place, value)

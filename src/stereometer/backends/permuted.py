@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import torch
-from torch import Tensor
 
 from stereometer.backends.checkpoint import Checkpoint
 from stereometer.backends.forward import equal_length, shrinking, token_budget
@@ -46,12 +45,12 @@ class Permuted(LanguageModel):
 
     def __init__(self, checkpoint: Checkpoint, notes: tuple[str, ...] = ()) -> None:
         super().__init__(checkpoint, notes)
-        self.head = head_for(self.model)
+        self.head = head_for(self.split)
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         asked = {key: request for key, request in requests.items() if isinstance(request, MaskedTokens)}
         rows = Rows(asked)
-        for batch in equal_length(views(asked), token_budget(self.model)):
+        for batch in equal_length(views(asked), token_budget(self.split)):
             for part in shrinking(batch, self._batch):
                 for place, value in part:
                     yield from rows.put(place, value)
@@ -69,6 +68,6 @@ class Permuted(LanguageModel):
         inputs = {"input_ids": ids, "perm_mask": hides, "target_mapping": target, "use_mems": False}
         if batch[0].segments:
             inputs["token_type_ids"] = torch.tensor([view.segments for view in batch], device=device)
-        states: Tensor = self.model.base_model(**inputs)[0][:, 0]
+        states = self.split.trunk(**inputs)[:, 0]
         values = self.head(states, [[view.ids[view.position]] for view in batch])
         return [(place, row[0]) for view, row in zip(batch, values, strict=True) for place in view.asked]

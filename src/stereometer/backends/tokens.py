@@ -5,12 +5,15 @@ Everything is asked of the tokenizer itself; nothing hangs on a model's name.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from stereometer.types import Encoding, Skip
 
+BYTE_LEVEL_SPACE = "\u0120"
+"""How byte-level vocabularies write a space."""
 UNBOUNDED = 1_000_000
 """transformers writes a huge number where a tokenizer has no limit."""
 
@@ -23,6 +26,8 @@ class Tokens:
     causal: bool
     window: int
     """The longest sequence the model takes."""
+    vocabulary: int = UNBOUNDED
+    """Tokens that the model knows."""
 
     @cached_property
     def first_token(self) -> tuple[int | None, str]:
@@ -60,27 +65,61 @@ class Tokens:
 
     def encode(self, text: str, second: str | None = None) -> Encoding:
         """One text, or two as the model was taught to read two."""
+        if not _is_text(text) or not _is_text(second or ""):
+            raise Skip("not Unicode text")
         found = self.tokenizer(
-            text, second, return_offsets_mapping=True, return_special_tokens_mask=True, return_token_type_ids=second is not None
+            text,
+            second,
+            return_offsets_mapping=True,
+            return_special_tokens_mask=True,
+            return_token_type_ids=True if second is not None else None,
         )
-        special = found["special_tokens_mask"]
-        parts = found.sequence_ids()
-        words = [None if special[i] or parts[i] is None else _word(found, i) for i in range(len(special))]
-        ids, offsets = list(found["input_ids"]), [tuple(one) for one in found["offset_mapping"]]
+        pieces = list(_pieces(found))
         if self.causal:
-            ids, offsets, words = self._without_end(ids, offsets, words)
-        if len(ids) > self.window:
+            pieces = self._without_end(pieces)
+        if len(pieces) > self.window:
             raise Skip("longer than the model's window")
-        if second is None:
-            return Encoding(tuple(ids), tuple(offsets), tuple(words))
-        return Encoding(tuple(ids), tuple(offsets), tuple(words), tuple(found["token_type_ids"]), tuple(part == 1 for part in parts))
+        if any(piece.id >= self.vocabulary for piece in pieces):
+            raise Skip("has a token that the model does not know")
+        segments = tuple(piece.segment for piece in pieces)
+        return Encoding(
+            tuple(piece.id for piece in pieces),
+            tuple(piece.offset for piece in pieces),
+            tuple(piece.word for piece in pieces),
+            segments if second is not None or any(segments) else (),
+            tuple(piece.second for piece in pieces) if second is not None else (),
+        )
 
-    def _without_end(self, ids: list[int], offsets: list[Any], words: list[int | None]) -> tuple[list[int], list[Any], list[int | None]]:
+    def _without_end(self, pieces: list[_Piece]) -> list[_Piece]:
         """A causal text has its first token and no end mark: what follows a text is not part of it."""
-        while words and words[-1] is None and len(words) > 1:
-            ids, offsets, words = ids[:-1], offsets[:-1], words[:-1]
+        while len(pieces) > 1 and pieces[-1].word is None:
+            pieces = pieces[:-1]
         first, _ = self.first_token
-        return ([first, *ids], [(0, 0), *offsets], [None, *words]) if first is not None else (ids, offsets, words)
+        return [_Piece(first), *pieces] if first is not None else pieces
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A token of a text, or a special one."""
+
+    id: int
+    offset: tuple[int, int] = (0, 0)
+    word: int | None = None
+    segment: int = 0
+    second: bool = False
+
+
+def _pieces(found: Any) -> Iterator[_Piece]:
+    parts, special = found.sequence_ids(), found["special_tokens_mask"]
+    segments = found.get("token_type_ids") or [0] * len(special)
+    for at, (number, offset, segment) in enumerate(zip(found["input_ids"], found["offset_mapping"], segments, strict=True)):
+        word = None if special[at] or parts[at] is None else _word(found, at)
+        yield _Piece(number, tuple(offset), word, segment, parts[at] == 1)
+
+
+def _is_text(text: str) -> bool:
+    """Half a surrogate pair, which JSON can carry, is no text."""
+    return not any("\ud800" <= one <= "\udfff" for one in text)
 
 
 def _word(found: Any, index: int) -> int:
@@ -105,9 +144,11 @@ def window_of(tokenizer: Any, model: Any) -> int:
 def canaries(tokens: Tokens) -> list[str]:
     """Warnings where a `paper` variant cannot be reproduced with the installed tokenizer."""
     warnings = []
-    if not tokens.causal and tokens.leading_space and tokens._plain("cat") == tokens._plain(" cat"):
-        warnings.append("The tokenizer puts a space before the first word: published RoBERTa-like numbers were made without it.")
-    if not tokens.causal and tokens.leading_space and tokens._plain("cat") != tokens._plain(" cat"):
+    if not tokens.causal and tokens.tokenizer.convert_ids_to_tokens(tokens._plain("cat"))[0].startswith(BYTE_LEVEL_SPACE):
+        warnings.append(
+            "The tokenizer puts a space before the first word: StereoSet's RoBERTa fillers were encoded without one, so `paper` gives other tokens."
+        )
+    elif not tokens.causal and tokens.leading_space:
         warnings.append(
             "The tokenizer puts no space before the first word: CrowS-Pairs' RoBERTa value (64.1) was made with one and moves to 65.5 without it."
         )

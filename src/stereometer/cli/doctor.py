@@ -23,7 +23,7 @@ def doctor_command(name: str, options: Mapping[str, Any], json: bool) -> None:
         raise UsageError(f"{name} is a baseline that reads the gold labels. There is nothing to examine in it. Name a model.")
     starter = api.open_named("starter")
     samples = [_sample(model, shape, starter.items(shape)[at]) for shape, at in SAMPLES]
-    warnings = _warnings(model)
+    warnings = list(getattr(model, "warnings", []))
     if json:
         print_json(
             {"schema": "doctor@1", "card": vars(model.card) | {"notes": list(model.card.notes)}, "warnings": warnings, "samples": samples}
@@ -39,15 +39,6 @@ def doctor_command(name: str, options: Mapping[str, Any], json: bool) -> None:
         out.print(f"  {escape(line)}")
     for sample in samples:
         _print_sample(sample)
-
-
-def _warnings(model: Backend) -> list[str]:
-    tokens = getattr(model, "tokens", None)
-    if tokens is None:
-        return []
-    from stereometer.backends.tokens import canaries
-
-    return canaries(tokens)
 
 
 def _sample(model: Backend, shape: str, item: Item) -> dict[str, Any]:

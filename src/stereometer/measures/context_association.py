@@ -14,7 +14,7 @@ from typing import Protocol
 from stereometer.errors import ModelError
 from stereometer.measures import cat_metrics
 from stereometer.measures.cat_metrics import CANDIDATES
-from stereometer.measures.spans import Span, one_at_a_time, scored_positions, tokens_in, versioned
+from stereometer.measures.spans import Span, left_to_right, one_at_a_time, scored_positions, tokens_in, versioned
 from stereometer.types import (
     Answer,
     Backend,
@@ -93,6 +93,8 @@ class Ask:
     """The text of the mask token, for models that have one."""
     within_word: bool = False
     """Hide the later pieces of a word with each of its pieces (Kauf and Ivanova 2023), so that a word does not give itself away."""
+    window: int | None = None
+    """The longest sequence the model takes, where it has one."""
 
 
 class SentenceText:
@@ -139,8 +141,8 @@ class FillBlank:
         encoding = ask.encode(text)
         pieces = tokens_in(text, encoding, spans)
         if not pieces:
-            raise Skip("the filler has no token of its own")
-        return [MaskedTokens(encoding.ids, tuple((tuple(pieces[at:]), one) for at, one in enumerate(pieces)))]
+            raise Skip(NO_FILLER)
+        return [left_to_right(encoding, pieces)]
 
     def _absent(self, context: str, filler: str, ask: Ask) -> Sequence[Request]:
         if ask.mask is None:
@@ -148,7 +150,9 @@ class FillBlank:
         hole, alone = ask.encode(context.replace("BLANK", ask.mask)), ask.encode(filler)
         pieces = [alone.ids[at] for at in scored_positions(alone)]
         if not pieces:
-            raise Skip("the filler has no token of its own")
+            raise Skip(NO_FILLER)
+        if ask.window is not None and len(hole.ids) + len(pieces) - 1 > ask.window:
+            raise Skip("longer than the model's window")
         at = _position_of(ask.encode(ask.mask), hole)
         return [MaskedTokens((*hole.ids[:at], *pieces[: k + 1], *hole.ids[at + 1 :]), (((at + k,), at + k),)) for k in range(len(pieces))]
 
@@ -173,6 +177,8 @@ class ContextGivenFiller:
         text, spans = filled(item, label, ask.variant)
         encoding = ask.encode(text)
         fillers = set(tokens_in(text, encoding, spans))
+        if not fillers:
+            raise Skip(NO_FILLER)
         return [one_at_a_time(encoding, [one for one in scored_positions(encoding) if one not in fillers], ask.within_word)]
 
     def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
@@ -280,6 +286,7 @@ class ContextAssociation:
         return cat_metrics.summarize(scores, settings)
 
 
+NO_FILLER = "the filler has no token of its own"
 NO_HEAD = "the model cannot say whether a sentence follows"
 
 
@@ -303,7 +310,7 @@ class Binder:
         return ContextAssociation(
             versioned(self.name, within_word and self._hides(backend)),
             found,
-            Ask(variant, backend.encode, getattr(backend, "mask_text", None), within_word),
+            Ask(variant, backend.encode, getattr(backend, "mask_text", None), within_word, backend.card.settings.get("window")),
         )
 
     def _hides(self, backend: Backend) -> bool:

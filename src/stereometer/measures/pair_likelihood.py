@@ -15,7 +15,7 @@ from typing import Protocol
 from stereometer.errors import ModelError
 from stereometer.measures import pair_metrics
 from stereometer.measures.pair_metrics import CANDIDATES
-from stereometer.measures.spans import one_at_a_time, scored_positions, shared_ids, shared_words, tokens_in, versioned
+from stereometer.measures.spans import left_to_right, one_at_a_time, scored_positions, shared_ids, shared_words, tokens_in, versioned
 from stereometer.types import (
     Answer,
     Backend,
@@ -23,7 +23,6 @@ from stereometer.types import (
     Encode,
     Encoding,
     Estimate,
-    MaskedTokens,
     Request,
     Score,
     Settings,
@@ -97,7 +96,7 @@ def modified_given_shared(item: PairItem, ask: Ask) -> Requests:
         modified = [position for position in scored_positions(encoding) if position not in set(shared)]
         if not modified:
             raise Skip("one sentence has no modified token")
-        found.append(MaskedTokens(encoding.ids, tuple((tuple(modified[at:]), one) for at, one in enumerate(modified))))
+        found.append(left_to_right(encoding, modified))
     return _named(found)
 
 

@@ -46,6 +46,11 @@ def one_at_a_time(encoding: Encoding, positions: Sequence[int], within_word: boo
     return MaskedTokens(encoding.ids, steps, encoding.segments)
 
 
+def left_to_right(encoding: Encoding, positions: Sequence[int]) -> MaskedTokens:
+    """Positions revealed from the left, those still to come hidden."""
+    return MaskedTokens(encoding.ids, tuple((tuple(positions[at:]), one) for at, one in enumerate(positions)), encoding.segments)
+
+
 def _later_pieces(encoding: Encoding, position: int) -> tuple[int, ...]:
     """A position and the pieces after it in the same word of the same text."""
     end = position + 1
