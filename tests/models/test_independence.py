@@ -146,11 +146,11 @@ def test_texts_in_trees_are_texts_one_by_one(zoo: Zoo, model: str, monkeypatch: 
     requests = family(9, 5, 4) | family(3, 8, 3, seed=1) | family(30, 60, 3, seed=2)
     together = zoo.backend(model)
     shared = rows(together, requests)
-    assert together.ways[0] != together.one_by_one, "this model takes trees"
-    monkeypatch.setattr(causal.Causal, "_ways", lambda self: iter(()))
+    assert together.layouts[0] != together.one_by_one, "this model takes trees"
+    monkeypatch.setattr(causal.Causal, "_layouts", lambda self: iter(()))
     apart = zoo.backend(model)
     assert_same(shared, rows(apart, requests))
-    assert apart.ways == [apart.one_by_one]
+    assert apart.layouts == [apart.one_by_one]
     assert_same(shared, slow(together.model, requests))
 
 
@@ -190,7 +190,7 @@ def test_a_model_that_takes_no_trees_is_asked_text_by_text(zoo: Zoo, how: Any) -
     expected = slow(backend.model, requests)
     with how(backend.model.base_model):
         assert_same(rows(backend, requests), expected)
-        assert backend.ways == [backend.one_by_one]
+        assert backend.layouts == [backend.one_by_one]
 
 
 @pytest.mark.parametrize("how", [refusing, ignoring])

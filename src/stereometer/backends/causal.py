@@ -11,10 +11,10 @@ from torch import Tensor
 
 from stereometer.backends.checkpoint import Checkpoint
 from stereometer.backends.forward import CPU_TOKENS, shrinking, token_budget
-from stereometer.backends.language_model import LanguageModel
+from stereometer.backends.language_model import LanguageModel, Way
 from stereometer.backends.lean import decoder_for, head_for
 from stereometer.backends.trie import Asked, Text, Tree, families, grown, trees
-from stereometer.types import Answer, CausalTokens, Request
+from stereometer.types import Answer, CausalTokens
 
 LOG = logging.getLogger("stereometer")
 TOLERANCE = 5e-5
@@ -23,66 +23,65 @@ PADDING = 1.10
 """Trees in a batch may differ in size by this factor; what is missing is filled with nodes that nobody sees."""
 
 Values = list[tuple[Asked, float]]
-Way = Callable[[Mapping[str, CausalTokens]], Iterator[Values]]
+Layout = Callable[[Mapping[str, CausalTokens]], Iterator[Values]]
 """From requests to the values of their tokens, batch by batch."""
 
 
 class Causal(LanguageModel):
     """Any model of AutoModelForCausalLM."""
 
-    supports = frozenset({CausalTokens.kind})
-
     def __init__(self, checkpoint: Checkpoint, notes: tuple[str, ...] = ()) -> None:
         super().__init__(checkpoint, notes)
         self.head = head_for(self.split)
         self.decoder = decoder_for(self.split)
-        self.ways = [*self._ways(), self.one_by_one]
+        self.layouts = [*self._layouts(), self.one_by_one]
         """How texts can be computed together, fastest first; one that gives other numbers is struck off."""
         self.proven = 0
         """Texts up to this length have shown that the first of them gives the right numbers."""
 
-    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
-        asked = {
-            key: request for key, request in requests.items() if isinstance(request, CausalTokens) and len(request.ids) > request.start
-        }
+    def ways(self) -> Mapping[str, Way]:
+        return {CausalTokens.kind: self.causal_tokens}
+
+    def causal_tokens(self, requests: Mapping[str, CausalTokens]) -> Iterator[tuple[str, Answer]]:
+        asked = {key: request for key, request in requests.items() if len(request.ids) > request.start}
         for key in requests.keys() - asked.keys():
             yield key, Answer(({"logprob": array("d")},))
         if not asked:
             return
-        way = self._way(asked)
+        layout = self._layout(asked)
         values = {key: array("d", bytes(8 * (len(request.ids) - request.start))) for key, request in asked.items()}
         open_ = {key: len(row) for key, row in values.items()}
-        for part in way(asked):
+        for part in layout(asked):
             for (key, number), value in part:
                 values[key][number] = value
                 open_[key] -= 1
                 if not open_[key]:
                     yield key, Answer(({"logprob": values.pop(key)},))
 
-    # --------------------------------------------------------------------------------------------- ways
+    # ------------------------------------------------------------------------------------------ layouts
 
-    def _way(self, asked: Mapping[str, CausalTokens]) -> Way:
+    def _layout(self, asked: Mapping[str, CausalTokens]) -> Layout:
         """The fastest way that gives the same numbers as texts one by one; longer texts than before show it anew."""
         longest = max(len(request.ids) for request in asked.values())
-        if longest > self.proven and len(self.ways) > 1:
+        if longest > self.proven and len(self.layouts) > 1:
             sample = _branching(asked)
             alone = dict(place for part in self.one_by_one(sample) for place in part)
-            while len(self.ways) > 1 and not self._agrees(self.ways[0], sample, alone):
-                self.ways.pop(0)
+            while len(self.layouts) > 1 and not self._agrees(self.layouts[0], sample, alone):
+                self.layouts.pop(0)
         self.proven = max(self.proven, longest)
-        return self.ways[0]
+        return self.layouts[0]
 
-    def _agrees(self, way: Way, sample: Mapping[str, CausalTokens], alone: Mapping[Asked, float]) -> bool:
+    def _agrees(self, layout: Layout, sample: Mapping[str, CausalTokens], alone: Mapping[Asked, float]) -> bool:
         try:
-            together = dict(place for part in way(sample) for place in part)
+            together = dict(place for part in layout(sample) for place in part)
             error = max(abs(together[place] - value) / max(1.0, abs(value) / 10) for place, value in alone.items())
         except Exception as problem:  # an interface or structure that only looked familiar
-            LOG.info("%s failed: %s", way, problem)
+            LOG.info("%s failed: %s", layout, problem)
             return False
-        LOG.info("%s differs by %.2g from texts one by one", way, error)
+        LOG.info("%s differs by %.2g from texts one by one", layout, error)
         return error < TOLERANCE
 
-    def _ways(self) -> Iterator[Way]:
+    def _layouts(self) -> Iterator[Layout]:
         if self.decoder is not None:
             yield self.in_paths
         if {"position_ids", "attention_mask"} <= self.split.takes:
@@ -112,17 +111,17 @@ class Causal(LanguageModel):
     def _trees(self, batch: list[Tree]) -> Values:
         length = max(map(len, batch))
         parameter = next(self.model.parameters())
-        return self._rows(batch, self._states(batch, length, **_layout(batch, length, parameter.dtype, parameter.device)))
+        return self._rows(batch, self._states(batch, length, **_told(batch, length, parameter.dtype, parameter.device)))
 
     @torch.inference_mode()
     def _texts(self, batch: list[Tree]) -> Values:
         return self._rows(batch, self._states(batch, max(map(len, batch))))
 
-    def _states(self, batch: Sequence[Tree], length: int, **layout: Tensor) -> Tensor:
+    def _states(self, batch: Sequence[Tree], length: int, **told: Tensor) -> Tensor:
         ids = torch.zeros(len(batch), length, dtype=torch.long)
         for row, tree in enumerate(batch):
             ids[row, : len(tree)] = torch.tensor(tree.tokens)
-        return self.split.trunk(input_ids=ids.to(self.split.device), use_cache=False, **layout)
+        return self.split.trunk(input_ids=ids.to(self.split.device), use_cache=False, **told)
 
     def _rows(self, batch: Sequence[Tree], states: Tensor) -> Values:
         """From the states of all nodes to the values of the asked ones."""
@@ -148,7 +147,7 @@ def _branching(asked: Mapping[str, CausalTokens]) -> dict[str, CausalTokens]:
     return found | {f"branch {number}": CausalTokens(branch, 1) for number, branch in enumerate(branches) if len(branch) > 1}
 
 
-def _layout(batch: list[Tree], length: int, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:
+def _told(batch: list[Tree], length: int, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:
     """Where each node stands, and which nodes it sees; plain texts of one length need neither."""
     if all(tree.parents == list(range(-1, length - 1)) for tree in batch):
         return {}

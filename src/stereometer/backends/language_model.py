@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,9 @@ from stereometer.backends.tokens import Tokens, canaries, window_of
 from stereometer.types import Answer, Encoding, ModelCard, Request
 
 VERSION = "1"
+
+Way = Callable[[Mapping[str, Any]], Iterator[tuple[str, Answer]]]
+"""From requests of one kind, by key, to their answers."""
 
 
 class LanguageModel(ABC):
@@ -26,10 +29,22 @@ class LanguageModel(ABC):
         self.tokens = Tokens(checkpoint.tokenizer, checkpoint.family == "causal", window, self.split.vocabulary)
         self._notes = notes
 
-    supports: frozenset[str] = frozenset()
-
     @abstractmethod
-    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]: ...
+    def ways(self) -> Mapping[str, Way]:
+        """How each kind of request is answered: what this family can do by itself."""
+
+    @cached_property
+    def answers(self) -> dict[str, Way]:
+        """By kind of request; what can be added to a model (a next-sentence head) adds its own."""
+        return dict(self.ways())
+
+    @property
+    def supports(self) -> frozenset[str]:
+        return frozenset(self.answers)
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        for kind in dict.fromkeys(request.kind for request in requests.values()):
+            yield from self.answers[kind]({key: request for key, request in requests.items() if request.kind == kind})
 
     def encode(self, text: str, second: str | None = None) -> Encoding:
         return self.tokens.encode(text, second)

@@ -10,10 +10,10 @@ import torch
 
 from stereometer.backends.checkpoint import Checkpoint
 from stereometer.backends.forward import packed, shrinking, token_budget
-from stereometer.backends.language_model import LanguageModel
+from stereometer.backends.language_model import LanguageModel, Way
 from stereometer.backends.lean import head_for, trunk_for
 from stereometer.errors import ModelError
-from stereometer.types import Answer, MaskedTokens, Request
+from stereometer.types import Answer, MaskedTokens
 
 Place = tuple[str, int]
 """A request and the number of one of its steps."""
@@ -64,8 +64,6 @@ class Rows:
 class Masked(LanguageModel):
     """Any model of AutoModelForMaskedLM."""
 
-    supports = frozenset({MaskedTokens.kind})
-
     def __init__(self, checkpoint: Checkpoint, notes: tuple[str, ...] = ()) -> None:
         super().__init__(checkpoint, notes)
         mask = checkpoint.tokenizer.mask_token_id
@@ -78,10 +76,12 @@ class Masked(LanguageModel):
         self.trunk = trunk_for(self.split)
         self.head = head_for(self.split)
 
-    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
-        asked = {key: request for key, request in requests.items() if isinstance(request, MaskedTokens)}
-        rows = Rows(asked)
-        for batch in packed(copies(asked, self.mask), token_budget(self.split)):
+    def ways(self) -> Mapping[str, Way]:
+        return {MaskedTokens.kind: self.masked_tokens}
+
+    def masked_tokens(self, requests: Mapping[str, MaskedTokens]) -> Iterator[tuple[str, Answer]]:
+        rows = Rows(requests)
+        for batch in packed(copies(requests, self.mask), token_budget(self.split)):
             for part in shrinking(batch, self._batch):
                 for place, value in part:
                     yield from rows.put(place, value)

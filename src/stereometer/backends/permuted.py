@@ -9,10 +9,10 @@ import torch
 
 from stereometer.backends.checkpoint import Checkpoint
 from stereometer.backends.forward import equal_length, shrinking, token_budget
-from stereometer.backends.language_model import LanguageModel
+from stereometer.backends.language_model import LanguageModel, Way
 from stereometer.backends.lean import head_for
 from stereometer.backends.masked import Place, Rows
-from stereometer.types import Answer, MaskedTokens, Request
+from stereometer.types import Answer, MaskedTokens
 
 
 @dataclass
@@ -41,16 +41,16 @@ def views(requests: Mapping[str, MaskedTokens]) -> list[View]:
 class Permuted(LanguageModel):
     """A model whose interface has `perm_mask` and `target_mapping`."""
 
-    supports = frozenset({MaskedTokens.kind})
-
     def __init__(self, checkpoint: Checkpoint, notes: tuple[str, ...] = ()) -> None:
         super().__init__(checkpoint, notes)
         self.head = head_for(self.split)
 
-    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
-        asked = {key: request for key, request in requests.items() if isinstance(request, MaskedTokens)}
-        rows = Rows(asked)
-        for batch in equal_length(views(asked), token_budget(self.split)):
+    def ways(self) -> Mapping[str, Way]:
+        return {MaskedTokens.kind: self.masked_tokens}
+
+    def masked_tokens(self, requests: Mapping[str, MaskedTokens]) -> Iterator[tuple[str, Answer]]:
+        rows = Rows(requests)
+        for batch in equal_length(views(requests), token_budget(self.split)):
             for part in shrinking(batch, self._batch):
                 for place, value in part:
                     yield from rows.put(place, value)
