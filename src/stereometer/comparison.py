@@ -20,7 +20,7 @@ from stereometer.errors import UsageError
 from stereometer.measures import cat_metrics, pair_metrics
 from stereometer.stats.intervals import Floats, Ints, generator, percentile, resampled_clusters, resampled_means, resampled_tallies
 from stereometer.stats.tests import bootstrap_p, detectable, holm, mcnemar, sign_flip, t_test
-from stereometer.types import Result, Score, Settings, Slice, Variant
+from stereometer.types import Score, Settings, Slice, Variant
 
 POWER = 0.80
 NO_DIFFERENCE = "not beyond noise"
@@ -141,10 +141,9 @@ def compare(*paths: str | Path, all_pairs: bool = False, seed: int = 0, resample
     """Compare stored runs on the same items; the first is the baseline unless all pairs are asked for."""
     if len(paths) < 2:
         raise UsageError("compare needs at least two runs. The first is the baseline. Name their folders.")
-    results = [runs.load_result(Path(path)) for path in paths]
-    _same(results)
+    results = runs.load_alike([Path(path) for path in paths])
     scores = [{score.item: score for score in runs.load_scores(Path(path))} for path in paths]
-    labels = _labels(results)
+    labels = runs.labels(results)
     floor = min(float(result.settings["coverage"]) for result in results)
     settings = settings_for(results[0].variant, seed, resamples, floor)
     chosen = combinations(range(len(paths)), 2) if all_pairs else ((0, index) for index in range(1, len(paths)))
@@ -153,29 +152,6 @@ def compare(*paths: str | Path, all_pairs: bool = False, seed: int = 0, resample
         results[0].benchmark, results[0].measure, results[0].variant, tuple(labels), tuple(_adjusted(pairs, settings.level)),
         {"seed": seed, "resamples": resamples, "level": settings.level, "power": POWER}, tuple(filter(None, [results[0].data.get("notice")])),
     )  # fmt: skip
-
-
-def _same(results: Sequence[Result]) -> None:
-    first, *others = results
-    ours = _conditions(first)
-    for other in others:
-        theirs = _conditions(other)
-        details = "; ".join(f"{key}: {ours[key]} and {theirs[key]}" for key in ours if ours[key] != theirs[key])
-        if details:
-            raise UsageError(
-                f"{first.model} and {other.model} were not measured alike ({details}). Only like is compared with like. Run them with the same settings."
-            )
-
-
-def _conditions(result: Result) -> dict[str, object]:
-    items = f"{result.data['digest'][:12]}, limit {result.settings['limit']}"
-    return {"benchmark": result.benchmark, "items": items, "measure": result.measure, "variant": result.variant}
-
-
-def _labels(results: Sequence[Result]) -> list[str]:
-    """Model names, numbered where the same name comes twice."""
-    names = [result.model for result in results]
-    return [name if names.count(name) == 1 else f"{name} ({names[: index + 1].count(name)})" for index, name in enumerate(names)]
 
 
 Scores = Mapping[str, Score]

@@ -86,6 +86,7 @@ class Tally:
 def answered(requests: Mapping[str, Request], backend: Backend, cache: Cache, tally: Tally) -> dict[str, Answer]:
     """Each request's answer, from the cache or from the model; new answers are kept a batch at a time."""
     identity = backend.card.identity
+    batch = getattr(backend, "keep_every", BATCH)
     answers = cache.get(identity, list(requests))
     missing = {key: request for key, request in requests.items() if key not in answers}
     tally.from_cache += len(answers)
@@ -93,7 +94,7 @@ def answered(requests: Mapping[str, Request], backend: Backend, cache: Cache, ta
     try:
         for key, answer in Serial(backend).answer(missing):
             fresh[key] = answers[key] = answer
-            if len(fresh) >= BATCH:
+            if len(fresh) >= batch:
                 cache.put(identity, fresh)
                 fresh = {}
     finally:
@@ -122,9 +123,10 @@ def scored(plan: Planned, measure: Measure, answers: Mapping[str, Answer]) -> Sc
     if plan.skipped is None:
         try:
             values = measure.score(item, {name: [answers[one.key] for one in asked] for name, asked in plan.requests.items()})
-            if not all(map(math.isfinite, values.values())):
+            found = values if isinstance(values, Score) else Score(item.id, item.slices, values, texts=item.texts)
+            if not all(map(math.isfinite, found.values.values())):
                 raise Skip("a score is not a finite number")
-            return Score(item.id, item.slices, values, texts=item.texts)
+            return found
         except Skip as reason:
             return Score(item.id, item.slices, {}, reason.reason, item.texts)
     return Score(item.id, item.slices, {}, plan.skipped, item.texts)
@@ -148,6 +150,8 @@ class Task:
     settings: Settings
     limit: int | None = None
     notes: tuple[str, ...] = ()
+    asked: Mapping[str, Any] = field(default_factory=dict)
+    """What else decides the answers: prompts, temperature, repeats."""
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -161,6 +165,7 @@ class Task:
             "scoring": self.scoring,
             "limit": self.limit,
             **asdict(self.settings),
+            **self.asked,
         }
 
 
@@ -174,17 +179,37 @@ def limited(items: Sequence[Item], limit: int | None) -> Sequence[Item]:
 
 def finish(task: Task, scores: Iterable[Score], folder: Path | None, tally: Tally) -> tuple[Result, Path]:
     """Streams scores to disk and into estimates; the folder holds a whole run or none."""
-    place = folder or runs.default_folder(task.plan)
-    with runs.claimed(place, task.plan) as done:
+    shown = _without_texts(scores, task.items)
+    return stored(task.plan, shown, lambda found: task.summarize(found, task.settings), lambda made: _result(task, made), folder, tally)
+
+
+def stored(
+    plan: Mapping[str, Any],
+    scores: Iterable[Score],
+    summarize: Callable[[Iterable[Score]], list[Estimate]],
+    made: Callable[[Sequence[Estimate]], Result],
+    folder: Path | None,
+    tally: Tally,
+) -> tuple[Result, Path]:
+    """A run's folder from its plan, its scores and what becomes of their estimates."""
+    place = folder or runs.default_folder(plan)
+    with runs.claimed(place, plan) as done:
         if done is not None:
             return done, place
         started = time.time()
         with replacing(place / runs.SCORES) as file:
-            estimates = task.summarize(_written(scores, file), task.settings)
-        result = _result(task, estimates)
+            estimates = summarize(_written(scores, file))
+        result = made(estimates)
         write_json(place / runs.RESULT, result.as_json())
-        write_json(place / runs.RUN, {"schema": "run@1", "plan": task.plan, **_record(started, tally)})
+        write_json(place / runs.RUN, {"schema": "run@1", "plan": plan, **_record(started, tally)})
     return result, place
+
+
+def _without_texts(scores: Iterable[Score], items: Sequence[Item]) -> Iterator[Score]:
+    """Items that are held hidden leave their texts out of what is stored and shown."""
+    hidden = {item.id for item in items if getattr(item, "hidden", False)}
+    for score in scores:
+        yield replace(score, texts={}) if score.item in hidden else score
 
 
 def _written(scores: Iterable[Score], file: Any) -> Iterator[Score]:
@@ -236,7 +261,7 @@ def _result(task: Task, estimates: Sequence[Estimate]) -> Result:
             "known_problems": list(card.known_problems),
             "not_concluded": list(card.not_concluded),
         },
-        settings={key: value for key, value in asdict(task.settings).items() if key != "variant"} | {"limit": task.limit},
+        settings={key: value for key, value in asdict(task.settings).items() if key != "variant"} | {"limit": task.limit, **task.asked},
         versions=versions(),
         notes=(*notice, *task.card.notes, *benchmark.notes, *task.notes, *limit),
         estimates=tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import logging
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -120,3 +120,31 @@ def runs_in(path: Path) -> list[Path]:
     if not inner:
         load_result(path)
     return inner
+
+
+# ------------------------------------------------------------------------------------- several runs
+
+
+def load_alike(paths: Sequence[Path]) -> list[Result]:
+    """Stored results that may stand in one column; raises where they were not measured alike."""
+    first, *others = found = [load_result(path) for path in paths]
+    ours = _conditions(first)
+    for other in others:
+        theirs = _conditions(other)
+        details = "; ".join(f"{key}: {ours[key]} and {theirs[key]}" for key in ours if ours[key] != theirs[key])
+        if details:
+            raise UsageError(
+                f"{first.model} and {other.model} were not measured alike ({details}). Only like is compared with like. Run them with the same settings."
+            )
+    return found
+
+
+def _conditions(result: Result) -> dict[str, object]:
+    items = f"{result.data['digest'][:12]}, limit {result.settings['limit']}"
+    return {"benchmark": result.benchmark, "items": items, "measure": result.measure, "variant": result.variant}
+
+
+def labels(results: Sequence[Result]) -> list[str]:
+    """Model names, numbered where the same name comes twice."""
+    names = [result.model for result in results]
+    return [name if names.count(name) == 1 else f"{name} ({names[: index + 1].count(name)})" for index, name in enumerate(names)]
