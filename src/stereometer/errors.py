@@ -28,11 +28,11 @@ class UsageError(StereometerError):
 
 
 class UnknownName(UsageError):
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], shown: str = "`stereometer list` shows all of them.") -> None:
         names = sorted(known)
         close = get_close_matches(name, names, n=3, cutoff=0.5)
         hint = f"Did you mean {' or '.join(close)}?" if close else f"Known: {', '.join(names)}."
-        super().__init__(f"There is no {kind} called '{name}'. {hint} `stereometer list` shows all of them.")
+        super().__init__(f"There is no {kind} called '{name}'. {hint} {shown}")
 
 
 class ModelError(StereometerError):

@@ -17,7 +17,8 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias, runtime_checkabl
 Slice: TypeAlias = Mapping[str, str]
 """What an estimate holds fixed: overall is `{}`, one task `{"task": "intersentence"}`."""
 
-Variant: TypeAlias = Literal["paper", "sound"]
+Variant: TypeAlias = Literal["paper", "printed", "sound"]
+"""What the released code does, what the paper prints where that differs and matters, and what we defend."""
 
 
 def digest_of(value: object) -> str:
@@ -109,7 +110,62 @@ class CausalTokens(_Keyed):
         return len(self.ids)
 
 
-Request: TypeAlias = WholeText | Continuation | Follows | MaskedTokens | CausalTokens
+HIDDEN = -1
+"""Stands in a request for a token behind a mask."""
+
+
+@dataclass(frozen=True)
+class MaskedBlank(_Keyed):
+    """Some tokens at one hidden position, HIDDEN wherever a token is masked.
+
+    Columns, one entry a token asked: `logprob`; `logmass`, of the word-initial or the continuation vocabulary, whichever
+    the token is of; `distance`, of the output matrix to one that makes the token the top one by `margin` (SeT).
+    """
+
+    ids: tuple[int, ...]
+    position: int
+    asked: tuple[int, ...]
+    segments: tuple[int, ...] = ()
+    margin: float = 1.0
+    kind: ClassVar[str] = "masked-blank"
+
+    @property
+    def tokens(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class NextTokens(_Keyed):
+    """Some tokens after a text, read from left to right; the columns are those of MaskedBlank."""
+
+    ids: tuple[int, ...]
+    asked: tuple[int, ...]
+    margin: float = 1.0
+    kind: ClassVar[str] = "next-tokens"
+
+    @property
+    def tokens(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class SpanVectors(_Keyed):
+    """The last hidden states of some positions: one row a position, one entry a dimension in the column `vector`."""
+
+    ids: tuple[int, ...]
+    positions: tuple[int, ...]
+    segments: tuple[int, ...] = ()
+    kind: ClassVar[str] = "span-vectors"
+
+    @property
+    def tokens(self) -> int:
+        return len(self.ids)
+
+
+WORD_MASSES, SET_DISTANCES = "word-masses", "set-distances"
+"""In `supports` of a backend whose answers to MaskedBlank and NextTokens have the columns `logmass` and `distance`."""
+
+Request: TypeAlias = MaskedBlank | NextTokens | SpanVectors | WholeText | Continuation | Follows | MaskedTokens | CausalTokens
 
 # ----------------------------------------------------------------------------------------- answers
 

@@ -1,0 +1,109 @@
+"""Social groups: their forms, their domains, and which of them combine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stereometer.benchmarks.abc.rows import Row, chosen, read
+from stereometer.errors import DataError
+from stereometer.files import read_table
+
+COLUMNS = ("name", "domain", "singular", "plural", "article")
+ARTICLES = ("a", "an")
+
+
+@dataclass(frozen=True)
+class Group:
+    """A group as sentences name it."""
+
+    name: str
+    domain: str
+    singular: str
+    plural: str
+    article: str
+    """Of the singular: a or an."""
+    first: str = ""
+    """How it stands before another group (female, Asian); empty where it cannot."""
+    also: tuple[str, ...] = ()
+    """Other names, under which ratings may know it."""
+    lists: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    """Of two groups joined, their names."""
+
+    def form(self, number: str) -> str:
+        return self.singular if number == "singular" else self.plural
+
+
+PERSON = Group("person", "", "person", "people", "a")
+"""Stands for nobody in particular: the prior of the released code."""
+
+
+def read_groups(path: Path) -> tuple[Group, ...]:
+    return read(path, COLUMNS, _group)
+
+
+def _group(row: Row) -> Group:
+    return Group(
+        row.text("name"),
+        row.text("domain"),
+        row.text("singular"),
+        row.text("plural"),
+        row.one_of("article", ARTICLES),
+        row.maybe("first"),
+        row.listed("also"),
+        row.listed("lists"),
+    )
+
+
+def choose_groups(groups: Sequence[Group], wanted: Iterable[str]) -> tuple[Group, ...]:
+    """By name, domain or list."""
+    return chosen("group", groups, wanted, lambda group: (group.domain, *group.lists))
+
+
+# ------------------------------------------------------------------------------------------------ pairs
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Which groups do not combine: pairs of names or domains, in either order."""
+
+    barred: frozenset[frozenset[str]] = frozenset()
+
+    def allow(self, one: Group, other: Group) -> bool:
+        kinds = [frozenset((a, b)) for a in (one.name, one.domain) for b in (other.name, other.domain)]
+        return one.name != other.name and not any(kind in self.barred for kind in kinds)
+
+
+def read_rules(path: Path, groups: Sequence[Group]) -> Rules:
+    """A table of `one, other`; both are names or domains of groups."""
+    known = {name for group in groups for name in (group.name, group.domain)}
+    barred = set()
+    for line, fields in read_table(path, ("one", "other")):
+        pair = [fields[column].strip() for column in ("one", "other")]
+        for name in pair:
+            if name not in known:
+                raise DataError(
+                    f"{path}, line {line}: {name!r} is neither a group nor a domain. A rule names two of those. Check the spelling, or repair the row."
+                )
+        barred.add(frozenset(pair))
+    return Rules(frozenset(barred))
+
+
+def pairs(groups: Sequence[Group], rules: Rules) -> Iterator[Group]:
+    """All ordered pairs that make sense and that grammar allows; forms that two pairs share are kept once."""
+    seen: set[str] = set()
+    for one in groups:
+        for other in groups:
+            joined = pair(one, other) if one.first and rules.allow(one, other) else None
+            if joined is not None and joined.name not in seen:
+                seen.add(joined.name)
+                yield joined
+
+
+def pair(one: Group, other: Group) -> Group:
+    """`one` as an adjective before `other`: female + doctor, Asian + woman."""
+    article = "an" if one.first[0].lower() in "aeiou" and not one.first.lower().startswith(("eu", "uni", "one")) else "a"
+    singular = f"{one.first} {other.singular}"
+    return Group(singular, f"{one.domain} + {other.domain}", singular, f"{one.first} {other.plural}", article, parts=(one.name, other.name))
