@@ -211,8 +211,9 @@ def _unusable(path: Path, reason: str) -> StereometerError:
 
 
 def pack(answer: Answer) -> tuple[str, bytes]:
-    """Names and lengths as text, numbers as little-endian doubles."""
-    layout = [[(name, len(column)) for name, column in sorted(row.items())] for row in answer.rows]
+    """Names and lengths as text, numbers as little-endian doubles; what a model wrote stands with the names."""
+    rows = [[(name, len(column)) for name, column in sorted(row.items())] for row in answer.rows]
+    layout = rows if answer.text is None else {"rows": rows, "text": answer.text, "end": answer.end}
     numbers = b"".join(_little(array("d", column)).tobytes() for row in answer.rows for _, column in sorted(row.items()))
     return json.dumps(layout, separators=(",", ":")), numbers
 
@@ -220,7 +221,10 @@ def pack(answer: Answer) -> tuple[str, bytes]:
 def unpack(layout: str, numbers: bytes) -> Answer:
     values = array("d")
     values.frombytes(numbers)
-    return Answer(tuple(_rows(json.loads(layout), _little(values))))
+    found = json.loads(layout)
+    if isinstance(found, dict):
+        return Answer(tuple(_rows(found["rows"], _little(values))), found["text"], found["end"])
+    return Answer(tuple(_rows(found, _little(values))))
 
 
 def _rows(layout: Iterable[list[tuple[str, int]]], values: array[float]) -> Iterator[dict[str, array[float]]]:

@@ -19,6 +19,7 @@ from stereometer.types import (
     Continuation,
     Encoding,
     Follows,
+    Generate,
     Item,
     MaskedTokens,
     Measure,
@@ -32,7 +33,7 @@ from stereometer.types import (
 )
 
 TEXTS = ("The baker opened the shop early.", "It rained all afternoon.", "Crème brûlée, please!", "two  spaces")
-KINDS = {kind.kind for kind in (WholeText, Continuation, Follows, MaskedTokens, CausalTokens)}
+KINDS = {kind.kind for kind in (WholeText, Continuation, Follows, MaskedTokens, CausalTokens, Generate)}
 
 
 def sample_requests(backend: Backend) -> dict[str, Request]:
@@ -45,6 +46,10 @@ def sample_requests(backend: Backend) -> dict[str, Request]:
             found.append(Continuation(first, second))
         if Follows.kind in backend.supports:
             found.append(Follows(first, second))
+        if Generate.kind in backend.supports:
+            found += [
+                Generate(first, temperature=temperature, max_tokens=4, repeat=repeat) for temperature, repeat in ((0, 0), (1, 0), (1, 1))
+            ]
         if backend.supports & {MaskedTokens.kind, CausalTokens.kind}:
             found += _token_requests(backend, backend.encode(first))
     return {request.key: request for request in found}
@@ -94,6 +99,10 @@ def _answers(backend: Backend, requests: Mapping[str, Request]) -> dict[str, Ans
 
 
 def _check_answer(request: Request, answer: Answer) -> None:
+    if isinstance(request, Generate):
+        assert answer.text is not None, f"the answer to {request} has no text"
+        assert answer.end, f"the answer to {request} does not say why it ended"
+        return
     name = "logodds" if isinstance(request, Follows) else "logprob"
     row = answer.column(name)
     length = expected_length(request)
@@ -103,6 +112,8 @@ def _check_answer(request: Request, answer: Answer) -> None:
 
 
 def _close(left: Answer, right: Answer, tolerance: float = 1e-5) -> bool:
+    if left.text is not None or right.text is not None:
+        return (left.text, left.end) == (right.text, right.end)
     return all(
         a.keys() == b.keys() and all(abs(x - y) < tolerance for name in a for x, y in zip(a[name], b[name], strict=True))
         for a, b in zip(left.rows, right.rows, strict=True)
@@ -150,9 +161,10 @@ def _scored(measure: Measure, backend: Backend, item: Item) -> Score:
     requests = {request.key: request for asked in plan.values() for request in asked}
     assert all(request.kind in backend.supports for request in requests.values()), f"{measure.name} asks what the backend cannot answer"
     answers = dict(backend.answer(requests))
-    values = measure.score(item, {name: [answers[request.key] for request in asked] for name, asked in plan.items()})
+    found = measure.score(item, {name: [answers[request.key] for request in asked] for name, asked in plan.items()})
+    values = found.values if isinstance(found, Score) else found
     assert all(math.isfinite(value) for value in values.values()), f"{measure.name} gives a score that is not finite"
-    return Score(item.id, item.slices, values)
+    return found if isinstance(found, Score) else Score(item.id, item.slices, values)
 
 
 def check_system(system: System, items: Sequence[Item]) -> None:

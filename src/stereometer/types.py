@@ -61,6 +61,12 @@ class Continuation(_Keyed):
     kind: ClassVar[str] = "continuation"
 
     @property
+    def joined(self) -> tuple[str, int]:
+        """The whole text, and where the continuation begins: after a space where neither side brings white space."""
+        space = " " if self.context and not self.context[-1].isspace() and not self.text[:1].isspace() else ""
+        return f"{self.context}{space}{self.text}", len(self.context) + len(space)
+
+    @property
     def tokens(self) -> int:
         return len(self.context.split()) + len(self.text.split())
 
@@ -108,6 +114,27 @@ class CausalTokens(_Keyed):
     @property
     def tokens(self) -> int:
         return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Generate(_Keyed):
+    """Text that the model writes after a prompt, or as the next turn after messages (role, content).
+
+    Seed and repeat are part of the key: repeats stay repeats, and each has random numbers of its own whatever else is asked.
+    """
+
+    prompt: str = ""
+    messages: tuple[tuple[str, str], ...] = ()
+    temperature: float = 0.0
+    max_tokens: int = 16
+    stop: tuple[str, ...] = ()
+    seed: int = 0
+    repeat: int = 0
+    kind: ClassVar[str] = "generate"
+
+    @property
+    def tokens(self) -> int:
+        return sum(len(text.split()) for text in (self.prompt, *(content for _, content in self.messages))) + self.max_tokens
 
 
 HIDDEN = -1
@@ -165,7 +192,7 @@ class SpanVectors(_Keyed):
 WORD_MASSES, SET_DISTANCES = "word-masses", "set-distances"
 """In `supports` of a backend whose answers to MaskedBlank and NextTokens have the columns `logmass` and `distance`."""
 
-Request: TypeAlias = MaskedBlank | NextTokens | SpanVectors | WholeText | Continuation | Follows | MaskedTokens | CausalTokens
+Request: TypeAlias = MaskedBlank | NextTokens | SpanVectors | WholeText | Continuation | Follows | MaskedTokens | CausalTokens | Generate
 
 # ----------------------------------------------------------------------------------------- answers
 
@@ -175,14 +202,23 @@ Row: TypeAlias = Mapping[str, "array[float]"]
 
 @dataclass(frozen=True)
 class Answer:
-    """Rows, never sums: how they are reduced is the measure's business."""
+    """Rows, never sums: how they are reduced is the measure's business. What a model wrote stands beside them."""
 
     rows: tuple[Row, ...]
+    text: str | None = None
+    """What was written, where something was to be."""
+    end: str = ""
+    """Why the writing ended: `stop`, `length`, or one of UNWRITTEN."""
 
     def column(self, name: str) -> array[float]:
         """The column of the only row, for the requests that have one span."""
         (row,) = self.rows
         return row[name]
+
+
+TOO_LONG, FILTERED = "longer than the model's window", "refused"
+UNWRITTEN = (TOO_LONG, FILTERED)
+"""Ends of an answer that has no text of the model: the prompt did not fit, or a filter held the text back."""
 
 
 @dataclass(frozen=True)
@@ -273,10 +309,12 @@ class Score:
     texts: Mapping[str, str] = field(default_factory=dict)
     derived: Mapping[str, float] = field(default_factory=dict)
     """What follows from the values alone, such as the confidence of a pair."""
+    answers: Sequence[Mapping[str, str]] = ()
+    """What a model that was asked in words said, one a repeat: `text`, and the `label` it was read as or why it was `skipped`."""
 
     def as_json(self) -> dict[str, Any]:
         """The fields as they are: `dataclasses.asdict` would copy every text of every item."""
-        return dict(vars(self))
+        return {name: value for name, value in vars(self).items() if name != "answers" or value}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Score:
@@ -421,8 +459,8 @@ class Measure(Protocol):
         """The requests of each candidate of an item; raises Skip with a reason."""
         ...
 
-    def score(self, item: Any, answers: Mapping[str, Sequence[Answer]]) -> Mapping[str, float]:
-        """One value a candidate."""
+    def score(self, item: Any, answers: Mapping[str, Sequence[Answer]]) -> Mapping[str, float] | Score:
+        """One value a candidate, or a whole Score where there is more to keep."""
         ...
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]: ...

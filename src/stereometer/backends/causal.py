@@ -11,10 +11,11 @@ from torch import Tensor
 
 from stereometer.backends.checkpoint import Checkpoint
 from stereometer.backends.forward import CPU_TOKENS, shrinking, token_budget
+from stereometer.backends.generation import Writer
 from stereometer.backends.language_model import LanguageModel, Way
 from stereometer.backends.lean import decoder_for, head_for
 from stereometer.backends.trie import Asked, Text, Tree, families, grown, trees
-from stereometer.types import Answer, CausalTokens
+from stereometer.types import Answer, CausalTokens, Generate
 
 LOG = logging.getLogger("stereometer")
 TOLERANCE = 5e-5
@@ -40,7 +41,7 @@ class Causal(LanguageModel):
         """Texts up to this length have shown that the first of them gives the right numbers."""
 
     def ways(self) -> Mapping[str, Way]:
-        return {CausalTokens.kind: self.causal_tokens}
+        return {CausalTokens.kind: self.causal_tokens, Generate.kind: Writer(self.split, self.tokens).answer}
 
     def causal_tokens(self, requests: Mapping[str, CausalTokens]) -> Iterator[tuple[str, Answer]]:
         asked = {key: request for key, request in requests.items() if len(request.ids) > request.start}

@@ -1,7 +1,7 @@
 """A weightless model for tests and plugins: deterministic, instant, and simple enough to compute by hand.
 
 The log-probability of a token is -(1 + (its id + the ids of its visible neighbours) % 97 / 10). A causal token sees
-its left neighbour only. Token ids are the checksums of words.
+its left neighbour only. Token ids are the checksums of words. What it writes is one of the options in the prompt.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from array import array
 from collections.abc import Iterator, Mapping
 from zlib import crc32
 
-from stereometer.types import Answer, CausalTokens, Encoding, Follows, MaskedTokens, ModelCard, Request
+from stereometer.types import Answer, CausalTokens, Encoding, Follows, Generate, MaskedTokens, ModelCard, Request
 
 VERSION = "1"
 
 
 class Fake:
-    """`--model fake`: answers every kind of request made of token ids, and next-sentence questions."""
+    """`--model fake`: answers every kind of request made of token ids, next-sentence questions, and questions in words."""
 
     card = ModelCard("fake", "masked and causal", f"fake@{VERSION}", "fake", "words", notes=("A fake model: its numbers mean nothing.",))
-    supports = frozenset({MaskedTokens.kind, CausalTokens.kind, Follows.kind})
+    supports = frozenset({MaskedTokens.kind, CausalTokens.kind, Follows.kind, Generate.kind})
 
     def __init__(self, seed: int = 0) -> None:
         del seed  # deterministic
@@ -39,6 +39,9 @@ class Fake:
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         for key, request in requests.items():
+            if isinstance(request, Generate):
+                yield key, Answer((), _said(request), "stop")
+                continue
             yield key, Answer(({"logodds" if isinstance(request, Follows) else "logprob": array("d", _row(request))},))
 
 
@@ -54,6 +57,13 @@ def _row(request: Request) -> list[float]:
         case Follows(first, second):
             return [(crc32(f"{first}\n{second}".encode("utf-8", "surrogatepass")) % 1000) / 100 - 5]
     raise TypeError(f"fake does not answer {request.kind}")
+
+
+def _said(request: Generate) -> str:
+    """One of the lettered options in the prompt, or yes or no, by checksum; the repeat counts where there is a temperature."""
+    asked = f"{request.prompt}{request.messages}"
+    options = re.findall(r"(?m)^([A-Z])\.", asked) or re.findall(r"\\n([A-Z])\.", asked) or ["yes", "no"]
+    return options[crc32(f"{asked}{request.repeat if request.temperature else ''}".encode("utf-8", "surrogatepass")) % len(options)]
 
 
 def _logprob(token: int, seen: list[int]) -> float:

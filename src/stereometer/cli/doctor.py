@@ -11,7 +11,7 @@ from stereometer import api, catalog
 from stereometer.cli.guard import say
 from stereometer.cli.tables import console, print_json
 from stereometer.errors import ModelError, UsageError
-from stereometer.types import Backend, CausalTokens, Item, MaskedTokens, Measure, Request, Skip, System
+from stereometer.types import Backend, CausalTokens, Item, MaskedTokens, Measure, Request, Score, Skip, System
 
 SAMPLES = (("cat", 0), ("cat", -1), ("pair", 0))
 """An intrasentence item, an intersentence item and a pair of the starter set."""
@@ -49,7 +49,8 @@ def _sample(model: Backend, shape: str, item: Item) -> dict[str, Any]:
         except (ModelError, Skip):
             continue
         answers = dict(model.answer({one.key: one for asked in plan.values() for one in asked}))
-        scores = measure.score(item, {label: [answers[one.key] for one in asked] for label, asked in plan.items()})
+        found = measure.score(item, {label: [answers[one.key] for one in asked] for label, asked in plan.items()})
+        scores = found.values if isinstance(found, Score) else found
         rows = {label: [_row(model, one, answers[one.key].rows[0]) for one in asked] for label, asked in plan.items()}
         return {"item": item.id, "measure": measure.name, "texts": dict(item.texts), "scores": dict(scores), "rows": rows}
     return {"item": item.id, "measure": None, "texts": dict(item.texts), "scores": {}, "rows": {}}
