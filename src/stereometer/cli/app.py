@@ -7,6 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
+from stereometer.cli import combining
 from stereometer.cli.guard import guarded
 from stereometer.cli.options import (
     AllowPickle,
@@ -231,6 +232,9 @@ def cache_clear(json: Json = False) -> None:
     from stereometer.cli.looking import cache_clear_command
 
     cache_clear_command(json)
+
+
+combining.register(app)
 
 
 def main() -> None:

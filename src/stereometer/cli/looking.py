@@ -16,7 +16,7 @@ from stereometer.benchmarks import crows_pairs, stereoset
 from stereometer.benchmarks.benchmark import Benchmark, Card
 from stereometer.cache import Cache
 from stereometer.cli.guard import say
-from stereometer.cli.tables import console, print_json
+from stereometer.cli.tables import console, print_json, rows_table
 from stereometer.errors import DataMissing
 
 
@@ -104,13 +104,8 @@ def _print_lists(*lists: tuple[str, Sequence[str]]) -> None:
 
 
 def _print_rows(rows: list[dict[str, Any]]) -> None:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in rows[0]:
-        table.add_column(name, justify="left" if isinstance(rows[0][name], str) else "right")
-    for row in rows:
-        table.add_row(*("" if value is None else f"{value:.2f}" if isinstance(value, float) else str(value) for value in row.values()))
     console().print()
-    console().print(table)
+    console().print(rows_table(rows))
 
 
 def cache_info_command(json: bool) -> None:

@@ -145,6 +145,18 @@ def _legend(results: Sequence[Result], rows: Rows) -> str:
 SHOWN = ("lms", "ss", "icat", "pair_preference")
 
 
+def rows_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Records as a table: texts to the left, numbers to the right, nothing where a value is not known."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name, value in rows[0].items():
+        table.add_column(name, justify="left" if isinstance(value, str) else "right")
+    for row in rows:
+        table.add_row(
+            *("" if value is None else f"{value:.2f}" if isinstance(value, float) else escape(str(value)) for value in row.values())
+        )
+    return table
+
+
 # ---------------------------------------------------------------------------------------- comparisons
 
 

@@ -7,20 +7,25 @@ from pathlib import Path
 
 from stereometer.errors import UsageError
 from stereometer.files import replacing
+from stereometer.relation import read_facts, shipped_facts
 from stereometer.report.page import page
 from stereometer.report.sections import sections
 
 __all__ = ["write_report"]
 
 
-def write_report(runs: Sequence[str | Path], file: str | Path = "stereometer-report.html") -> Path:
-    """Writes the report of runs (folders, result.json files, or folders of runs) and gives its path."""
+def write_report(runs: Sequence[str | Path], file: str | Path = "stereometer-report.html", facts: str | Path | None = None) -> Path:
+    """Writes the report of runs (folders, result.json files, or folders of runs) and gives its path.
+
+    `facts` is a table of sizes (system, parameters, corpus_gb) for systems whose cards do not say.
+    """
     if isinstance(runs, (str, Path)):
         runs = [runs]
     if not runs:
         raise UsageError("No run is named. A report shows stored runs. Name the folders of runs, or a folder that holds them.")
     place = Path(file)
-    html = page(sections(runs))
+    known = dict(shipped_facts()) | (read_facts(Path(facts)) if facts is not None else {})
+    html = page(sections(runs, known))
     with replacing(place) as out:
         out.write(html)
     return place

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from stereometer import relation
 from stereometer.report import numbers, tables
-from stereometer.report.charts import confidence, forest, plane
+from stereometer.report.charts import confidence, forest, plane, scatter
 from stereometer.report.charts.forest import Axis, Block, Line
 from stereometer.report.charts.frame import Spec
+from stereometer.report.charts.scatter import Mark
 from stereometer.report.sections import Section, System
 from stereometer.report.slices import Group, groups, is_term, kind_name
 from stereometer.report.tables import Table
 from stereometer.report.words import beyond
-from stereometer.types import Estimate, Slice
+from stereometer.types import Estimate, Settings, Slice
 
 ENDS = 5
 """Most and least stereotyped terms shown of each domain."""
@@ -40,7 +42,7 @@ class Figure:
     chooser: str = ""
     """What is chosen between the charts; without it all are shown."""
     legend: str = "systems"
-    """`systems`, `terms` or `sides`."""
+    """`systems`, `sizes`, `terms` or `sides`."""
     caution: str = ""
 
 
@@ -55,6 +57,7 @@ def _cat(section: Section) -> Iterator[Figure]:
     )
     yield _language(section)
     yield _plane(section)
+    yield _relation(section)
     yield _terms(section)
 
 
@@ -161,6 +164,51 @@ def _plane(section: Section) -> Figure:
     charts = (Chart("", described, plane.plane(found)),) if found else ()
     title = "Language modelling against preference"
     return Figure(f"{section.id}-plane", title, lead, charts, (tables.headline(section), by_slice))
+
+
+# ------------------------------------------------------------------------------------ across systems
+
+
+def _relation(section: Section) -> Figure:
+    """Across at least three systems: does ss rise with lms, and either with the size of a model or of its training text?"""
+    kept = section.first.settings
+    settings = Settings(seed=int(kept.get("seed", 0)), resamples=int(kept.get("resamples", 10_000)), level=float(kept.get("level", 0.95)))
+    labels = [system.label for system in section.systems]
+    found = relation.related([system.result for system in section.systems], labels, section.facts, settings)
+    by_label = {system.label: system for system in section.systems}
+    marks = [Mark(by_label[point.system], point) for point in found.points]
+    known = [one for one in found.correlations if one.rho is not None]
+    charts = tuple(
+        Chart(
+            f"{one.second} against {SIZE_WORDS.get(one.first, one.first)}", _correlated(one), scatter.scatter(marks, one.first, one.second)
+        )
+        for one in known
+    )
+    lead = (
+        "Each mark is a system; a larger mark is a larger model, a hollow one has no known size. rho is Spearman's rank correlation across the systems. "
+        "Systems that share data or design are not independent, and a correlation is no cause.",
+        *map(_correlated, known[:1]),
+    )
+    shown = (tables.correlations(found),) if known else ()
+    return Figure(f"{section.id}-relation", "Across systems", lead, charts, shown, "Shown" if len(charts) > 1 else "", "sizes")
+
+
+SIZE_WORDS = {"parameters": "size", "corpus_gb": "training text"}
+
+
+def _correlated(one: relation.Correlation) -> str:
+    span = (
+        f" [{numbers.number(one.low, 2)}, {numbers.number(one.high, 2)}] over systems"
+        if one.low is not None and one.high is not None
+        else ""
+    )
+    terms = (
+        f", [{numbers.number(one.low_terms, 2)}, {numbers.number(one.high_terms, 2)}] over {one.terms} target terms with the systems held fixed"
+        if one.low_terms is not None and one.high_terms is not None
+        else ""
+    )
+    name = f"{one.second} with {SIZE_WORDS.get(one.first, one.first)}"
+    return f"{name}: rho {numbers.number(one.rho or 0.0, 2)}{span}{terms}, {numbers.count(one.n, 'system')}: {one.verdict}."
 
 
 # ----------------------------------------------------------------------------------------------- terms

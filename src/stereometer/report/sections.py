@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 from stereometer.errors import DataError
+from stereometer.relation import Facts
 from stereometer.report.looks import Look, look
 from stereometer.runs import RESULT, SCORES, load_result, load_scores, runs_in
 from stereometer.types import Estimate, Result, Score, Slice, Variant
@@ -62,6 +63,8 @@ class Section:
 
     number: int
     systems: tuple[System, ...]
+    facts: Mapping[str, Facts] = field(default_factory=dict)
+    """Sizes of systems whose cards do not say."""
 
     @property
     def id(self) -> str:
@@ -98,14 +101,14 @@ class Section:
         return list(found.values())
 
 
-def sections(paths: Sequence[str | Path]) -> list[Section]:
+def sections(paths: Sequence[str | Path], facts: Mapping[str, Facts] | None = None) -> list[Section]:
     groups: dict[tuple[object, ...], list[Run]] = {}
     for run in _runs(paths):
         groups.setdefault(run.belongs, []).append(run)
     labelled = [list(_labelled(group)) for group in groups.values()]
     order = list(dict.fromkeys(label for group in labelled for label, _ in group))
     return [
-        Section(number, tuple(System(label, look(order.index(label)), run) for label, run in group))
+        Section(number, tuple(System(label, look(order.index(label)), run) for label, run in group), facts or {})
         for number, group in enumerate(labelled, 1)
     ]
 

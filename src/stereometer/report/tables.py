@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from stereometer.relation import Relation
 from stereometer.report import numbers
 from stereometer.report.sections import Section, System
 from stereometer.report.slices import named
@@ -119,6 +120,38 @@ def _fields(one: Estimate, optional: Sequence[str]) -> list[Cell]:
     values = [figure(cell) for cell in (numbers.value(one), numbers.interval(one), numbers.ideal(one), numbers.distance(one))]
     counts = [figure(cell) for cell in (numbers.used(one), f"{one.ties:,}", *(more[name] for name in optional))]
     return [*values, text(numbers.verdict(one)), text(numbers.adjusted(one)), *counts]
+
+
+def correlations(found: Relation) -> Table:
+    """Every correlation, and why one is missing; then the numbers they are of."""
+    columns = (text("Across systems"), *map(figure, ("rho", "over systems", "over terms", "systems")), text("verdict"), text("p, adjusted"))
+    rows = [
+        (
+            text(f"{one.first} with {one.second}"),
+            figure("none" if one.rho is None else numbers.number(one.rho, 2)),
+            figure(_span(one.low, one.high) or one.interval),
+            figure(_span(one.low_terms, one.high_terms)),
+            figure(str(one.n)),
+            text(one.why or one.verdict or ""),
+            text("" if one.p_adjusted is None else numbers.p_value(one.p_adjusted)),
+        )
+        for one in found.correlations
+    ]
+    return Table("Spearman's rho across systems", columns, tuple(rows), _sizes(found))
+
+
+def _span(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"[{numbers.number(low, 2)},{numbers.NO_BREAK}{numbers.number(high, 2)}]"
+
+
+def _sizes(found: Relation) -> str:
+    known = [
+        f"{point.system} {f'{point.parameters / 1e6:,.0f} million parameters' if point.parameters else 'size not known'}"
+        f"{f', {point.corpus_gb:g} GB' if point.corpus_gb else ''}{f' ({point.source})' if point.source else ''}"
+        for point in found.points
+    ]
+    left = f" Left out, for want of lms or ss: {numbers.listed(list(found.left_out))}." if found.left_out else ""
+    return f"Sizes: {'; '.join(known)}.{left}"
 
 
 def terms(system: System, slices: Iterable[Slice], caption: str) -> Table:

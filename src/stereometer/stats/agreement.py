@@ -1,0 +1,70 @@
+"""How far people who label the same things agree: Krippendorff's alpha for names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stereometer.stats.intervals import Floats, percentile, resampled_clusters
+
+
+@dataclass(frozen=True)
+class Alpha:
+    """1 is perfect agreement, 0 what chance gives."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    units: int
+    """Things with at least two labels."""
+    labels: int
+    interval: str = "percentile bootstrap"
+    why: str | None = None
+
+
+def disagreement(units: Sequence[Sequence[Hashable]], names: Sequence[Hashable]) -> tuple[float, Floats]:
+    """Observed disagreement of some units, and how often each name occurs: both add up over units.
+
+    A unit of m labels counts each of its ordered pairs 1 / (m - 1) times; a single label pairs with nothing.
+    """
+    at = {name: index for index, name in enumerate(names)}
+    observed, totals = 0.0, np.zeros(len(names))
+    for unit in units:
+        m = len(unit)
+        if m < 2:
+            continue
+        counts = Counter(unit)
+        observed += (m * m - sum(count * count for count in counts.values())) / (m - 1)
+        for name, count in counts.items():
+            totals[at[name]] += count
+    return observed, totals
+
+
+def nominal(observed: Floats, totals: Floats) -> Floats:
+    """1 - observed / expected disagreement; the last axis of `totals` runs over names."""
+    n = totals.sum(axis=-1)
+    expected = (n * n - (totals**2).sum(axis=-1)) / (n - 1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = np.where(expected > 0, 1 - observed / expected, np.nan)
+    return found
+
+
+def alpha(clusters: Mapping[Hashable, Sequence[Sequence[Hashable]]], resamples: int, level: float, rng: np.random.Generator) -> Alpha:
+    """Alpha over the labels of all units, with an interval from clusters of units drawn again."""
+    names = sorted({label for units in clusters.values() for unit in units for label in unit}, key=repr)
+    paired = [unit for units in clusters.values() for unit in units if len(unit) > 1]
+    labels = sum(map(len, paired))
+    if not paired or len({label for unit in paired for label in unit}) < 2:
+        return Alpha(None, None, None, len(paired), labels, why="needs two labels of some unit and two different names")
+    parts = [disagreement(units, names) for units in clusters.values()]
+    observed, totals = np.array([part[0] for part in parts]), np.array([part[1] for part in parts])
+    value = float(nominal(observed.sum(), totals.sum(axis=0)))
+    if len(parts) < 2:
+        return Alpha(value, None, None, len(paired), labels, "none: a single cluster")
+    weights = resampled_clusters(len(parts), resamples, rng)
+    draws = nominal(weights @ observed, weights @ totals)
+    low, high = percentile(draws[~np.isnan(draws)], level)
+    return Alpha(value, low, high, len(paired), labels)

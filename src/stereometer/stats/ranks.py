@@ -1,0 +1,43 @@
+"""Rank correlation: Spearman's rho, its bootstrap and a permutation test."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from math import factorial
+
+import numpy as np
+
+from stereometer.stats.intervals import Floats
+
+EXACT = 7
+"""Up to this many points every order is tried: 5,040 at the most."""
+
+
+def spearman(x: Floats, y: Floats) -> Floats:
+    """Spearman's rho along the last axis, ties sharing their mean rank; NaN where all values of one side are equal."""
+    from scipy.stats import rankdata
+
+    left, right = rankdata(x, axis=-1), rankdata(y, axis=-1)
+    left, right = left - left.mean(axis=-1, keepdims=True), right - right.mean(axis=-1, keepdims=True)
+    size = np.sqrt((left**2).sum(axis=-1) * (right**2).sum(axis=-1))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rho: Floats = np.where(size > 0, (left * right).sum(axis=-1) / size, np.nan)
+    return rho
+
+
+def resampled_points(x: Floats, y: Floats, resamples: int, rng: np.random.Generator) -> Floats:
+    """rho of points drawn with replacement; draws in which it is not defined are left out."""
+    drawn = rng.integers(0, x.size, size=(resamples, x.size))
+    found = spearman(x[drawn], y[drawn])
+    return found[~np.isnan(found)]
+
+
+def permutation_p(x: Floats, y: Floats, resamples: int, rng: np.random.Generator) -> float:
+    """Two-sided p that the order of y has nothing to do with x: every order of few points, random ones of many."""
+    reached = abs(float(spearman(x, y))) - 1e-12
+    if x.size <= EXACT:
+        orders = np.array(list(permutations(range(x.size))))
+        return float((np.abs(spearman(np.broadcast_to(x, orders.shape), y[orders])) >= reached).sum()) / factorial(x.size)
+    orders = rng.permuted(np.tile(np.arange(x.size), (resamples, 1)), axis=1)
+    beyond = np.abs(spearman(np.broadcast_to(x, orders.shape), y[orders])) >= reached
+    return float(1 + beyond.sum()) / (resamples + 1)
