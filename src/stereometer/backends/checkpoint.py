@@ -33,6 +33,8 @@ class Options:
     threads: int | None = None
     allow_pickle: bool = False
     trust_remote_code: bool = False
+    head: str = ""
+    """A next-sentence head for the model, as `stereometer train nsp` writes it."""
 
 
 DEFAULTS = Options()
@@ -50,6 +52,8 @@ class Checkpoint:
     options: Options
     quantized: str = ""
     """The storage of the weights where it is not their own precision, such as GGUF's Q4_1."""
+    next_sentence: Any = None
+    """The same model with the next-sentence head that came with it, where one did."""
 
 
 def load(spec: str, options: Options = DEFAULTS, name: str | None = None) -> Checkpoint:
@@ -72,6 +76,7 @@ def load(spec: str, options: Options = DEFAULTS, name: str | None = None) -> Che
         model, loaded = loader.from_pretrained(source, dtype=getattr(torch, options.dtype), output_loading_info=True, **common, **weights)
         _all_there(spec, loaded)
         _fits(spec, tokenizer, model)
+        own = _with_own_head(source, model, loaded, {"dtype": model.dtype, **common, **weights})
     except ModelError:
         raise
     except Exception as error:
@@ -82,9 +87,10 @@ def load(spec: str, options: Options = DEFAULTS, name: str | None = None) -> Che
         )
     model.eval()
     _moved(model, options.device)
-    for parameter in model.parameters():
-        parameter.requires_grad_(False)
-    return Checkpoint(name or spec, "permuted" if _is_permuted(model) else family, model, tokenizer, options, _storage(source, extra))
+    model.requires_grad_(False)
+    if own is not None:
+        _moved(own.eval().requires_grad_(False), options.device)
+    return Checkpoint(name or spec, "permuted" if _is_permuted(model) else family, model, tokenizer, options, _storage(source, extra), own)
 
 
 def _all_there(spec: str, loaded: Mapping[str, Any]) -> None:
@@ -96,6 +102,23 @@ def _all_there(spec: str, loaded: Mapping[str, Any]) -> None:
             "It may be an encoder without its language-model head, or of another shape than its configuration says. "
             "Name a checkpoint that has them."
         )
+
+
+def _with_own_head(source: str, model: Any, loaded: Mapping[str, Any], options: Mapping[str, Any]) -> Any:
+    """The model once more with the next-sentence head that the file holds besides; both share one trunk."""
+    from transformers import AutoModelForNextSentencePrediction
+
+    if not any("seq_relationship" in key for key in loaded.get("unexpected_keys", ())):
+        return None
+    try:
+        own, found = AutoModelForNextSentencePrediction.from_pretrained(source, output_loading_info=True, **options)
+    except ValueError:  # a head of that name on a model that has no such task, as ALBERT's for the order of sentences
+        return None
+    if found["missing_keys"]:
+        return None
+    for name, part in model.base_model.named_children():
+        setattr(own.base_model, name, part)
+    return own
 
 
 def _fits(spec: str, tokenizer: Any, model: Any) -> None:

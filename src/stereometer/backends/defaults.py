@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,6 +43,12 @@ class DefaultModel:
     notes: tuple[str, ...]
 
     @property
+    def head(self) -> Path | None:
+        """The next-sentence head that ships for this model."""
+        place = Path(__file__).parent / "heads" / f"{self.name}.safetensors"
+        return place if place.exists() else None
+
+    @property
     def folder(self) -> Path:
         home = os.environ.get(VARIABLE)
         return (
@@ -60,7 +66,7 @@ class DefaultModel:
         if not (self.folder / "config.json").exists():
             self.build()
         found = load(str(self.folder), options, self.name)
-        return Checkpoint(found.name, found.family, found.model, found.tokenizer, options, self.stored_as)
+        return replace(found, quantized=self.stored_as)
 
     def build(self) -> Path:
         """The model folder, whole or not at all."""

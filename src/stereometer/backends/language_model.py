@@ -27,6 +27,10 @@ class LanguageModel(ABC):
         self.split = Split(checkpoint.model)
         window = window_of(checkpoint.tokenizer, checkpoint.model)
         self.tokens = Tokens(checkpoint.tokenizer, checkpoint.family == "causal", window, self.split.vocabulary)
+        self.added: dict[str, Any] = {}
+        """Settings of what was put onto the model after loading, such as a next-sentence head."""
+        self.check_pair: Callable[[str, str], object] | None = None
+        """Raises Skip for two sentences that a next-sentence head cannot judge."""
         self._notes = notes
 
     @abstractmethod
@@ -55,16 +59,21 @@ class LanguageModel(ABC):
         return canaries(self.tokens)
 
     @cached_property
+    def weights(self) -> str:
+        """The digest of the weights."""
+        return weights_digest(self.model)
+
+    @cached_property
     def card(self) -> ModelCard:
         point = self.checkpoint
         return ModelCard(
             name=point.name,
             family=point.family,
             backend=f"{point.family}@{VERSION}",
-            digest=weights_digest(self.model),
+            digest=self.weights,
             tokenizer_digest=tokenizer_digest(point.tokenizer),
             dtype=point.options.dtype,
-            settings={"parameters": self.model.num_parameters(), **self.tokens.settings},
+            settings={"parameters": self.model.num_parameters(), **self.tokens.settings, **self.added},
             notes=(*self._notes, *self._labels(), "Likelihoods are of raw text: no chat template is applied."),
         )
 

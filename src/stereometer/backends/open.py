@@ -1,6 +1,8 @@
-"""A backend for a checkpoint, by its family."""
+"""A backend for a checkpoint, by its family, with a next-sentence head where there is one."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from stereometer.backends.checkpoint import Checkpoint, Options, load
 from stereometer.backends.defaults import DefaultModel
@@ -9,7 +11,9 @@ from stereometer.backends.language_model import LanguageModel
 
 def open_checkpoint(spec: str, options: Options, default: DefaultModel | None = None) -> LanguageModel:
     found = default.load(options) if default else load(spec, options)
-    return _backend(found, default.notes if default else ())
+    backend = _backend(found, default.notes if default else ())
+    _add_head(backend, default.head if default else None)
+    return backend
 
 
 def _backend(found: Checkpoint, notes: tuple[str, ...]) -> LanguageModel:
@@ -19,3 +23,15 @@ def _backend(found: Checkpoint, notes: tuple[str, ...]) -> LanguageModel:
 
     kinds: dict[str, type[LanguageModel]] = {"masked": Masked, "causal": Causal, "permuted": Permuted}
     return kinds[found.family](found, notes)
+
+
+def _add_head(backend: LanguageModel, shipped: Path | None) -> None:
+    """The head that was asked for, the model's own, or the one that ships for a default model, in this order."""
+    from stereometer.backends.next_sentence import NextSentence, OwnHead, add, load
+
+    if backend.checkpoint.options.head:
+        add(backend, NextSentence(backend, load(Path(backend.checkpoint.options.head))))
+    elif backend.checkpoint.next_sentence is not None:
+        add(backend, OwnHead(backend, backend.checkpoint.next_sentence))
+    elif shipped is not None and (trained := load(shipped)).card.base_digest == backend.weights:
+        add(backend, NextSentence(backend, trained))

@@ -25,6 +25,7 @@ from stereometer.cli.options import (
     TrustRemoteCode,
     Variant,
 )
+from stereometer.cli.training import train_app
 
 app = typer.Typer(
     name="stereometer",
@@ -40,6 +41,7 @@ app.add_typer(data_app, name="data")
 app.add_typer(cache_app, name="cache")
 model_app = typer.Typer(help="The default models.", no_args_is_help=True)
 app.add_typer(model_app, name="model")
+app.add_typer(train_app, name="train")
 
 
 @app.callback(invoke_without_command=True)
@@ -74,6 +76,7 @@ def run(
     threads: Threads = None,
     allow_pickle: AllowPickle = False,
     trust_remote_code: TrustRemoteCode = False,
+    head: Annotated[Optional[Path], typer.Option(help="A next-sentence head for the model, from `stereometer train nsp`.")] = None,  # noqa: UP045
     require: Require = None,
     json: Json = False,
 ) -> None:
@@ -81,6 +84,7 @@ def run(
     from stereometer.cli.measuring import Measuring, run_command
 
     options = {"device": device, "dtype": dtype, "threads": threads, "allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
+    options |= {"head": str(head or "")}
     asked = Measuring(variant, seed, resamples, coverage, out, require or [], json)
     run_command(asked, benchmarks, model, measure or [], data, limit, cache, dry_run, within_word, options)
 

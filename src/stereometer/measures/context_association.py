@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
 from typing import Protocol
@@ -95,6 +95,8 @@ class Ask:
     """Hide the later pieces of a word with each of its pieces (Kauf and Ivanova 2023), so that a word does not give itself away."""
     window: int | None = None
     """The longest sequence the model takes, where it has one."""
+    check_pair: Callable[[str, str], object] | None = None
+    """Raises Skip for two sentences that the model's next-sentence head cannot judge."""
 
 
 class SentenceText:
@@ -189,6 +191,8 @@ class NextSentence:
     """Log-odds that the candidate follows the context."""
 
     def requests(self, item: CatItem, label: str, ask: Ask) -> Sequence[Request]:
+        if ask.check_pair is not None:
+            ask.check_pair(item.context, item.texts[label])
         return [Follows(item.context, item.texts[label])]
 
     def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
@@ -310,7 +314,14 @@ class Binder:
         return ContextAssociation(
             versioned(self.name, within_word and self._hides(backend)),
             found,
-            Ask(variant, backend.encode, getattr(backend, "mask_text", None), within_word, backend.card.settings.get("window")),
+            Ask(
+                variant,
+                backend.encode,
+                getattr(backend, "mask_text", None),
+                within_word,
+                backend.card.settings.get("window"),
+                getattr(backend, "check_pair", None),
+            ),
         )
 
     def _hides(self, backend: Backend) -> bool:

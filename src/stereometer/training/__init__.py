@@ -1,0 +1,1 @@
+"""What can be taught to a model here: next-sentence heads."""

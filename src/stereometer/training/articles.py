@@ -1,0 +1,164 @@
+"""Articles from text files, and a split in which training and held-out text never share one.
+
+Three forms are read: plain text with blank lines between articles, JSON lines with a `text` field (and perhaps a `title`), and
+a folder of WikiExtractor files (`<doc ...>` marks or JSON lines). All may be gzipped.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from stereometer.errors import DataError
+
+LONG_ENOUGH = 40
+"""Characters: shorter sentences ("See also.") are shared by chance."""
+
+
+@dataclass(frozen=True)
+class Article:
+    title: str
+    text: str
+
+
+# ------------------------------------------------------------------------------------------------ reading
+
+
+def read(path: Path) -> list[Article]:
+    """Every article of a file or folder that has any text."""
+    files = sorted(one for one in path.rglob("*") if one.is_file() and not one.name.startswith(".")) if path.is_dir() else [path]
+    found = [article for file in files for article in _articles(file) if article.text]
+    if not found:
+        raise DataError(
+            f"{path} holds no article. There is no text in it. Give a text file, JSON lines with `text`, or WikiExtractor's folder."
+        )
+    return found
+
+
+def digest(articles: Iterable[Article]) -> str:
+    """Of titles and texts, in order."""
+    found = sha256()
+    for article in articles:
+        found.update(json.dumps([article.title, article.text]).encode())
+    return found.hexdigest()
+
+
+def _articles(path: Path) -> Iterator[Article]:
+    text = _text(path)
+    start = text.lstrip()[:5]
+    if start.startswith("{"):
+        return _from_json_lines(path, text)
+    return _from_marks(text) if start == "<doc " else _from_plain(text)
+
+
+def _text(path: Path) -> str:
+    try:
+        raw = path.read_bytes()
+        return (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
+    except (OSError, EOFError) as error:
+        raise DataError(f"{path} could not be read: {error}. It may be missing or damaged. Check the path.") from None
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is not UTF-8 text (byte {error.start}). It may be of another kind. Convert it to UTF-8.") from None
+
+
+def _from_json_lines(path: Path, text: str) -> Iterator[Article]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError:
+            raise DataError(f"{path}, line {number}, is not JSON. The file begins as JSON lines. Mend or drop that line.") from None
+        if not isinstance(record, dict) or not isinstance(record.get("text"), str):
+            raise DataError(f'{path}, line {number}, has no text. Each line is an object with a string in "text". Add it.')
+        yield _titled(record["text"], str(record.get("title") or ""))
+
+
+def _from_marks(text: str) -> Iterator[Article]:
+    for mark, body in re.findall(r"<doc ([^>]*)>(.*?)</doc>", text, re.DOTALL):
+        title = re.search(r'title="([^"]*)"', mark)
+        name = title.group(1) if title else ""
+        yield Article(name, body.strip().removeprefix(name).strip())
+
+
+def _from_plain(text: str) -> Iterator[Article]:
+    return (_titled(" ".join(part.split())) for part in re.split(r"\n[ \t]*\n", text))
+
+
+def _titled(text: str, title: str = "") -> Article:
+    """A title may stand in the text, before ` -- `."""
+    before, dash, after = text.strip().partition(" -- ")
+    return Article(title or before, after.strip()) if dash else Article(title, text.strip())
+
+
+def sentences(text: str) -> list[str]:
+    """Of an English text; a paragraph's end is a sentence's end."""
+    try:
+        from sentencex import segment
+    except ImportError:
+        raise DataError(
+            "Sentences are split by sentencex, which is not installed. It is in the optional part `train`. Install it."
+        ) from None
+    return [one.strip() for paragraph in text.split("\n") for one in segment("en", paragraph) if one.strip()]
+
+
+# ----------------------------------------------------------------------------------------------- splitting
+
+
+def grouped(articles: Sequence[Article]) -> list[list[Article]]:
+    """Articles that share a title or a sentence, in order of first appearance: many sources give overlapping passages."""
+    parent = list(range(len(articles)))
+
+    def root(index: int) -> int:
+        while parent[index] != index:
+            parent[index] = parent[parent[index]]
+            index = parent[index]
+        return index
+
+    first: dict[str, int] = {}
+    for index, article in enumerate(articles):
+        for mark in _marks(article):
+            parent[root(index)] = root(first.setdefault(mark, index))
+    groups: dict[int, list[Article]] = {}
+    for index, article in enumerate(articles):
+        groups.setdefault(root(index), []).append(article)
+    return list(groups.values())
+
+
+def _marks(article: Article) -> Iterator[str]:
+    if article.title:
+        yield f"title:{article.title}"
+    yield from (part for part in re.split(r"(?<=[.!?])\s+", article.text) if len(part) >= LONG_ENOUGH)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Groups of articles for training, and others held out."""
+
+    training: list[list[Article]]
+    held_out: list[list[Article]]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {
+            "training_groups": len(self.training),
+            "training_articles": sum(map(len, self.training)),
+            "held_out_groups": len(self.held_out),
+            "held_out_articles": sum(map(len, self.held_out)),
+        }
+
+
+def split(articles: Sequence[Article], held_out: float, seed: int) -> Split:
+    """By whole groups, at least one on each side."""
+    groups = grouped(articles)
+    if len(groups) < 2:
+        raise DataError("All articles share a title or sentences. None can be held out, so no accuracy can be given. Give more text.")
+    random.Random(seed).shuffle(groups)
+    count = min(len(groups) - 1, max(1, round(held_out * len(groups))))
+    return Split(groups[count:], groups[:count])

@@ -1,0 +1,53 @@
+"""Pairs of sentences: one that follows another in an article, and one of another article that does not."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stereometer.training.articles import Article, sentences
+
+SHORTEST = 3
+"""Words of a sentence; what is shorter is mostly a slip of the splitter."""
+
+
+@dataclass(frozen=True)
+class SentencePair:
+    first: str
+    second: str
+    follows: bool
+    group: int
+    """The group of articles that the first sentence is of."""
+
+
+def pairs(groups: Sequence[Sequence[Article]], seed: int, limit: int | None = None) -> list[SentencePair]:
+    """For each two consecutive sentences, that pair and the first with a random sentence of another group; both or neither are kept."""
+    rng = random.Random(seed)
+    texts = [[sentences(article.text) for article in group] for group in groups]
+    pools = [[one for article in group for one in article if _long_enough(one)] for group in texts]
+    filled = [number for number, pool in enumerate(pools) if pool]
+    if len(filled) < 2:
+        return []
+    heads = [
+        (number, article, at)
+        for number, group in enumerate(texts)
+        for article in group
+        for at in range(len(article) - 1)
+        if _long_enough(article[at]) and _long_enough(article[at + 1])
+    ]
+    rng.shuffle(heads)
+    found = []
+    for number, article, at in heads[: None if limit is None else (limit + 1) // 2]:
+        other = rng.choice(filled)
+        while other == number:
+            other = rng.choice(filled)
+        found += [
+            SentencePair(article[at], article[at + 1], True, number),
+            SentencePair(article[at], rng.choice(pools[other]), False, number),
+        ]
+    return found if limit is None else found[:limit]
+
+
+def _long_enough(sentence: str) -> bool:
+    return len(sentence.split()) >= SHORTEST

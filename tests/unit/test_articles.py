@@ -1,0 +1,105 @@
+"""Articles in three forms, groups that share nothing, and pairs whose second sentence is from elsewhere."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stereometer.errors import DataError
+from stereometer.training.articles import Article, digest, grouped, read, split
+from stereometer.training.pairs import pairs
+
+words = st.text("abc", min_size=1, max_size=4)
+sentences = st.lists(words, min_size=3, max_size=12).map(lambda some: " ".join(some).capitalize() + ".")
+articles = st.builds(Article, st.sampled_from(["", "One", "Two", "Three"]), st.lists(sentences, min_size=1, max_size=5).map(" ".join))
+
+
+def test_plain_text_has_blank_lines_between_articles(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("Harbour -- The sea is\nwide. It is deep.\n\n \nNo title here.\n")
+    assert read(tmp_path / "a.txt") == [Article("Harbour", "The sea is wide. It is deep."), Article("", "No title here.")]
+
+
+def test_json_lines_may_be_gzipped_and_titled(tmp_path: Path) -> None:
+    lines = [{"text": "Harbour -- The sea."}, {"title": "Mill", "text": "The wheel."}, {"text": ""}]
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, lines)).encode()))
+    assert read(tmp_path / "a.jsonl.gz") == [Article("Harbour", "The sea."), Article("Mill", "The wheel.")]
+
+
+def test_a_folder_of_wikiextractor_files(tmp_path: Path) -> None:
+    (tmp_path / "AA").mkdir()
+    (tmp_path / "AA" / "wiki_00").write_text('<doc id="1" url="u" title="Mill">\nMill\n\nThe wheel turns.\nIt is old.\n</doc>\n')
+    (tmp_path / "AA" / "wiki_01").write_text(json.dumps({"id": "2", "title": "Harbour", "text": "The sea."}) + "\n")
+    assert read(tmp_path) == [Article("Mill", "The wheel turns.\nIt is old."), Article("Harbour", "The sea.")]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [(b"", "holds no article"), (b'{"text": 1}\n', "line 1, has no text"), (b'{"text": "a"}\n{', "line 2, is not JSON"), (b"\xff\xfe", "not UTF-8"), (b"\x1f\x8bxx", "could not be read")],
+)  # fmt: skip
+def test_files_that_are_no_articles(tmp_path: Path, content: bytes, says: str) -> None:
+    (tmp_path / "a").write_bytes(content)
+    with pytest.raises(DataError, match=says):
+        read(tmp_path / "a")
+
+
+def shares(left: Article, right: Article) -> bool:
+    long = [{part for part in one.text.replace(". ", ".\n").split("\n") if len(part) >= 40} for one in (left, right)]
+    return bool((left.title and left.title == right.title) or long[0] & long[1])
+
+
+@given(st.lists(articles, max_size=8))
+def test_groups_are_whole_and_apart(some: list[Article]) -> None:
+    groups = grouped(some)
+    assert sorted(map(repr, some)) == sorted(repr(one) for group in groups for one in group)
+    for number, group in enumerate(groups):
+        for other in groups[number + 1 :]:
+            assert not any(shares(one, two) for one in group for two in other)
+
+
+def test_a_chain_of_shared_sentences_is_one_group() -> None:
+    a, b = "This sentence is long enough to be more than a chance.", "That sentence is also long enough to be more than chance."
+    some = [Article("x", a), Article("y", f"{b} {a}"), Article("z", b), Article("w", "Short.")]
+    assert grouped(some) == [some[:3], some[3:]]
+
+
+@given(st.lists(articles, min_size=2, max_size=12), st.integers(0, 5))
+def test_a_split_shares_no_article(some: list[Article], seed: int) -> None:
+    if len(grouped(some)) < 2:
+        with pytest.raises(DataError):
+            split(some, 0.2, seed)
+        return
+    found = split(some, 0.2, seed)
+    assert found.training
+    assert found.held_out
+    assert not any(shares(a, b) for one in found.training for a in one for two in found.held_out for b in two)
+    assert found.counts["training_articles"] + found.counts["held_out_articles"] == len(some)
+    assert split(some, 0.2, seed) == found
+
+
+def test_pairs_follow_or_come_from_another_group() -> None:
+    pytest.importorskip("sentencex")
+    groups = [[Article(str(n), " ".join(f"Sentence {k} of article {n}." for k in range(6)))] for n in range(7)]
+    found = pairs(groups, seed=3)
+    assert len(found) == 2 * 7 * 5
+    for true, false in zip(found[::2], found[1::2], strict=True):
+        assert true.follows
+        assert not false.follows
+        assert true.first == false.first
+        number = int(true.first.split()[1])
+        assert true.second == true.first.replace(f"Sentence {number}", f"Sentence {number + 1}")
+        assert false.second.split()[-1] != true.second.split()[-1]
+        assert true.first.endswith(f"{true.group}.")
+    assert pairs(groups, seed=3) == found
+    assert pairs(groups, seed=4) != found
+    assert len(pairs(groups, seed=3, limit=9)) == 9
+    assert pairs(groups[:1], seed=3) == []
+
+
+def test_the_digest_is_of_titles_and_texts() -> None:
+    assert digest([Article("a", "b")]) == digest([Article("a", "b")])
+    assert digest([Article("a", "b")]) != digest([Article("", "b")])
