@@ -83,7 +83,9 @@ class Tally:
     from_cache: int = 0
 
 
-def answered(requests: Mapping[str, Request], backend: Backend, cache: Cache, tally: Tally) -> dict[str, Answer]:
+def answered(
+    requests: Mapping[str, Request], backend: Backend, cache: Cache, tally: Tally, told: Callable[[float], None] = lambda share: None
+) -> dict[str, Answer]:
     """Each request's answer, from the cache or from the model; new answers are kept a batch at a time."""
     identity = backend.card.identity
     batch = getattr(backend, "keep_every", BATCH)
@@ -94,6 +96,7 @@ def answered(requests: Mapping[str, Request], backend: Backend, cache: Cache, ta
     try:
         for key, answer in Serial(backend).answer(missing):
             fresh[key] = answers[key] = answer
+            told(len(answers) / len(requests))
             if len(fresh) >= batch:
                 cache.put(identity, fresh)
                 fresh = {}
@@ -111,11 +114,16 @@ def computed(
         tally.requests += sum(len(asked) for plan in window for asked in plan.requests.values())
         tally.distinct += len(requests)
         tally.tokens += sum(request.tokens for request in requests.values())
-        answers = answered(requests, backend, cache, tally)
+        answers = answered(requests, backend, cache, tally, _part(progress, tally.items, len(window), len(items)))
         for plan in window:
             yield scored(plan, measure, answers)
         tally.items += len(window)
         progress(tally.items, len(items))
+
+
+def _part(progress: Progress, done: int, window: int, total: int) -> Callable[[float], None]:
+    """Progress within a window: items count by the share of requests that are answered."""
+    return lambda share: progress(done + int(share * window), total)
 
 
 def scored(plan: Planned, measure: Measure, answers: Mapping[str, Answer]) -> Score:
