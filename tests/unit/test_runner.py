@@ -99,12 +99,14 @@ def test_planning_waits_for_the_answers_of_the_window_before(tmp_path: Path, sma
     assert diary == ["planned"] * 3 + ["asked"] + ["planned"] * 3 + ["asked"] + ["planned"] * 3 + ["asked"]
 
 
-def test_progress_is_told_item_by_window(tmp_path: Path, small_windows: None) -> None:
+def test_progress_is_told_answer_by_answer(tmp_path: Path, small_windows: None) -> None:
     told: list[tuple[int, int]] = []
     backend = Counting()
     with Cache(tmp_path / "c") as cache:
         list(computed(pairs(8, 8), bound("pair-likelihood", backend), backend, cache, Tally(), lambda *one: told.append(one)))
-    assert told == [(3, 8), (6, 8), (8, 8)]
+    assert told == sorted(told)
+    assert {(1, 8), (2, 8), (3, 8), (6, 8), (8, 8)} <= set(told)
+    assert told[-1] == (8, 8)
 
 
 # ------------------------------------------------------------------------------------------ asking
