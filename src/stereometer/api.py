@@ -27,6 +27,8 @@ REPLAYS = {"cat": "cat-replay@1", "pair": "pair-replay@1"}
 VARIANTS: tuple[Variant, ...] = ("paper", "sound")
 
 FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".gz")
+CLASSIFIER = "sentiment:"
+"""Before the folder or name of a text-classification model."""
 LIKELY_TYPO = 0.7
 """How alike a plain name must be to a known one to be taken for a slip and not for a model on the hub."""
 
@@ -59,7 +61,7 @@ def open_named(name: str, data: str | Path | None = None) -> Benchmark:
 
 
 def open_model(name: str, seed: int = 0, options: Mapping[str, Any] | None = None) -> Backend | System:
-    """A baseline by name, one of our default models, or a checkpoint: a folder, a .gguf file or org/name[@revision]."""
+    """A baseline by name, one of our default models, `sentiment:CLASSIFIER`, or a checkpoint: a folder, a .gguf file or org/name[@revision]."""
     if catalog.has("system", name):
         system: System = catalog.find("system", name)()
         return system
@@ -74,8 +76,14 @@ def open_model(name: str, seed: int = 0, options: Mapping[str, Any] | None = Non
     from stereometer.backends.checkpoint import Options
     from stereometer.backends.open import open_checkpoint
 
+    chosen = dict(options or {})
+    negative = chosen.pop("negative_label", None)
+    if name.startswith(CLASSIFIER):
+        from stereometer.backends.classifier import open_classifier
+
+        return open_classifier(name.removeprefix(CLASSIFIER), Options(**chosen), negative)
     default = catalog.find("model", name) if catalog.has("model", name) else None
-    return open_checkpoint(name, Options(**(options or {})), default)
+    return open_checkpoint(name, Options(**chosen), default)
 
 
 def check_names(models: Iterable[str], measures: Iterable[str]) -> None:
@@ -88,7 +96,7 @@ def check_names(models: Iterable[str], measures: Iterable[str]) -> None:
 
 def _not_a_slip(name: str) -> None:
     known = [*catalog.names("model"), *catalog.names("backend"), *catalog.names("system")]
-    plain = name not in known and "/" not in name and not Path(name).exists()
+    plain = name not in known and "/" not in name and not name.startswith(CLASSIFIER) and not Path(name).exists()
     if plain and get_close_matches(name, known, n=1, cutoff=LIKELY_TYPO):
         raise UnknownName("model", name, known)
 

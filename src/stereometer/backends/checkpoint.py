@@ -10,7 +10,7 @@ import hashlib
 import inspect
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,8 +56,12 @@ class Checkpoint:
     """The same model with the next-sentence head that came with it, where one did."""
 
 
-def load(spec: str, options: Options = DEFAULTS, name: str | None = None) -> Checkpoint:
-    """Weights and tokenizer, or a ModelError that says what to do."""
+Choose = Callable[[Any, str], tuple[str, Any]]
+"""From a configuration to the family and what loads it."""
+
+
+def load(spec: str, options: Options = DEFAULTS, name: str | None = None, choose: Choose | None = None) -> Checkpoint:
+    """Weights and tokenizer, or a ModelError that says what to do. Without `choose` it is a language model."""
     quiet()
     import torch
     from transformers import AutoConfig, AutoTokenizer
@@ -70,7 +74,7 @@ def load(spec: str, options: Options = DEFAULTS, name: str | None = None) -> Che
     common = {**extra, "trust_remote_code": options.trust_remote_code}
     try:
         config = AutoConfig.from_pretrained(source, **common)
-        family, loader = _family(config, spec)
+        family, loader = (choose or _family)(config, spec)
         tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **common)
         weights = {} if "gguf_file" in extra else {"use_safetensors": None if options.allow_pickle else True}
         model, loaded = loader.from_pretrained(source, dtype=getattr(torch, options.dtype), output_loading_info=True, **common, **weights)

@@ -87,6 +87,13 @@ class Benchmark:
         change = f"The items are not those released as {self.name}: {counts}, content digest {self.digest[:12]}."
         return replace(self, notes=(*self.notes, *notes, change))
 
+    def sentence_shapes(self) -> list[str]:
+        """The shapes made of sentences that are set against each other: `cat`, `pair`."""
+        found = [shape for shape in self.shapes if shape in self.measures and shape in ("cat", "pair")]
+        if not found:
+            raise UsageError(f"{self.name} has neither CATs nor pairs. Its items have no sentences to look at. Choose another benchmark.")
+        return found
+
     def items(self, shape: str) -> Sequence[Item]:
         if shape not in self.shapes:
             raise UsageError(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 
 from stereometer.errors import DataError
@@ -25,6 +26,8 @@ class Pair:
     votes: tuple[tuple[str, ...], ...] = ()
     """The bias types each validator named."""
     note: str = ""
+    hidden: bool = False
+    """Held back: its texts stay out of runs and reports."""
 
     @property
     def slices(self) -> Slice:
@@ -40,6 +43,16 @@ class Pair:
         if not self.sent_more.strip() or not self.sent_less.strip():
             return "a sentence is empty"
         return "identical sentences" if self.sent_more == self.sent_less else None
+
+
+Edit = tuple[tuple[str, ...], tuple[str, ...]]
+"""Words of the first sentence and what stands in the second instead; either may be empty."""
+
+
+def edits(first: Sequence[str], second: Sequence[str]) -> list[Edit]:
+    """Where two sentences differ, word by word, from the left."""
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    return [(tuple(first[a:b]), tuple(second[c:d])) for kind, a, b, c, d in matcher.get_opcodes() if kind != "equal"]
 
 
 def read_pairs(path: Path) -> list[Pair]:
@@ -61,7 +74,7 @@ def read_pairs(path: Path) -> list[Pair]:
                 row["sent_less"],
                 row["bias_type"],
                 direction,
-                _votes(row.get("annotations", "")),
+                read_votes(row.get("annotations", "")),
                 row.get("note", ""),
             )
         )
@@ -70,7 +83,7 @@ def read_pairs(path: Path) -> list[Pair]:
     return pairs
 
 
-def _votes(text: str) -> tuple[tuple[str, ...], ...]:
+def read_votes(text: str) -> tuple[tuple[str, ...], ...]:
     """CrowS-Pairs writes annotations as a Python list of lists of names: five validators, each with some bias types."""
     inner = text.strip().removeprefix("[").removesuffix("]")
     groups = [part.split("]")[0] for part in inner.split("[")[1:]]

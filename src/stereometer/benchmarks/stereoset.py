@@ -42,6 +42,8 @@ class Cat:
     context: str
     candidates: Mapping[str, Candidate]
     note: str = ""
+    hidden: bool = False
+    """Held back: its texts stay out of runs and reports."""
 
     @property
     def slices(self) -> Slice:
@@ -94,6 +96,7 @@ class _Item(BaseModel):
     context: str
     sentences: list[_Sentence]
     note: str = ""
+    hidden: bool = False
 
 
 class _File(BaseModel):
@@ -136,7 +139,7 @@ def _cat(item: _Item, task: str, path: Path) -> Cat:
         found = ", ".join(one.gold_label for one in item.sentences)
         raise DataError(f"{path}: item {item.id} has the gold labels {found}. Each of {', '.join(LABELS)} may stand once. Repair the item.")
     ordered = {label: candidates[label] for label in LABELS if label in candidates}
-    return Cat(item.id, task, item.target, item.bias_type, item.context, ordered, item.note)
+    return Cat(item.id, task, item.target, item.bias_type, item.context, ordered, item.note, item.hidden)
 
 
 def unique(ids: Iterable[str], what: str) -> None:

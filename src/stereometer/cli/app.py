@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from stereometer.cli import combining
+from stereometer.cli import combining, studying
 from stereometer.cli.guard import guarded
 from stereometer.cli.options import (
     AllowPickle,
@@ -17,6 +17,7 @@ from stereometer.cli.options import (
     Dtype,
     Json,
     MeasureOption,
+    NegativeLabel,
     Out,
     Require,
     Resamples,
@@ -77,6 +78,7 @@ def run(
     allow_pickle: AllowPickle = False,
     trust_remote_code: TrustRemoteCode = False,
     head: Annotated[Optional[Path], typer.Option(help="A next-sentence head for the model, from `stereometer train nsp`.")] = None,  # noqa: UP045
+    negative_label: NegativeLabel = None,
     require: Require = None,
     json: Json = False,
 ) -> None:
@@ -84,7 +86,7 @@ def run(
     from stereometer.cli.measuring import Measuring, run_command
 
     options = {"device": device, "dtype": dtype, "threads": threads, "allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
-    options |= {"head": str(head or "")}
+    options |= {"head": str(head or ""), "negative_label": negative_label}
     asked = Measuring(variant, seed, resamples, coverage, out, require or [], json)
     run_command(asked, benchmarks, model, measure or [], data, limit, cache, dry_run, within_word, options)
 
@@ -239,6 +241,7 @@ def cache_clear(json: Json = False) -> None:
 
 
 combining.register(app)
+studying.register(app)
 
 
 def main() -> None:

@@ -21,3 +21,7 @@ Dtype = Annotated[str, typer.Option(help="float32 unless asked; less is labelled
 Threads = Annotated[Optional[int], typer.Option(min=1, help="Threads of a model on the CPU.")]  # noqa: UP045
 AllowPickle = Annotated[bool, typer.Option("--allow-pickle", help="Also load weights that are not safetensors or GGUF; they can run code.")]
 TrustRemoteCode = Annotated[bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")]
+NegativeLabel = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="The negative label of a `sentiment:MODEL`, where its configuration does not say."),
+]

@@ -1,0 +1,126 @@
+"""Do people put stereotypes more negatively than their opposites? (Nadeem et al. 2021, section 4.4, Table 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from stereometer.analysis.items import CONTRAST, Kind, cluster_of, group_of
+from stereometer.measures.cat_metrics import FEW_TERMS
+from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
+from stereometer.stats.tests import holm, mcnemar, sign_flip, t_test
+from stereometer.types import Backend, Settings, WholeText
+
+SAME = "not beyond noise"
+
+
+@dataclass(frozen=True)
+class Tone:
+    """How many texts of a label sound negative, neutral and positive, in percent."""
+
+    group: str
+    label: str
+    n: int
+    negative: float
+    neutral: float
+    positive: float
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Negative among stereotypes minus negative among their opposites, in points."""
+
+    group: str
+    n: int
+    clusters: int
+    difference: float
+    low: float
+    high: float
+    test: str
+    p: float
+    p_adjusted: float = 1.0
+    tests: int = 1
+    verdict: str = SAME
+
+
+def signs(items: Sequence[Kind], shape: str, backend: Backend) -> dict[str, list[int]]:
+    """For each label the sentiment of each item's text: -1, 0 or 1, from a backend whose answers are above 0 for negative texts."""
+    labels = CONTRAST[shape]
+    asked = {label: [WholeText(item.texts[label]) for item in items] for label in labels}
+    requests = {one.key: one for many in asked.values() for one in many}
+    answers = {key: answer.column("logprob")[0] for key, answer in backend.answer(requests)}
+    return {label: [-int(np.sign(answers[one.key])) for one in many] for label, many in asked.items()}
+
+
+def tones(items: Sequence[Kind], shape: str, found: Mapping[str, Sequence[int]]) -> list[Tone]:
+    return [_tone(group, label, [found[label][at] for at in places]) for group, places in _groups(items) for label in CONTRAST[shape]]
+
+
+def _tone(group: str, label: str, values: Sequence[int]) -> Tone:
+    shares = [100 * values.count(sign) / len(values) for sign in (-1, 0, 1)]
+    return Tone(group, label, len(values), *shares)
+
+
+def _groups(items: Sequence[Kind]) -> Iterator[tuple[str, list[int]]]:
+    """All, then each domain or bias type, with the places of its items."""
+    yield "all", list(range(len(items)))
+    for group in sorted({group_of(item) for item in items}):
+        yield group, [at for at, item in enumerate(items) if group_of(item) == group]
+
+
+def contrasts(items: Sequence[Kind], shape: str, found: Mapping[str, Sequence[int]], settings: Settings) -> list[Contrast]:
+    """Paired by item; all is a test of its own, the groups are corrected together."""
+    first, second = (np.array(found[label]) < 0 for label in CONTRAST[shape])
+    change = first.astype(np.float64) - second.astype(np.float64)
+    clusters = [cluster_of(item) for item in items]
+    made = [_contrast(group, change[places], [clusters[at] for at in places], shape, settings) for group, places in _groups(items)]
+    return [_judged(made[:1], settings.level)[0], *_judged(made[1:], settings.level)]
+
+
+def _contrast(group: str, change: Floats, clusters: Sequence[str], shape: str, settings: Settings) -> Contrast:
+    names = np.unique(clusters, return_inverse=True)[1]
+    parts = [change[names == at] for at in range(int(names.max()) + 1)]
+    difference = 100 * float(change.mean())
+    if shape == "pair":
+        p, test = mcnemar(int((change > 0).sum()), int((change < 0).sum())), "McNemar"
+    elif len(parts) < FEW_TERMS:
+        p, test = sign_flip(parts), "sign flips of items, terms held fixed"
+    else:
+        p, test = t_test(np.array([part.mean() for part in parts])), "paired t over terms"
+    low, high = (_within if shape == "cat" and len(parts) < FEW_TERMS else _interval)(group, parts, settings)
+    return Contrast(group, change.size, len(parts), difference, low, high, test, p)
+
+
+def _interval(group: str, parts: Sequence[Floats], settings: Settings) -> tuple[float, float]:
+    """Over clusters drawn again, every item weighing the same; in chunks, since pairs are clusters of their own."""
+    sums, sizes = np.array([part.sum() for part in parts]), np.array([part.size for part in parts])
+    rng = generator(settings.seed, {"group": group}, "sentiment")
+    step = max(1, 2_000_000 // len(parts))
+    draws = []
+    for start in range(0, settings.resamples, step):
+        weights = resampled_clusters(len(parts), min(step, settings.resamples - start), rng)
+        draws.append(100 * (weights @ sums) / (weights @ sizes))
+    return percentile(np.concatenate(draws), settings.level)
+
+
+def _within(group: str, parts: Sequence[Floats], settings: Settings) -> tuple[float, float]:
+    """With few terms they are held fixed, and their items drawn again."""
+    rng = generator(settings.seed, {"group": group}, "sentiment")
+    total = np.zeros(settings.resamples)
+    for part in parts:
+        shares = np.array([(part == step).mean() for step in (-1, 0, 1)])
+        total += rng.multinomial(part.size, shares, size=settings.resamples) @ np.array([-1, 0, 1])
+    return percentile(100 * total / sum(part.size for part in parts), settings.level)
+
+
+def _judged(found: Sequence[Contrast], level: float) -> list[Contrast]:
+    adjusted = holm([one.p for one in found])
+    return [replace(one, p_adjusted=p, tests=len(found), verdict=_verdict(one, p, level)) for one, p in zip(found, adjusted, strict=True)]
+
+
+def _verdict(one: Contrast, p: float, level: float) -> str:
+    if p >= 1 - level:
+        return SAME
+    return "stereotypes sound more negative" if one.difference > 0 else "stereotypes sound less negative"

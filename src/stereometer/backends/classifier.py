@@ -1,0 +1,102 @@
+"""SentimentLM with a classifier of one's own: `--model sentiment:MODEL`, MODEL a folder or org/name[@revision]."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import torch
+
+from stereometer.backends.checkpoint import Checkpoint, Options, load, tokenizer_digest, weights_digest
+from stereometer.backends.tokens import window_of
+from stereometer.errors import ModelError, UnknownName
+from stereometer.types import Answer, Encoding, Follows, ModelCard, Request, WholeText
+
+VERSION = "1"
+BATCH = 32
+NEGATIVE = ("negative", "neg", "negativity")
+"""How configurations call the label, case aside."""
+
+
+def open_classifier(spec: str, options: Options, negative: str | None = None) -> Classifier:
+    return Classifier(load(spec, options, f"sentiment:{spec}", _text_classification), negative)
+
+
+def _text_classification(config: Any, spec: str) -> tuple[str, Any]:
+    from transformers import AutoModelForSequenceClassification
+
+    if not any(one.endswith("ForSequenceClassification") for one in config.architectures or []):
+        raise ModelError(
+            f"{spec} ({config.model_type}) is no text-classification model. Its configuration names {', '.join(config.architectures or ['nothing'])}. Name a model that was trained to classify sentiment."
+        )
+    return "classifier", AutoModelForSequenceClassification
+
+
+def negative_index(labels: Mapping[int, str], spec: str, asked: str | None) -> int:
+    """Which output is the negative one: the label asked for, else the one the configuration calls negative."""
+    named = {str(label): int(index) for index, label in labels.items()}
+    if len(named) < 2:
+        raise ModelError(f"{spec} has one output and no labels. Sentiment needs at least two classes. Choose another model.")
+    if asked is not None:
+        if asked not in named:
+            raise UnknownName("label", asked, named)
+        return named[asked]
+    found = [label for label in named if label.strip().lower() in NEGATIVE]
+    if len(found) != 1:
+        raise ModelError(
+            f"{spec} does not say which label is negative. Its labels are {', '.join(named)}. Name the negative one with --negative-label."
+        )
+    return named[found[0]]
+
+
+class Classifier:
+    """The log-odds that a text is negative; like VADER it does not look at the context."""
+
+    supports = frozenset({WholeText.kind, Follows.kind})
+
+    def __init__(self, checkpoint: Checkpoint, negative: str | None = None) -> None:
+        self.checkpoint = checkpoint
+        self.model: Any = checkpoint.model
+        self.negative = negative_index(self.model.config.id2label, checkpoint.name, negative)
+        self.window = window_of(checkpoint.tokenizer, checkpoint.model)
+        if self.model.config.pad_token_id is None:
+            self.model.config.pad_token_id = -1  # texts are batched by length: nothing is ever padded
+
+    @cached_property
+    def card(self) -> ModelCard:
+        point, config = self.checkpoint, self.model.config
+        settings = {"parameters": self.model.num_parameters(), "negative": config.id2label[self.negative], "window": self.window}
+        note = f"SentimentLM: a baseline that prefers what the classifier calls {config.id2label[self.negative]}; it does not look at the context."
+        return ModelCard(
+            point.name, "baseline", f"classifier@{VERSION}", weights_digest(self.model), tokenizer_digest(point.tokenizer),
+            point.options.dtype, settings, (note,),
+        )  # fmt: skip
+
+    def encode(self, text: str, second: str | None = None) -> Encoding:
+        raise TypeError("sentiment reads text")
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        by_length: dict[int, list[tuple[str, str, list[int]]]] = {}
+        for key, request in requests.items():
+            text, column = (request.second, "logodds") if isinstance(request, Follows) else (getattr(request, "text", ""), "logprob")
+            ids = self.checkpoint.tokenizer(text, truncation=self.window is not None, max_length=self.window)["input_ids"]
+            by_length.setdefault(len(ids), []).append((key, column, ids))
+        for _, alike in sorted(by_length.items()):
+            for start in range(0, len(alike), BATCH):
+                yield from self._batch(alike[start : start + BATCH])
+
+    def _batch(self, batch: Sequence[tuple[str, str, list[int]]]) -> Iterator[tuple[str, Answer]]:
+        with torch.inference_mode():
+            logits = self.model(torch.tensor([ids for _, _, ids in batch], device=self.model.device)).logits.double()
+        for (key, column, _), odds in zip(batch, self._odds(logits).tolist(), strict=True):
+            yield key, Answer(({column: array("d", [odds])},))
+
+    def _odds(self, logits: torch.Tensor) -> torch.Tensor:
+        """From the logits, so that no probability saturates; each label by itself where several may hold."""
+        chosen = logits[:, self.negative]
+        if self.model.config.problem_type == "multi_label_classification":
+            return chosen
+        others = [index for index in range(logits.shape[1]) if index != self.negative]
+        return chosen - logits[:, others].logsumexp(dim=1)
