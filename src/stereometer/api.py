@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from stereometer import catalog, runs
+from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
 from stereometer.benchmarks.benchmark import Benchmark, Source
 from stereometer.benchmarks.places import open_benchmark
 from stereometer.cache import Cache
@@ -24,7 +25,7 @@ from stereometer.types import Backend, Measure, Result, Settings, System, Varian
 
 SUMMARIES: Mapping[str, Summarize] = {"cat": cat_metrics.summarize, "pair": pair_metrics.summarize}
 REPLAYS = {"cat": "cat-replay@1", "pair": "pair-replay@1"}
-VARIANTS: tuple[Variant, ...] = ("paper", "sound")
+VARIANTS: tuple[Variant, ...] = ("paper", "printed", "sound")
 
 FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".gz")
 CLASSIFIER = "sentiment:"
@@ -58,6 +59,13 @@ def open_named(name: str, data: str | Path | None = None) -> Benchmark:
     if name == "custom" and path is None:
         raise UsageError("`custom` needs a file. It reads your own CATs or pairs. Name it with --data FILE.")
     return open_benchmark(source, path)
+
+
+def open_chosen(name: str, choice: Choice) -> Benchmark:
+    """Groups and traits, some of them or one's own."""
+    if name != "abc":
+        raise UsageError(f"{name} has no groups, traits or templates to choose. Those options are for abc. Leave them out.")
+    return chosen_benchmark(choice)
 
 
 def open_model(name: str, seed: int = 0, options: Mapping[str, Any] | None = None) -> Backend | System:
@@ -112,7 +120,7 @@ def settings_for(variant: str = "sound", seed: int = 0, resamples: int = 10_000,
         raise UsageError(f"The seed is {seed}. A seed is a number from 0 up. The default is 0.")
     if not 0 <= coverage <= 1:
         raise UsageError(f"The coverage floor is {coverage}. It is a share of items. Choose a number from 0 to 1.")
-    return Settings("paper" if variant == "paper" else "sound", seed, resamples, coverage=coverage)
+    return Settings(VARIANTS[VARIANTS.index(variant)], seed, resamples, coverage=coverage)
 
 
 # ----------------------------------------------------------------------------------------- measuring
@@ -143,12 +151,13 @@ def jobs(
     data: str | Path | None,
     limit: int | None,
     within_word: bool = False,
+    choice: Choice | None = None,
 ) -> Iterator[Job]:
     if data is not None and len(names) > 1:
         raise UsageError("--data names one file. With several benchmarks it is not clear whose it is. Run them one at a time.")
     if limit is not None and limit < 1:
         raise UsageError(f"The limit is {limit}. At least one item is needed. Leave it out for all of them.")
-    for benchmark in [open_named(name, data) for name in names]:
+    for benchmark in [open_chosen(name, choice) if choice else open_named(name, data) for name in names]:
         for shape, measure in _chosen(benchmark, measures):
             yield _job(benchmark, shape, measure, model, settings, limit, within_word)
 
@@ -172,13 +181,26 @@ def _job(
     within_word: bool,
 ) -> Job:
     items = limited(benchmark.items(shape), limit)
+    for name in measures:
+        _has_variant(name, settings.variant)
     if isinstance(model, System):
+        if shape not in SUMMARIES:
+            raise UsageError(
+                f"{model.card.name} has no scores for {benchmark.name}. Its items have no gold labels. Name a model that can be asked."
+            )
         name = f"{measures[0].split('@')[0]}@1"
         return Job(Task(benchmark, items, name, SUMMARIES[shape], model.card, model.scoring, settings, limit), model)
     measure = _first_answerable(measures, model, settings.variant, within_word)
     warnings = tuple(getattr(model, "warnings", ())) if settings.variant == "paper" else ()
     task = Task(benchmark, items, measure.name, measure.summarize, model.card, "computed", settings, limit, notes=warnings)
     return Job(task, Asking(measure, model))
+
+
+def _has_variant(measure: str, variant: Variant) -> None:
+    """Most measures have two variants; one says so where it has others."""
+    known = getattr(catalog.find("measure", measure), "variants", ("paper", "sound"))
+    if variant not in known:
+        raise UsageError(f"{measure} has no variant '{variant}'. It has {' and '.join(known)}. Choose one of those.")
 
 
 def _first_answerable(measures: Sequence[str], backend: Backend, variant: Variant, within_word: bool) -> Measure:
@@ -217,10 +239,11 @@ def run(
     within_word: bool = False,
     options: Mapping[str, Any] | None = None,
     watch: Watch | None = None,
+    choice: Choice | None = None,
 ) -> list[Result]:
     """Measure a model on benchmarks: one result for each benchmark and measure."""
     settings = settings_for(variant, seed, resamples, coverage)
-    found = list(jobs(benchmarks, open_model(model, seed, options), measures, settings, data, limit, within_word))
+    found = list(jobs(benchmarks, open_model(model, seed, options), measures, settings, data, limit, within_word, choice))
     return [one.result for one in execute_all(found, out, keep_cache, watch)]
 
 

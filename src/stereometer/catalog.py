@@ -22,6 +22,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "crows-pairs-french": "stereometer.benchmarks.crows_pairs:FRENCH",
         "winobias": "stereometer.benchmarks.winobias:DEV",
         "winobias-test": "stereometer.benchmarks.winobias:TEST",
+        "abc": "stereometer.benchmarks.abc.items:SOURCE",
         "custom": "stereometer.benchmarks.custom:SOURCE",
     },
     "measure": {
@@ -32,6 +33,11 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "pair-sentence-likelihood": "stereometer.measures.pair_likelihood:SENTENCE",
         "pair-sentence-mean-likelihood": "stereometer.measures.pair_likelihood:SENTENCE_MEAN",
         "pair-after-change-likelihood": "stereometer.measures.pair_likelihood:AFTER_CHANGE",
+        "set": "stereometer.measures.trait_association:SET",
+        "ilps-star": "stereometer.measures.trait_association:ILPS_STAR",
+        "ilps": "stereometer.measures.trait_association:ILPS",
+        "causal-set": "stereometer.measures.trait_association:CAUSAL_SET",
+        "causal-ilps": "stereometer.measures.trait_association:CAUSAL_ILPS",
     },
     "backend": {
         "fake": "stereometer.backends.fake:Fake",

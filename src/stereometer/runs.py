@@ -105,6 +105,9 @@ def load_scores(path: Path) -> Iterator[Score]:
                 score.skipped is None
                 and not {"stereotype", "anti-stereotype"} <= score.values.keys()
                 and not {"sent_more", "sent_less"} <= score.values.keys()
+                and not {"left", "right"} <= score.values.keys()
+                and not {"model", "people"} <= score.values.keys()
+                and "effect" not in score.values
             ):
                 raise TypeError("no values")
             yield score

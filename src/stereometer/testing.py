@@ -13,6 +13,9 @@ from itertools import islice, pairwise
 
 from stereometer.benchmarks.benchmark import Benchmark, Source
 from stereometer.types import (
+    HIDDEN,
+    SET_DISTANCES,
+    WORD_MASSES,
     Answer,
     Backend,
     CausalTokens,
@@ -21,17 +24,21 @@ from stereometer.types import (
     Follows,
     Generate,
     Item,
+    MaskedBlank,
     MaskedTokens,
     Measure,
+    NextTokens,
     Request,
     Score,
     Settings,
     Skip,
+    SpanVectors,
     System,
     Variant,
     WholeText,
 )
 
+BLANK_KINDS = {MaskedBlank.kind, NextTokens.kind, SpanVectors.kind, WORD_MASSES, SET_DISTANCES}
 TEXTS = ("The baker opened the shop early.", "It rained all afternoon.", "Crème brûlée, please!", "two  spaces")
 KINDS = {kind.kind for kind in (WholeText, Continuation, Follows, MaskedTokens, CausalTokens, Generate)}
 
@@ -57,6 +64,11 @@ def sample_requests(backend: Backend) -> dict[str, Request]:
 
 def _token_requests(backend: Backend, encoding: Encoding) -> Iterable[Request]:
     inner = [index for index, word in enumerate(encoding.words) if word is not None]
+    hidden = tuple(HIDDEN if index == inner[-1] else one for index, one in enumerate(encoding.ids))
+    if MaskedBlank.kind in backend.supports:
+        yield MaskedBlank(hidden, inner[-1], encoding.ids[inner[0] : inner[-1]])
+    if NextTokens.kind in backend.supports:
+        yield NextTokens(encoding.ids[: inner[-1]], encoding.ids[inner[0] :])
     if MaskedTokens.kind in backend.supports:
         yield MaskedTokens(encoding.ids, tuple(((index,), index) for index in inner))
     if CausalTokens.kind in backend.supports:
@@ -70,6 +82,8 @@ def expected_length(request: Request) -> int | None:
             return len(steps)
         case CausalTokens(ids, start):
             return len(ids) - start
+        case MaskedBlank(_, _, asked) | NextTokens(_, asked):
+            return len(asked)
         case Follows():
             return 1
     return None
@@ -78,7 +92,8 @@ def expected_length(request: Request) -> int | None:
 def check_backend(backend: Backend) -> None:
     """Answers every supported request once, with finite numbers that do not depend on order or company."""
     assert backend.supports, "a backend supports at least one kind of request"
-    assert backend.supports <= KINDS, f"unknown kinds of request: {sorted(backend.supports - KINDS)}"
+    unknown = backend.supports - KINDS - BLANK_KINDS
+    assert not unknown, f"unknown kinds of request: {sorted(unknown)}"
     assert backend.card.name, "a card names the model"
     assert backend.card.digest, "a card has a digest of the weights"
     requests = sample_requests(backend)
@@ -150,7 +165,8 @@ def check_measure(measure: Measure, backend: Backend, items: Sequence[Item]) -> 
     for one in estimates:
         assert 0 <= one.n <= one.asked <= len(scores), f"{one.name}: {one.n} of {one.asked}"
         assert (one.value is None) == (one.why is not None), f"{one.name} in {dict(one.slice)} has a value or a reason, not both"
-        assert one.value is None or (one.low is not None and one.high is not None and one.low <= one.high)
+        bounded = one.low is not None and one.high is not None and one.low <= one.high
+        assert one.value is None or bounded or (one.interval or "").startswith("none: "), f"{one.name} has neither an interval nor why not"
 
 
 def _scored(measure: Measure, backend: Backend, item: Item) -> Score:

@@ -9,10 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stereometer.benchmarks.abc.groups import Group, Rules, pair, pairs, read_groups, read_rules
-from stereometer.benchmarks.abc.items import Grid, data_file, grid, packaged
+from stereometer.benchmarks.abc.items import Choice, Grid, data_file, packaged
+from stereometer.benchmarks.abc.items import grid as grid_of
 from stereometer.benchmarks.abc.templates import Template, read_templates
 from stereometer.benchmarks.abc.traits import POLES, read_traits
 from stereometer.errors import DataError, UnknownName
+
+
+def grid(groups: tuple[str, ...] = (), templates: tuple[str, ...] = ()) -> Grid:
+    return grid_of(Choice(groups, None, templates))
+
 
 SENTENCES = Path(__file__).with_name("abc_sentences.txt")
 DEFAULT = Grid.of(*packaged())
@@ -83,23 +89,31 @@ def test_any_name_of_a_group_keeps_its_place(form: str, adjective: str) -> None:
 
 
 def test_groups_and_templates_are_chosen_by_name_kind_or_list() -> None:
-    assert [group.name for group in grid(groups=["age", "woman"]).groups] == ["woman", "teenager", "elderly"]
-    assert [one.name for one in grid(templates=["singular"]).templates] == ["the", "that", "a"]
-    released = grid(groups=["released"], templates=["released"])
+    assert [
+        group.name
+        for group in grid(
+            groups=(
+                "age",
+                "woman",
+            )
+        ).groups
+    ] == ["woman", "teenager", "elderly"]
+    assert [one.name for one in grid(templates=("singular",)).templates] == ["the", "that", "a"]
+    released = grid(groups=("released",), templates=("released",))
     assert (len(released.groups), len(released.templates)) == (51, 35)
 
 
 def test_an_unknown_name_is_answered_with_the_nearest() -> None:
     with pytest.raises(UnknownName, match=r"no group called 'womens'\. Did you mean woman"):
-        grid(groups=["womens"])
+        grid(groups=("womens",))
     with pytest.raises(UnknownName, match=r"no template called 'thats'\. Did you mean that"):
-        grid(templates=["thats"])
+        grid(templates=("thats",))
 
 
 def test_a_file_of_ones_own(tmp_path: Path) -> None:
     file = tmp_path / "own.csv"
     file.write_text("name,domain,singular,plural,article\nbaker,work,baker,bakers,a\n")
-    (group,) = grid(groups=[str(file)]).groups
+    (group,) = grid(groups=(str(file),)).groups
     assert (group.plural, group.first, group.lists) == ("bakers", "", ())
 
 

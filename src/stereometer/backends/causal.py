@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import torch
 from torch import Tensor
 
+from stereometer.backends.blanks import next_ways
 from stereometer.backends.checkpoint import Checkpoint
 from stereometer.backends.forward import CPU_TOKENS, shrinking, token_budget
 from stereometer.backends.generation import Writer
@@ -41,7 +42,7 @@ class Causal(LanguageModel):
         """Texts up to this length have shown that the first of them gives the right numbers."""
 
     def ways(self) -> Mapping[str, Way]:
-        return {CausalTokens.kind: self.causal_tokens, Generate.kind: Writer(self.split, self.tokens).answer}
+        return {**next_ways(self.blanks), CausalTokens.kind: self.causal_tokens, Generate.kind: Writer(self.split, self.tokens).answer}
 
     def causal_tokens(self, requests: Mapping[str, CausalTokens]) -> Iterator[tuple[str, Answer]]:
         asked = {key: request for key, request in requests.items() if len(request.ids) > request.start}

@@ -11,6 +11,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from zlib import crc32
 
+from stereometer.backends import fake_blanks
 from stereometer.types import Answer, CausalTokens, Encoding, Follows, Generate, MaskedTokens, ModelCard, Request
 
 VERSION = "1"
@@ -20,7 +21,7 @@ class Fake:
     """`--model fake`: answers every kind of request made of token ids, next-sentence questions, and questions in words."""
 
     card = ModelCard("fake", "masked and causal", f"fake@{VERSION}", "fake", "words", notes=("A fake model: its numbers mean nothing.",))
-    supports = frozenset({MaskedTokens.kind, CausalTokens.kind, Follows.kind, Generate.kind})
+    supports = fake_blanks.SUPPORTS | frozenset({MaskedTokens.kind, CausalTokens.kind, Follows.kind, Generate.kind})
 
     def __init__(self, seed: int = 0) -> None:
         del seed  # deterministic
@@ -39,6 +40,9 @@ class Fake:
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         for key, request in requests.items():
+            if isinstance(request, fake_blanks.Asked):
+                yield key, fake_blanks.blank_answer(request)
+                continue
             if isinstance(request, Generate):
                 yield key, Answer((), _said(request), "stop")
                 continue

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+from stereometer.backends.blanks import Blanks
 from stereometer.backends.checkpoint import Checkpoint, tokenizer_digest, weights_digest
 from stereometer.backends.forward import Split
 from stereometer.backends.tokens import Tokens, canaries, window_of
-from stereometer.types import Answer, Encoding, ModelCard, Request
+from stereometer.types import Answer, Encoding, MaskedBlank, ModelCard, NextTokens, Request
 
 VERSION = "1"
 
@@ -44,7 +45,13 @@ class LanguageModel(ABC):
 
     @property
     def supports(self) -> frozenset[str]:
-        return frozenset(self.answers)
+        blank = self.answers.keys() & {MaskedBlank.kind, NextTokens.kind}
+        return frozenset(self.answers) | (self.blanks.columns if blank else frozenset())
+
+    @cached_property
+    def blanks(self) -> Blanks:
+        """What can be asked of one position."""
+        return Blanks(self.split, self.tokens)
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         for kind in dict.fromkeys(request.kind for request in requests.values()):

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import torch
 
+from stereometer.backends.blanks import masked_ways
 from stereometer.backends.checkpoint import Checkpoint
 from stereometer.backends.forward import packed, shrinking, token_budget
 from stereometer.backends.language_model import LanguageModel, Way
@@ -77,7 +78,7 @@ class Masked(LanguageModel):
         self.head = head_for(self.split)
 
     def ways(self) -> Mapping[str, Way]:
-        return {MaskedTokens.kind: self.masked_tokens}
+        return {**masked_ways(self.blanks, self.trunk, self.mask), MaskedTokens.kind: self.masked_tokens}
 
     def masked_tokens(self, requests: Mapping[str, MaskedTokens]) -> Iterator[tuple[str, Answer]]:
         rows = Rows(requests)

@@ -27,6 +27,7 @@ from stereometer.cli.options import (
     Variant,
 )
 from stereometer.cli.training import train_app
+from stereometer.cli.traits import Groups, Templates, Traits
 
 app = typer.Typer(
     name="stereometer",
@@ -79,16 +80,22 @@ def run(
     trust_remote_code: TrustRemoteCode = False,
     head: Annotated[Optional[Path], typer.Option(help="A next-sentence head for the model, from `stereometer train nsp`.")] = None,  # noqa: UP045
     negative_label: NegativeLabel = None,
+    groups: Groups = None,
+    traits: Traits = None,
+    templates: Templates = None,
     require: Require = None,
     json: Json = False,
 ) -> None:
     """Measure a model on one or more benchmarks."""
     from stereometer.cli.measuring import Measuring, run_command
+    from stereometer.cli.traits import choice_of
 
     options = {"device": device, "dtype": dtype, "threads": threads, "allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
     options |= {"head": str(head or ""), "negative_label": negative_label}
     asked = Measuring(variant, seed, resamples, coverage, out, require or [], json)
-    run_command(asked, benchmarks, model, measure or [], data, limit, cache, dry_run, within_word, options)
+    run_command(
+        asked, benchmarks, model, measure or [], data, limit, cache, dry_run, within_word, options, choice_of(groups, traits, templates)
+    )
 
 
 @app.command()

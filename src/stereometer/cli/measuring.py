@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from stereometer import api
+from stereometer.benchmarks.abc.items import Choice
 from stereometer.cli.guard import say
 from stereometer.cli.tables import print_comparison, print_json, print_plans, print_results, print_summary
 from stereometer.comparison import compare
@@ -81,14 +82,14 @@ class Measuring:
 
 def run_command(
     asked: Measuring, benchmarks: Sequence[str], models: Sequence[str], measures: Sequence[str], data: Path | None, limit: int | None,
-    cache: bool, dry_run: bool, within_word: bool, options: dict[str, Any],
+    cache: bool, dry_run: bool, within_word: bool, options: dict[str, Any], choice: Choice | None = None,
 ) -> None:  # fmt: skip
     wanted, settings = bars(asked.require), asked.settings
     api.check_names(models, measures)
     jobs = (
         job
         for name in models
-        for job in api.jobs(benchmarks, api.open_model(name, asked.seed, options), measures, settings, data, limit, within_word)
+        for job in api.jobs(benchmarks, api.open_model(name, asked.seed, options), measures, settings, data, limit, within_word, choice)
     )
     if dry_run:
         print_plans([_dry(job) for job in jobs], asked.json)

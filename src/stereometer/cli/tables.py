@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from stereometer.cli.trait_tables import is_profile, print_profile
 from stereometer.comparison import Compared, Comparison, Difference
 from stereometer.files import to_json
 from stereometer.types import Estimate, Result, Slice
@@ -58,6 +59,9 @@ def print_summary(results: Sequence[Result]) -> None:
         groups.setdefault((result.benchmark, result.measure, result.variant), []).append(result)
     for found in groups.values():
         first = found[0]
+        if is_profile(first):
+            print_results(found)
+            continue
         out.print(f"\n[bold]{escape(first.data['title'])}[/] · {first.measure} · variant {first.variant}")
         for note in dict.fromkeys(note for result in found for note in result.notes):
             out.print(f"  note: {escape(note)}")
@@ -74,6 +78,9 @@ def print_result(result: Result) -> None:
     )
     for note in result.notes:
         out.print(f"  note: {escape(note)}")
+    if is_profile(result):
+        print_profile(out, result)
+        return
     rows: dict[tuple[tuple[str, str], ...], dict[str, Estimate]] = {}
     for one in result.estimates:
         if "target" not in one.slice:

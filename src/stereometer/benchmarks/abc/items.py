@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import resources
 from itertools import product
@@ -12,14 +12,14 @@ from pathlib import Path
 from stereometer.benchmarks.abc.groups import PERSON, Group, Rules, choose_groups, read_groups, read_rules
 from stereometer.benchmarks.abc.templates import Sentence, Template, choose_templates, read_templates
 from stereometer.benchmarks.abc.traits import POLES, Trait, read_traits
-from stereometer.benchmarks.benchmark import Shapes, Source
+from stereometer.benchmarks.benchmark import Benchmark, Shapes, Source
 from stereometer.types import Slice
 
 FILES = ("groups.csv", "traits.csv", "templates.csv")
 TRAIT_MEASURES = ("set", "causal-set", "ilps-star", "causal-ilps", "ilps")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Vocabulary:
     """All adjectives of a set of traits: what is asked together at a blank."""
 
@@ -36,31 +36,11 @@ class Vocabulary:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One template about one group, asked for the poles of one trait."""
+class Frame:
+    """A template about a group, which an adjective completes."""
 
     template: Template
     group: Group
-    trait: Trait
-    vocabulary: Vocabulary = field(repr=False)
-
-    @property
-    def id(self) -> str:
-        return f"{self.template.name}/{self.group.name}/{self.trait.name}"
-
-    @property
-    def slices(self) -> Slice:
-        return {
-            "group": self.group.name,
-            "domain": self.group.domain,
-            "trait": self.trait.name,
-            "dimension": self.trait.dimension,
-            "template": self.template.name,
-        }
-
-    @property
-    def texts(self) -> Mapping[str, str]:
-        return {pole: self.sentence(self.trait.head(pole)).text for pole in POLES}
 
     @property
     def ends_with_trait(self) -> bool:
@@ -69,18 +49,46 @@ class Cell:
     def sentence(self, adjective: str) -> Sentence:
         return self.template.fill(self.group, adjective)
 
-    def about_nobody(self, adjective: str) -> Sentence:
+    def about_nobody(self) -> Frame:
         """The same of a person, or of people."""
-        return self.template.fill(PERSON, adjective)
+        return Frame(self.template, PERSON)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One template about one group, asked for the poles of one trait."""
+
+    frame: Frame
+    trait: Trait
+    vocabulary: Vocabulary = field(repr=False)
+
+    @property
+    def id(self) -> str:
+        return f"{self.frame.template.name}/{self.frame.group.name}/{self.trait.name}"
+
+    @property
+    def slices(self) -> Slice:
+        return {
+            "group": self.frame.group.name,
+            "domain": self.frame.group.domain,
+            "trait": self.trait.name,
+            "dimension": self.trait.dimension,
+            "template": self.frame.template.name,
+        }
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        return {pole: self.frame.sentence(self.trait.head(pole)).text for pole in POLES}
 
     def adjectives(self, pole: str) -> tuple[str, ...]:
         """The head adjective, then its synonyms."""
         return self.trait.adjectives(pole)
 
 
-def cells(groups: Iterable[Group], traits: Sequence[Trait], templates: Sequence[Template]) -> list[Cell]:
+def cells(groups: Sequence[Group], traits: Sequence[Trait], templates: Sequence[Template]) -> list[Cell]:
     vocabulary = Vocabulary(tuple(traits))
-    return [Cell(template, group, trait, vocabulary) for template, group, trait in product(templates, groups, traits)]
+    frames = [Frame(template, group) for template, group in product(templates, groups)]
+    return [Cell(frame, trait, vocabulary) for frame, trait in product(frames, traits)]
 
 
 # ---------------------------------------------------------------------------------------------- files
@@ -119,15 +127,26 @@ class Grid:
         return read_rules(data_file("pair_rules.csv"), read_groups(data_file("groups.csv")))
 
 
-def grid(groups: Sequence[str] = (), traits: Path | None = None, templates: Sequence[str] = ()) -> Grid:
-    """A grid from files of one's own, or from names, domains, kinds and lists of the packaged ones."""
-    own_groups, own_templates = _file(groups), _file(templates)
-    all_groups = read_groups(own_groups or data_file("groups.csv"))
-    all_templates = read_templates(own_templates or data_file("templates.csv"))
+# --------------------------------------------------------------------------------------- some of it
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which groups, traits and templates: files of one's own, or names, domains, kinds and lists of the packaged ones."""
+
+    groups: tuple[str, ...] = ()
+    traits: Path | None = None
+    templates: tuple[str, ...] = ()
+
+
+def grid(choice: Choice) -> Grid:
+    own_groups, own_templates = _file(choice.groups), _file(choice.templates)
+    groups = read_groups(own_groups or data_file("groups.csv"))
+    templates = read_templates(own_templates or data_file("templates.csv"))
     return Grid(
-        all_groups if own_groups else choose_groups(all_groups, groups),
-        read_traits(traits or data_file("traits.csv")),
-        all_templates if own_templates else choose_templates(all_templates, templates),
+        groups if own_groups else choose_groups(groups, choice.groups),
+        read_traits(choice.traits or data_file("traits.csv")),
+        templates if own_templates else choose_templates(templates, choice.templates),
     )
 
 
@@ -137,6 +156,14 @@ TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
 def _file(given: Sequence[str]) -> Path | None:
     """A single argument that looks like a table is a file."""
     return Path(given[0]) if len(given) == 1 and given[0].endswith(TABLE_SUFFIXES) else None
+
+
+def chosen_benchmark(choice: Choice) -> Benchmark:
+    """The items of a choice, which no card can vouch for: a note says what they are."""
+    found = grid(choice)
+    note = f"{len(found.groups)} groups, {len(found.traits)} traits, {len(found.templates)} templates, chosen from the packaged ones or the user's own."
+    files = ", ".join(str(one) for one in (_file(choice.groups), choice.traits, _file(choice.templates)) if one)
+    return Benchmark(replace(SOURCE.card, digest=""), found.shapes, files or "packaged", (note,), SOURCE.measures)
 
 
 SOURCE = Source("abc", read, {"trait": TRAIT_MEASURES}, packaged)

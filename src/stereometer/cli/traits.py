@@ -1,0 +1,35 @@
+"""Groups, traits and templates on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+if TYPE_CHECKING:
+    from stereometer.benchmarks.abc.items import Choice
+
+Groups = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(help="abc: a table of your own groups, or names, domains and lists of ours, separated by commas or repeated."),
+]
+Traits = Annotated[Optional[Path], typer.Option(help="abc: a table of your own traits.")]  # noqa: UP045
+Templates = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(help="abc: a table of your own templates, or names, kinds and lists of ours, separated by commas or repeated."),
+]
+
+
+def choice_of(groups: Sequence[str] | None, traits: Path | None, templates: Sequence[str] | None) -> Choice | None:
+    """What was chosen, or None where nothing was."""
+    if not groups and traits is None and not templates:
+        return None
+    from stereometer.benchmarks.abc.items import Choice
+
+    return Choice(_parts(groups), traits, _parts(templates))
+
+
+def _parts(given: Sequence[str] | None) -> tuple[str, ...]:
+    return tuple(part.strip() for one in given or () for part in one.split(",") if part.strip())
