@@ -8,15 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from stereometer.errors import DataError
+from stereometer.files import read_json
 from stereometer.measures import cat_metrics, pair_metrics
 from stereometer.stats.intervals import Floats, Ints, generator, percentile, resampled_clusters
-from stereometer.types import Estimate, Score, Settings, Slice, Variant
+from stereometer.types import Estimate, Result, Score, Settings, Slice, Variant
 
 WITHIN = "within noise"
+AUDIT, AUDIT_SCHEMA = "audit.json", "audit-of-run@1"
+"""Beside a run: what an audit of its items says of its numbers."""
 
 
 @dataclass(frozen=True)
@@ -189,3 +194,41 @@ def _spanned(one: Shift, draws: Floats, how: str, level: float) -> Shift:
     low, high = percentile(known, level) if known.size else (0.0, 0.0)
     verdict = WITHIN if low <= 0 <= high else "up" if low > 0 else "down"
     return Shift(one.name, one.slice, one.ideal, one.value, one.n, one.kept, one.n_kept, low, high, how, verdict)
+
+
+# --------------------------------------------------------------------------------- kept beside a run
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What `audit.json` beside a run holds."""
+
+    items: int
+    clean: int
+    counting: Sequence[str]
+    """The flags that make an item unclean."""
+    errata: str | None
+    flags: Mapping[str, Mapping[str, Any]]
+    estimates: Sequence[Estimate]
+    """Of the clean items."""
+    shifts: Sequence[Shift]
+    by_flag: Mapping[str, Sequence[Shift]]
+
+
+def load_audit(folder: Path, result: Result) -> Audited | None:
+    """The audit of a run, where there is one; raises where it is of other items or damaged."""
+    file = folder / AUDIT
+    if not file.exists():
+        return None
+    value = read_json(file)
+    if not isinstance(value, dict) or value.get("schema") != AUDIT_SCHEMA or value.get("digest") != result.data.get("digest"):
+        raise DataError(f"{file} is no audit of this run. It is of other items or another version. Run `stereometer audit` again.")
+    try:
+        return Audited(
+            value["items"], value["clean"], value["counting"], value["errata"], value["flags"],
+            [Estimate.from_json(one) for one in value["estimates"]],
+            [Shift.from_json(one) for one in value["shifts"]],
+            {name: [Shift.from_json(one) for one in found] for name, found in value["by_flag"].items()},
+        )  # fmt: skip
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
+        raise DataError(f"{file} is damaged: {error}. It was edited or cut off. Run `stereometer audit` again.") from None

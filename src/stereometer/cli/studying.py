@@ -14,6 +14,8 @@ from stereometer.cli.options import Data, Json, NegativeLabel, Resamples, Seed
 if TYPE_CHECKING:
     from stereometer.analysis.analyze import Analysis, OfRun, OfShape
     from stereometer.analysis.terms import Term
+    from stereometer.hygiene.audit import Audit, Flagged
+    from stereometer.hygiene.audit import OfRun as AuditedRun
     from stereometer.restriction import Shift
     from stereometer.types import Estimate
 
@@ -24,6 +26,7 @@ Runs = Annotated[Optional[list[Path]], typer.Option("--run", help="Folder of a r
 def register(app: typer.Typer) -> None:
     app.command("analyze")(analyze)
     app.command("split")(split)
+    app.command("audit")(audit)
 
 
 # ------------------------------------------------------------------------------------------- analyze
@@ -230,3 +233,89 @@ def split(
             ]
         )
     say(f"Written to {out}. Licence: {found['licence']}.")
+
+
+# --------------------------------------------------------------------------------------------- audit
+
+
+@guarded
+def audit(
+    name: Name,
+    data: Data = None,
+    run: Runs = None,
+    flag: Annotated[Optional[list[str]], typer.Option(help="Only these flags make an item unclean; by default all.")] = None,  # noqa: UP045
+    ignore: Annotated[Optional[list[str]], typer.Option(help="Flags that do not make an item unclean.")] = None,  # noqa: UP045
+    agreement: Annotated[float, typer.Option(help="Share of validators who must have given an item's own label.")] = 0.6,
+    errata: Annotated[Optional[Path], typer.Option(help="A list of items to drop, keep or correct: docs/hygiene.md.")] = None,  # noqa: UP045
+    examples: Annotated[int, typer.Option(help="Examples of each flag.")] = 3,
+    show_texts: Annotated[bool, typer.Option("--show-texts", help="Show the texts of examples, many of them offensive.")] = False,
+    write: Annotated[Optional[Path], typer.Option(help="Folder for files of the clean items, to be run on.")] = None,  # noqa: UP045
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
+    json: Json = False,
+) -> None:
+    """Check the items for what is known to go wrong, and what that does to the numbers of runs."""
+    from stereometer.api import settings_for
+    from stereometer.cli.tables import print_json
+    from stereometer.hygiene.audit import Asked
+    from stereometer.hygiene.audit import audit as audited
+
+    wanted = Asked(flag or [], ignore or [], agreement, examples, show_texts, errata, write)
+    found = audited(name, data=data, run_folders=run or [], asked=wanted, settings=settings_for(seed=seed, resamples=resamples))
+    if json:
+        print_json(found.as_json())
+    else:
+        _print_audit(found, show_texts)
+    for folder in run or []:
+        say(f"Stored beside {folder}; `stereometer report` shows it.")
+    if write is not None:
+        say(f"Clean items are in {write}.")
+
+
+def _print_audit(found: Audit, show_texts: bool) -> None:
+    from rich.markup import escape
+
+    from stereometer.cli.tables import console
+
+    if show_texts:
+        console().print("[bold]Content warning:[/] the examples state stereotypes about people, many of them offensive.")
+    for shape in found.shapes:
+        _heading(f"{found.benchmark} · {shape.items} items of shape {shape.shape}: {shape.clean} clean, {shape.flagged} not")
+        if found.errata:
+            console().print(
+                f"errata {escape(found.errata)}: {shape.dropped} dropped, {shape.kept} kept whatever the flags say, {shape.corrected} corrected"
+            )
+        _table([_flag_row(one, one.name in found.counting) for one in shape.flags])
+        for one in shape.flags:
+            console().print(f"[bold]{one.name}[/]: {escape(one.definition)}", soft_wrap=True)
+            for example in one.examples:
+                texts = "".join(f"\n      {key}: {text}" for key, text in example.texts.items())
+                console().print(escape(f"    {example.id}{': ' + example.found if example.found else ''}{texts}"), soft_wrap=True)
+        for run in shape.runs:
+            _print_audited(run)
+
+
+def _flag_row(one: Flagged, counts: bool) -> dict[str, str]:
+    return {"flag": one.name, "items": "" if one.count is None else str(one.count), "": one.why or ("" if counts else "does not count")}
+
+
+def _print_audited(run: AuditedRun) -> None:
+    from stereometer.cli.tables import console
+
+    _heading(f"all and clean items · {run.model} · {run.measure} · variant {run.variant}")
+    print_shifts(run.shifts, "clean")
+    _heading("overall, leaving out only the items of one flag")
+    _table(
+        [
+            {
+                "flag": name,
+                "metric": one.name,
+                "left": one.n_kept,
+                "shift": one.why or f"{one.difference:+.1f} {_span(one.low, one.high)}",
+                "verdict": one.verdict or "",
+            }
+            for name, found in run.by_flag.items()
+            for one in found
+        ]
+    )
+    console().print("[dim]Intervals are of one shift at a time, without correction for the number of shifts shown.[/]")

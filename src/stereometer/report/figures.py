@@ -15,6 +15,7 @@ from stereometer.report.sections import Section, System
 from stereometer.report.slices import Group, groups, is_term, kind_name
 from stereometer.report.tables import Table
 from stereometer.report.words import beyond
+from stereometer.restriction import Audited
 from stereometer.types import Estimate, Settings, Slice
 
 ENDS = 5
@@ -59,6 +60,7 @@ def _cat(section: Section) -> Iterator[Figure]:
     yield _plane(section)
     yield _relation(section)
     yield _terms(section)
+    yield _clean(section, ("ss", "lms"))
 
 
 def _pair(section: Section) -> Iterator[Figure]:
@@ -66,6 +68,7 @@ def _pair(section: Section) -> Iterator[Figure]:
         section, "pair_preference", "Preference for stereotypes", "pairs in which the more stereotyping sentence is likelier, in percent"
     )
     yield _confidence(section)
+    yield _clean(section, ("pair_preference",))
 
 
 # ------------------------------------------------------------------------------------- forests of slices
@@ -342,3 +345,54 @@ def _bins(found: Sequence[confidence.Confidences], bins: Sequence[float]) -> Tab
     ]
     medians = [f"{one.medians[side]:.2f}" if side in one.medians else "none" for one in found for side in ("more", "less")]
     return Table("Pairs by confidence", tuple(columns), (*rows, (tables.text("median"), *map(tables.figure, medians))))
+
+
+# --------------------------------------------------------------------------------- all and clean items
+
+
+def _clean(section: Section, names: Sequence[str]) -> Figure:
+    """The shift from all items to those without a flag, for the systems whose runs were audited."""
+    found = [(system, system.run.audit) for system in section.systems if system.run.audit is not None]
+    charts = tuple(Chart(name, _clean_described(found, name), _clean_chart(found, name)) for name in names if found)
+    counts = dict.fromkeys(f"{audit.clean:,} of {audit.items:,}" for _, audit in found)
+    errata = dict.fromkeys(f"errata {audit.errata}" for _, audit in found if audit.errata)
+    flags = dict.fromkeys(name for _, audit in found for name in audit.counting if name in audit.flags)
+    lead = (
+        "An audit flags items for what is known to go wrong in such sets. Each system is shown on all items and on those without a flag. Both share "
+        "items, so what counts is the interval of the shift in the table, not whether the two bars overlap.",
+        f"Clean: {numbers.listed(list(counts)) if counts else 'none'} items{', ' + numbers.listed(list(errata)) if errata else ''}. "
+        f"Flags that count: {', '.join(flags)}.",
+    )
+    shown = (tables.shifts(found), tables.shifts_by_flag(found)) if found else ()
+    title = "All items and clean items"
+    return Figure(f"{section.id}-clean", title, lead, charts, shown, "Metric" if len(charts) > 1 else "")
+
+
+def _clean_chart(found: Sequence[tuple[System, Audited]], name: str) -> Spec:
+    pairs = [(system, whole, _overall(audit, name)) for system, audit in found if (whole := system.find(name, {})) is not None]
+    blocks = [
+        Block(
+            system.label,
+            [
+                Line(label, [(system, one)], f"n{numbers.NO_BREAK}{one.n:,}")
+                for label, one in (("all items", whole), ("clean items", kept))
+                if one is not None
+            ],
+        )
+        for system, whole, kept in pairs
+    ]
+    estimates = [one for _, whole, kept in pairs for one in (whole, kept) if one is not None]
+    return forest.forest(blocks, forest.language_axis(estimates) if name == "lms" else forest.preference_axis(name, estimates))
+
+
+def _overall(audit: Audited, name: str) -> Estimate | None:
+    return next((one for one in audit.estimates if one.name == name and not one.slice), None)
+
+
+def _clean_described(found: Sequence[tuple[System, Audited]], name: str) -> str:
+    parts = [
+        f"{system.label} {_spoken(whole)} on all items, {_spoken(kept)} on clean ones"
+        for system, audit in found
+        if (whole := system.find(name, {})) is not None and (kept := _overall(audit, name)) is not None
+    ]
+    return f"{name} on all items and on clean items, with intervals. {'; '.join(parts)}."

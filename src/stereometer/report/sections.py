@@ -11,6 +11,7 @@ from pathlib import Path
 from stereometer.errors import DataError
 from stereometer.relation import Facts
 from stereometer.report.looks import Look, look
+from stereometer.restriction import Audited, load_audit
 from stereometer.runs import RESULT, SCORES, load_result, load_scores, runs_in
 from stereometer.types import Estimate, Result, Score, Slice, Variant
 
@@ -26,6 +27,8 @@ class Run:
     result: Result
     scores: tuple[Score, ...] | None
     """None where only the result.json is there."""
+    audit: Audited | None = None
+    """What an audit of the items says of the run, where one was made."""
 
     @property
     def belongs(self) -> tuple[object, ...]:
@@ -122,7 +125,7 @@ def _runs(paths: Sequence[str | Path]) -> Iterator[Run]:
                 f"{place} holds no {' and no '.join(MAIN)}. The report knows these two preferences. Leave {result.measure} out of it."
             )
         folder = place if place.is_dir() else place.parent
-        yield Run(folder, result, tuple(load_scores(folder)) if (folder / SCORES).exists() else None)
+        yield Run(folder, result, tuple(load_scores(folder)) if (folder / SCORES).exists() else None, load_audit(folder, result))
 
 
 def _labelled(runs: Sequence[Run]) -> Iterator[tuple[str, Run]]:

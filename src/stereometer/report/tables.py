@@ -9,6 +9,7 @@ from stereometer.relation import Relation
 from stereometer.report import numbers
 from stereometer.report.sections import Section, System
 from stereometer.report.slices import named
+from stereometer.restriction import Audited, Shift
 from stereometer.types import Estimate, Slice
 
 
@@ -152,6 +153,52 @@ def _sizes(found: Relation) -> str:
     ]
     left = f" Left out, for want of lms or ss: {numbers.listed(list(found.left_out))}." if found.left_out else ""
     return f"Sizes: {'; '.join(known)}.{left}"
+
+
+def shifts(found: Sequence[tuple[System, Audited]]) -> Table:
+    """Every metric on all items and on clean ones, and the shift with its interval."""
+    columns = (text("Slice"), text("System"), text("metric"), *map(figure, ("all items", "n", "clean items", "n", "shift", "interval")))
+    rows = [
+        (
+            text(named(one.slice)),
+            _system(system),
+            text(one.name),
+            figure(numbers.number(one.value)),
+            figure(f"{one.n:,}"),
+            figure("none" if one.kept is None else numbers.number(one.kept)),
+            figure(f"{one.n_kept:,}"),
+            *_moved(one),
+        )
+        for system, audit in found
+        for one in audit.shifts
+    ]
+    return Table("From all items to clean items", columns, tuple(rows), ONE_AT_A_TIME)
+
+
+ONE_AT_A_TIME = "Intervals are of one shift at a time, without correction for the number of shifts shown."
+
+
+def _moved(one: Shift) -> tuple[Cell, Cell]:
+    if one.difference is None:
+        return figure("none"), figure(one.why or "")
+    span = "" if one.low is None or one.high is None else f"[{numbers.number(one.low)},{numbers.NO_BREAK}{numbers.number(one.high)}]"
+    return figure(numbers.number(one.difference)), figure(span)
+
+
+def shifts_by_flag(found: Sequence[tuple[System, Audited]]) -> Table:
+    """Each flag: what it means, how many items it marks, and the overall shift without those items."""
+    flags = {name: told for _, audit in found for name, told in audit.flags.items()}
+    columns = (text("Flag"), figure("items"), text("System"), text("metric"), figure("shift"), figure("interval"), text("definition"))
+    rows = []
+    for name, told in flags.items():
+        moved = [(system, one) for system, audit in found for one in audit.by_flag.get(name, ())]
+        head, definition = (
+            (text(name), figure("not checked" if told["count"] is None else f"{told['count']:,}")),
+            text(str(told["definition"])),
+        )
+        rows += [(*head, _system(system), text(one.name), *_moved(one), definition) for system, one in moved]
+        rows += [] if moved else [(*head, text(""), text(""), figure(""), figure(""), definition)]
+    return Table("Flags, and the overall shift when only the items of one are left out", columns, tuple(rows), ONE_AT_A_TIME)
 
 
 def terms(system: System, slices: Iterable[Slice], caption: str) -> Table:
