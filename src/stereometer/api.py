@@ -27,6 +27,8 @@ SUMMARIES: Mapping[str, Summarize] = {"cat": cat_metrics.summarize, "pair": pair
 REPLAYS = {"cat": "cat-replay@1", "pair": "pair-replay@1"}
 VARIANTS: tuple[Variant, ...] = ("paper", "printed", "sound")
 
+SERVER = "server:"
+"""Before the address of a model server."""
 FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".gz")
 CLASSIFIER = "sentiment:"
 """Before the folder or name of a text-classification model."""
@@ -76,6 +78,8 @@ def open_model(name: str, seed: int = 0, options: Mapping[str, Any] | None = Non
     if catalog.has("backend", name):
         backend: Backend = catalog.find("backend", name)(seed=seed)
         return backend
+    if name.startswith(SERVER):
+        return _server(name, options or {})
     _not_a_slip(name)
     if find_spec("torch") is None or find_spec("transformers") is None:
         raise ModelError(
@@ -92,6 +96,16 @@ def open_model(name: str, seed: int = 0, options: Mapping[str, Any] | None = Non
         return open_classifier(name.removeprefix(CLASSIFIER), Options(**chosen), negative)
     default = catalog.find("model", name) if catalog.has("model", name) else None
     return open_checkpoint(name, Options(**chosen), default)
+
+
+def _server(name: str, options: Mapping[str, Any]) -> Backend:
+    if find_spec("httpx2") is None or find_spec("stamina") is None:
+        raise ModelError(
+            f"{name} is a server, which needs httpx2 and stamina. They are in an optional part of the package. From a clone: `pip install '.[server]'`."
+        )
+    from stereometer.backends.server import open_server
+
+    return open_server(name.removeprefix(SERVER), options)
 
 
 def check_names(models: Iterable[str], measures: Iterable[str]) -> None:
@@ -168,7 +182,10 @@ def _chosen(benchmark: Benchmark, measures: Sequence[str]) -> list[tuple[str, Se
         asked: list[tuple[str, Sequence[str]]] = [(catalog.find("measure", name).reads, [name]) for name in measures]
         fitting = [(shape, names) for shape, names in asked if shape in benchmark.shapes]
         return fitting or asked
-    return [(shape, benchmark.measures[shape]) for shape in benchmark.shapes if shape in benchmark.measures]
+    found = [(shape, benchmark.measures[shape]) for shape in benchmark.shapes if shape in benchmark.measures]
+    if not found:
+        raise UsageError(f"{benchmark.name} has no measure that `run` could take. It is asked about in words. Use `stereometer ask`.")
+    return found
 
 
 def _job(

@@ -23,6 +23,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "winobias": "stereometer.benchmarks.winobias:DEV",
         "winobias-test": "stereometer.benchmarks.winobias:TEST",
         "abc": "stereometer.benchmarks.abc.items:SOURCE",
+        "ethos": "stereometer.benchmarks.ethos:SOURCE",
         "custom": "stereometer.benchmarks.custom:SOURCE",
     },
     "measure": {

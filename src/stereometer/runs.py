@@ -108,6 +108,7 @@ def load_scores(path: Path) -> Iterator[Score]:
                 and not {"left", "right"} <= score.values.keys()
                 and not {"model", "people"} <= score.values.keys()
                 and "effect" not in score.values
+                and not score.answers
             ):
                 raise TypeError("no values")
             yield score

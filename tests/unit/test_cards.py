@@ -53,7 +53,7 @@ def test_packaged_data_are_those_on_the_card(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_shape_of_a_card_has_a_known_measure_or_is_extra(name: str) -> None:
     source = catalog.find("benchmark", name)
-    assert source.measures
+    assert source.measures or set(source.card.counts) == {"comment"}  # which are asked about in words
     assert all(catalog.has("measure", measure) for measures in source.measures.values() for measure in measures)
 
 

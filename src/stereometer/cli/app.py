@@ -8,6 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from stereometer.cli import combining, studying
+from stereometer.cli.asking import Category, Column, ReplaySetting, ask
 from stereometer.cli.guard import guarded
 from stereometer.cli.options import (
     AllowPickle,
@@ -98,6 +99,9 @@ def run(
     )
 
 
+app.command()(ask)
+
+
 @app.command()
 @guarded
 def replay(
@@ -107,6 +111,9 @@ def replay(
     variant: Variant = "sound",
     name: Annotated[Optional[str], typer.Option(help="Name of the system; by default from the file's name.")] = None,  # noqa: UP045
     measure: MeasureOption = None,
+    setting: ReplaySetting = None,
+    column: Column = None,
+    category: Category = None,
     seed: Seed = 0,
     resamples: Resamples = 10_000,
     coverage: Coverage = 0.90,
@@ -114,10 +121,15 @@ def replay(
     require: Require = None,
     json: Json = False,
 ) -> None:
-    """Measure from scores that were computed elsewhere."""
+    """Measure from scores, or read answers, that were made elsewhere."""
+    from stereometer.cli.asking import replay_answers
     from stereometer.cli.measuring import Measuring, replay_command
 
-    replay_command(Measuring(variant, seed, resamples, coverage, out, require or [], json), file, benchmark, data, name, measure)
+    asked = Measuring(variant, seed, resamples, coverage, out, require or [], json)
+    if setting:
+        replay_answers(file, setting, column or [], asked, name, benchmark, category or [])
+    else:
+        replay_command(asked, file, benchmark, data, name, measure)
 
 
 @app.command()

@@ -94,7 +94,7 @@ def run_command(
     if dry_run:
         print_plans([_dry(job) for job in jobs], asked.json)
         return
-    finished = list(api.execute_all(jobs, asked.out, cache, _watch))
+    finished = list(api.execute_all(jobs, asked.out, cache, watch))
     results = [one.result for one in finished]
     if asked.json:
         print_json({"schema": "runs@1", "results": [result.as_json() for result in results]})
@@ -140,7 +140,7 @@ def _dry(job: api.Job) -> dict[str, Any]:
 
 
 @contextmanager
-def _watch(title: str) -> Iterator[Progress]:
+def watch(title: str) -> Iterator[Progress]:
     """A progress bar on a terminal, nothing in a pipe."""
     if not sys.stderr.isatty():
         yield silent

@@ -1,0 +1,250 @@
+"""Asking in words: a model, or a file of answers collected elsewhere, on comments; what was said beside what was meant."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from stereometer import api, catalog
+from stereometer.benchmarks.benchmark import Benchmark
+from stereometer.benchmarks.comments import Columns, Comment, categories_of, column_pair, misspellings, read_edits, read_own
+from stereometer.benchmarks.ethos import WORDS
+from stereometer.errors import DataError, UsageError
+from stereometer.files import read_jsonl, read_table, read_text
+from stereometer.measures.recognition.measure import Asking, Recognition, recognition, scored
+from stereometer.measures.recognition.questions import NEITHER, STUDY_SIZE, Question, Sampling, questions
+from stereometer.measures.recognition.reading import Reader, in_scope
+from stereometer.measures.recognition.settings import MISSPELLING, Setting, setting_of
+from stereometer.runner import Tally, Task, finish, limited
+from stereometer.types import Backend, ModelCard, Score, Settings, Variant, digest_of
+
+SLIP = "As printed: the overall F1 has the recall of one category in its numerator (f1_harmonic is the right one), and *_sd, the standard deviation over repeats, is what the study calls standard error."
+"""The two slips of the study, reproduced only under `paper`."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Which comments are asked about."""
+
+    variant: Variant | None = None
+    """`paper` or `sound`; None for that of the run."""
+    size: int = STUDY_SIZE
+    threshold: float = 0.5
+    words: Mapping[str, str] = field(default_factory=dict)
+    """The word of each category; by default ETHOS's sexist and racist, or a user's own labels."""
+    edits: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise UsageError(f"The size is {self.size}. At least one comment of each kind is needed. The study has {STUDY_SIZE}.")
+        if not 0 < self.threshold <= 1:
+            raise UsageError(f"The threshold is {self.threshold:g}. It is a share of annotators. Choose a number above 0, up to 1.")
+
+
+def open_comments(name: str, data: Path | None, columns: Columns) -> Benchmark:
+    """ETHOS by name, or a user's own table by path."""
+    if not catalog.has("benchmark", name) and Path(name).exists():
+        return read_own(Path(name), columns)
+    return api.open_named(name, data)
+
+
+def writing(model: Any) -> Backend:
+    """The model, where it is one that can be asked."""
+    if not isinstance(model, Backend):
+        raise UsageError(
+            f"{model.card.name} is a baseline that reads the gold labels of other sets. It cannot be asked in words. Name a model."
+        )
+    return model
+
+
+def jobs(
+    benchmark: Benchmark, names: Sequence[str], model: Backend, settings: Settings, how: Asking, sample: Sample, limit: int | None = None
+) -> Iterator[api.Job]:
+    """One job a setting."""
+    if settings.variant not in ("paper", "sound"):
+        raise UsageError(f"Recognition has no variant '{settings.variant}'. It has paper and sound. Choose one of those.")
+    drawn, words = _sampling(benchmark, settings, sample)
+    edits = read_edits(sample.edits) if sample.edits else misspellings()
+    for setting in [setting_of(name) for name in names]:
+        measure = recognition(setting, model, settings.variant, how, settings.seed)
+        items = limited(questions(setting, _comments(benchmark), drawn, edits), limit)
+        asked = measure.asked | {"sample": drawn.variant, "size": drawn.size, "threshold": drawn.threshold, "categories": words}
+        if setting is MISSPELLING:
+            asked |= {"edits": digest_of(list(edits))[:16]}
+        task = Task(
+            benchmark, items, measure.name, measure.summarize, model.card, "computed", settings, limit, notes_for(measure), asked=asked
+        )
+        yield api.Job(task, api.Asking(measure, model))
+
+
+def _comments(benchmark: Benchmark) -> Sequence[Comment]:
+    found: Any = benchmark.items("comment")
+    return list(found)
+
+
+def _sampling(benchmark: Benchmark, settings: Settings, sample: Sample) -> tuple[Sampling, dict[str, str]]:
+    comments = _comments(benchmark)
+    words = dict(sample.words) or (dict(WORDS) if benchmark.name == "ethos" else {name: name for name in categories_of(comments)})
+    unknown = [column for column in words if column not in {name for comment in comments for name in comment.scores}]
+    if unknown or not words:
+        known = ", ".join(sorted({name for comment in comments for name in comment.scores}))
+        raise UsageError(
+            f"There is no category '{(unknown or ['?'])[0]}' in {benchmark.source}. Its categories are {known or 'none'}. Name one of them with --category."
+        )
+    return Sampling(sample.variant or settings.variant, settings.seed, sample.size, words, sample.threshold), words
+
+
+def notes_for(measure: Recognition) -> tuple[str, ...]:
+    """What must be said with the numbers."""
+    notes = [SLIP] if measure.variant == "paper" and not measure.setting.mixed and measure.setting is not MISSPELLING else []
+    if measure.how.chat:
+        notes.append(f"Asked as a conversation; chat template: {measure.asked['chat_template']}.")
+    return tuple(notes)
+
+
+# ------------------------------------------------------------------------------------------ replaying
+
+
+@dataclass(frozen=True)
+class AnswerColumns:
+    """Which columns of a file of answers hold what."""
+
+    comment: str = "comment"
+    answer: str = "answer"
+    label: str = "label"
+    category: str = "category"
+    repeat: str = "repeat"
+    example_set: str = "example_set"
+
+
+def answer_columns(pairs: Sequence[str]) -> AnswerColumns:
+    """`--column answer=response` and so on."""
+    named = dict(column_pair(pair) for pair in pairs)
+    known = [one.name for one in fields(AnswerColumns)]
+    unknown = [name for name in named if name not in known]
+    if unknown:
+        raise UsageError(f"--column names '{unknown[0]}'. A file of answers has {', '.join(known)}. For instance --column answer=response.")
+    return AnswerColumns(**named)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """The text that a row is about."""
+
+    id: str
+    text: str
+    row: int
+    scores: Mapping[str, float] = field(default_factory=dict)
+    hate: float | None = None
+
+
+def replay_answers(
+    path: Path, setting: Setting, settings: Settings, columns: AnswerColumns, out: Path | None, words: Mapping[str, str] | None = None,
+    name: str | None = None, benchmark: str = "ethos",
+) -> api.Finished:  # fmt: skip
+    """Answers collected elsewhere, read and scored again. The gold labels are the file's own."""
+    if setting is MISSPELLING:
+        raise UsageError(
+            "Answers to misspelt comments cannot be replayed. They are compared with those of the same model. Use `stereometer ask`."
+        )
+    rows = list(_answers(path, setting, columns))
+    measure = Recognition(setting, settings.variant, Asking())
+    known = list((words or WORDS).values())
+    scores = list(_scored(rows, measure, known, path))
+    comments = {score.slices["comment"]: score.texts["comment"] for score in scores}
+    card = ModelCard(name or path.name.split(".")[0], "replayed", "replay@1", digest_of(rows), settings={"file": path.name})
+    source = catalog.find("benchmark", benchmark)
+    items = [_Said(one, text, number) for number, (one, text) in enumerate(comments.items(), 1)]
+    data = Benchmark(source.card, {"comment": [Comment(one.id, one.text, {}, one.row) for one in items]}, path.name)
+    notes = ("The comments and labels are those in the file.", *notes_for(measure))
+    asked = {"setting": setting.name, "repeats": max((len(score.answers) for score in scores), default=0)}
+    task = Task(data, data.items("comment"), measure.name, measure.summarize, card, "replayed", settings, notes=notes, asked=asked)
+    return api.Finished(*finish(task, iter(scores), out, Tally()))
+
+
+def _answers(path: Path, setting: Setting, columns: AnswerColumns) -> Iterator[dict[str, str]]:
+    """Each row as text under our own names; what is not given is empty."""
+    needed = {"comment": columns.comment, "answer": columns.answer, "label": columns.label}
+    needed |= {} if setting.mixed else {"category": columns.category}
+    optional = {"repeat": columns.repeat, "example_set": columns.example_set}
+    lines = read_jsonl(path) if read_text(path).lstrip().startswith("{") else read_table(path, needed.values())
+    for line, row in lines:
+        missing = [column for column in needed.values() if column not in row]
+        if missing:
+            raise DataError(f"{path}, line {line} has no {', '.join(missing)}. Its fields are {', '.join(row)}. Name others with --column.")
+        found = {name: row[column] for name, column in needed.items()} | {name: row.get(column) for name, column in optional.items()}
+        yield {name: "" if value is None else str(value) for name, value in found.items()}
+
+
+def _scored(rows: Iterable[Mapping[str, str]], measure: Recognition, known: Sequence[str], path: Path) -> Iterator[Score]:
+    """Rows of one question together, in the order of the file; a row without a repeat is the next one."""
+    groups: dict[tuple[str, str, str], list[Mapping[str, str]]] = {}
+    for row in rows:
+        category = "" if measure.setting.mixed else row["category"].strip()
+        groups.setdefault((row["comment"], category, _number(row["example_set"])), []).append(row)
+    names = {text: f"text-{at}" for at, text in enumerate(dict.fromkeys(text for text, _, _ in groups), 1)}
+    reader = Reader(measure.setting, measure.variant)
+    for (text, category, number), some in groups.items():
+        golds = {row["label"].strip() for row in some}
+        if len(golds) > 1:
+            raise DataError(
+                f"{path}: one comment is labelled {' and '.join(sorted(golds))} for the same question. It is one or the other. Repair the rows."
+            )
+        question = _question(_Said(names[text], text, 0), golds.pop(), category, number, known)
+        words = measure.prompts.words(question)
+        yield scored(question, [reader.read_text(row["answer"], words) for row in _in_turn(some, path)])
+
+
+def _question(comment: _Said, label: str, category: str, number: str, known: Sequence[str]) -> Question:
+    """Gold is the category asked about where the file's label is it, otherwise not; in mixed settings the label or neither."""
+    if category:
+        gold = category if label == category else f"not-{category}"
+        return Question(comment, gold, (category, f"not-{category}"), category)
+    gold = label if label in known else NEITHER
+    return Question(comment, gold, (*known, NEITHER), example_set=number)
+
+
+def _number(text: str) -> str:
+    if not text:
+        return ""
+    try:
+        return str(int(float(text)))
+    except ValueError:
+        raise DataError(
+            f"The example set '{text[:40]}' is not a number. Sets are told apart by their numbers. Name another column."
+        ) from None
+
+
+def _in_turn(rows: Sequence[Mapping[str, str]], path: Path) -> list[Mapping[str, str]]:
+    if not all(row["repeat"] for row in rows):
+        return list(rows)
+    if len({row["repeat"] for row in rows}) < len(rows):
+        raise DataError(
+            f"{path} has the same repeat of a question twice. It is not clear which answer counts. Leave out one, or name another column."
+        )
+    return sorted(rows, key=lambda row: (len(row["repeat"]), row["repeat"]))
+
+
+# ------------------------------------------------------------------------------------ what was said
+
+
+def out_of_scope(scores: Iterable[Score]) -> list[tuple[str, int]]:
+    """Answers that are none of the words asked for, with counts, the most frequent first (the study's Table 5)."""
+    found = list(scores)
+    golds = {score.slices["gold"] for score in found}
+    words = ["yes", "no", NEITHER, *golds, *(gold.replace("not-", "not ", 1) for gold in golds)]
+    counts = Counter(given["text"].strip() for score in found for given in score.answers if not in_scope(given["text"], words))
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def confusion(scores: Iterable[Score]) -> dict[str, dict[str, int]]:
+    """How often each gold label was read as what; reasons stand in round brackets."""
+    found: dict[str, Counter[str]] = {}
+    for score in scores:
+        row = found.setdefault(score.slices["gold"], Counter())
+        row.update(given.get("label") or f"({given['skipped']})" for given in score.answers)
+        row.update([f"({score.skipped})"] if score.skipped else [])
+    return {gold: dict(sorted(row.items())) for gold, row in found.items()}

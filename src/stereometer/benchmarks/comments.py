@@ -1,0 +1,154 @@
+"""Comments with the categories that people saw in them: the items of recognition by prompting.
+
+A user's own table has a text column and either one column of labels or one column of scores a category.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from stereometer.benchmarks.benchmark import Benchmark, load_card
+from stereometer.errors import DataError, UsageError
+from stereometer.files import finite, read_jsonl, read_table, read_text
+from stereometer.types import Slice, digest_of
+
+
+@dataclass(frozen=True)
+class Comment:
+    """A text, how far people saw each category in it, and its place in the file."""
+
+    id: str
+    text: str
+    scores: Mapping[str, float]
+    """By category column, in [0, 1]: the share of annotators, or 1 for a label."""
+    row: int
+    """In the file that its scores are from, counted from 1."""
+    hate: float | None = None
+    """How far people saw anything hateful at all, where the data say; 0 is what nobody called so."""
+
+    @property
+    def slices(self) -> Slice:
+        return {}
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The text, and the scores as they are digested."""
+        scores = {name: f"{value:.6g}" for name, value in self.scores.items() if value}
+        return {"comment": self.text, "scores": str(sorted(scores.items())), "hate": "" if self.hate is None else f"{self.hate:.6g}"}
+
+    @property
+    def digest(self) -> str:
+        """Names the comment where its text must not be shown."""
+        return digest_of(self.text)[:12]
+
+
+def share(value: object, where: str) -> float:
+    found = finite(value, where)
+    if not 0 <= found <= 1:
+        raise DataError(f"{where}: {found:g} is not between 0 and 1. It is a share of annotators. Repair that row.")
+    return found
+
+
+@dataclass(frozen=True)
+class Columns:
+    """How a user's table is read."""
+
+    text: str = "comment"
+    label: str | None = "label"
+    """The column of labels; None where categories have columns of scores."""
+    categories: Sequence[str] = field(default_factory=tuple)
+    """Labels or score columns that count as categories; by default every label but `neither`."""
+    neither: str = "neither"
+    """The label of a text that is of no category."""
+    id: str | None = None
+
+
+def read_own(path: Path, columns: Columns) -> Benchmark:
+    """Any CSV, TSV or JSONL with a text and labels."""
+    needed = [columns.text, *([columns.label] if columns.label else columns.categories)]
+    rows = list(_rows(path, needed))
+    if not rows:
+        raise DataError(f"{path} has no rows. There is nothing to ask about. Check that it is the right file.")
+    comments = [_own(row, number, columns, f"{path}, line {line}") for number, (line, row) in enumerate(rows, 1)]
+    ids = [comment.id for comment in comments]
+    if len(set(ids)) < len(ids):
+        raise DataError(f"{path} has the same id twice. Rows are told apart by it. Name another column, or none.")
+    return Benchmark(load_card("comments"), {"comment": comments}, path.name)
+
+
+def _rows(path: Path, needed: Sequence[str]) -> Any:
+    if not read_text(path).lstrip().startswith("{"):
+        return read_table(path, needed)
+    return _checked(path, needed)
+
+
+def _checked(path: Path, needed: Sequence[str]) -> Any:
+    for line, row in read_jsonl(path):
+        missing = [name for name in needed if name not in row]
+        if missing:
+            raise DataError(f"{path}, line {line} has no {', '.join(missing)}. Its fields are {', '.join(row)}. Name others with --column.")
+        yield line, row
+
+
+def _own(row: Mapping[str, Any], number: int, columns: Columns, where: str) -> Comment:
+    text = row[columns.text]
+    if not isinstance(text, str) or not text.strip():
+        raise DataError(f"{where}: the text is empty. There is nothing to ask about. Repair or leave out that row.")
+    if columns.label is None:
+        scores = {name: share(row[name], f"{where}: {name}") for name in columns.categories}
+        return Comment(_id(row, columns, number), text, scores, number, max(scores.values(), default=0.0))
+    label = str(row[columns.label]).strip()
+    if not label:
+        raise DataError(f"{where}: the label is empty. A text of no category is called '{columns.neither}'. Repair that row.")
+    scores = {} if label == columns.neither else {label: 1.0}
+    return Comment(_id(row, columns, number), text, scores, number, float(bool(scores)))
+
+
+def _id(row: Mapping[str, Any], columns: Columns, number: int) -> str:
+    return str(row[columns.id]) if columns.id and row.get(columns.id) not in (None, "") else f"row-{number}"
+
+
+def categories_of(comments: Sequence[Comment]) -> list[str]:
+    """Every category that occurs, by name."""
+    return sorted({name for comment in comments for name, score in comment.scores.items() if score > 0})
+
+
+def columns_from(pairs: Sequence[str], categories: Sequence[str], neither: str) -> Columns:
+    """`--column comment=text --column label=gold` as Columns."""
+    named = dict(column_pair(pair) for pair in pairs)
+    unknown = sorted(set(named) - {"comment", "label", "id"})
+    if unknown:
+        raise UsageError(
+            f"--column names '{unknown[0]}'. A table of one's own has comment, label and id. For instance --column comment=text."
+        )
+    scored = bool(categories) and "label" not in named
+    return Columns(named.get("comment", "comment"), None if scored else named.get("label", "label"), categories, neither, named.get("id"))
+
+
+def column_pair(text: str) -> tuple[str, str]:
+    name, sign, column = text.partition("=")
+    if not sign or not name.strip() or not column.strip():
+        raise UsageError(
+            f"--column '{text}' is not understood. It is what is meant, = and the column's name. For instance --column answer=response."
+        )
+    return name.strip(), column.strip()
+
+
+def misspellings() -> Sequence[tuple[str, str]]:
+    """Strings and what they are changed to (Chiu et al. 2021, Table 22)."""
+    path = Path(str(resources.files("stereometer.benchmarks").joinpath("misspellings.csv")))
+    return read_edits(path)
+
+
+def read_edits(path: Path) -> Sequence[tuple[str, str]]:
+    """A table of `original` and `edit`."""
+    found = [(row["original"], row["edit"]) for _, row in read_table(path, ["original", "edit"])]
+    if not found or not all(original for original, _ in found):
+        raise DataError(
+            f"{path} has no edits, or one that changes nothing into something. Each row has an original and an edit. Repair it."
+        )
+    return found

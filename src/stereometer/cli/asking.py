@@ -1,0 +1,171 @@
+"""ask, and the replay of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from stereometer.cli.guard import guarded, say
+from stereometer.cli.options import (
+    AllowPickle,
+    Coverage,
+    Data,
+    Device,
+    Dtype,
+    Json,
+    Out,
+    Resamples,
+    Seed,
+    Threads,
+    TrustRemoteCode,
+    Variant,
+)
+
+Budget = Annotated[
+    str | None, typer.Option(help="Stop a server before it costs more: a number of tokens, or money as '$2.50' with --price.")
+]
+Price = Annotated[Optional[str], typer.Option(help="Of a million tokens read and written, such as 0.15/0.60.")]  # noqa: UP045
+InFlight = Annotated[int, typer.Option(min=1, help="Requests that a server has at once.")]
+Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds to wait for one answer of a server.")]
+
+Category = Annotated[Optional[list[str]], typer.Option(help="A category column, with its word as column=word.")]  # noqa: UP045
+Column = Annotated[
+    list[str] | None, typer.Option(help="What a column holds: comment=NAME, answer=NAME, label=NAME, category=NAME, repeat=NAME ...")
+]
+ReplaySetting = Annotated[Optional[str], typer.Option(help="The file holds answers to prompts of this setting: zero-shot, one-shot ...")]  # noqa: UP045
+
+
+@guarded
+def ask(
+    benchmark: Annotated[
+        str, typer.Argument(help="ethos, a table of your own comments, or a set for forced choice (starter, stereoset, crows-pairs).")
+    ],
+    model: Annotated[str, typer.Option("--model", "-m", help="A causal model, or server:URL#model.")],
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="zero-shot, one-shot, few-shot-single, few-shot-mixed, few-shot-mixed-instruction, misspelling; by default the first five."
+        ),
+    ] = None,
+    repeats: Annotated[int, typer.Option(help="How often each question is asked.")] = 10,
+    temperature: Annotated[float, typer.Option(help="0 is always the likeliest word.")] = 0.3,
+    variant: Variant = "sound",
+    sample: Annotated[
+        str | None, typer.Option(help="`paper` (the first comments) or `sound` (drawn by lot); by default as the variant.")
+    ] = None,
+    size: Annotated[int, typer.Option(help="Comments of each kind in the single settings; twice as many in the mixed ones.")] = 30,
+    threshold: Annotated[float, typer.Option(help="Share of annotators from which a comment is of a category.")] = 0.5,
+    category: Category = None,
+    column: Column = None,
+    neither: Annotated[str, typer.Option(help="The label of comments of no category, in a table of your own.")] = "neither",
+    templates: Annotated[Optional[Path], typer.Option(help="A folder with prompts of your own, named like ours.")] = None,  # noqa: UP045
+    edits: Annotated[Optional[Path], typer.Option(help="A table of original and edit, for the misspelling setting.")] = None,  # noqa: UP045
+    chat: Annotated[bool, typer.Option("--chat", help="Ask as a conversation, through the model's chat template.")] = False,
+    system: Annotated[Optional[Path], typer.Option(help="A file with the system prompt of a conversation.")] = None,  # noqa: UP045
+    likelihood: Annotated[
+        bool, typer.Option("--likelihood", help="Also the probability of the label words, for models that give it.")
+    ] = False,
+    budget: Budget = None,
+    price: Price = None,
+    in_flight: InFlight = 8,
+    timeout: Timeout = 60.0,
+    data: Data = None,
+    limit: Annotated[Optional[int], typer.Option(min=1, help="At most this many questions, drawn by lot.")] = None,  # noqa: UP045
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
+    coverage: Coverage = 0.90,
+    out: Out = None,
+    cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Keep answers for later runs.")] = True,
+    device: Device = "cpu",
+    dtype: Dtype = "float32",
+    threads: Threads = None,
+    allow_pickle: AllowPickle = False,
+    trust_remote_code: TrustRemoteCode = False,
+    json: Json = False,
+) -> None:
+    """Ask a model in words: recognise hate speech, or choose between candidates."""
+    from stereometer import api, asking
+    from stereometer.cli.measuring import watch
+    from stereometer.measures.recognition.measure import Asking
+    from stereometer.measures.recognition.settings import STUDY, setting_of
+
+    settings = api.settings_for(variant, seed, resamples, coverage)
+    names = setting or list(STUDY)
+    for name in names:
+        setting_of(name)
+    how = Asking(repeats, temperature, chat, prompt_file(system), folder(templates), likelihood)
+    chosen = asking.Sample(sample_of(sample), size, threshold, words_of(category or []), edits)
+    local = {"device": device, "dtype": dtype, "threads": threads, "allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
+    served = {"budget": budget, "price": price, "in_flight": in_flight, "timeout": timeout}
+    comments = asking.open_comments(benchmark, data, columns_of(column or [], list(chosen.words), neither))
+    found = api.open_model(model, seed, served if model.startswith(api.SERVER) else local)
+    jobs = asking.jobs(comments, names, asking.writing(found), settings, how, chosen, limit)
+    finished = list(api.execute_all(jobs, out, cache, watch))
+    tell(finished, json)
+
+
+def tell(finished: Sequence[Any], json: bool) -> None:
+    """Results with what was said, as tables or as one document."""
+    from stereometer import asking, runs
+    from stereometer.cli.said import print_asked
+    from stereometer.cli.tables import print_json
+
+    said = []
+    for one in finished:
+        scores = list(runs.load_scores(one.folder))
+        said.append({"confusion": asking.confusion(scores), "out_of_scope": asking.out_of_scope(scores)})
+    if json:
+        print_json({"schema": "asked@1", "results": [one.result.as_json() for one in finished], "said": said})
+    for one, answers in zip(finished, said, strict=True):
+        if not json:
+            print_asked(one.result, answers)
+        say(f"Stored in {one.folder}")
+
+
+def prompt_file(path: Path | None) -> str:
+    from stereometer.files import read_text
+
+    return read_text(path).strip() if path else ""
+
+
+def folder(path: Path | None) -> Path | None:
+    from stereometer.errors import UsageError
+
+    if path is not None and not path.is_dir():
+        raise UsageError(f"{path} is not a folder. --templates names a folder of text files. `zero-shot.txt` is one of their names.")
+    return path
+
+
+def sample_of(name: str | None) -> Any:
+    from stereometer.errors import UsageError
+
+    if name not in (None, "paper", "sound"):
+        raise UsageError(f"There is no sample '{name}'. There are paper and sound. Leave it out to take that of the variant.")
+    return name
+
+
+def words_of(categories: Sequence[str]) -> Mapping[str, str]:
+    """`gender=sexist` as column and word; a column alone is its own word."""
+    return {name: word or name for name, _, word in (one.partition("=") for one in categories)}
+
+
+def columns_of(pairs: Sequence[str], categories: Sequence[str], neither: str) -> Any:
+    from stereometer.benchmarks.comments import columns_from
+
+    return columns_from(pairs, categories, neither)
+
+
+def replay_answers(
+    file: Path, setting: str, columns: Sequence[str], asked: Any, name: str | None, benchmark: str, categories: Sequence[str]
+) -> None:
+    """`replay --setting`: answers collected elsewhere, read and scored again."""
+    from stereometer import asking
+    from stereometer.measures.recognition.settings import setting_of
+
+    one = asking.replay_answers(
+        file, setting_of(setting), asked.settings, asking.answer_columns(columns), asked.out, words_of(categories) or None, name, benchmark
+    )
+    tell([one], asked.json)

@@ -1,0 +1,102 @@
+"""Prompts are text files: ours in the package, a user's own in a folder under the same names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+
+from stereometer.errors import UsageError
+from stereometer.files import read_text
+from stereometer.measures.recognition.questions import NEITHER, Question
+from stereometer.measures.recognition.settings import MISSPELLING, ZERO_SHOT, Setting
+from stereometer.types import Variant, digest_of
+
+SLOT = re.compile(r"\{(\w+)\}")
+SLOTS = ("category", "comment", "example", "examples", "label", "labels")
+
+
+@dataclass(frozen=True)
+class Template:
+    """A text with slots in braces; its last line break is the file's and not the prompt's."""
+
+    name: str
+    text: str
+
+    def filled(self, slots: Mapping[str, str]) -> str:
+        """In one pass: braces in a comment stay as they are."""
+        return SLOT.sub(lambda found: slots[found[1]], self.text)
+
+    def check(self, known: tuple[str, ...], needed: str) -> None:
+        names = SLOT.findall(self.text)
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            raise UsageError(
+                f"The template {self.name} has a slot {{{unknown[0]}}}. Its slots can be {', '.join(known)}. Rename it, or write the text itself."
+            )
+        if needed not in names:
+            raise UsageError(f"The template {self.name} has no slot {{{needed}}}. What is asked about would not be in the prompt. Add it.")
+
+
+@dataclass(frozen=True)
+class Prompts:
+    """The prompt of one setting and the line of one example."""
+
+    setting: Setting
+    variant: Variant
+    folder: Path | None = None
+
+    @cached_property
+    def template(self) -> Template:
+        named = ZERO_SHOT.name if self.setting is MISSPELLING else self.setting.name
+        found = Template(f"{named}.txt", self._read(f"{named}.txt"))
+        found.check(("category", "comment", "example", "examples", "labels"), "comment")
+        return found
+
+    @cached_property
+    def example(self) -> Template:
+        found = Template("example.txt", self._read("example.txt"))
+        found.check(("example", "label"), "example")
+        return found
+
+    def _read(self, name: str) -> str:
+        """A user's file where there is one, otherwise ours."""
+        own = self.folder / name if self.folder else None
+        if own is not None and own.exists():
+            return read_text(own).removesuffix("\n")
+        return (
+            resources.files("stereometer.measures.recognition")
+            .joinpath("templates", self.variant, name)
+            .read_text("utf-8")
+            .removesuffix("\n")
+        )
+
+    @property
+    def digest(self) -> str:
+        return digest_of([self.template.text, self.example.text])[:16]
+
+    def prompt(self, question: Question) -> str:
+        shown = [self.example.filled({"example": one.comment.text, "label": one.label}) for one in question.examples]
+        slots = {
+            "category": question.category,
+            "comment": question.shown,
+            "example": question.examples[0].comment.text if question.examples else "",
+            "examples": "".join(shown),
+            "labels": listed(question.labels),
+        }
+        return self.template.filled(slots)
+
+    def words(self, question: Question) -> Mapping[str, str]:
+        """What a model would write for each label."""
+        if self.setting.words:
+            return {label: label for label in question.labels}
+        return dict(zip(question.labels, ("yes", "no"), strict=True))
+
+
+def listed(labels: tuple[str, ...]) -> str:
+    """'racist', 'sexist' or 'neither': categories by name, and what is none of them last."""
+    ordered = [f"'{label}'" for label in (*sorted(label for label in labels if label != NEITHER), NEITHER)]
+    return f"{', '.join(ordered[:-1])} or {ordered[-1]}"

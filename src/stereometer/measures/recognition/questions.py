@@ -1,0 +1,226 @@
+"""Which comments are asked about, with which examples: `paper` takes the first ones, `sound` draws by lot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from stereometer.errors import DataError
+from stereometer.measures.recognition.settings import FEW_SHOT_SINGLE, MISSPELLING, ONE_SHOT, Setting
+from stereometer.stats.intervals import generator
+from stereometer.types import Slice, Variant
+
+NEITHER = "neither"
+EXAMPLE_SETS = 10
+STUDY_SIZE = 30
+"""Comments of each kind in the settings that ask one category at a time; twice as many, and four times neither, in the mixed ones."""
+SECOND_EXAMPLE = {"sexist": 50, "racist": 45}
+"""Where the study's second example of a category begins (`paper`, few-shot single)."""
+
+
+class Text(Protocol):
+    """What is needed of a comment."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def scores(self) -> Mapping[str, float]: ...
+
+    @property
+    def hate(self) -> float | None: ...
+
+    @property
+    def row(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Example:
+    """A comment that is shown with its label."""
+
+    comment: Text
+    label: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """One comment, asked about once: the item of the recognition measures."""
+
+    comment: Text
+    gold: str
+    """A category, `not-<category>` where one is asked at a time, or `neither`."""
+    labels: tuple[str, ...]
+    category: str = ""
+    """The category asked about; empty where all are."""
+    examples: tuple[Example, ...] = ()
+    example_set: str = ""
+    """The number of the set, where there are several."""
+    edit: str = ""
+    """`original>edit` where the text was misspelt."""
+    text: str = ""
+    """The misspelt text."""
+
+    @property
+    def id(self) -> str:
+        parts = (self.comment.id, self.category, f"set-{self.example_set}" if self.example_set else "", self.edit)
+        return ":".join(part for part in parts if part)
+
+    @property
+    def shown(self) -> str:
+        return self.text or self.comment.text
+
+    @property
+    def slices(self) -> Slice:
+        named = {"category": self.category, "example_set": self.example_set, "edit": self.edit}
+        return {"comment": self.comment.id, "gold": self.gold} | {name: value for name, value in named.items() if value}
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """Examples are named by their rows: the texts are in the user's own file."""
+        shown = " ".join(f"{example.label}={example.comment.id}" for example in self.examples)
+        return {"comment": self.shown} | ({"examples": shown} if shown else {})
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Comments by what they are taken for."""
+
+    categories: Mapping[str, Sequence[Text]]
+    """By the word of each category, in the order of the file."""
+    neither: Sequence[Text]
+    both: int = 0
+    """Comments left out because they are of several categories (`sound`)."""
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.categories)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a sample is drawn."""
+
+    variant: Variant
+    seed: int = 0
+    size: int = STUDY_SIZE
+    words: Mapping[str, str] = field(default_factory=dict)
+    """The word of each category column."""
+    threshold: float = 0.5
+
+
+def pool(comments: Sequence[Text], how: Sampling) -> Pool:
+    """A comment is of a category from the threshold on, and of none where nobody saw anything in it."""
+    found: dict[str, list[Text]] = {word: [] for word in how.words.values()}
+    both = 0
+    for comment in sorted(comments, key=lambda one: one.row):
+        words = [word for column, word in how.words.items() if comment.scores.get(column, 0.0) >= how.threshold]
+        if len(words) > 1 and how.variant == "sound":
+            both += 1
+            continue
+        for word in words:
+            found[word].append(comment)
+    return Pool(found, [comment for comment in comments if comment.hate == 0], both)
+
+
+def questions(setting: Setting, comments: Sequence[Text], how: Sampling, edits: Sequence[tuple[str, str]] = ()) -> list[Question]:
+    """What a setting asks."""
+    found = pool(comments, how)
+    if setting is MISSPELLING:
+        return list(_misspelt(found, edits, how.variant))
+    if how.variant == "sound":
+        found = _shuffled(found, how.seed)
+    return list(_mixed(found, how) if setting.mixed else _single(setting, found, how))
+
+
+def _shuffled(found: Pool, seed: int) -> Pool:
+    def drawn(name: str, some: Sequence[Text]) -> list[Text]:
+        return [some[at] for at in generator(seed, {"category": name}, "sample").permutation(len(some))]
+
+    return Pool({word: drawn(word, some) for word, some in found.categories.items()}, drawn(NEITHER, found.neither), found.both)
+
+
+def _single(setting: Setting, found: Pool, how: Sampling) -> Iterator[Question]:
+    """One category at a time: as many comments of it as not."""
+    size = how.size
+    for number, word in enumerate(found):
+        of, shown = found.categories[word], _shown(setting)
+        # `paper` asks about the same first comments for every category; `sound` about others each time.
+        start = 0 if how.variant == "paper" else number * size
+        _enough(of, size + shown, f"called {word}")
+        _enough(found.neither, start + size + (size if shown else 0), "of no category")
+        for gold, some in ((word, of[:size]), (f"not-{word}", found.neither[start : start + size])):
+            for at, comment in enumerate(some):
+                examples = _examples(setting, found, word, at, how, number)
+                yield Question(comment, gold, (word, f"not-{word}"), word, examples)
+
+
+def _shown(setting: Setting) -> int:
+    """Examples of the category that a question needs."""
+    return 1 if setting is ONE_SHOT else 2 if setting is FEW_SHOT_SINGLE else 0
+
+
+def _examples(setting: Setting, found: Pool, word: str, at: int, how: Sampling, number: int) -> tuple[Example, ...]:
+    """`paper`: the i-th question shows the examples numbered i + 30 and so on; `sound`: in turn from those that are not asked about."""
+    if not _shown(setting):
+        return ()
+    of, size, before = found.categories[word], how.size, len(found.categories) * how.size
+    if how.variant == "paper":
+        first, third = at + size, at + SECOND_EXAMPLE.get(word, size + size // 2)
+        second = found.neither[at + size]
+    else:
+        left = len(of) - size
+        first, third = size + (2 * at) % left, size + (2 * at + 1) % left
+        rest = found.neither[before:] or found.neither[: number * size] or found.neither[size:]
+        second = rest[at % len(rest)]
+    if setting is ONE_SHOT:
+        return (Example(of[first], word),)
+    return Example(of[first], word), Example(second, f"not-{word}"), Example(of[third], word)
+
+
+def _mixed(found: Pool, how: Sampling) -> Iterator[Question]:
+    """All categories at once, with ten sets of one example each."""
+    labels = (*found, NEITHER)
+    size = 2 * how.size
+    kinds = [(word, found.categories[word], size) for word in found] + [(NEITHER, found.neither, len(found.categories) * size)]
+    extra = 1 if how.variant == "paper" else EXAMPLE_SETS
+    for label, of, wanted in kinds:
+        _enough(of, wanted + extra, f"called {label}")
+    for number in range(EXAMPLE_SETS):
+        examples = tuple(Example(of[number if how.variant == "paper" else wanted + number], label) for label, of, wanted in kinds)
+        for label, of, wanted in kinds:
+            # `paper`: the first n + 1 comments less the example; `sound`: examples are none of those asked about.
+            asked = [*of[:number], *of[number + 1 : wanted + 1]] if how.variant == "paper" else of[:wanted]
+            for comment in asked:
+                yield Question(comment, label, labels, "", examples, str(number + 1))
+
+
+def _enough(some: Sequence[Text], wanted: int, called: str) -> None:
+    if len(some) < wanted:
+        raise DataError(
+            f"There are {len(some)} comments {called}, and {wanted} are needed. The sample would be too small. Choose a smaller --size."
+        )
+
+
+# ---------------------------------------------------------------------------------------- misspelling
+
+
+def _misspelt(found: Pool, edits: Sequence[tuple[str, str]], variant: Variant) -> Iterator[Question]:
+    """Every comment of a category that holds one of the strings, as it is and with each edit that changes it."""
+    from stereometer.measures.recognition.misspelling import edited, holds
+
+    originals = list(dict.fromkeys(original for original, _ in edits))
+    for word in found:
+        for comment in found.categories[word]:
+            if not any(holds(comment.text, original, variant) for original in originals):
+                continue
+            plain = Question(comment, word, (word, f"not-{word}"), word)
+            yield plain
+            seen = {comment.text}
+            for original, edit in edits:
+                text = edited(comment.text, original, edit, variant)
+                if text not in seen:
+                    seen.add(text)
+                    yield Question(comment, word, plain.labels, word, edit=f"{original}>{edit}", text=text)

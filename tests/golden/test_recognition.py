@@ -1,0 +1,199 @@
+"""Chiu, Collins, Alexander (2021): the sample, the tables and the two slips."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import cycle, islice
+
+import numpy as np
+import pytest
+
+from stereometer.api import open_named
+from stereometer.benchmarks.comments import misspellings
+from stereometer.benchmarks.ethos import WORDS
+from stereometer.measures.recognition import metrics
+from stereometer.measures.recognition.questions import Question, Sampling, pool, questions
+from stereometer.measures.recognition.settings import FEW_SHOT_MIXED, FEW_SHOT_SINGLE, MISSPELLING, ONE_SHOT, ZERO_SHOT, Setting
+from stereometer.types import Estimate, Score, Settings
+from tests.conftest import released
+
+pytestmark = pytest.mark.golden
+PAPER = Settings("paper", resamples=200)
+
+
+@pytest.fixture
+def asked() -> object:
+    folder = released("ethos/Ethos_Dataset_Binary.csv").parent
+    comments = open_named("ethos", folder).items("comment")
+    return lambda setting, variant="paper": questions(setting, comments, Sampling(variant, words=WORDS), misspellings())
+
+
+def test_the_file_has_the_counts_that_the_study_reports() -> None:
+    benchmark = open_named("ethos", released("ethos/Ethos_Dataset_Binary.csv").parent)
+    assert benchmark.as_released
+    comments = benchmark.items("comment")
+    assert len(comments) == 998
+    assert sum(one.hate >= 0.5 for one in comments) == 433
+    found = pool(comments, Sampling("paper", words=WORDS))
+    assert len(found.categories["racist"]) == 76
+    assert len(found.categories["sexist"]) == 86  # 84 in the study, whose copy was damaged
+    assert len(found.neither) == 354
+    assert pool(comments, Sampling("sound", words=WORDS)).both == 3
+
+
+def test_the_paper_sample_is_the_first_comments_with_their_overlap(asked) -> None:
+    found: list[Question] = asked(ZERO_SHOT)
+    assert len(found) == 120
+    assert len({one.comment.id for one in found}) == 90  # the same 30 that are neither serve both categories
+    one_shot = asked(ONE_SHOT)
+    sexist = [one.comment for one in pool_of(asked)["sexist"]]
+    assert one_shot[0].comment.id == sexist[0].id
+    assert [one.examples[0].comment.id for one in one_shot[:30]] == [one.id for one in sexist[30:60]]
+    single = asked(FEW_SHOT_SINGLE)
+    assert [one.examples[2].comment.id for one in single[:30]] == [one.id for one in sexist[50:80]]
+    assert [example.label for example in single[0].examples] == ["sexist", "not-sexist", "sexist"]
+
+
+def pool_of(asked) -> Mapping[str, Sequence[Question]]:
+    """Every sexist comment, in the order of the mixed setting's tenth set and its examples."""
+    comments = open_named("ethos", released("ethos/Ethos_Dataset_Binary.csv").parent).items("comment")
+    found = pool(comments, Sampling("paper", words=WORDS))
+    return {name: [Question(one, name, ()) for one in some] for name, some in found.categories.items()}
+
+
+def test_the_mixed_sample_is_ten_sets_of_240_and_243_comments(asked) -> None:
+    found: list[Question] = asked(FEW_SHOT_MIXED)
+    assert len(found) == 2400
+    assert len({(one.comment.id, one.gold) for one in found}) == 243
+    for number in range(1, 11):
+        some = [one for one in found if one.example_set == str(number)]
+        assert [sum(one.gold == gold for one in some) for gold in ("sexist", "racist", "neither")] == [60, 60, 120]
+        assert not {one.comment.id for one in some if one.gold == "sexist"} & {some[0].examples[0].comment.id}
+
+
+@pytest.mark.parametrize("setting", [ZERO_SHOT, ONE_SHOT, FEW_SHOT_SINGLE, FEW_SHOT_MIXED])
+def test_the_sound_sample_asks_about_no_comment_twice_and_shows_none_that_it_asks_about(asked, setting: Setting) -> None:
+    found: list[Question] = asked(setting, "sound")
+    for number in {one.example_set for one in found}:
+        some = [one for one in found if one.example_set == number]
+        ids = [one.comment.id for one in some]
+        assert len(set(ids)) == len(ids)
+        assert not set(ids) & {example.comment.id for one in some for example in one.examples}
+    golds = [one.gold for one in found]
+    if not setting.mixed:
+        assert {gold: golds.count(gold) for gold in set(golds)} == {"sexist": 30, "not-sexist": 30, "racist": 30, "not-racist": 30}
+
+
+def test_the_misspelling_test_takes_27_racist_comments(asked) -> None:
+    found = [one for one in asked(MISSPELLING) if not one.edit]
+    assert sum(one.category == "racist" for one in found) == 27
+    assert sum(one.category == "sexist" for one in found) == 35  # 34 of the 84 that the study's damaged copy had
+
+
+# -------------------------------------------------------------------------------- tables from counts
+
+ZERO_SHOT_COUNTS = {"racist": (1775, 1295, 1688, 1209), "sexist": (2308, 2072, 923, 619)}
+"""Tables 9 and 10: true positives, false positives, true negatives, false negatives over 100 repeats."""
+
+
+def test_pooled_counts_give_the_accuracies_of_table_1() -> None:
+    printed = {"racist": 58, "sexist": 55}
+    for name, counts in ZERO_SHOT_COUNTS.items():
+        assert round(float(metrics.rates(np.array(counts, dtype=float))["accuracy"])) == printed[name]
+    both = np.array(list(ZERO_SHOT_COUNTS.values()), dtype=float).sum(axis=0)
+    assert round(float(metrics.rates(both)["accuracy"])) == 56
+    assert round(float(metrics.rates(both)["f1"]), 1) == pytest.approx(61.1, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("precision", "recall", "sexist_recall", "printed"), [(54.84, 69.07, 78.84, 70), (55, 60, 58, 55), (67, 68, 62, 62)]
+)
+def test_the_slip_in_the_overall_f1(precision: float, recall: float, sexist_recall: float, printed: int) -> None:
+    """Tables 1 to 3: 70, 55 and 62 are what the formula with the slip gives from the values beside them."""
+    values = (np.array([value]) for value in (precision, recall, sexist_recall))
+    assert float(metrics.slipped_f1(*values)[0]) == pytest.approx(printed, abs=0.6)
+
+
+MIXED = {
+    # Tables 18 and 19: (racism TN, FP, FN, TP), (sexism TN, FP, FN, TP) of each example set without instruction.
+    1: ((107, 13, 5, 55), (113, 7, 19, 41)),
+    2: ((102, 18, 9, 51), (110, 10, 14, 46)),
+    3: ((99, 21, 4, 56), (110, 10, 14, 46)),
+    4: ((90, 30, 0, 60), (105, 15, 12, 48)),
+    5: ((92, 28, 3, 57), (106, 14, 10, 50)),
+    6: ((94, 26, 2, 58), (103, 17, 12, 48)),
+    7: ((84, 36, 1, 59), (110, 10, 14, 46)),
+    8: ((71, 49, 2, 58), (100, 20, 11, 49)),
+    9: ((83, 37, 3, 57), (87, 33, 11, 49)),
+    10: ((108, 12, 5, 55), (106, 14, 10, 50)),
+}
+TABLE_4 = {
+    # Accuracy, precision, recall, F1 as printed; "All" is (83, 68, 94, 79) and (85, 76, 79, 77).
+    1: ((90, 81, 92, 86), (86, 85, 68, 76)),
+    2: ((85, 74, 85, 79), (87, 82, 77, 79)),
+    3: ((86, 73, 93, 82), (87, 82, 77, 79)),
+    4: ((83, 67, 100, 80), (85, 76, 80, 78)),
+    5: ((83, 67, 95, 79), (87, 78, 83, 81)),
+    6: ((84, 69, 97, 81), (84, 74, 80, 77)),
+    7: ((79, 62, 98, 76), (87, 82, 77, 79)),
+    8: ((72, 54, 97, 69), (83, 71, 82, 76)),
+    9: ((78, 61, 95, 74), (76, 60, 82, 69)),
+    10: ((91, 82, 92, 87), (87, 78, 83, 81)),
+}
+
+
+def mixed_scores() -> list[Score]:
+    """Answers that give the counts of the tables: a comment that is neither can be called both."""
+    found = []
+    for number, (racist, sexist) in MIXED.items():
+        for gold, (_, _, missed, hit) in (("racist", racist), ("sexist", sexist)):
+            answers = ["neither"] * missed + [gold] * hit
+            found += [said(f"{gold}-{at}", gold, answer, number) for at, answer in enumerate(answers)]
+        called = ["sexist"] * sexist[1] + [""] * sexist[0]
+        other = [""] * racist[0] + ["racist"] * racist[1]
+        for at, words in enumerate(zip(called, other, strict=True)):
+            found.append(said(f"neither-{at}", "neither", ", ".join(word for word in words if word) or "neither", number))
+    return found
+
+
+def said(comment: str, gold: str, label: str, number: int) -> Score:
+    slices = {"comment": comment, "gold": gold, "example_set": str(number)}
+    return Score(f"{comment}:{number}", slices, {}, answers=({"text": label, "label": label},))
+
+
+def of(estimates: Sequence[Estimate], name: str, **fixed: str) -> float:
+    (one,) = [one for one in estimates if one.name == name and dict(one.slice) == fixed]
+    assert one.value is not None
+    return one.value
+
+
+def test_the_mixed_tables_come_out_of_their_counts() -> None:
+    estimates = metrics.summarize(mixed_scores(), PAPER)
+    names = ("accuracy", "precision", "recall", "f1")
+    for number, printed in TABLE_4.items():
+        for category, row in zip(("racist", "sexist"), printed, strict=True):
+            for name, value in zip(names, row, strict=True):
+                assert of(estimates, name, example_set=str(number), category=category) == pytest.approx(value, abs=0.5001), (
+                    number,
+                    category,
+                    name,
+                )
+    for category, row in (("racist", (83, 68, 94, 79)), ("sexist", (85, 76, 79, 77))):
+        for name, value in zip(names, row, strict=True):
+            assert of(estimates, name, category=category) == pytest.approx(value, abs=0.5001)
+    assert {one.asked for one in estimates if one.slice.get("category") and "example_set" in one.slice} == {180}
+
+
+def test_the_slip_and_the_deviation_are_in_paper_alone() -> None:
+    answers = {"sexist": (4, 1), "racist": (2, 3)}
+    scores = []
+    for category, (hits, false) in answers.items():
+        for gold, count in ((category, hits), (f"not-{category}", false)):
+            for at in range(5):
+                labels = islice(cycle([category if at < count else f"not-{category}", category]), 4)
+                slices = {"comment": f"{gold}-{at}", "gold": gold, "category": category}
+                scores.append(Score(f"{gold}-{at}", slices, {}, answers=tuple({"text": label, "label": label} for label in labels)))
+    paper, sound = (metrics.summarize(scores, Settings(variant, resamples=200)) for variant in ("paper", "sound"))
+    assert of(paper, "f1") != pytest.approx(of(sound, "f1"))
+    assert of(paper, "f1_harmonic") == pytest.approx(of(sound, "f1"))
+    assert {one.name for one in paper} - {one.name for one in sound} == {"f1_harmonic", "accuracy_sd", "precision_sd", "recall_sd", "f1_sd"}

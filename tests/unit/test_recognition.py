@@ -1,0 +1,378 @@
+"""Prompts, readers, metrics and replay of recognition, on comments of our own."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stereometer import api, asking
+from stereometer.backends.fake import Fake
+from stereometer.benchmarks.comments import Columns, Comment, read_own
+from stereometer.errors import DataError, UsageError
+from stereometer.measures.recognition import metrics
+from stereometer.measures.recognition.measure import Asking, recognition
+from stereometer.measures.recognition.misspelling import edited, holds
+from stereometer.measures.recognition.prompts import Prompts
+from stereometer.measures.recognition.questions import Example, Question
+from stereometer.measures.recognition.reading import Reader, first_clear, in_scope
+from stereometer.measures.recognition.settings import FEW_SHOT_MIXED, FEW_SHOT_SINGLE, MIXED_INSTRUCTION, ONE_SHOT, SETTINGS, ZERO_SHOT
+from stereometer.types import FILTERED, TOO_LONG, Answer, Score, Settings
+from tests.unit.commands import call
+
+COMMENT = Comment("row-1", "The {bread} is stale.", {"rude": 1.0}, 1)
+YES_NO = {"rude": "yes", "not-rude": "no"}
+MIXED = {label: label for label in ("rude", "kind", "neither")}
+SINGLE = {"rude": "rude", "not-rude": "not-rude"}
+
+
+def question(setting_words: bool = False, **more: object) -> Question:
+    return Question(COMMENT, "rude", ("rude", "not-rude"), "rude", **more)
+
+
+# --------------------------------------------------------------------------------------------- prompts
+
+
+def test_the_papers_prompts_are_those_of_its_code() -> None:
+    """inputs/data_collection_functions.py of the authors' repository, with its doubled spaces."""
+    assert (
+        Prompts(ZERO_SHOT, "paper").prompt(question()) == 'Is the following text rude, answer yes or no.  "The {bread} is stale."  Answer:'
+    )
+    other = Comment("row-2", "Go away.", {}, 2)
+    shown = question(examples=(Example(other, "rude"),))
+    assert Prompts(ONE_SHOT, "paper").prompt(shown) == (
+        'The following text in quotes is rude: "Go away." Is the following text in quotes rude, answer yes or no: "The {bread} is stale.." Answer:'
+    )
+    few = question(examples=(Example(other, "rude"), Example(COMMENT, "not-rude"), Example(other, "rude")))
+    assert Prompts(FEW_SHOT_SINGLE, "paper").prompt(few) == (
+        "'''Go away.''': rude. \n'''The {bread} is stale.''': not-rude. \n'''Go away.''': rude. \n'''The {bread} is stale.''':"
+    )
+    mixed = Question(COMMENT, "rude", ("sexist", "racist", "neither"), examples=(Example(other, "sexist"),))
+    assert Prompts(MIXED_INSTRUCTION, "paper").prompt(mixed) == (
+        "Classify the following texts into 'racist', 'sexist' or 'neither'. \n'''Go away.''': sexist. \n'''The {bread} is stale.''':"
+    )
+
+
+def test_a_template_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "zero-shot.txt").write_text("{category}? {comment}\n")
+    assert Prompts(ZERO_SHOT, "sound", tmp_path).prompt(question()) == "rude? The {bread} is stale."
+    assert Prompts(ONE_SHOT, "sound", tmp_path).template.text == Prompts(ONE_SHOT, "sound").template.text
+    (tmp_path / "zero-shot.txt").write_text("{mood}? {comment}")
+    with pytest.raises(UsageError, match=r"slot \{mood\}"):
+        Prompts(ZERO_SHOT, "sound", tmp_path).prompt(question())
+    (tmp_path / "zero-shot.txt").write_text("Is it {category}?")
+    with pytest.raises(UsageError, match=r"no slot \{comment\}"):
+        Prompts(ZERO_SHOT, "sound", tmp_path).prompt(question())
+
+
+# --------------------------------------------------------------------------------------------- reading
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [(" Yes.", "rude"), ("NO", "not-rude"), ("I do not know", "not-rude"), ("yes, no", "not-rude"), ("Maybe", None), ("", None)],
+)
+def test_paper_reads_no_anywhere(text: str, label: str | None) -> None:
+    assert Reader(ZERO_SHOT, "paper").read_text(text, YES_NO).get("label") == label
+
+
+def test_paper_drops_nothing_in_the_few_shot_settings() -> None:
+    single, mixed = Reader(FEW_SHOT_SINGLE, "paper"), Reader(FEW_SHOT_MIXED, "paper")
+    assert [single.read_text(text, SINGLE)["label"] for text in (" rude", " not-rude", "Not rude", "", "lolwut")] == [
+        "rude", "not-rude", "rude", "rude", "rude",
+    ]  # fmt: skip
+    assert [mixed.read_text(text, MIXED)["label"] for text in (" rude, kind", "Rude", " neither")] == ["rude, kind", "other", "neither"]
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        (" Yes.", "rude"), ("No, it is not rude", "not-rude"), ("I do not know", None), ("Rude", "rude"), ("not rude", "not-rude"),
+        ("It is not rude, yes", "not-rude"), ("nobody", None), ("yesterday", None), ("non-rude", "not-rude"), ("**No**", "not-rude"),
+    ],
+)  # fmt: skip
+def test_sound_takes_the_first_clear_label(text: str, label: str | None) -> None:
+    assert Reader(ZERO_SHOT, "sound").read_text(text, YES_NO).get("label") == label
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [("rude and kind", "rude"), ("not rude, kind", "kind"), ("not rude", None), ("Neither", "neither"), ("kindness", None)],
+)
+def test_sound_reads_one_label_where_several_are_asked_for(text: str, label: str | None) -> None:
+    assert Reader(FEW_SHOT_MIXED, "sound").read_text(text, MIXED).get("label") == label
+
+
+def test_why_there_is_no_label() -> None:
+    reader = Reader(ZERO_SHOT, "sound")
+    assert reader.read_text("  ", YES_NO)["skipped"] == "empty"
+    assert reader.read_text("I'm sorry, but that is hateful", YES_NO)["skipped"] == "refused"
+    assert reader.read_text("banana", YES_NO)["skipped"] == "unparsed"
+    assert reader.read(Answer((), "", TOO_LONG), YES_NO)["skipped"] == TOO_LONG
+    assert reader.read(Answer((), "yes", FILTERED), YES_NO)["skipped"] == "refused"
+
+
+@given(st.text(max_size=60), st.sampled_from(list(SETTINGS.values())), st.sampled_from(["paper", "sound"]))
+def test_every_text_is_a_label_or_a_reason(text: str, setting: object, variant: str) -> None:
+    words = MIXED if setting.mixed else SINGLE if setting.words else YES_NO
+    found = Reader(setting, variant).read_text(text, words)
+    assert ("label" in found) != ("skipped" in found)
+    assert found["text"] == text
+    if variant == "sound":
+        assert found.get("label") in (None, *words)
+
+
+@given(st.sampled_from(["rude", "kind", "neither"]), st.sampled_from(["", " ", "\n", "'", "**"]), st.text(alphabet=".,!? xyz", max_size=20))
+def test_a_label_at_the_start_is_read(label: str, before: str, after: str) -> None:
+    if after[:1] not in "xyz" or not after:
+        assert first_clear(f"{before}{label.title()}{after}", MIXED) == label
+
+
+def test_what_is_in_scope() -> None:
+    assert in_scope(" Sexist.", ["sexist"])
+    assert not in_scope("sexist, racist", ["sexist", "racist"])
+
+
+# --------------------------------------------------------------------------------------------- metrics
+
+
+def score(comment: str, gold: str, *labels: str, category: str = "rude") -> Score:
+    given_ = tuple(
+        {"text": label, "label": label} if not label.startswith("(") else {"text": "", "skipped": label[1:-1]} for label in labels
+    )
+    return Score(f"{comment}:{category}", {"comment": comment, "gold": gold, "category": category}, {}, answers=given_)
+
+
+def by_hand(scores: list[Score], repeat: int) -> dict[str, float]:
+    """One repeat, counted."""
+    cells = [(one.slices["gold"] == "rude", one.answers[repeat]["label"] == "rude") for one in scores if "label" in one.answers[repeat]]
+    tp, fp, fn, tn = (cells.count(cell) for cell in ((True, True), (False, True), (True, False), (False, False)))
+    precision, recall = tp / (tp + fp), tp / (tp + fn)
+    return {
+        "accuracy": 100 * (tp + tn) / len(cells),
+        "precision": 100 * precision,
+        "recall": 100 * recall,
+        "f1": 200 * precision * recall / (precision + recall),
+    }
+
+
+SOME = [
+    score("a", "rude", "rude", "rude", "not-rude"),
+    score("b", "rude", "not-rude", "rude", "rude"),
+    score("c", "not-rude", "not-rude", "rude", "not-rude"),
+    score("d", "not-rude", "rude", "not-rude", "(unparsed)"),
+]
+
+
+def test_metrics_are_means_over_repeats() -> None:
+    found = {one.name: one for one in metrics.summarize(SOME, Settings(resamples=200, coverage=0.5)) if not one.slice}
+    for name in ("accuracy", "precision", "recall", "f1"):
+        assert found[name].value == pytest.approx(np.mean([by_hand(SOME, repeat)[name] for repeat in range(3)]))
+        assert found[name].low <= found[name].value <= found[name].high
+    assert (found["accuracy"].n, found["accuracy"].asked, found["accuracy"].terms) == (11, 12, 4)
+    assert found["accuracy"].skipped == {"unparsed": 1}
+    assert found["repeat_agreement"].value == pytest.approx(100 * (1 / 3 + 1 / 3 + 1 / 3 + 0) / 4)
+
+
+def test_repeats_do_not_narrow_an_interval() -> None:
+    """A hundred repeats of the same answer say as much as one."""
+    rng = np.random.default_rng(1)
+    golds = ["rude", "not-rude"] * 20
+    labels = [gold if rng.random() < 0.7 else "rude" for gold in golds]
+    widths = []
+    for repeats in (1, 100):
+        scores = [score(str(at), gold, *[label] * repeats) for at, (gold, label) in enumerate(zip(golds, labels, strict=True))]
+        one = next(one for one in metrics.summarize(scores, Settings(resamples=1000)) if one.name == "accuracy")
+        widths.append(one.high - one.low)
+    assert widths[1] == pytest.approx(widths[0], rel=0.02)
+
+
+def test_answers_that_ignore_the_comment_are_not_distinguishable_from_chance() -> None:
+    rng = np.random.default_rng(3)
+    scores = [score(str(at), "rude" if at % 2 else "not-rude", *rng.choice(["rude", "not-rude"], 10)) for at in range(60)]
+    found = metrics.summarize(scores, Settings(resamples=1000))
+    assert next(one for one in found if one.name == "accuracy").verdict == "not distinguishable from chance"
+    right = [score(str(at), "rude" if at % 2 else "not-rude", "rude" if at % 2 else "not-rude") for at in range(60)]
+    assert next(one for one in metrics.summarize(right, Settings(resamples=1000)) if one.name == "accuracy").verdict == "better than chance"
+
+
+def test_always_no_has_an_interval_and_no_precision() -> None:
+    scores = [score(str(at), "rude" if at % 2 else "not-rude", "not-rude") for at in range(40)]
+    found = {one.name: one for one in metrics.summarize(scores, Settings(resamples=200)) if not one.slice}
+    assert found["precision"].value is None
+    assert found["recall"].value == 0
+    assert found["recall"].high > 5
+    assert found["accuracy"].verdict == "not distinguishable from chance"
+
+
+def test_below_the_coverage_floor_no_score_is_printed() -> None:
+    scores = [score(str(at), "rude" if at % 2 else "not-rude", "rude", "(empty)") for at in range(10)]
+    found = [one for one in metrics.summarize(scores, Settings(resamples=200)) if one.name in metrics.METRICS]
+    assert found
+    assert all(one.value is None and "coverage floor" in str(one.why) for one in found)
+
+
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.lists(st.sampled_from(["rude", "not-rude", "(empty)"]), min_size=1, max_size=3)),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_denominators_add_up(rows: list[tuple[bool, list[str]]]) -> None:
+    scores = [score(str(at), "rude" if gold else "not-rude", *labels) for at, (gold, labels) in enumerate(rows)]
+    for one in metrics.summarize(scores, Settings(resamples=100, coverage=0.0)):
+        assert one.n + sum(one.skipped.values()) == one.asked == sum(len(labels) for _, labels in rows)
+        assert (one.value is None) == (one.why is not None)
+        assert one.value is None or (one.low <= one.value + 1e-9 and one.value <= one.high + 1e-9) or one.name.endswith("accuracy")
+
+
+# ----------------------------------------------------------------------------------------- misspelling
+
+
+def test_edits_as_the_paper_did_and_at_word_boundaries() -> None:
+    assert edited("Die, soldier", "die", "d1e", "paper") == "d1e, sold1er"
+    assert edited("Die, soldier", "die", "d1e", "sound") == "D1e, soldier"
+    assert holds("soldier", "die", "paper")
+    assert not holds("soldier", "die", "sound")
+    assert not holds("Die", "die", "paper")
+
+
+# ------------------------------------------------------------------------------------ own data, replay
+
+
+def own_table(path: Path, count: int = 40) -> Path:
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["text", "gold"])
+        for at in range(count):
+            rows.writerow([f"Sentence number {at}.", ("rude", "kind", "neither", "neither")[at % 4]])
+    return path
+
+
+def test_any_table_with_any_categories(tmp_path: Path) -> None:
+    table = own_table(tmp_path / "own.csv", 200)
+    ran = call(
+        "ask", str(table), "--model", "fake", "--column", "comment=text", "--column", "label=gold", "--size", "5", "--repeats", "3",
+        "--resamples", "200", "--coverage", "0", "--out", str(tmp_path / "runs"), "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    assert [one["measure"] for one in found["results"]][:2] == ["recognition-zero-shot@1", "recognition-one-shot@1"]
+    first = found["results"][0]
+    assert first["settings"]["categories"] == {"kind": "kind", "rude": "rude"}
+    assert {row["slice"].get("category") for row in first["estimates"]} == {None, "kind", "rude"}
+    assert sum(found["said"][0]["confusion"]["rude"].values()) == 15
+
+
+def test_scores_of_categories_in_columns(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("comment;rude;kind\nGo away;0.8;0\nPlease stay;0;1\nIt rains;0;0\n")
+    found = read_own(path, Columns(label=None, categories=("rude", "kind")))
+    assert [one.hate for one in found.items("comment")] == [0.8, 1.0, 0.0]
+    path.write_text("comment;rude\nGo away;8\n")
+    with pytest.raises(DataError, match="not between 0 and 1"):
+        read_own(path, Columns(label=None, categories=("rude",)))
+
+
+def answers_file(path: Path) -> Path:
+    rows = []
+    for at in range(12):
+        for repeat in range(3):
+            said = ["Yes.", "No", "Yes"][repeat] if at % 2 else "no"
+            rows.append(
+                {"c": f"Sentence {at}", "category": "rude", "response": said, "label": "rude" if at % 2 else "not hate", "run": repeat}
+            )
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+def test_answers_collected_elsewhere(tmp_path: Path) -> None:
+    ran = call(
+        "replay", str(answers_file(tmp_path / "said.jsonl")), "--benchmark", "ethos", "--setting", "zero-shot", "--column", "comment=c",
+        "--column", "answer=response", "--column", "repeat=run", "--out", str(tmp_path / "run"), "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    result = json.loads(ran.out)["results"][0]
+    values = {row["name"]: row["value"] for row in result["estimates"] if not row["slice"]}
+    assert values["accuracy"] == pytest.approx(100 * (1 + 0.5 + 1) / 3)
+    assert values["recall"] == pytest.approx(100 * 2 / 3)
+    assert values["precision"] == pytest.approx(100)  # the repeat that says no throughout has none, and is left out
+
+
+def test_order_of_rows_does_not_matter_where_repeats_are_numbered(tmp_path: Path) -> None:
+    file = answers_file(tmp_path / "said.jsonl")
+    lines = file.read_text().split("\n")
+    other = tmp_path / "said2.jsonl"
+    other.write_text("\n".join(lines[::-1]))
+    columns = asking.AnswerColumns("c", "response", "label", "category", "run")
+    settings = Settings(resamples=200)
+    first, second = (asking.replay_answers(path, ZERO_SHOT, settings, columns, tmp_path / path.stem).result for path in (file, other))
+    assert [one.value for one in first.estimates] == [one.value for one in second.estimates]
+
+
+def test_what_was_out_of_scope() -> None:
+    scores = [
+        score("a", "rude", "rude"),
+        Score("b", {"comment": "b", "gold": "rude"}, {}, answers=({"text": " lolwut", "skipped": "unparsed"},) * 2),
+    ]
+    assert asking.out_of_scope(scores) == [("lolwut", 2)]
+    assert asking.confusion(scores) == {"rude": {"(unparsed)": 2, "rude": 1}}
+
+
+# ------------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--repeats", "0"], 2, "0 repeats"),
+        (["--temperature", "3"], 2, "temperature is 3"),
+        (["--temperature", "-1"], 2, "temperature is -1"),
+        (["--setting", "two-shot"], 2, "Did you mean"),
+        (["--size", "500"], 4, "smaller --size"),
+        (["--category", "spelling"], 2, "no category 'spelling'"),
+        (["--column", "label=verdict"], 4, "no column verdict"),
+        (["--sample", "some"], 2, "no sample 'some'"),
+        (["--templates", "nowhere"], 2, "not a folder"),
+        (["--system", "nowhere.txt", "--chat"], 4, "does not exist"),
+        (["--model", "random"], 3, "cannot be asked in words"),
+        (["--model", "ideal"], 2, "cannot be asked in words"),
+        (["--variant", "printed"], 2, "no variant 'printed'"),
+    ],
+)
+def test_bad_input_is_answered(tmp_path: Path, arguments: list[str], code: int, words: str) -> None:
+    table = own_table(tmp_path / "own.csv")
+    given_ = ["--model", "fake"] if "--model" not in arguments else []
+    columns = [] if any("label=" in one for one in arguments) else ["--column", "label=gold"]
+    ran = call("ask", str(table), *given_, "--column", "comment=text", *columns, "--size", "4", *arguments)
+    assert ran.code == code, ran.err
+    assert words in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_run_says_how_comments_are_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "ethos"
+    folder.mkdir()
+    (folder / "Ethos_Dataset_Binary.csv").write_text("comment;isHate\nIt rains;0\n")
+    head = "comment;violence;directed_vs_generalized;gender;race;national_origin;disability;religion;sexual_orientation\n"
+    (folder / "Ethos_Dataset_Multi_Label.csv").write_text(head)
+    ran = call("run", "ethos", "--model", "fake", "--data", str(folder))
+    assert ran.code == 2
+    assert "stereometer ask" in ran.err
+
+
+def test_a_question_goes_through_the_contract_of_measures() -> None:
+    measure = recognition(ZERO_SHOT, Fake(), "sound", Asking(repeats=4))
+    item = question()
+    plan = measure.plan(item)
+    answers = dict(Fake().answer({one.key: one for one in plan["answers"]}))
+    found = measure.score(item, {"answers": [answers[one.key] for one in plan["answers"]]})
+    assert len(found.answers) == 4
+    assert len({one.key for one in plan["answers"]}) == 4
+    assert api.SERVER == "server:"
