@@ -44,7 +44,6 @@ def test_the_size_of_batches_does_not_matter(zoo: Zoo, model: str, monkeypatch: 
     usual = rows(zoo.backend(model), requests)
     for tokens in (1, 40, 10**6):
         monkeypatch.setattr(forward, "CPU_TOKENS", tokens)
-        monkeypatch.setattr(causal, "CPU_TOKENS", tokens, raising=False)
         assert_same(rows(zoo.backend(model), requests), usual)
 
 

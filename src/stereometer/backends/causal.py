@@ -11,7 +11,7 @@ from torch import Tensor
 
 from stereometer.backends.blanks import next_ways
 from stereometer.backends.checkpoint import Checkpoint
-from stereometer.backends.forward import CPU_TOKENS, shrinking, token_budget
+from stereometer.backends.forward import shrinking, token_budget
 from stereometer.backends.generation import Writer
 from stereometer.backends.language_model import LanguageModel, Way
 from stereometer.backends.lean import decoder_for, head_for
@@ -169,7 +169,7 @@ def similar_size(found: list[Tree], budget: int) -> Iterator[list[Tree]]:
     """Batches of trees of nearly the same size, largest first."""
     group: list[Tree] = []
     for tree in sorted(found, key=len, reverse=True):
-        if group and (len(tree) * PADDING < len(group[0]) or (len(group) + 1) * len(group[0]) > min(budget, CPU_TOKENS)):
+        if group and (len(tree) * PADDING < len(group[0]) or (len(group) + 1) * len(group[0]) > budget):
             yield group
             group = []
         group.append(tree)
