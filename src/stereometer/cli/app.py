@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from stereometer.cli import combining, studying
+from stereometer.cli import aligning, combining, studying
 from stereometer.cli.asking import Category, Column, ReplaySetting, ask
 from stereometer.cli.guard import guarded
 from stereometer.cli.options import (
@@ -259,6 +259,7 @@ def cache_clear(json: Json = False) -> None:
     cache_clear_command(json)
 
 
+aligning.register(app)
 combining.register(app)
 studying.register(app)
 

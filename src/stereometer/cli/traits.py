@@ -28,8 +28,8 @@ def choice_of(groups: Sequence[str] | None, traits: Path | None, templates: Sequ
         return None
     from stereometer.benchmarks.abc.items import Choice
 
-    return Choice(_parts(groups), traits, _parts(templates))
+    return Choice(parts(groups), traits, parts(templates))
 
 
-def _parts(given: Sequence[str] | None) -> tuple[str, ...]:
+def parts(given: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(part.strip() for one in given or () for part in one.split(",") if part.strip())

@@ -1,0 +1,1 @@
+"""What models say of groups beside what people say, and where two groups meet."""

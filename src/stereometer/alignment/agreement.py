@@ -1,0 +1,165 @@
+"""How far a model's scores and people's ratings put groups and traits in the same order (Cao et al. 2022, section 5.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stereometer.alignment.ratings import MIDDLE, Ratings
+from stereometer.stats.intervals import Floats, resampled_clusters
+from stereometer.stats.kendall import tau_b
+
+HALVES = 1000
+TOP = 3
+"""Traits at either end whose side people are asked to confirm."""
+LEAST_DECIDED = 2 * TOP
+"""Traits that must be decided before three at either end can be told apart."""
+
+
+@dataclass(frozen=True)
+class Both:
+    """The cells that a model and people speak of: groups x traits."""
+
+    groups: tuple[str, ...]
+    traits: tuple[str, ...]
+    model: Floats
+    """NaN where a cell has no score."""
+    tables: tuple[Floats, ...]
+    """Ratings of each group, raters x traits."""
+
+    @cached_property
+    def people(self) -> Floats:
+        return np.array([np.nanmean(table, axis=0) for table in self.tables])
+
+    def among(self, groups: Sequence[str] | None = None, traits: Sequence[str] | None = None) -> Both:
+        rows = [at for at, group in enumerate(self.groups) if groups is None or group in groups]
+        columns = [at for at, trait in enumerate(self.traits) if traits is None or trait in traits]
+        return Both(
+            tuple(self.groups[at] for at in rows),
+            tuple(self.traits[at] for at in columns),
+            self.model[np.ix_(rows, columns)],
+            tuple(self.tables[at][:, columns] for at in rows),
+        )
+
+    def tau(self) -> float | None:
+        """Over all cells together."""
+        there = ~np.isnan(self.model)
+        found = float(tau_b(self.model[there], self.people[there]))
+        return None if np.isnan(found) else found
+
+
+def both(model: dict[tuple[str, str], float], ratings: Ratings) -> Both:
+    groups = tuple(group for group in ratings.groups if any(group == known for known, _ in model))
+    scores = np.array([[model.get((group, trait), np.nan) for trait in ratings.traits] for group in groups]).reshape(
+        -1, len(ratings.traits)
+    )
+    return Both(groups, ratings.traits, scores, tuple(ratings.tables[group] for group in groups))
+
+
+# ------------------------------------------------------------------------------------------- raters drawn
+
+
+def drawn_means(table: Floats, weights: NDArray[np.int64]) -> Floats:
+    """Means of raters drawn with these weights: draws x traits; a missing rating has no weight."""
+    given = ~np.isnan(table)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Floats = (weights @ np.where(given, table, 0.0)) / (weights @ given)
+    return found
+
+
+def resampled_people(cells: Both, resamples: int, rng: np.random.Generator) -> Floats:
+    """Means of raters drawn again in each group: resamples x groups x traits."""
+    return np.stack([drawn_means(table, resampled_clusters(len(table), resamples, rng)) for table in cells.tables], axis=1)
+
+
+def resampled_taus(cells: Both, resamples: int, rng: np.random.Generator) -> Floats:
+    """tau over all cells, with groups drawn again and raters drawn again within them."""
+    people = resampled_people(cells, resamples, rng)
+    count = len(cells.groups)
+    drawn = rng.integers(0, count, size=(resamples, count))
+    people = np.take_along_axis(people, drawn[:, :, None], axis=1).reshape(resamples, -1)
+    model = cells.model[drawn].reshape(resamples, -1)
+    return _defined(model, people)
+
+
+def group_taus(cells: Both, at: int, resamples: int, rng: np.random.Generator) -> Floats:
+    """tau of one group, with raters drawn again."""
+    table = cells.tables[at]
+    people = drawn_means(table, resampled_clusters(len(table), resamples, rng))
+    return _defined(np.broadcast_to(cells.model[at], people.shape), people)
+
+
+def _defined(model: Floats, people: Floats) -> Floats:
+    """tau of each draw over the cells that the model scored; draws where it is not defined are left out."""
+    found = _taus_with_gaps(model, people)
+    return found[~np.isnan(found)]
+
+
+def _taus_with_gaps(model: Floats, people: Floats) -> Floats:
+    """Cells without a score are few: where there are some, draws are taken one by one."""
+    if not np.isnan(model).any():
+        return tau_b(model, people)
+    there = ~np.isnan(model)
+    return np.array([float(tau_b(row[has], other[has])) for row, other, has in zip(model, people, there, strict=True)])
+
+
+# -------------------------------------------------------------------------------------------- split half
+
+
+@dataclass(frozen=True)
+class Halves:
+    """tau between the means of two halves of the raters of each group."""
+
+    overall: Floats
+    """One a split, over all cells."""
+    by_group: Floats
+    """Splits x groups."""
+
+
+def split_half(cells: Both, rng: np.random.Generator, halves: int = HALVES) -> Halves:
+    """Each group's raters divided by lot into two halves (of odd numbers the larger second), `halves` times."""
+    one, other = zip(*(_halves(table, halves, rng) for table in cells.tables), strict=True)
+    first, second = np.stack(one, axis=1), np.stack(other, axis=1)
+    return Halves(_ignoring_gaps(first.reshape(halves, -1), second.reshape(halves, -1)), tau_b(first, second))
+
+
+def _halves(table: Floats, halves: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    weights = np.tile((np.arange(len(table)) < len(table) // 2).astype(np.int64), (halves, 1))
+    weights = rng.permuted(weights, axis=1)
+    return drawn_means(table, weights), drawn_means(table, 1 - weights)
+
+
+def _ignoring_gaps(first: Floats, second: Floats) -> Floats:
+    gaps = np.isnan(first) | np.isnan(second)
+    if not gaps.any():
+        return tau_b(first, second)
+    return np.array([float(tau_b(a[~gap], b[~gap])) for a, b, gap in zip(first, second, gaps, strict=True)])
+
+
+# ------------------------------------------------------------------------------------------ precision at 3
+
+
+def ends(model: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The traits with the highest and the lowest scores, among those that have one; ties in the order of the traits."""
+    known = np.flatnonzero(~np.isnan(model))
+    order = known[np.argsort(-model[known], kind="stable")]
+    return order[:TOP], order[::-1][:TOP]
+
+
+def precision(model: Floats, people: Floats) -> tuple[Floats, Floats]:
+    """Of one group: the shares of the top and of the bottom traits that people put on the same side of 50.
+
+    `people` may hold several means of the traits, one a row.
+    """
+    top, bottom = ends(model)
+    return (people[..., top] > MIDDLE).mean(axis=-1), (people[..., bottom] <= MIDDLE).mean(axis=-1)
+
+
+def decided_only(model: Floats, decided: NDArray[np.bool_]) -> Floats | None:
+    """The scores of traits on which people are decided; None where these are too few."""
+    kept = np.where(decided, model, np.nan)
+    return kept if np.count_nonzero(~np.isnan(kept)) >= LEAST_DECIDED else None

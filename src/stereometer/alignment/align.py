@@ -1,0 +1,204 @@
+"""A stored run of groups and traits held against people's ratings: an ordinary Result of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stereometer import runs
+from stereometer.alignment.agreement import Both, both
+from stereometer.alignment.estimates import Part, human_means, people_alone, precisions, tau, taus_by_group
+from stereometer.alignment.names import EVERYBODY, Names
+from stereometer.alignment.pilot import GROUPS, Chosen, Scores, averaged, choose
+from stereometer.alignment.ratings import Mean, Ratings, differing, read_ratings
+from stereometer.benchmarks.abc.items import Choice, grid
+from stereometer.benchmarks.abc.rows import chosen
+from stereometer.errors import DataError, UsageError
+from stereometer.files import read_text
+from stereometer.measures.trait_metrics import difference
+from stereometer.runner import Tally, stored, versions
+from stereometer.types import Estimate, Result, Score, Settings, digest_of
+
+PUBLISHED_MEANS = "Aggregated_scores.json"
+ALL_GROUPS = {"groups": "pilot groups included"}
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is compared, and how."""
+
+    ratings: Path
+    settings: Settings
+    templates: tuple[str, ...] = ()
+    pilot: bool = False
+    pilot_groups: tuple[str, ...] = GROUPS
+    choice: Choice = field(default_factory=Choice)
+    """Groups and traits of one's own, whose other names the ratings may use."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A run's scores by template, and what its traits belong to."""
+
+    result: Result
+    scores: Scores
+    dimensions: Mapping[str, str]
+    domains: Mapping[str, str]
+
+
+def load_profile(path: Path) -> Profile:
+    """The scores of a run on groups and traits."""
+    result = runs.load_result(path)
+    scores: dict[str, dict[tuple[str, str], float]] = {}
+    dimensions: dict[str, str] = {}
+    domains: dict[str, str] = {}
+    for score in runs.load_scores(path):
+        if "template" not in score.slices or "trait" not in score.slices:
+            raise UsageError(f"{path} is a run of {result.benchmark}, not of groups and traits. Alignment needs those. Name a run of abc.")
+        dimensions[score.slices["trait"]] = score.slices["dimension"]
+        domains[score.slices["group"]] = score.slices["domain"]
+        if score.skipped is None:
+            cell = score.slices["group"], score.slices["trait"]
+            scores.setdefault(score.slices["template"], {})[cell] = difference(score.values)
+    if not scores:
+        raise DataError(f"{path} has no scores: every item was skipped. There is nothing to compare. See why in its result.")
+    return Profile(result, scores, dimensions, domains)
+
+
+def align(path: Path, ask: Ask, out: Path | None = None) -> tuple[Result, Path]:
+    """Agreement of a run with ratings, stored in a folder of its own."""
+    profile = load_profile(path)
+    known = grid(ask.choice)
+    names = Names(known.groups, known.traits)
+    ratings = read_ratings(ask.ratings, names)
+    found, wanted = _picked(profile, ratings, ask)
+    model = averaged(profile.scores, wanted)
+    cells = both(model, ratings)
+    if not cells.groups:
+        raise DataError(
+            f"{ask.ratings} rates no group of the run. There is nothing to compare. Check the run's groups, or name files with --groups."
+        )
+    notes = _notes(profile, ratings, cells, ask, found, wanted, names)
+    means = ratings.of(cells.groups).means(ask.settings.level)
+    plan = _plan(profile, ask, wanted)
+
+    def summarize(scores: Iterable[Score]) -> list[Estimate]:
+        for _ in scores:
+            pass
+        return list(_estimates(cells, means, profile, ask.settings, found))
+
+    return stored(plan, _cells(cells, means, profile), summarize, lambda made: _result(profile, plan, notes, made, ask), out, Tally())
+
+
+def _picked(profile: Profile, ratings: Ratings, ask: Ask) -> tuple[Chosen | None, tuple[str, ...]]:
+    """The templates of the pilot, those named, or all of the run."""
+    if ask.pilot:
+        found = choose(profile.scores, ratings, ask.pilot_groups, ask.settings.seed)
+        return found, found.templates
+    entries = [_Template(name) for name in profile.scores]
+    return None, tuple(one.name for one in chosen("template", entries, ask.templates, lambda one: ()))
+
+
+@dataclass(frozen=True)
+class _Template:
+    name: str
+
+
+def _estimates(
+    cells: Both, means: Mapping[tuple[str, str], Mean], profile: Profile, settings: Settings, pilot: Chosen | None
+) -> Iterator[Estimate]:
+    """With a pilot the overall values leave its groups out; they are given with them too, as the paper does."""
+    judged = cells.among([group for group in cells.groups if pilot is None or group not in pilot.groups])
+    parts = [Part({}, judged), *([Part(ALL_GROUPS, cells)] if pilot else [])]
+    for part in parts:
+        yield tau(part, settings)
+        yield from precisions(part, means, settings)
+    yield from people_alone(cells, settings)
+    for dimension in dict.fromkeys(profile.dimensions.values()):
+        some = judged.among(traits=[trait for trait in cells.traits if profile.dimensions.get(trait) == dimension])
+        if some.traits:
+            yield tau(Part({"dimension": dimension}, some), settings)
+    yield from taus_by_group(cells, settings)
+    for group in cells.groups:
+        yield precisions(Part({"group": group}, cells.among([group])), means, settings)[0]
+    yield from human_means(means, cells)
+
+
+def _cells(cells: Both, means: Mapping[tuple[str, str], Mean], profile: Profile) -> Iterator[Score]:
+    for row, group in enumerate(cells.groups):
+        for column, trait in enumerate(cells.traits):
+            one, value = means[group, trait], cells.model[row, column]
+            slices = {"group": group, "domain": profile.domains[group], "trait": trait, "dimension": profile.dimensions.get(trait, "")}
+            people = {"people": one.value, "low": one.low, "high": one.high}
+            if np.isnan(value):
+                yield Score(f"{group}/{trait}", slices, {}, "no score of the model", derived=people)
+            else:
+                yield Score(f"{group}/{trait}", slices, {"model": float(value), "people": one.value}, derived=people)
+
+
+def _notes(
+    profile: Profile, ratings: Ratings, cells: Both, ask: Ask, pilot: Chosen | None, templates: Sequence[str], names: Names
+) -> list[str]:
+    shown = ", ".join(templates) if len(templates) <= 4 else f"all {len(templates)} of the run"
+    notes = [*ratings.notes, f"Templates: {shown}."]
+    left = [group for group in ratings.groups if group not in cells.groups and group != EVERYBODY]
+    notes += [f"Rated, but not in the run: {', '.join(left)}."] if left else []
+    if pilot is not None:
+        notes.append(
+            f"Templates were chosen of {pilot.tried} ways by tau {pilot.tau:.3f} on {', '.join(pilot.groups)} (five raters each): values with the pilot groups included judge with ratings that chose."
+        )
+    elif ask.templates:
+        notes.append("Templates were named by hand: had they been chosen on these ratings, the values would flatter the model.")
+    return [*notes, *_published(ask.ratings, ratings, names)]
+
+
+def _published(path: Path, ratings: Ratings, names: Names) -> list[str]:
+    """Where the released means lie beside the ratings: how many come out, and which do not."""
+    beside = path.with_name(PUBLISHED_MEANS)
+    if not beside.is_file() or beside == path:
+        return []
+    count, wrong = differing(beside, ratings, names)
+    return [
+        f"{count - len(wrong)} of {count} published means come out of the ratings.",
+        *(f"Published mean that does not: {one}." for one in wrong),
+    ]
+
+
+def _plan(profile: Profile, ask: Ask, templates: Sequence[str]) -> dict[str, Any]:
+    result = profile.result
+    return {
+        "benchmark": result.benchmark,
+        "data": result.data["digest"],
+        "measure": _measure(result),
+        "variant": result.variant,
+        "model": result.model,
+        "identity": digest_of(result.model_card),
+        "ratings": digest_of(read_text(ask.ratings)),
+        "templates": list(templates),
+        "pilot": list(ask.pilot_groups) if ask.pilot else None,
+        "seed": ask.settings.seed,
+        "resamples": ask.settings.resamples,
+        "level": ask.settings.level,
+    }
+
+
+def _measure(result: Result) -> str:
+    return f"{result.measure}+alignment"
+
+
+def _result(profile: Profile, plan: Mapping[str, Any], notes: Sequence[str], estimates: Sequence[Estimate], ask: Ask) -> Result:
+    run = profile.result
+    kept = {name: plan[name] for name in ("ratings", "templates", "pilot", "seed", "resamples", "level")}
+    return replace(
+        run,
+        measure=_measure(run),
+        data=dict(run.data) | {"ratings": ask.ratings.name},
+        settings=dict(run.settings) | kept,
+        versions=versions(),
+        notes=(*run.notes, *notes),
+        estimates=tuple(estimates),
+    )

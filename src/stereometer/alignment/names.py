@@ -1,0 +1,43 @@
+"""From the names in a file of ratings to those of groups and traits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from stereometer.benchmarks.abc.groups import Group
+from stereometer.benchmarks.abc.traits import Trait
+from stereometer.errors import DataError
+
+EVERYBODY = "average people"
+"""Rated as a yardstick: no template speaks of them."""
+
+
+def plain(name: str) -> str:
+    """Without what spellings differ in: case, white space, and marks between words."""
+    return re.sub(r"[\W_]+", " ", name.casefold()).strip()
+
+
+class Names:
+    """Every name that a group or trait goes by."""
+
+    def __init__(self, groups: Iterable[Group], traits: Iterable[Trait]) -> None:
+        named = {plain(name): group.name for group in groups for name in (group.name, group.singular, group.plural, *group.also)}
+        self.groups = {EVERYBODY: EVERYBODY} | named
+        self.traits = {plain(name): trait.name for trait in traits for name in (trait.name, f"{trait.left} - {trait.right}", *trait.also)}
+
+    def group(self, name: str, where: str) -> str:
+        return _known("group", name, self.groups, where)
+
+    def trait(self, name: str, where: str) -> str:
+        return _known("trait", name, self.traits, where)
+
+
+def _known(kind: str, name: str, known: dict[str, str], where: str) -> str:
+    found = known.get(plain(name))
+    if found is not None:
+        return found
+    close = get_close_matches(plain(name), known, n=2, cutoff=0.5)
+    hint = f"Did you mean {' or '.join(dict.fromkeys(known[one] for one in close))}?" if close else f"Name your own with --{kind}s."
+    raise DataError(f"{where}: there is no {kind} called '{name}'. {hint} `stereometer show abc` lists ours.")

@@ -1,0 +1,74 @@
+"""Choosing templates on a pilot (Cao et al. 2022, section 5.1): at most two, by tau with few ratings of few groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from stereometer.alignment.agreement import Both, both
+from stereometer.alignment.ratings import Ratings
+from stereometer.errors import UsageError
+from stereometer.stats.intervals import generator
+from stereometer.stats.kendall import tau_b
+
+GROUPS = ("Asian", "Black", "Hispanic", "immigrant")
+RATERS = 5
+
+Scores = Mapping[str, Mapping[tuple[str, str], float]]
+"""By template, then by group and trait."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    templates: tuple[str, ...]
+    tau: float
+    """On the pilot."""
+    groups: tuple[str, ...]
+    tried: int
+
+
+def averaged(scores: Scores, templates: Iterable[str]) -> dict[tuple[str, str], float]:
+    """The mean over templates of the cells that all of them scored."""
+    tables = [scores[template] for template in templates]
+    shared = set(tables[0]).intersection(*tables[1:])
+    return {cell: sum(table[cell] for table in tables) / len(tables) for cell in tables[0] if cell in shared}
+
+
+def pilot_ratings(ratings: Ratings, groups: Sequence[str], seed: int) -> Ratings:
+    """Five raters of each pilot group, drawn by lot."""
+    missing = [group for group in groups if group not in ratings.tables]
+    if missing:
+        raise UsageError(
+            f"The pilot group {missing[0]} has no ratings. A pilot compares ratings with scores. Name others with --pilot-groups."
+        )
+    rng = generator(seed, {}, "pilot")
+    return Ratings(ratings.traits, {group: _some(ratings.tables[group], rng) for group in groups})
+
+
+def _some(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return table[rng.choice(len(table), size=min(RATERS, len(table)), replace=False)]
+
+
+def choose(scores: Scores, ratings: Ratings, groups: Sequence[str] = GROUPS, seed: int = 0) -> Chosen:
+    """The one or two templates whose mean agrees best with the pilot's ratings; two only where they beat every one."""
+    few = pilot_ratings(ratings, groups, seed)
+    ways = [*((one,) for one in scores), *combinations(scores, 2)]
+    found = [(_tau(both(averaged(scores, way), few)), way) for way in ways]
+    known = [(tau, way) for tau, way in found if tau is not None]
+    if not known:
+        raise UsageError(
+            "No template has scores for the pilot groups. A pilot needs them. Run the groups, or name others with --pilot-groups."
+        )
+    best, way = max(known, key=lambda one: (one[0], -len(one[1])))
+    return Chosen(way, best, tuple(groups), len(ways))
+
+
+def _tau(cells: Both) -> float | None:
+    if not cells.groups:
+        return None
+    there = ~np.isnan(cells.model) & ~np.isnan(cells.people)
+    found = float(tau_b(cells.model[there], cells.people[there])) if there.any() else float("nan")
+    return None if np.isnan(found) else found

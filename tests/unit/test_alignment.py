@@ -1,0 +1,307 @@
+"""Models held against people: known answers, a slow reference, the pilot, and what a wrong file is told."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+from stereometer.alignment.agreement import both, ends, split_half
+from stereometer.alignment.align import Ask, align, load_profile
+from stereometer.alignment.names import Names
+from stereometer.alignment.pilot import choose, pilot_ratings
+from stereometer.alignment.ratings import differing, read_ratings
+from stereometer.benchmarks.abc.items import Grid, packaged
+from stereometer.errors import DataError
+from stereometer.types import Settings
+from tests.conftest import released
+from tests.unit.commands import assert_refused, call
+from tests.unit.trait_runs import GROUPS, SETTINGS, stored_run, synthetic_ratings
+
+DEFAULT = Grid.of(*packaged())
+NAMES = Names(DEFAULT.groups, DEFAULT.traits)
+TRAITS = tuple(trait.name for trait in DEFAULT.traits)
+
+
+def two_sided(seed: int = 0) -> dict[tuple[str, str], float]:
+    """Means of which every group has eight well above and eight well below 50."""
+    draw = np.random.default_rng(seed)
+    return {
+        (group, trait): float(value)
+        for group in GROUPS
+        for trait, value in zip(TRAITS, draw.permutation(np.r_[np.linspace(12, 38, 8), np.linspace(62, 88, 8)]), strict=True)
+    }
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> Path:
+    return synthetic_ratings(tmp_path / "ratings.json", two_sided())
+
+
+# --------------------------------------------------------------------------------------- known answers
+
+
+def test_a_monotone_function_of_the_means_agrees_perfectly(tmp_path: Path, ratings: Path) -> None:
+    means = read_ratings(ratings, NAMES).means()
+    run = stored_run(tmp_path / "run", lambda template, group, trait: float(np.tanh(means[group, trait].value / 60 - 1)))
+    result, _ = align(run, Ask(ratings, SETTINGS), tmp_path / "out")
+    for name in ("tau", "precision_at_3", "precision_at_3_top", "precision_at_3_bottom", "precision_at_3_decided"):
+        one = result.estimate(name)
+        assert one.value == 1.0, name
+        assert one.high == 1.0
+    assert result.estimate("precision_at_3").ideal == 1.0
+    assert result.estimate("tau").verdict == "agrees with people"
+    assert all(one.value == 1.0 for one in result.estimates if one.name == "tau" and "group" in one.slice)
+    assert result.estimate("tau", dimension="Beliefs").value == 1.0
+
+
+def test_its_opposite_opposes(tmp_path: Path, ratings: Path) -> None:
+    means = read_ratings(ratings, NAMES).means()
+    run = stored_run(tmp_path / "run", lambda template, group, trait: -means[group, trait].value)
+    result, _ = align(run, Ask(ratings, SETTINGS), tmp_path / "out")
+    assert result.estimate("tau").value == -1.0
+    assert result.estimate("tau").verdict == "opposes people"
+    assert result.estimate("precision_at_3").value == 0.0
+
+
+def test_a_random_model_is_not_told_from_chance(tmp_path: Path, ratings: Path) -> None:
+    draw = np.random.default_rng(1)
+    noise = {(group, trait): float(draw.normal()) for group in GROUPS for trait in TRAITS}
+    run = stored_run(tmp_path / "run", lambda template, group, trait: noise[group, trait])
+    result, _ = align(run, Ask(ratings, SETTINGS), tmp_path / "out")
+    one = result.estimate("tau")
+    assert one.low is not None
+    assert one.high is not None
+    assert one.low < 0 < one.high
+    assert one.verdict == "not distinguishable from chance"
+    assert sum(one.verdict == "agrees with people" for one in result.estimates if one.name == "tau") == 0
+
+
+# ------------------------------------------------------------------------------------------ by hand
+
+
+def test_values_are_those_computed_by_hand(tmp_path: Path, ratings: Path) -> None:
+    draw = np.random.default_rng(2)
+    scores = {(t, g, c): float(draw.normal()) for t in ("that", "all", "should") for g in GROUPS for c in TRAITS}
+    run = stored_run(tmp_path / "run", lambda *cell: scores[cell])
+    result, _ = align(run, Ask(ratings, SETTINGS, templates=("that", "all")), tmp_path / "out")
+    raw = json.loads(ratings.read_text())
+    people = {(g, c): np.mean([float(raw[p][g][c]) for p in raw]) for g in GROUPS for c in TRAITS}
+    model = {(g, c): (scores["that", g, c] + scores["all", g, c]) / 2 for g in GROUPS for c in TRAITS}
+    cells = list(model)
+    assert result.estimate("tau").value == pytest.approx(kendalltau([model[c] for c in cells], [people[c] for c in cells]).statistic)
+    shares = []
+    for group in GROUPS:
+        own = kendalltau([model[group, c] for c in TRAITS], [people[group, c] for c in TRAITS])
+        one = result.estimate("tau", group=group)
+        assert one.value == pytest.approx(own.statistic)
+        assert one.p == pytest.approx(own.pvalue)
+        ranked = sorted(TRAITS, key=lambda c: -model[group, c])
+        top = sum(people[group, c] > 50 for c in ranked[:3]) / 3
+        bottom = sum(people[group, c] <= 50 for c in ranked[-3:]) / 3
+        shares.append((top + bottom) / 2)
+        assert result.estimate("precision_at_3", group=group).value == pytest.approx(shares[-1])
+    assert result.estimate("precision_at_3").value == pytest.approx(np.mean(shares))
+
+
+def test_only_cells_on_which_people_are_decided_count_where_asked(tmp_path: Path) -> None:
+    """Of a group with six decided traits, three of each side, those alone are chosen from."""
+    given = {c: (90, 80) if at < 3 else (10, 20) if at < 6 else (20, 81) for at, c in enumerate(TRAITS)}
+    file = tmp_path / "ratings.json"
+    file.write_text(json.dumps({f"p{p}": {g: {c: given[c][p % 2] for c in TRAITS} for g in ("man", "woman")} for p in range(10)}))
+    strong = {c: -5.0 for c in TRAITS[6:]} | {c: 1.0 if at < 3 else -1.0 for at, c in enumerate(TRAITS[:6])}
+    run = stored_run(tmp_path / "run", lambda template, group, trait: strong[trait], ("man", "woman"))
+    result, _ = align(run, Ask(file, SETTINGS), tmp_path / "out")
+    assert result.estimate("precision_at_3_decided").value == 1.0
+    assert result.estimate("precision_at_3_bottom").value == 0.0
+
+
+def test_cells_without_a_score_are_left_out_and_counted(tmp_path: Path, ratings: Path) -> None:
+    run = stored_run(tmp_path / "run", lambda template, group, trait: None if trait == TRAITS[0] else float(len(group) + len(trait)))
+    result, _ = align(run, Ask(ratings, SETTINGS), tmp_path / "out")
+    one = result.estimate("tau")
+    assert (one.n, one.asked) == (len(GROUPS) * 15, len(GROUPS) * 16)
+
+
+def test_ends_are_the_first_and_last_of_those_that_have_a_score() -> None:
+    top, bottom = ends(np.array([1.0, np.nan, 9.0, -2.0, 4.0, 0.0]))
+    assert top.tolist() == [2, 4, 0]
+    assert bottom.tolist() == [3, 5, 0]
+
+
+def test_split_half_is_tau_between_halves(tmp_path: Path) -> None:
+    file = synthetic_ratings(tmp_path / "ratings.json", two_sided(), raters=4, spread=25)
+    found = read_ratings(file, NAMES)
+    cells = both({(g, c): 0.0 for g in GROUPS for c in TRAITS}, found)
+    halves = split_half(cells, np.random.default_rng(0), halves=300)
+    every = []
+    for group in range(len(cells.groups)):
+        table = cells.tables[group]
+        taus = [
+            kendalltau(table[list(one)].mean(axis=0), table[[r for r in range(4) if r not in one]].mean(axis=0)).statistic
+            for one in combinations(range(4), 2)
+        ]
+        every.append(np.mean(taus))
+    assert halves.by_group.mean(axis=0) == pytest.approx(np.array(every), abs=0.03)
+
+
+# ------------------------------------------------------------------------------------------ the pilot
+
+
+def test_the_pilot_finds_the_template_that_knows(tmp_path: Path, ratings: Path) -> None:
+    means = read_ratings(ratings, NAMES).means()
+    draw = np.random.default_rng(3)
+    run = stored_run(
+        tmp_path / "run", lambda template, group, trait: means[group, trait].value if template == "all" else float(draw.normal()) * 30
+    )
+    found = choose(load_profile(run).scores, read_ratings(ratings, NAMES))
+    assert found.templates == ("all",)
+    assert found.tried == 3 + 3
+    result, _ = align(run, Ask(ratings, SETTINGS, pilot=True), tmp_path / "out")
+    rest = len(GROUPS) - 4
+    assert result.estimate("tau").asked == rest * 16
+    assert result.estimate("tau", groups="pilot groups included").asked == len(GROUPS) * 16
+    assert any("judge with ratings that chose" in note for note in result.notes)
+
+
+def test_two_templates_are_taken_only_where_they_are_better_together(tmp_path: Path, ratings: Path) -> None:
+    means = read_ratings(ratings, NAMES).means()
+    draw = np.random.default_rng(4)
+    noise = {(group, trait): float(draw.normal()) * 60 for group in GROUPS for trait in TRAITS}
+    sign = {"that": 1, "all": -1, "should": 0}
+    run = stored_run(
+        tmp_path / "run",
+        lambda template, group, trait: (means[group, trait].value if sign[template] else 0) + (sign[template] or 2) * noise[group, trait],
+    )
+    assert choose(load_profile(run).scores, read_ratings(ratings, NAMES)).templates == ("that", "all")
+
+
+def test_the_pilots_raters_are_five_drawn_by_the_seed(ratings: Path) -> None:
+    everyone = read_ratings(ratings, NAMES)
+    few = pilot_ratings(everyone, ("Asian", "Black"), seed=1)
+    assert [len(table) for table in few.tables.values()] == [5, 5]
+    assert np.array_equal(few.tables["Asian"], pilot_ratings(everyone, ("Asian", "Black"), seed=1).tables["Asian"])
+
+
+# --------------------------------------------------------------------------------------- released data
+
+
+@pytest.mark.golden
+def test_the_released_ratings() -> None:
+    """Cao et al. 2022: 26 groups x 16 traits; two printed means do not come out of the raw ratings."""
+    found = read_ratings(released("abc/data_full.json"), NAMES)
+    assert (len(found.groups), len(found.traits)) == (26, 16)
+    count, wrong = differing(released("abc/Aggregated_scores.json"), found, NAMES)
+    assert (count, len(wrong)) == (416, 2)
+    assert wrong == [
+        "women, poor - wealthy: 56.4 printed, 57.1 from the ratings",
+        "women, untrustworthy - trustworthy: 57.95 printed, 57.1 from the ratings",
+    ]
+
+
+@pytest.mark.golden
+def test_people_agree_with_each_other_at_about_0_63() -> None:
+    found = read_ratings(released("abc/data_full.json"), NAMES)
+    cells = both({cell: 0.0 for cell in found.means() if cell[0] != "average people"}, found)
+    halves = split_half(cells, np.random.default_rng(0))
+    assert len(cells.groups) == 25
+    assert float(halves.overall.mean()) == pytest.approx(0.63, abs=0.01)
+
+
+# ------------------------------------------------------------------------------------------- bad input
+
+HEADER = "participant,group,trait,rating\n"
+GOOD = "".join(f"p{rater},{group},{trait},{40 + rater}\n" for rater in (1, 2) for group in ("women", "man") for trait in TRAITS)
+
+
+def refused(tmp_path: Path, text: str, *says: str, name: str = "ratings.csv") -> None:
+    run = stored_run(tmp_path / "run", lambda template, group, trait: float(len(group)), ("man", "woman"))
+    file = tmp_path / name
+    file.write_text(text)
+    assert_refused(call("align", run, "--ratings", file, "--out", tmp_path / "out", "--resamples", 200), 4, *says)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_rating_above_100(tmp_path: Path) -> None:
+    refused(tmp_path, HEADER + GOOD + f"p3,women,{TRAITS[0]},101\n", "line 66: a rating of 101. Ratings are from 0 to 100")
+
+
+def test_a_rating_that_is_no_number(tmp_path: Path) -> None:
+    refused(tmp_path, HEADER + GOOD + f"p3,women,{TRAITS[0]},high\n", "'high' is not a finite number")
+
+
+def test_an_unknown_group_and_an_unknown_trait(tmp_path: Path) -> None:
+    refused(tmp_path, HEADER + GOOD + f"p3,womans,{TRAITS[0]},50\n", "line 66: there is no group called 'womans'. Did you mean woman")
+
+
+def test_an_unknown_trait(tmp_path: Path) -> None:
+    refused(tmp_path, HEADER + GOOD + "p3,women,cold - worm,50\n", "there is no trait called 'cold - worm'. Did you mean cold - warm")
+
+
+def test_a_group_rated_by_one_person(tmp_path: Path) -> None:
+    refused(tmp_path, HEADER + GOOD + "".join(f"p1,Asian people,{trait},50\n" for trait in TRAITS), "'Asian' is rated on", "by one person")
+
+
+def test_a_rating_given_twice(tmp_path: Path) -> None:
+    refused(tmp_path, HEADER + GOOD + f"p1,women,{TRAITS[0]},50\n", "line 66: p1 rates 'women' on", "twice")
+
+
+def test_a_foreign_file(tmp_path: Path) -> None:
+    refused(tmp_path, "[1, 2]", "does not hold ratings", name="ratings.json")
+
+
+def test_missing_columns(tmp_path: Path) -> None:
+    refused(tmp_path, "a,b\n1,2\n", "has no column participant, group, trait, rating")
+
+
+def test_a_run_of_something_else(tmp_path: Path, ratings: Path) -> None:
+    call("run", "starter", "--model", "random", "--out", tmp_path / "runs", "--resamples", 200)
+    (run,) = (tmp_path / "runs").glob("*pair*")
+    assert_refused(call("align", run, "--ratings", ratings), 2, "is a run of starter, not of groups and traits")
+
+
+def test_templates_that_the_run_does_not_have(tmp_path: Path, ratings: Path) -> None:
+    run = stored_run(tmp_path / "run", lambda template, group, trait: float(len(group)))
+    assert_refused(call("align", run, "--ratings", ratings, "--templates", "thats"), 2, "no template called 'thats'. Did you mean that")
+
+
+def test_the_pilot_without_ratings_of_its_groups(tmp_path: Path) -> None:
+    run = stored_run(tmp_path / "run", lambda template, group, trait: float(len(group)), ("man", "woman"))
+    (tmp_path / "ratings.csv").write_text(HEADER + GOOD)
+    said = call("align", run, "--ratings", tmp_path / "ratings.csv", "--pilot")
+    assert_refused(said, 2, "The pilot group Asian has no ratings", "--pilot-groups")
+
+
+def test_the_same_command_gives_the_same_bytes(tmp_path: Path, ratings: Path) -> None:
+    run = stored_run(tmp_path / "run", lambda template, group, trait: float(len(group) * len(trait)))
+    for name in ("one", "two"):
+        assert call("align", run, "--ratings", ratings, "--out", tmp_path / name, "--resamples", 200, "--pilot").code == 0
+    for file in ("result.json", "scores.jsonl"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+
+
+def test_json_is_a_result(tmp_path: Path, ratings: Path) -> None:
+    run = stored_run(tmp_path / "run", lambda template, group, trait: float(len(group) * len(trait)))
+    said = call("align", run, "--ratings", ratings, "--out", tmp_path / "out", "--resamples", 200, "--json")
+    assert said.json["schema"] == "result@1"
+    assert said.json["measure"] == "set@1+alignment"
+
+
+def test_a_table_without_the_released_layout_reads_the_same(tmp_path: Path, ratings: Path) -> None:
+    raw = json.loads(ratings.read_text())
+    rows = [f"{p},{g},{c},{v}" for p, groups in raw.items() for g, traits in groups.items() for c, v in traits.items()]
+    table = tmp_path / "table.csv"
+    table.write_text("participant,group,trait,rating\n" + "\n".join(rows) + "\n")
+    one, other = read_ratings(ratings, NAMES), read_ratings(table, NAMES)
+    assert one.groups == other.groups
+    assert all(np.array_equal(one.tables[group], other.tables[group]) for group in one.groups)
+
+
+def test_every_rater_counts_once_a_group() -> None:
+    assert Settings().resamples == 10_000
+    with pytest.raises(DataError):
+        read_ratings(Path("nowhere.json"), NAMES)
