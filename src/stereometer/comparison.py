@@ -164,6 +164,10 @@ def _compared(first: str, second: str, left: Scores, right: Scores, settings: Se
     if not both:
         raise UsageError(f"{first} and {second} have no item that both answered. There is nothing to compare. See why in their results.")
     is_cat = "task" in both[0][0].slices
+    if not is_cat and "sent_more" not in both[0][0].values:
+        raise UsageError(
+            f"{first} and {second} have no preferences to compare. Comparison knows stereotypes and their opposites. `stereometer align` and `report` read runs on groups and traits."
+        )
     every = [score.slices for score in left.values()]
     found = list(_cat_differences(both, every, settings) if is_cat else _pair_differences(both, every, settings))
     differences = [one for one in found if isinstance(one, Difference)]

@@ -13,6 +13,7 @@ from rich.table import Table
 from stereometer import catalog
 from stereometer.api import open_named
 from stereometer.benchmarks import crows_pairs, stereoset
+from stereometer.benchmarks.abc import items as abc_items
 from stereometer.benchmarks.benchmark import Benchmark, Card
 from stereometer.cache import Cache
 from stereometer.cli.guard import say
@@ -68,6 +69,8 @@ def show_command(name: str, data: Path | None, json: bool) -> None:
 
 def _statistics(benchmark: Benchmark, shape: str) -> list[dict[str, Any]]:
     items: Any = benchmark.items(shape)
+    if shape == "trait":
+        return abc_items.statistics(items)
     return stereoset.statistics(items) if shape == "cat" else crows_pairs.statistics(items)
 
 

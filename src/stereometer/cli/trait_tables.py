@@ -63,13 +63,13 @@ def number(one: Estimate) -> str:
 def _legend(result: Result) -> str:
     spread = result.estimate("group_spread")
     skipped = [f"{count} cells skipped ({reason})." for reason, count in spread.skipped.items()]
-    absent = {str(one.why): None for one in result.estimates if one.why}
+    absent = sum(one.why is not None for one in result.estimates)
     level = float(result.settings["level"])
     value = "none" if spread.value is None else f"{spread.value:.3f}"
     return "\n".join(
         [
             *skipped,
-            *(f"none: {why}." for why in absent),
+            *([f"none: {absent} of {len(result.estimates)} values have no score; result.json says why for each."] if absent else []),
             f"Positive: towards powerful, modern, trustworthy ... (the right pole). [low, high]: {level:.0%} over templates. Standard deviation between groups: {value}.",
             "A score says what fits a template about the group better than about nobody in particular: not what is true, and not what the model would do.",
         ]

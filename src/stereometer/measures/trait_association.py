@@ -72,23 +72,21 @@ def released_distance(group: Pieces, prior: Pieces) -> float:
 
 def printed_distance(group: Pieces, prior: Pieces) -> float:
     """The largest over pieces of -log(d_g^2 / d_prior^2)."""
-    _none_at_top(group, prior)
+    if min(piece["distance"] for piece in (*group, *prior)) == 0:
+        raise Skip(ALREADY_TOP)
     return max(-2 * log(one["distance"] / other["distance"]) for one, other in zip(group, prior, strict=True))
 
 
 def distance_ratio(group: Pieces, prior: Pieces) -> float:
     """-log(d_g / d_prior), each of the piece that is furthest."""
-    _none_at_top(group, prior)
-    return -log(_furthest(group) / _furthest(prior))
+    far, prior_far = _furthest(group), _furthest(prior)
+    if far == 0 or prior_far == 0:
+        raise Skip(ALREADY_TOP)
+    return -log(far / prior_far)
 
 
 def _furthest(pieces: Pieces) -> float:
     return max(piece["distance"] for piece in pieces)
-
-
-def _none_at_top(group: Pieces, prior: Pieces) -> None:
-    if min(piece["distance"] for piece in (*group, *prior)) == 0:
-        raise Skip(ALREADY_TOP)
 
 
 # ------------------------------------------------------------------------------------------- measures

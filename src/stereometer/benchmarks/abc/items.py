@@ -127,6 +127,19 @@ class Grid:
         return read_rules(data_file("pair_rules.csv"), read_groups(data_file("groups.csv")))
 
 
+def statistics(items: Sequence[Cell]) -> list[dict[str, str | int]]:
+    """What is crossed: groups by domain, traits by dimension, templates by kind, each with its names."""
+    lists: dict[tuple[str, str], dict[str, None]] = {}
+    for kind, of, name in ((kind, of, name) for item in items for kind, of, name in _named(item)):
+        lists.setdefault((kind, of), {})[name] = None
+    return [{"what": kind, "of": of, "count": len(names), "names": ", ".join(names)} for (kind, of), names in sorted(lists.items())]
+
+
+def _named(item: Cell) -> tuple[tuple[str, str, str], ...]:
+    group, template, trait = item.frame.group, item.frame.template, item.trait
+    return ("groups", group.domain, group.name), ("templates", template.kind, template.name), ("traits", trait.dimension, trait.name)
+
+
 # --------------------------------------------------------------------------------------- some of it
 
 
