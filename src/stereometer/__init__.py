@@ -2,10 +2,29 @@
 
 from stereometer.types import Estimate, Result
 
-__all__ = ["Estimate", "Result", "compare", "load", "open_benchmark", "replay", "run", "write_report"]
+__all__ = [
+    "Estimate",
+    "Result",
+    "analyze",
+    "audit",
+    "compare",
+    "ensemble",
+    "load",
+    "open_benchmark",
+    "relate",
+    "replay",
+    "run",
+    "split",
+    "write_report",
+]
 __version__ = "0.1.0"
 
 _LAZY = {
+    "analyze": ("stereometer.analysis.analyze", "analyze"),
+    "audit": ("stereometer.hygiene.audit", "audit"),
+    "ensemble": ("stereometer.combination", "ensemble_of"),
+    "relate": ("stereometer.relation", "relate"),
+    "split": ("stereometer.splitting", "split"),
     "compare": ("stereometer.comparison", "compare"),
     "load": ("stereometer.api", "load"),
     "open_benchmark": ("stereometer.api", "open_named"),

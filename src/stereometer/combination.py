@@ -89,6 +89,11 @@ def combine(
     return Finished(result, folder)
 
 
+def ensemble_of(*paths: str | Path, **options: Any) -> Result:
+    """The result of `combine`."""
+    return combine(*paths, **options).result
+
+
 def _variant(members: Members, asked: str | None) -> str:
     ours = members.first.variant
     if asked not in (None, ours):

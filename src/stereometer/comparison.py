@@ -216,6 +216,8 @@ def _cat_differences(both: Sequence[Pair], every: Sequence[Slice], settings: Set
             named = {"domain": domain, "target": target, "task": task}
             if all(named[key] == value for key, value in slice_.items()):
                 terms[domain, target] = terms.get((domain, target), 0) + table
+        if not terms:
+            continue  # a domain that this task has no items of
         tables = np.array(list(terms.values()))
         asked = _withheld(slice_, int(tables.sum()), every, settings)
         if isinstance(asked, Withheld):

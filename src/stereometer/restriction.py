@@ -89,7 +89,8 @@ def _cat_shifts(scores: Sequence[Score], keep: Collection[str], settings: Settin
             named = {"domain": domain, "target": target, "task": task}
             if all(named[key] == value for key, value in slice_.items()):
                 terms[domain, target] = terms.get((domain, target), 0) + row
-        yield from _cat_slice(slice_, np.array(list(terms.values())), settings)
+        if terms:
+            yield from _cat_slice(slice_, np.array(list(terms.values())), settings)
 
 
 def _cat_slice(slice_: Slice, rows: Ints, settings: Settings) -> Iterator[Shift]:

@@ -402,3 +402,14 @@ def test_runs_without_lms_are_compared_in_ss_alone(tmp_path: Path) -> None:
     (pair,) = stereometer.compare(tmp_path / "ideal", tmp_path / "stereotyped", resamples=100).pairs
     assert {one.name for one in pair.differences} == {"ss"}
     assert difference(pair, "ss").difference == 50.0
+
+
+def test_a_domain_that_only_one_task_has_is_compared_where_it_is(tmp_path: Path) -> None:
+    apart = {"target": "cook", "bias_type": "trade"}, {"target": "aunt", "bias_type": "family"}
+    data = stereoset_file(
+        tmp_path / "dev.json", [intra(f"a{at}", **apart[0]) for at in range(4)], [inter(f"b{at}", **apart[1]) for at in range(4)]
+    )
+    found = stereometer.compare(system(tmp_path, data, "one", 1), system(tmp_path, data, "two", 2), **QUICK)
+    slices = [one.slice for one in found.pairs[0].differences if one.name == "ss"]
+    assert {"task": "intrasentence", "domain": "trade"} in slices
+    assert {"task": "intrasentence", "domain": "family"} not in slices

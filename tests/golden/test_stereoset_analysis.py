@@ -1,0 +1,166 @@
+"""Analyses, ensembles and audits of the released StereoSet and CrowS-Pairs: numbers that the papers print or that do not change."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import stereometer
+from stereometer import api
+from stereometer.analysis import keywords, labels, sentiment
+from stereometer.benchmarks import crows_pairs, stereoset
+from stereometer.combination import combine, mean_weights
+from stereometer.hygiene.audit import Asked, audit
+from stereometer.runs import load_scores
+from stereometer.splitting import parted
+from stereometer.stats.ranks import spearman
+from stereometer.types import Settings
+from tests.conftest import released
+from tests.golden.test_stereoset import SYSTEMS
+
+pytestmark = pytest.mark.golden
+QUICK = Settings(resamples=200)
+DEV = "stereoset/dev.json.gz"
+
+
+@pytest.fixture(scope="module")
+def cats() -> list[stereoset.Cat]:
+    return stereoset.read_cats(released(DEV))
+
+
+def replay(system: str, variant: str, place: Path) -> Path:
+    file = released(f"stereoset/predictions/{SYSTEMS[system]}.json.gz")
+    stereometer.replay(file, benchmark="stereoset", variant=variant, resamples=100, out=place / f"{system}-{variant}")
+    return place / f"{system}-{variant}"
+
+
+# ---------------------------------------------------------------------------------- across systems
+
+
+def test_the_papers_correlation_of_lms_and_ss() -> None:
+    """Section 7 prints 0.87: Table 4 without the baselines and without the ensemble."""
+    with released("published/reference_numbers.csv").open(newline="") as file:
+        rows = [
+            row for row in csv.DictReader(file) if (row["benchmark"], row["split"], row["method"], row["subset"]) == ("StereoSet", "test", "LL", "overall")
+        ]  # fmt: skip
+    table: dict[str, dict[str, float]] = {}
+    for row in rows:
+        table.setdefault(row["model"], {})[row["metric"]] = float(row["value"])
+    models = [name for name in table if name not in ("SentimentLM", "Ensemble")]
+    assert len(models) == 9
+    rho = float(spearman(np.array([table[name]["lms"] for name in models]), np.array([table[name]["ss"] for name in models])))
+    assert round(rho, 2) == 0.87
+
+
+# -------------------------------------------------------------------------------------------- ensembles
+
+
+def test_a_cross_fitted_ensemble_is_the_strongest_language_model(tmp_path: Path) -> None:
+    """As the paper says of its own: a higher lms than any member, and a higher ss."""
+    places = [replay(system, "sound", tmp_path) for system in ("bert-base-cased", "gpt2", "roberta-large", "xlnet-base-cased")]
+    done = combine(*places, resamples=100, out=tmp_path / "ensemble").result
+    members = [stereometer.load(place) for place in places]
+    assert done.estimate("lms").value > max(one.estimate("lms").value for one in members) + 3
+    assert done.estimate("ss").value > max(one.estimate("ss").value for one in members)
+    assert done.estimate("lms").value == pytest.approx(90.27, abs=0.1)
+    assert mean_weights(done)["intersentence"]["bert-base-cased"] > 0.5
+
+
+def test_the_released_rule_on_released_scores(tmp_path: Path) -> None:
+    """Two of the authors' systems under their weights, against the rule written out."""
+    places = [replay(system, "paper", tmp_path) for system in ("bert-base-cased", "gpt2")]
+    done = combine(*places, resamples=100, out=tmp_path / "ensemble")
+    bert, gpt2 = ({one.item: one.values for one in load_scores(place)} for place in places)
+    for score in load_scores(done.folder):
+        inside = score.slices["task"] == "intrasentence"
+        total = dict.fromkeys(score.values, 0.0)
+        for values, weight in ((bert[score.item], 1 if inside else 35), (gpt2[score.item], 10000 if inside else 15)):
+            for one, other in (("stereotype", "anti-stereotype"), ("stereotype", "unrelated"), ("anti-stereotype", "unrelated")):
+                if values[one] > values[other]:
+                    total[one] += weight * values[one]
+                elif values[other] > values[one]:
+                    total[other] += weight * values[other]
+        assert score.values == pytest.approx(total, rel=1e-12)
+    terms = {one.slice["target"]: one.value for one in done.result.estimates if one.name == "ss" and "target" in one.slice}
+    assert max(("Bible", "Brahmin", "Muslim"), key=terms.__getitem__) == "Bible"  # Table 8's ends of religion
+    assert min(("Bible", "Brahmin", "Muslim"), key=terms.__getitem__) == "Muslim"
+
+
+# ------------------------------------------------------------------------------------------- sentiment
+
+
+def test_the_released_sentiment_scores_replay_exactly(tmp_path: Path) -> None:
+    """methods.md: the released file, not the values printed in 2020."""
+    place = replay("SentimentModel.json", "paper", tmp_path)
+    result = stereometer.load(place)
+    for name in ("lms", "ss", "icat"):
+        one = result.estimate(name)
+        assert one.value == pytest.approx(one.published.value, abs=1e-9)
+
+
+def test_stereotypes_sound_more_negative_as_in_table_2(cats: list[stereoset.Cat]) -> None:
+    """The paper's classifier says 41 % and 33 %, with neutral texts on the positive side; VADER finds the same direction."""
+    found = sentiment.signs(cats, "cat", api.open_model("sentiment"))  # type: ignore[arg-type]
+    one = sentiment.contrasts(cats, "cat", found, QUICK)[0]
+    assert (one.n, one.clusters) == (4229, 79)
+    assert one.verdict == "stereotypes sound more negative"
+
+
+# --------------------------------------------------------------------------------- words and validators
+
+
+def test_keywords_meet_those_of_table_3(cats: list[stereoset.Cat]) -> None:
+    """The development set has a quarter of the terms; of the words that Table 3 prints for two domains many come out on top."""
+    printed = {
+        "gender": {"masculine", "bossy", "immature", "rowdy", "polite", "studious", "burly"},
+        "profession": {"nerdy", "uneducated", "bossy", "unintelligent", "studious", "rude", "greedy", "talkative"},
+    }
+    found = keywords.keywords(cats, keywords.reference("English"), 40)
+    for domain, words in printed.items():
+        ours = {one.word for one in found if one.group == domain}
+        assert len(ours & words) >= 5
+    assert not {one.word for one in found} & {"mother", "librarian", "ethiopia", "muslim"}
+
+
+def test_validators_of_stereoset(cats: list[stereoset.Cat]) -> None:
+    """12,687 sentences, five labels each; every gold label has at least three votes."""
+    assert labels.levels(cats) == {"3 of 5": 1223, "4 of 5": 1864, "5 of 5": 1142}
+    alpha = labels.raw_alpha(cats, QUICK)
+    assert (alpha.units, alpha.labels) == (12_687, 63_435)
+    assert alpha.value == pytest.approx(0.668, abs=5e-4)
+    assert alpha.low < alpha.value < alpha.high
+
+
+def test_a_split_of_the_terms_keeps_every_domain(cats: list[stereoset.Cat]) -> None:
+    dev, test = parted(cats, 0.25, 0)
+    counted = {
+        domain: len({item.target for item in dev if item.domain == domain}) for domain in ("gender", "profession", "race", "religion")
+    }
+    assert counted == {"gender": 2, "profession": 8, "race": 9, "religion": 1}
+    assert len(dev) + len(test) == 4229
+
+
+# ----------------------------------------------------------------------------------------------- audits
+
+
+def test_known_faults_of_stereoset_are_counted() -> None:
+    """methods.md: 928 glued blanks, 2 with several, every sentence its context filled, 38 % of intrasentence items in other case."""
+    released(DEV)
+    (shape,) = audit("stereoset", settings=QUICK).shapes
+    counts = {flag.name: flag.count for flag in shape.flags}
+    expected = {"no-blank": 0, "several-blanks": 2, "glued-blank": 928, "not-filled": 0, "case-differs": 793, "empty": 0, "duplicate": 0, "disagreement": 0}  # fmt: skip
+    assert {name: counts[name] for name in expected} == expected
+    assert round(793 / 2106, 2) == 0.38
+    assert counts["glued-filler"] > 0
+
+
+def test_known_faults_of_crows_pairs_are_counted() -> None:
+    """methods.md: one pair twice, 162 pairs whose own bias type has fewer than 3 of 5 votes."""
+    pairs = crows_pairs.read([released("crows_pairs/crows_pairs_anonymized.csv")])[0]["pair"]
+    (shape,) = audit("crows-pairs", asked=Asked(agreed=0.6), settings=QUICK).shapes
+    counts = {flag.name: flag.count for flag in shape.flags}
+    assert (len(pairs), counts["duplicate"], counts["disagreement"]) == (1508, 1, 162)
+    assert counts["empty"] == counts["same-sides"] == 0
