@@ -39,6 +39,8 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "ilps": "stereometer.measures.trait_association:ILPS",
         "causal-set": "stereometer.measures.trait_association:CAUSAL_SET",
         "causal-ilps": "stereometer.measures.trait_association:CAUSAL_ILPS",
+        "ceat": "stereometer.measures.embedding_association:SINGLE",
+        "ceat-two-group": "stereometer.measures.embedding_association:TWO_GROUP",
     },
     "backend": {
         "fake": "stereometer.backends.fake:Fake",

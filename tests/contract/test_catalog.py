@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from stereometer import catalog
 from stereometer.api import open_named
+from stereometer.benchmarks.abc.items import chosen_benchmark
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.errors import DataMissing, ModelError
 from stereometer.testing import check_backend, check_measure, check_source, check_system
-from stereometer.types import Measure
+from stereometer.types import Item, Measure
+from tests.unit import told_text
 
 OWN_PAIRS = "id,sent_more,sent_less,bias_type\n1,The old man napped.,The young man napped.,age\n2,The nun sang.,The clerk sang.,religion\n"
 
@@ -47,6 +50,13 @@ def test_systems(name: str, shape: str) -> None:
     check_system(catalog.find("system", name)(), open_named("starter").items(shape))
 
 
+def items_of(shape: str, folder: Path) -> Sequence[Item]:
+    """Items of a shape, from a benchmark that ships with the package."""
+    if shape.startswith("sentence"):
+        return chosen_benchmark(told_text.choice(folder)).items(shape)
+    return open_named("abc" if shape == "trait" else "starter").items(shape)
+
+
 def bound(name: str, backend: str, variant: str = "sound") -> Measure | None:
     """The measure on this backend, or None where the backend cannot answer it."""
     try:
@@ -57,14 +67,13 @@ def bound(name: str, backend: str, variant: str = "sound") -> Measure | None:
 
 @pytest.mark.parametrize("variant", ["paper", "sound"])
 @pytest.mark.parametrize("name", catalog.names("measure"))
-def test_measures_on_every_backend_that_can_answer_them(name: str, variant: str) -> None:
+def test_measures_on_every_backend_that_can_answer_them(name: str, variant: str, tmp_path: Path) -> None:
     found = {backend: bound(name, backend, variant) for backend in catalog.names("backend")}
     assert any(found.values()), f"no backend here answers {name}"
     for backend, measure in found.items():
         if measure is not None:
             assert measure.name == f"{name}@1"
-            home = "abc" if measure.reads == "trait" else "starter"
-            check_measure(measure, catalog.find("backend", backend)(seed=3), open_named(home).items(measure.reads))
+            check_measure(measure, catalog.find("backend", backend)(seed=3), items_of(measure.reads, tmp_path))
 
 
 def test_a_refusal_says_what_the_model_can_do_instead() -> None:

@@ -28,7 +28,7 @@ from stereometer.cli.options import (
     Variant,
 )
 from stereometer.cli.training import train_app
-from stereometer.cli.traits import Groups, Templates, Traits
+from stereometer.cli.traits import Groups, RunningText, Templates, Traits
 
 app = typer.Typer(
     name="stereometer",
@@ -84,6 +84,7 @@ def run(
     groups: Groups = None,
     traits: Traits = None,
     templates: Templates = None,
+    text: RunningText = None,
     require: Require = None,
     json: Json = False,
 ) -> None:
@@ -95,7 +96,7 @@ def run(
     options |= {"head": str(head or ""), "negative_label": negative_label}
     asked = Measuring(variant, seed, resamples, coverage, out, require or [], json)
     run_command(
-        asked, benchmarks, model, measure or [], data, limit, cache, dry_run, within_word, options, choice_of(groups, traits, templates)
+        asked, benchmarks, model, measure or [], data, limit, cache, dry_run, within_word, options, choice_of(groups, traits, templates, text, seed)
     )
 
 

@@ -21,14 +21,18 @@ Templates = Annotated[
     typer.Option(help="abc: a table of your own templates, or names, kinds and lists of ours, separated by commas or repeated."),
 ]
 
+RunningText = Annotated[Optional[Path], typer.Option(help="abc: running text in which ceat finds sentences, plain or JSONL.")]  # noqa: UP045
 
-def choice_of(groups: Sequence[str] | None, traits: Path | None, templates: Sequence[str] | None) -> Choice | None:
+
+def choice_of(
+    groups: Sequence[str] | None, traits: Path | None, templates: Sequence[str] | None, text: Path | None = None, seed: int = 0
+) -> Choice | None:
     """What was chosen, or None where nothing was."""
-    if not groups and traits is None and not templates:
+    if not groups and traits is None and not templates and text is None:
         return None
     from stereometer.benchmarks.abc.items import Choice
 
-    return Choice(parts(groups), traits, parts(templates))
+    return Choice(parts(groups), traits, parts(templates), text, seed)
 
 
 def parts(given: Sequence[str] | None) -> tuple[str, ...]:

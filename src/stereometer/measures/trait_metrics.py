@@ -19,8 +19,8 @@ ONE_TEMPLATE = "none: a single template"
 
 
 def difference(values: Mapping[str, float]) -> float:
-    """Of a trait: positive towards the right pole."""
-    return values["right"] - values["left"]
+    """Of a trait: positive towards the right pole. Some measures give it as it is."""
+    return values["effect"] if "effect" in values else values["right"] - values["left"]
 
 
 @dataclass
@@ -65,7 +65,7 @@ def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
             place = score.slices["template"], score.slices["trait"]
             cells.setdefault(place, {})[score.slices["group"]] = difference(score.values)
     found = [_association(one, settings) for one in sorted(samples.values(), key=lambda one: "dimension" in one.slice)]
-    return [_spread(everything, cells, settings), *_judged(found, settings.level)]
+    return [_spread(everything, cells, settings), *judged(found, settings.level)]
 
 
 def _association(one: Sample, settings: Settings) -> Estimate:
@@ -85,14 +85,14 @@ def estimate(name: str, slice_: Slice, by_template: Floats, asked: Asked, settin
     return replace(empty, value=value, low=low, high=high, interval=OVER_TEMPLATES, p=t_test(by_template), terms=count)
 
 
-def _judged(found: Sequence[Estimate], level: float) -> list[Estimate]:
+def judged(found: Sequence[Estimate], level: float) -> list[Estimate]:
     """Holm over the traits, and over the dimensions, of all groups; the verdict names the pole."""
-    judged = list(found)
+    ruled = list(found)
     for kind in ("trait", "dimension"):
         family = [index for index, one in enumerate(found) if kind in one.slice and one.p is not None]
         for index, p in zip(family, holm([found[index].p or 0.0 for index in family]), strict=True):
-            judged[index] = replace(found[index], p_adjusted=p, tests=len(family), verdict=_verdict(found[index], p, level))
-    return judged
+            ruled[index] = replace(found[index], p_adjusted=p, tests=len(family), verdict=_verdict(found[index], p, level))
+    return ruled
 
 
 def _verdict(one: Estimate, p: float, level: float) -> str:

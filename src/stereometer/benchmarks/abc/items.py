@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 
 from stereometer.benchmarks.abc.groups import PERSON, Group, Rules, choose_groups, read_groups, read_rules
+from stereometer.benchmarks.abc.sentences import told
 from stereometer.benchmarks.abc.templates import Sentence, Template, choose_templates, read_templates
 from stereometer.benchmarks.abc.traits import POLES, Trait, read_traits
 from stereometer.benchmarks.benchmark import Benchmark, Shapes, Source
@@ -150,6 +151,9 @@ class Choice:
     groups: tuple[str, ...] = ()
     traits: Path | None = None
     templates: tuple[str, ...] = ()
+    text: Path | None = None
+    """Running text, for measures that read natural sentences."""
+    seed: int = 0
 
 
 def grid(choice: Choice) -> Grid:
@@ -175,8 +179,12 @@ def chosen_benchmark(choice: Choice) -> Benchmark:
     """The items of a choice, which no card can vouch for: a note says what they are."""
     found = grid(choice)
     note = f"{len(found.groups)} groups, {len(found.traits)} traits, {len(found.templates)} templates, chosen from the packaged ones or the user's own."
-    files = ", ".join(str(one) for one in (_file(choice.groups), choice.traits, _file(choice.templates)) if one)
-    return Benchmark(replace(SOURCE.card, digest=""), found.shapes, files or "packaged", (note,), SOURCE.measures)
+    files = ", ".join(str(one) for one in (_file(choice.groups), choice.traits, _file(choice.templates), choice.text) if one)
+    shapes, measures = dict(found.shapes), SOURCE.measures
+    if choice.text is not None:
+        shapes |= told(found, choice.text, choice.seed)
+        measures = {"sentences": ("ceat",)}
+    return Benchmark(replace(SOURCE.card, digest=""), shapes, files or "packaged", (note,), measures)
 
 
 SOURCE = Source("abc", read, {"trait": TRAIT_MEASURES}, packaged)

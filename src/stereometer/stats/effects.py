@@ -1,0 +1,64 @@
+"""Effect sizes of associations between vectors, and their combination by a random-effects model (CEAT, Guo and Caliskan 2021)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import erfc, sqrt
+
+import numpy as np
+
+from stereometer.stats.intervals import Floats
+
+
+def cosines(one: Floats, other: Floats) -> Floats:
+    """Between vectors along the last axis."""
+    size = np.linalg.norm(one, axis=-1) * np.linalg.norm(other, axis=-1)
+    found: Floats = (one * other).sum(axis=-1) / np.where(size > 0, size, 1.0)
+    return found
+
+
+def single_effect(near: Floats, far: Floats) -> Floats:
+    """Of one group, from its cosines with the words of two poles (last axis): the difference of means over the spread of all."""
+    together = np.concatenate([near, far], axis=-1)
+    return _ratio(near.mean(axis=-1) - far.mean(axis=-1), together.std(axis=-1, ddof=1))
+
+
+def two_group_effect(first: Floats, second: Floats) -> Floats:
+    """Of two groups, from what each of their words (last axis) has with one pole more than with the other."""
+    together = np.concatenate([first, second], axis=-1)
+    return _ratio(first.mean(axis=-1) - second.mean(axis=-1), together.std(axis=-1, ddof=1))
+
+
+def _ratio(difference: Floats, spread: Floats) -> Floats:
+    return np.where(spread > 0, difference / np.where(spread > 0, spread, 1.0), 0.0)
+
+
+@dataclass(frozen=True)
+class Combined:
+    """The effects of many draws as one."""
+
+    effect: float
+    error: float
+    between: float
+    """Variance between draws beyond that within them."""
+    p: float
+
+
+def within_variance(effects: Floats, sizes: tuple[int, int]) -> Floats:
+    """The sampling variance of a standardised difference of two means (Hedges and Olkin 1985)."""
+    a, b = sizes
+    found: Floats = (a + b) / (a * b) + effects**2 / (2 * (a + b))
+    return found
+
+
+def random_effects(effects: Floats, variances: Floats) -> Combined:
+    """DerSimonian and Laird: draws weighted by the inverse of the variance within and between them; two-sided normal p."""
+    weights = 1 / variances
+    total = weights.sum()
+    fixed = (weights * effects).sum() / total
+    q = float((weights * (effects - fixed) ** 2).sum())
+    scale = float(total - (weights**2).sum() / total)
+    between = max(0.0, (q - (effects.size - 1)) / scale) if scale > 0 else 0.0
+    weights = 1 / (variances + between)
+    effect, error = float((weights * effects).sum() / weights.sum()), sqrt(1 / float(weights.sum()))
+    return Combined(effect, error, between, erfc(abs(effect) / error / sqrt(2)))
