@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from importlib.util import find_spec
@@ -229,7 +229,18 @@ def _first_answerable(measures: Sequence[str], backend: Backend, variant: Varian
             return measure
         except ModelError as error:
             refusals.append(error)
-    raise refusals[0]
+    others = answerable(backend, variant)
+    raise ModelError(f"{refusals[0]} It can answer {', '.join(others)}." if others else str(refusals[0]))
+
+
+def answerable(backend: Backend, variant: Variant) -> list[str]:
+    """The measures that a model can be asked for."""
+    found = []
+    for name in catalog.names("measure"):
+        with suppress(ModelError):
+            catalog.find("measure", name)(backend, variant)
+            found.append(name)
+    return found
 
 
 def execute(job: Job, out: Path | None, cache: Cache, progress: Progress = silent) -> Finished:

@@ -213,7 +213,7 @@ def _unusable(path: Path, reason: str) -> StereometerError:
 def pack(answer: Answer) -> tuple[str, bytes]:
     """Names and lengths as text, numbers as little-endian doubles; what a model wrote stands with the names."""
     rows = [[(name, len(column)) for name, column in sorted(row.items())] for row in answer.rows]
-    layout = rows if answer.text is None else {"rows": rows, "text": answer.text, "end": answer.end}
+    layout = {"rows": rows, "text": answer.text, "end": answer.end} if answer.text is not None or answer.end else rows
     numbers = b"".join(_little(array("d", column)).tobytes() for row in answer.rows for _, column in sorted(row.items()))
     return json.dumps(layout, separators=(",", ":")), numbers
 

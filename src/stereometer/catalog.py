@@ -34,6 +34,8 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "pair-sentence-likelihood": "stereometer.measures.pair_likelihood:SENTENCE",
         "pair-sentence-mean-likelihood": "stereometer.measures.pair_likelihood:SENTENCE_MEAN",
         "pair-after-change-likelihood": "stereometer.measures.pair_likelihood:AFTER_CHANGE",
+        "cat-forced-choice": "stereometer.measures.forced_choice:CAT",
+        "pair-forced-choice": "stereometer.measures.forced_choice:PAIR",
         "set": "stereometer.measures.trait_association:SET",
         "ilps-star": "stereometer.measures.trait_association:ILPS_STAR",
         "ilps": "stereometer.measures.trait_association:ILPS",

@@ -7,6 +7,7 @@
     +-- DataError           exit 4   a file is missing, foreign, truncated or contradicts itself
     |   +-- DataMissing     exit 4   a data set is not on this machine: carries the command that gets it
     +-- ThresholdError      exit 5   a measured value fails a bar the user set with --require
+    +-- BudgetSpent         exit 6   the next request to a server would cost more than --budget
 
 An error has three sentences: what happened, why, what to do.
 """
@@ -49,3 +50,7 @@ class DataMissing(DataError):
 
 class ThresholdError(StereometerError):
     exit_code = 5
+
+
+class BudgetSpent(StereometerError):
+    exit_code = 6

@@ -126,11 +126,19 @@ def _part(progress: Progress, done: int, window: int, total: int) -> Callable[[f
     return lambda share: progress(done + int(share * window), total)
 
 
+def _given(answer: Answer) -> Answer:
+    """An answer with rows or text; one that has neither says why, and its item is skipped."""
+    if answer.text is None and not answer.rows:
+        raise Skip(answer.end or "no answer")
+    return answer
+
+
 def scored(plan: Planned, measure: Measure, answers: Mapping[str, Answer]) -> Score:
     item = plan.item
     if plan.skipped is None:
         try:
-            values = measure.score(item, {name: [answers[one.key] for one in asked] for name, asked in plan.requests.items()})
+            given = {name: [_given(answers[one.key]) for one in asked] for name, asked in plan.requests.items()}
+            values = measure.score(item, given)
             found = values if isinstance(values, Score) else Score(item.id, item.slices, values, texts=item.texts)
             if not all(map(math.isfinite, found.values.values())):
                 raise Skip("a score is not a finite number")

@@ -216,7 +216,7 @@ class Answer:
         return row[name]
 
 
-TOO_LONG, FILTERED = "longer than the model's window", "refused"
+TOO_LONG, FILTERED, BOUNDARY = "longer than the model's window", "refused", "token-boundary"
 UNWRITTEN = (TOO_LONG, FILTERED)
 """Ends of an answer that has no text of the model: the prompt did not fit, or a filter held the text back."""
 

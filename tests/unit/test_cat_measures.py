@@ -95,7 +95,7 @@ def test_a_model_that_cannot_say_what_follows_skips_those_items() -> None:
 def test_models_that_read_text_are_asked_text() -> None:
     measure = bound("cat-pseudo-likelihood", Random())
     assert measure.plan(INTRA)["stereotype"] == [WholeText("The cook is loud.")]
-    assert measure.plan(INTER)["stereotype"] == [Continuation("He is a cook.", "He shouts."), WholeText("He shouts.")]
+    assert measure.plan(INTER)["stereotype"] == [Continuation("He is a cook.", "He shouts."), WholeText(" He shouts.")]
     assert bound("cat-likelihood", Random()).plan(INTER)["unrelated"] == [Follows("He is a cook.", "Rivers run.")]
 
 

@@ -66,7 +66,7 @@ def _row(request: Request) -> list[float]:
 def _said(request: Generate) -> str:
     """One of the lettered options in the prompt, or yes or no, by checksum; the repeat counts where there is a temperature."""
     asked = f"{request.prompt}{request.messages}"
-    options = re.findall(r"(?m)^([A-Z])\.", asked) or re.findall(r"\\n([A-Z])\.", asked) or ["yes", "no"]
+    options: list[str] = re.findall(r"(?m)^([A-Z])\.", asked) or re.findall(r"\\n([A-Z])\.", asked) or ["yes", "no"]
     return options[crc32(f"{asked}{request.repeat if request.temperature else ''}".encode("utf-8", "surrogatepass")) % len(options)]
 
 

@@ -279,6 +279,12 @@ class Writer:
         return self.split.head(states[0, -1:])[0].float()
 
 
+def template_of(tokenizer: Any) -> str:
+    """The chat template that a tokenizer brings, by digest; empty where it has none."""
+    found = getattr(tokenizer, "chat_template", None)
+    return f"the tokenizer's own, sha256 {sha256(str(found).encode()).hexdigest()[:16]}" if found else ""
+
+
 def _decoded(tokenizer: Any, ids: Ids) -> str:
     return str(tokenizer.decode(list(ids), skip_special_tokens=True, clean_up_tokenization_spaces=False))
 

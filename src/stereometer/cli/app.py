@@ -27,6 +27,7 @@ from stereometer.cli.options import (
     TrustRemoteCode,
     Variant,
 )
+from stereometer.cli.serving import serve_model
 from stereometer.cli.training import train_app
 from stereometer.cli.traits import Groups, RunningText, Templates, Traits
 
@@ -101,6 +102,7 @@ def run(
 
 
 app.command()(ask)
+app.command("serve-model")(serve_model)
 
 
 @app.command()

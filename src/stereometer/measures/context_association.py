@@ -203,7 +203,8 @@ class RatioText:
     """log p(candidate | context) - log p(candidate), tokens of the candidate only."""
 
     def requests(self, item: CatItem, label: str, ask: Ask) -> Sequence[Request]:
-        return [Continuation(item.context, item.texts[label]), WholeText(item.texts[label])]
+        # With the space that stands before it after the context, so that it has the same tokens alone.
+        return [Continuation(item.context, item.texts[label]), WholeText(f" {item.texts[label]}")]
 
     def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
         return total(answers[0]) - total(answers[1])

@@ -80,7 +80,7 @@ class Recognition:
         }
         if self.how.chat:
             found |= {
-                "chat_template": getattr(self.backend, "chat_template", "the server's own"),
+                "chat_template": getattr(self.backend, "chat_template", ""),
                 "system": digest_of(self.how.system)[:16],
             }
         return found
@@ -121,6 +121,8 @@ def recognition(setting: Setting, backend: Backend, variant: Variant, how: Askin
         raise ModelError(
             f"{backend.card.name} cannot be asked in words. It answers {', '.join(sorted(backend.supports))}. Choose a causal model or a server."
         )
+    if how.chat and not getattr(backend, "chat_template", ""):
+        raise ModelError(f"{backend.card.name} has no chat template. It was not taught to hold a conversation. Ask without --chat.")
     if how.likelihood and how.chat:
         raise UsageError("--likelihood was asked for with --chat. A conversation has no label words to score. Leave out one of them.")
     if how.likelihood and not backend.supports & {CausalTokens.kind, Continuation.kind}:

@@ -1,0 +1,201 @@
+"""Models behind an OpenAI-compatible server: `server:URL#model`."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+from stereometer.backends.budget import Budget, budget_of, guessed
+from stereometer.backends.probe import SCORING, Found, Tokens, choice, covers, probe
+from stereometer.backends.wire import Closed, TooLong, Wire
+from stereometer.errors import BudgetSpent, ModelError, UsageError
+from stereometer.types import (
+    BOUNDARY,
+    FILTERED,
+    TOO_LONG,
+    Answer,
+    Continuation,
+    Encoding,
+    Generate,
+    ModelCard,
+    Request,
+    WholeText,
+    digest_of,
+)
+
+VERSION = "1"
+EMPTY_TRIES = 3
+"""How often an answer without a choice is asked for again."""
+
+
+def open_server(spec: str, options: Mapping[str, Any] | None = None) -> Server:
+    """`URL#model`, with how patiently and at what cost it is asked."""
+    url, sign, model = spec.rpartition("#")
+    if not sign or not url or not model:
+        raise UsageError(
+            f"'server:{spec[:100]}' does not say which model. It is the address, # and the model's name. For instance server:http://127.0.0.1:8080/v1#name."
+        )
+    asked = dict(options or {})
+    budget = budget_of(asked.get("budget"), asked.get("price"))
+    wire = Wire(url, float(asked.get("timeout", 60.0)), int(asked.get("in_flight", 8)), float(asked.get("wait_initial", 0.5)))
+    return Server(wire, model, budget)
+
+
+class Server:
+    """Keeps some requests in flight; answers come in any order, each as soon as it is there."""
+
+    keep_every = 1
+    """Every answer is kept the moment it arrives."""
+
+    def __init__(self, wire: Wire, model: str, budget: Budget | None = None) -> None:
+        self.wire, self.model, self.budget = wire, model, budget or Budget()
+        self.found: Found = probe(wire, model)
+        scored = {WholeText.kind, Continuation.kind} if self.found.likelihood != "none" else set()
+        self.supports = frozenset({Generate.kind, *scored})
+        self.chat_template = "the server's own" if self.found.chat else ""
+        self.card = self._card()
+
+    def _card(self) -> ModelCard:
+        notes = [f"Served by {self.wire.base}: {self.found}."]
+        if not self.found.completions:
+            notes.append("The server continues no text: a prompt is sent as one message of a conversation.")
+        settings = {"url": self.wire.base, "model": self.model, **self.found.as_json()}
+        digest = digest_of([self.wire.base, self.model, self.found.as_json()])
+        return ModelCard(self.model, "server", f"server@{VERSION}", digest, settings=settings, dtype="unknown", notes=tuple(notes))
+
+    def encode(self, text: str, second: str | None = None) -> Encoding:
+        raise TypeError("a server reads text")
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        """Stops sending when the budget is spent or something fails for good; what is under way is still answered."""
+        waiting = iter(requests.items())
+        running: dict[Future[Answer], str] = {}
+        failed: Exception | None = None
+        pool = ThreadPoolExecutor(self.wire.in_flight, thread_name_prefix="stereometer-server")
+        try:
+            while True:
+                while failed is None and len(running) < self.wire.in_flight and (following := next(waiting, None)) is not None:
+                    key, request = following
+                    size = _size(request)
+                    if not self.budget.reserve(*size):
+                        failed = BudgetSpent(
+                            f"The budget of {self.budget} does not hold the next request. Nothing more was sent. Answers so far are kept; the same command with a larger --budget goes on."
+                        )
+                        break
+                    running[pool.submit(self._settled, request, size)] = key
+                if not running:
+                    break
+                for done in wait(running, return_when=FIRST_COMPLETED).done:
+                    key = running.pop(done)
+                    try:
+                        answer = done.result()
+                    except (ModelError, Closed) as error:
+                        failed = failed or error
+                        continue
+                    yield key, answer
+        except BaseException:
+            self.wire.close()  # interrupted: what is under way is broken off, and nothing waits for it
+            raise
+        finally:
+            pool.shutdown(wait=not self.wire.closing.is_set(), cancel_futures=True)
+        if failed is not None:
+            raise failed
+
+    def _settled(self, request: Request, size: tuple[int, int]) -> Answer:
+        used = (0, 0)
+        try:
+            answer, used = self._answer(request)
+            return answer
+        finally:
+            self.budget.settle(size, used)
+
+    def _answer(self, request: Request) -> tuple[Answer, tuple[int, int]]:
+        try:
+            if isinstance(request, Generate):
+                return self._written(request)
+            text, start = (
+                request.joined if isinstance(request, Continuation) else (request.text, 0) if isinstance(request, WholeText) else ("", 0)
+            )
+            return _row(SCORING[self.found.likelihood](self.wire, self.model, text), text, start), (guessed(text), 1)
+        except TooLong:
+            return (Answer((), "", TOO_LONG) if isinstance(request, Generate) else Answer((), end=TOO_LONG)), (0, 0)
+
+    # ------------------------------------------------------------------------------------------ writing
+
+    def _written(self, request: Generate) -> tuple[Answer, tuple[int, int]]:
+        path, body = self._body(request)
+        for _ in range(EMPTY_TRIES):
+            whole = self.wire.post(path, body)
+            found = choice(whole)
+            if found is not None:
+                return _text(found), _used(whole, request)
+        raise ModelError(
+            f"{self.wire.base} answers without any choices. It does not keep to the protocol, or is overloaded. Try again; answers so far are kept."
+        )
+
+    def _body(self, request: Generate) -> tuple[str, dict[str, Any]]:
+        common: dict[str, Any] = {
+            "model": self.model,
+            "max_tokens": request.max_tokens,
+            "temperature": request.temperature,
+            "seed": int(request.key[:7], 16),
+        }
+        if request.stop:
+            common["stop"] = list(request.stop)
+        if not request.messages and self.found.completions:
+            return "/completions", {**common, "prompt": request.prompt}
+        if not self.found.chat:
+            raise ModelError(f"{self.model} at {self.wire.base} holds no conversation. It only continues text. Ask without --chat.")
+        turns = request.messages or (("user", request.prompt),)
+        return "/chat/completions", {**common, "messages": [{"role": role, "content": content} for role, content in turns]}
+
+
+def _text(found: Mapping[str, Any]) -> Answer:
+    message = found.get("message")
+    inner: Mapping[str, Any] = message if isinstance(message, dict) else found
+    text, refusal = inner.get("content", inner.get("text")), inner.get("refusal")
+    reason = str(found.get("finish_reason") or "stop")
+    if refusal or reason == "content_filter":
+        return Answer((), str(refusal or text or ""), FILTERED)
+    return Answer((), str(text or ""), "length" if reason == "length" else "stop")
+
+
+def _size(request: Request) -> tuple[int, int]:
+    match request:
+        case Generate(prompt, messages):
+            return guessed(prompt + "".join(content for _, content in messages)), request.max_tokens
+        case Continuation(context, text):
+            return guessed(context + text), 1
+        case WholeText(text):
+            return guessed(text), 1
+    return 0, 0
+
+
+def _used(whole: Any, request: Generate) -> tuple[int, int]:
+    """What the server says it read and wrote; our guess where it says nothing."""
+    usage = whole.get("usage") if isinstance(whole, dict) else None
+    read, written = (usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens"))
+    return (int(read), int(written)) if isinstance(read, int) and isinstance(written, int) else _size(request)
+
+
+# ------------------------------------------------------------------------------------------- scoring
+
+
+def _row(found: Tokens | None, text: str, start: int) -> Answer:
+    """The log-probabilities of the tokens from `start` on; a token belongs where its first character that is no space stands."""
+    if not covers(found, text):
+        raise ModelError(
+            "The server no longer gives the log-probabilities of a prompt, as it did when it was probed. Its numbers cannot be trusted. Check the server."
+        )
+    assert found is not None
+    row, at = array("d"), len(text) - len("".join(token for token, _ in found))
+    for token, value in found:
+        first = at + len(token) - len(token.lstrip())
+        if first < start < at + len(token) and text[start : at + len(token)].strip():
+            return Answer((), end=BOUNDARY)
+        if first >= start and value is not None:
+            row.append(value)
+        at += len(token)
+    return Answer(({"logprob": row},)) if row else Answer((), end="no token to score")

@@ -1,0 +1,134 @@
+"""Servers on the loopback: one over our own model, one that misbehaves to order, and one that nobody here wrote."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Any
+
+import pytest
+
+collect_ignore_glob = [] if find_spec("httpx2") and find_spec("stamina") else ["test_*.py"]
+"""Servers are an optional part of the package."""
+HOME = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
+"""Read before tests get a home of their own."""
+
+
+def smollm2() -> Any:
+    """The default model where it is on this machine, otherwise a skip that says so."""
+    if find_spec("torch") is None or find_spec("transformers") is None:
+        pytest.skip("torch and transformers are not installed")
+    from stereometer.backends.defaults import SMOLLM2
+
+    os.environ.setdefault("STEREOMETER_MODELS", str(Path(HOME) / "stereometer" / "models"))
+    if SMOLLM2.source is None and not SMOLLM2.folder.exists():
+        pytest.skip("smollm2-135m is not on this machine: `stereometer model add smollm2-135m`")
+    import torch
+
+    from stereometer.api import open_model
+
+    torch.set_num_threads(1)
+    return open_model("smollm2-135m")
+
+
+@pytest.fixture(scope="session")
+def local() -> Any:
+    return smollm2()
+
+
+@pytest.fixture(scope="session")
+def served(local: Any) -> Iterator[str]:
+    from stereometer.serving import started
+
+    server = started(local)
+    yield server.url
+    server.shutdown()
+    server.server_close()
+
+
+Reply = Callable[[BaseHTTPRequestHandler, Mapping[str, Any]], bool]
+"""Answers a request in its own way; False leaves it to the well-behaved answer."""
+
+
+class Stub(ThreadingHTTPServer):
+    """A server that says yes, and whatever else it is told to do first."""
+
+    daemon_threads = True
+
+    def __init__(self, *faults: Reply) -> None:
+        self.faults = list(faults)
+        self.seen: list[tuple[str, dict[str, Any], dict[str, str]]] = []
+        self.lock = Lock()
+        self.running = self.most = 0
+        self.always: Reply | None = None
+        super().__init__(("127.0.0.1", 0), Handler)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}/v1"
+
+    def asked(self, path: str = "/v1/completions") -> list[dict[str, Any]]:
+        return [body for where, body, _ in self.seen if where == path and "echo" not in body and "prompt_logprobs" not in body]
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: Stub
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        send(self, {"data": [{"id": "parrot"}]})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with self.server.lock:
+            self.server.seen.append((self.path, body, dict(self.headers)))
+            probing = "echo" in body or "prompt_logprobs" in body or body.get("max_tokens") == 3
+            fault = None if probing else self.server.faults.pop(0) if self.server.faults else self.server.always
+            self.server.running += 1
+            self.server.most = max(self.server.most, self.server.running)
+        try:
+            if fault is None or not fault(self, body):
+                send(self, said(body))
+        finally:
+            with self.server.lock:
+                self.server.running -= 1
+
+
+def said(body: Mapping[str, Any], text: str = " yes") -> dict[str, Any]:
+    inner = {"message": {"role": "assistant", "content": text}} if "messages" in body else {"text": text}
+    return {"choices": [{"index": 0, "finish_reason": "stop", **inner}], "usage": {"prompt_tokens": 10, "completion_tokens": 2}}
+
+
+def send(handler: BaseHTTPRequestHandler, value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> bool:
+    content = value if isinstance(value, bytes) else json.dumps(value).encode()
+    handler.send_response(status)
+    for name, one in (headers or {}).items():
+        handler.send_header(name, one)
+    handler.send_header("Content-Length", str(len(content)))
+    handler.end_headers()
+    handler.wfile.write(content)
+    return True
+
+
+@pytest.fixture
+def stub() -> Iterator[Callable[..., Stub]]:
+    running: list[Stub] = []
+
+    def start(*faults: Reply) -> Stub:
+        server = Stub(*faults)
+        Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        running.append(server)
+        return server
+
+    yield start
+    for server in running:
+        server.shutdown()
+        server.server_close()

@@ -1,0 +1,307 @@
+"""A server that limits, stumbles, cuts, drips and lies: what is retried, what is said, what is kept."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable
+from email.utils import formatdate
+from typing import Any
+
+import pytest
+
+from stereometer.api import open_model
+from stereometer.backends import wire
+from stereometer.cache import Cache
+from stereometer.errors import BudgetSpent, ModelError, UsageError
+from stereometer.runner import Tally, answered
+from stereometer.types import TOO_LONG, Continuation, Generate, WholeText
+from tests.server.conftest import Reply, Stub, said, send
+from tests.unit.commands import call
+
+Start = Callable[..., Stub]
+
+
+def status(code: int, message: str = "busy", **headers: str) -> Reply:
+    return lambda handler, body: send(
+        handler, {"error": {"message": message}}, code, {name.replace("_", "-"): value for name, value in headers.items()}
+    )
+
+
+def cut(handler: Any, body: Any) -> bool:
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{")
+    handler.connection.shutdown(socket.SHUT_RDWR)
+    handler.close_connection = True
+    return True
+
+
+def slow(handler: Any, body: Any) -> bool:
+    time.sleep(0.8)
+    return send(handler, said(body))
+
+
+def drip(handler: Any, body: Any) -> bool:
+    """A byte now and then: no single read is late, and the whole never comes."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    for _ in range(30):
+        handler.wfile.write(b" ")
+        handler.wfile.flush()
+        time.sleep(0.05)
+    handler.close_connection = True
+    return True
+
+
+def not_json(handler: Any, body: Any) -> bool:
+    return send(handler, b"<html>gateway</html>")
+
+
+def no_choices(handler: Any, body: Any) -> bool:
+    return send(handler, {"choices": []})
+
+
+def opened(stub: Stub, **options: Any) -> Any:
+    return open_model(f"server:{stub.url}#parrot", 0, {"timeout": 0.5, "in_flight": 4, "wait_initial": 0.01, **options})
+
+
+def some(count: int = 3, **fields: Any) -> dict[str, Generate]:
+    found = [Generate(f"Question {at}", **fields) for at in range(count)]
+    return {one.key: one for one in found}
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [status(429, Retry_After="0.05"), status(500), status(503), status(529), cut, slow, drip, not_json, no_choices],
+    ids=["429", "500", "503", "529", "cut", "slow", "drip", "not-json", "no-choices"],
+)
+def test_what_passes_is_tried_again(stub: Start, fault: Reply) -> None:
+    server = stub(fault, fault)
+    found = dict(opened(server).answer(some()))
+    assert [one.text for one in found.values()] == [" yes"] * 3
+    assert len(server.asked()) == 1 + 3 + 2  # one of the probe, one each, and two again
+
+
+def test_retry_after_is_waited_for_in_seconds_and_until_a_date(stub: Start) -> None:
+    server = stub(status(429, Retry_After="0.6"))
+    backend = opened(server)
+    started = time.monotonic()
+    assert dict(backend.answer(some(1)))
+    assert time.monotonic() - started > 0.6
+    assert wire._retry_after(formatdate(time.time() + 30, usegmt=True)) == pytest.approx(30, abs=2)
+    assert wire._retry_after("soon") is None
+    assert wire._retry_after("-5") == 0
+
+
+def test_a_server_that_asks_for_an_hour_is_not_waited_for(stub: Start) -> None:
+    with pytest.raises(ModelError, match="asks to wait 3600 s"):
+        dict(opened(stub(status(429, Retry_After="3600"))).answer(some(1)))
+
+
+def test_what_does_not_pass_is_said(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "ATTEMPTS", 3)
+    server = stub()
+    backend = opened(server)
+    server.always = status(500, "on fire")
+    with pytest.raises(ModelError, match="on fire"):
+        dict(backend.answer(some(1)))
+    server.always = no_choices
+    with pytest.raises(ModelError, match="without any choices"):
+        dict(backend.answer(some(1)))
+    server.always = status(400, "temperature not supported")
+    with pytest.raises(ModelError, match="temperature not supported"):
+        dict(backend.answer(some(1)))
+
+
+def test_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "ATTEMPTS", 2)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with pytest.raises(ModelError, match="no connection"):
+        open_model(f"server:http://127.0.0.1:{port}/v1#parrot", 0, {"wait_initial": 0.01})
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ("server:http://127.0.0.1:1/v1", "does not say which model"),
+        ("server:ftp://x#m", "not the address"),
+        ("server:#m", "does not say which model"),
+        ("server:http://me:secret@127.0.0.1/v1#m", "holds a password"),
+    ],
+)
+def test_an_address_that_is_none(spec: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words) as error:
+        open_model(spec)
+    assert "secret" not in str(error.value)
+
+
+def test_an_unknown_model_names_the_known_ones(stub: Start) -> None:
+    server = stub()
+    server.always = None
+    server.RequestHandlerClass = type("Lost", (server.RequestHandlerClass,), {"do_POST": lambda self: _lost(self)})
+    with pytest.raises(ModelError, match="It has parrot"):
+        opened(server)
+
+
+def _lost(handler: Any) -> None:
+    handler.rfile.read(int(handler.headers["Content-Length"]))
+    send(handler, {"error": {"message": "no such model"}}, 404)
+
+
+# ------------------------------------------------------------------------------------------------ keys
+
+
+def test_the_key_is_sent_and_never_shown(stub: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(0)
+    monkeypatch.setenv(wire.KEY_VARIABLE, "sesame-1234")
+    monkeypatch.setattr(wire, "ATTEMPTS", 2)
+    server = stub()
+    backend = opened(server)
+    assert all(headers.get("Authorization") == "Bearer sesame-1234" for _, _, headers in server.seen)
+    server.always = status(500, "you sent Bearer sesame-1234")
+    with pytest.raises(ModelError) as error:
+        dict(backend.answer(some(1)))
+    server.always = status(401, "sesame-1234 is wrong")
+    with pytest.raises(ModelError, match="key is missing, wrong") as refused:
+        dict(backend.answer(some(1)))
+    assert "sesame" not in f"{error.value} {refused.value} {caplog.text} {backend.card} {backend.wire!r}"
+
+
+def test_openais_key_goes_to_nobody_else(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(wire.KEY_VARIABLE, raising=False)
+    monkeypatch.setenv(wire.OPENAI_VARIABLE, "not-for-you")
+    server = stub()
+    opened(server)
+    assert all("Authorization" not in headers for _, _, headers in server.seen)
+
+
+# --------------------------------------------------------------------------- cache, budget, capabilities
+
+
+def test_every_answer_is_kept_when_it_arrives_and_the_run_goes_on(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "ATTEMPTS", 2)
+    server = stub(*[lambda handler, body: False] * 5)
+    server.always = status(500, "gone")
+    requests = some(12)
+    with Cache() as cache:
+        with pytest.raises(ModelError, match="gone"):
+            answered(requests, opened(server, in_flight=1), cache, Tally())
+        server.always = None
+        tally = Tally()
+        found = answered(requests, opened(server), cache, tally)
+    assert len(found) == 12
+    assert tally.from_cache == 5
+
+
+def test_a_budget_of_tokens_stops_cleanly_and_a_larger_one_goes_on(stub: Start) -> None:
+    server = stub()
+    requests = some(20, max_tokens=8)
+    with Cache() as cache:
+        with pytest.raises(BudgetSpent, match=r"larger --budget") as spent:
+            answered(requests, opened(server, budget="100", in_flight=2), cache, Tally())
+        assert spent.value.exit_code == 6
+        sent = len(server.asked()) - 1
+        assert 0 < sent < 20
+        assert sent * 12 <= 100  # ten read and two written each, as the server says
+        tally = Tally()
+        assert len(answered(requests, opened(server, budget="10k"), cache, tally)) == 20
+    assert tally.from_cache == sent
+
+
+def test_a_budget_of_money_needs_a_price(stub: Start) -> None:
+    with pytest.raises(UsageError, match="needs a price"):
+        opened(stub(), budget="$1")
+    with pytest.raises(BudgetSpent, match=r"\$0.0001"):
+        dict(opened(stub(), budget="$0.0001", price="1/2").answer(some(20)))
+    for wrong in ("much", "0", "-5", "$1k"):
+        with pytest.raises(UsageError, match="not understood"):
+            opened(stub(), budget=wrong, price="1/2")
+
+
+def test_no_more_in_flight_than_asked_and_as_many(stub: Start) -> None:
+    server = stub()
+    server.always = lambda handler, body: bool(time.sleep(0.05))
+    dict(opened(server, in_flight=3).answer(some(12)))
+    assert server.most == 3
+
+
+def test_a_prompt_that_is_too_long_is_an_answer(stub: Start) -> None:
+    told = {"error": {"message": "This model's maximum context length is 4 tokens", "code": "context_length_exceeded"}}
+    server = stub(lambda handler, body: send(handler, told, 400))
+    (answer,) = dict(opened(server).answer(some(1))).values()
+    assert (answer.text, answer.end) == ("", TOO_LONG)
+
+
+def test_a_filter_is_a_refusal(stub: Start) -> None:
+    def filtered(handler: Any, body: Any) -> bool:
+        return send(handler, {"choices": [{"text": "", "finish_reason": "content_filter"}]})
+
+    (answer,) = dict(opened(stub(filtered)).answer(some(1))).values()
+    assert answer.end == "refused"
+
+
+def test_an_endpoint_that_ignores_echo_gives_no_likelihoods(stub: Start) -> None:
+    server = stub()
+    backend = opened(server)
+    assert backend.found.likelihood == "none"
+    assert WholeText.kind not in backend.supports
+    ran = call("run", "starter", "--model", f"server:{server.url}#parrot")
+    assert ran.code == 3
+    assert "cat-forced-choice" in ran.err
+
+
+def test_numbers_that_are_not_of_the_prompt_are_no_likelihoods(stub: Start) -> None:
+    """Generated tokens with log-probabilities, or the prompt with numbers that prefer shuffled words."""
+    from stereometer.backends.probe import SENTENCE, SHUFFLED, _scores, covers
+
+    class Lying:
+        def __init__(self, better: str) -> None:
+            self.better = better
+
+        def post(self, path: str, body: dict[str, Any]) -> Any:
+            words = body["prompt"].replace(" ", "\n ").split("\n")
+            value = -1.0 if body["prompt"] == self.better else -3.0
+            return {"choices": [{"logprobs": {"tokens": words, "token_logprobs": [None, *[value] * (len(words) - 1)]}}]}
+
+    assert _scores(Lying(SENTENCE), "m", "echo")
+    assert not _scores(Lying(SHUFFLED), "m", "echo")
+    assert not covers([(" yes", -0.1)], SENTENCE)
+    assert not covers([], SENTENCE)
+
+
+def test_vllms_way_of_scoring_prompts(stub: Start) -> None:
+    from stereometer.backends.probe import by_prompt_logprobs
+
+    class Served:
+        def post(self, path: str, body: dict[str, Any]) -> Any:
+            assert body["prompt_logprobs"] == 0
+            listed = [None, {"17": {"logprob": -2.5, "rank": 3, "decoded_token": " cat"}}]
+            return {"choices": [{"text": "x", "prompt_logprobs": listed}]}
+
+    assert by_prompt_logprobs(Served(), "m", "The cat") == [("", None), (" cat", -2.5)]
+
+
+def test_continuations_own_the_tokens_whose_first_letter_is_theirs() -> None:
+    from stereometer.backends.server import _row
+
+    text, start = Continuation("The cat", "sat down").joined
+    found = _row([("The", None), (" cat", -1.0), (" sat", -2.0), (" down", -3.0)], text, start)
+    assert list(found.column("logprob")) == [-2.0, -3.0]
+    assert _row([("The", None), (" cat sat", -1.0), (" down", -3.0)], text, start).end == "token-boundary"
+
+
+def test_ask_over_http_with_every_fault_in_between(stub: Start, tmp_path: Any) -> None:
+    from tests.unit.test_recognition import own_table
+
+    table = own_table(tmp_path / "own.csv", 80)
+    server = stub(*[status(429, Retry_After="0"), cut, not_json, status(502)] * 3)
+    ran = call(
+        "ask", table, "--model", f"server:{server.url}#parrot", "--column", "comment=text", "--column", "label=gold", "--size", 4,
+        "--repeats", 2, "--setting", "zero-shot", "--resamples", 100, "--out", tmp_path / "run", "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    result = ran.json["results"][0]
+    assert result["settings"]["repeats"] == 2
+    assert {row["n"] for row in result["estimates"] if not row["slice"]} == {32}

@@ -1,0 +1,129 @@
+"""Our own server over real HTTP: the same likelihoods as here, and an answer for every bad request."""
+
+from __future__ import annotations
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx2
+import pytest
+
+from stereometer.api import open_model, open_named
+from stereometer.backends.fake import Fake
+from stereometer.errors import ModelError, UsageError
+from stereometer.runner import Tally, computed
+from stereometer.serving import ModelServer, started
+from stereometer.types import Generate
+from tests.unit.commands import call
+
+
+@pytest.fixture
+def fake() -> Any:
+    server = started(Fake())
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def post(url: str, path: str, body: Any) -> httpx2.Response:
+    content = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return httpx2.post(f"{url}{path}", content=content, timeout=30)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("/completions", b"{", 400),
+        ("/completions", [1], 400),
+        ("/completions", {"prompt": 7}, 400),
+        ("/completions", {"prompt": "a", "max_tokens": -1}, 400),
+        ("/completions", {"prompt": "a", "temperature": 9}, 400),
+        ("/completions", {"prompt": "a", "stop": [3]}, 400),
+        ("/completions", {"prompt": "a", "model": "other"}, 404),
+        ("/chat/completions", {"messages": []}, 400),
+        ("/chat/completions", {"messages": [{"role": "user"}]}, 400),
+        ("/nowhere", {}, 404),
+    ],
+)
+def test_bad_requests_are_answered(fake: ModelServer, path: str, body: Any, status: int) -> None:
+    answer = post(fake.url, path, body)
+    assert answer.status_code == status
+    assert answer.json()["error"]["message"]
+    assert post(fake.url, "/completions", {"prompt": "Well?"}).status_code == 200
+
+
+def test_a_key_is_asked_for_where_one_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STEREOMETER_SERVER_KEY", "sesame")
+    server = started(Fake())
+    try:
+        assert post(server.url, "/completions", {"prompt": "a"}).status_code == 401
+        assert open_model(f"server:{server.url}#fake").found.completions
+        monkeypatch.setenv("STEREOMETER_SERVER_KEY", "wrong")
+        with pytest.raises(ModelError, match="key is missing, wrong"):
+            open_model(f"server:{server.url}#fake")
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def test_a_model_that_cannot_write_is_not_served(fake: ModelServer) -> None:
+    assert call("serve-model", "--model", "random").code == 3
+    assert call("serve-model", "--model", "ideal").code == 2
+    with pytest.raises(UsageError, match="cannot be listened on"):
+        ModelServer(Fake(), port=fake.server_address[1])
+
+
+def test_requests_that_wait_together_are_answered_together() -> None:
+    class Counting(Fake):
+        calls = 0
+
+        def answer(self, requests: Any) -> Any:
+            Counting.calls += 1
+            time.sleep(0.05)
+            return super().answer(requests)
+
+    server = started(Counting())
+    try:
+        with ThreadPoolExecutor(16) as pool:
+            found = list(pool.map(lambda at: post(server.url, "/completions", {"prompt": f"Question {at}"}).status_code, range(32)))
+        assert found == [200] * 32
+        assert Counting.calls <= 12
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+# --------------------------------------------------------------------------------- with a real model
+
+
+@pytest.mark.parametrize(("measure", "shape"), [("pair-sentence-likelihood", "pair"), ("cat-pseudo-likelihood", "cat")])
+def test_likelihoods_through_the_server_equal_the_local_ones(local: Any, served: str, measure: str, shape: str) -> None:
+    remote = open_model(f"server:{served}#smollm2-135m")
+    assert remote.found.likelihood == "echo"
+    items = open_named("starter").items(shape)
+    few = [*items[:4], *items[-4:]]
+    for one, other in zip(_scored(local, measure, few), _scored(remote, measure, few), strict=True):
+        assert one.values.keys() == other.values.keys()
+        assert all(one.values[name] == pytest.approx(other.values[name], abs=1e-4) for name in one.values), (one, other)
+
+
+def _scored(model: Any, measure: str, items: Any) -> list[Any]:
+    from stereometer import catalog
+    from stereometer.cache import Cache
+
+    with Cache() as cache:
+        return list(computed(items, catalog.find("measure", measure)(model, "sound"), model, cache, Tally()))
+
+
+def test_the_server_writes_what_the_model_writes(local: Any, served: str) -> None:
+    """At temperature 0 there is nothing to draw."""
+    remote = open_model(f"server:{served}#smollm2-135m")
+    asked = [Generate(text, max_tokens=6) for text in ("The capital of France is", "Once upon a time")]
+    asked.append(Generate(messages=(("user", "What is the capital of France?"),), max_tokens=8))
+    requests = {one.key: one for one in asked}
+    here, there = dict(local.answer(requests)), dict(remote.answer(requests))
+    assert {key: one.text for key, one in here.items()} == {key: one.text for key, one in there.items()}
+    long = Generate("word " * 20_000)
+    assert dict(remote.answer({long.key: long}))[long.key].end == "longer than the model's window"
