@@ -305,3 +305,19 @@ def test_too_little_text(zoo: Zoo, tmp_path: Path) -> None:
         call("train", "nsp", "--model", zoo.folder("bert"), "--out", tmp_path / "head", "--text", tmp_path / "text"), 4, "too few"
     )
     assert_refused(call("train", "nsp", "--model", "random", "--out", tmp_path / "head", "--text", tmp_path / "text"), 2, "is a baseline")
+
+
+@pytest.mark.parametrize("model", ["bert", "albert", "gpt2", "llama", "gemma3", "xlnet", "modernbert"])
+def test_a_layer_reached_early_is_the_layer(zoo: Zoo, model: str) -> None:
+    backend = zoo.backend(model)
+    pair = read_pair(backend, *PAIRS[1])
+    for layer in (1, 2):
+        features = Features(backend, "mean", layer)
+        inputs = {"input_ids": torch.tensor([pair.ids]), "attention_mask": torch.ones(1, len(pair), dtype=torch.long)}
+        if pair.segments and "token_type_ids" in backend.split.takes:
+            inputs["token_type_ids"] = torch.tensor([pair.segments])
+        with torch.inference_mode():
+            assert torch.allclose(features.states([pair]), features._hidden(inputs), atol=1e-6)
+    if model in ("bert", "llama"):
+        assert features._block is None or layer == 2
+        assert Features(backend, "mean", 1)._block is not None

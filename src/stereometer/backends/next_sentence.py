@@ -11,6 +11,7 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
@@ -122,14 +123,56 @@ class Features:
     def states(self, pairs: Sequence[PairTokens]) -> Tensor:
         """Of pairs of one length."""
         split = self.backend.split
-        trunk = self.trunk if self.trunk is not None else split.inner
         ids = torch.tensor([pair.ids for pair in pairs], device=split.device)
         inputs: dict[str, Any] = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
         if pairs[0].segments and "token_type_ids" in split.takes:
             inputs["token_type_ids"] = torch.tensor([pair.segments for pair in pairs], device=split.device)
         if not self.layer:
-            return trunk(**inputs)[0]  # type: ignore[no-any-return]
-        return trunk(**inputs, output_hidden_states=True).hidden_states[self.layer]  # type: ignore[no-any-return]
+            return self._trunk(**inputs)[0]  # type: ignore[no-any-return]
+        return self._hidden(inputs) if self._block is None else _until(self._block, self._trunk, inputs)
+
+    @property
+    def _trunk(self) -> Any:
+        return self.trunk if self.trunk is not None else self.backend.split.inner
+
+    def _hidden(self, inputs: dict[str, Any]) -> Tensor:
+        return self._trunk(**inputs, output_hidden_states=True).hidden_states[self.layer]  # type: ignore[no-any-return]
+
+    @cached_property
+    def _block(self) -> Any:
+        """The layer itself, where its output is what the model names so: the layers above it need not be computed."""
+        count = int(self._trunk.config.num_hidden_layers)
+        block = next(
+            (part[self.layer - 1] for part in self._trunk.modules() if isinstance(part, nn.ModuleList) and len(part) == count), None
+        )
+        if block is None:
+            return None
+        split = self.backend.split
+        inputs = {"input_ids": torch.arange(1, 9, device=split.device).view(2, 4) % split.vocabulary}
+        with torch.inference_mode():
+            found, named = _until(block, self._trunk, inputs), self._hidden(inputs)
+        return block if found.shape == named.shape and torch.allclose(found, named, atol=1e-5, rtol=1e-5) else None
+
+
+class _Reached(Exception):
+    """Carries a layer's output out of the model that would go on."""
+
+
+def _until(block: Any, trunk: Any, inputs: dict[str, Any]) -> Tensor:
+    """A layer's output; what comes after it is not computed."""
+
+    def stop(part: Any, given: Any, output: Any) -> None:
+        raise _Reached(output[0] if isinstance(output, tuple) else output)
+
+    hook = block.register_forward_hook(stop)
+    try:
+        trunk(**inputs)
+    except _Reached as reached:
+        states: Tensor = reached.args[0]
+        return states
+    finally:
+        hook.remove()
+    raise AssertionError("the layer was not called")
 
 
 @dataclass(frozen=True)
