@@ -29,6 +29,8 @@ VARIANTS: tuple[Variant, ...] = ("paper", "printed", "sound")
 
 SERVER = "server:"
 """Before the address of a model server."""
+SERVED = ("budget", "price", "in_flight", "timeout")
+"""Options that are of servers alone."""
 FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".gz")
 CLASSIFIER = "sentiment:"
 """Before the folder or name of a text-classification model."""
@@ -88,7 +90,7 @@ def open_model(name: str, seed: int = 0, options: Mapping[str, Any] | None = Non
     from stereometer.backends.checkpoint import Options
     from stereometer.backends.open import open_checkpoint
 
-    chosen = dict(options or {})
+    chosen = {key: value for key, value in (options or {}).items() if key not in SERVED}
     negative = chosen.pop("negative_label", None)
     if name.startswith(CLASSIFIER):
         from stereometer.backends.classifier import open_classifier
@@ -173,7 +175,7 @@ def jobs(
         raise UsageError(f"The limit is {limit}. At least one item is needed. Leave it out for all of them.")
     for benchmark in [open_chosen(name, choice) if choice else open_named(name, data) for name in names]:
         for shape, measure in _chosen(benchmark, measures):
-            yield _job(benchmark, shape, measure, model, settings, limit, within_word)
+            yield job_for(benchmark, shape, measure, model, settings, limit, within_word)
 
 
 def _chosen(benchmark: Benchmark, measures: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
@@ -188,14 +190,14 @@ def _chosen(benchmark: Benchmark, measures: Sequence[str]) -> list[tuple[str, Se
     return found
 
 
-def _job(
+def job_for(
     benchmark: Benchmark,
     shape: str,
     measures: Sequence[str],
     model: Backend | System,
     settings: Settings,
     limit: int | None,
-    within_word: bool,
+    within_word: bool = False,
 ) -> Job:
     items = limited(benchmark.items(shape), limit)
     for name in measures:
@@ -209,7 +211,8 @@ def _job(
         return Job(Task(benchmark, items, name, SUMMARIES[shape], model.card, model.scoring, settings, limit), model)
     measure = _first_answerable(measures, model, settings.variant, within_word)
     warnings = tuple(getattr(model, "warnings", ())) if settings.variant == "paper" else ()
-    task = Task(benchmark, items, measure.name, measure.summarize, model.card, "computed", settings, limit, notes=warnings)
+    asked = getattr(measure, "asked", {})
+    task = Task(benchmark, items, measure.name, measure.summarize, model.card, "computed", settings, limit, notes=warnings, asked=asked)
     return Job(task, Asking(measure, model))
 
 

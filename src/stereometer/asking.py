@@ -105,6 +105,28 @@ def notes_for(measure: Recognition) -> tuple[str, ...]:
     return tuple(notes)
 
 
+# -------------------------------------------------------------------------------------- forced choice
+
+CHOICES = {"cat": "cat-forced-choice", "pair": "pair-forced-choice"}
+
+
+def choice_jobs(
+    benchmark: Benchmark, model: Backend, settings: Settings, how: Asking, chat: bool | None, limit: int | None = None
+) -> Iterator[api.Job]:
+    """Forced choice on each shape of a set, and the likelihoods beside it where they are asked for."""
+    shapes = [shape for shape in benchmark.shapes if shape in CHOICES and shape in benchmark.measures]
+    if not shapes:
+        raise UsageError(f"{benchmark.name} has no comments, CATs or pairs. Only those can be asked about in words. Name another set.")
+    for shape in shapes:
+        measure = catalog.find("measure", CHOICES[shape])(model, settings.variant, system=how.system, chat=chat)
+        items = limited(benchmark.items(shape), limit)
+        notes = (f"Asked as a conversation; chat template: {measure.template_by}.",) if measure.chat else ()
+        task = Task(benchmark, items, measure.name, measure.summarize, model.card, "computed", settings, limit, notes, asked=measure.asked)
+        yield api.Job(task, api.Asking(measure, model))
+        if how.likelihood:
+            yield api.job_for(benchmark, shape, benchmark.measures[shape], model, settings, limit)
+
+
 # ------------------------------------------------------------------------------------------ replaying
 
 

@@ -8,7 +8,8 @@ from typing import Annotated, Optional
 import typer
 
 from stereometer.cli import aligning, combining, studying
-from stereometer.cli.asking import Category, Column, ReplaySetting, ask
+from stereometer.cli.asking import Budget, Category, Column, InFlight, Price, ReplaySetting, Timeout, ask
+from stereometer.cli.calibrating import calibrate
 from stereometer.cli.guard import guarded
 from stereometer.cli.options import (
     AllowPickle,
@@ -86,6 +87,10 @@ def run(
     traits: Traits = None,
     templates: Templates = None,
     text: RunningText = None,
+    budget: Budget = None,
+    price: Price = None,
+    in_flight: InFlight = 8,
+    timeout: Timeout = 60.0,
     require: Require = None,
     json: Json = False,
 ) -> None:
@@ -95,14 +100,26 @@ def run(
 
     options = {"device": device, "dtype": dtype, "threads": threads, "allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
     options |= {"head": str(head or ""), "negative_label": negative_label}
+    served = {"budget": budget, "price": price, "in_flight": in_flight, "timeout": timeout}
     asked = Measuring(variant, seed, resamples, coverage, out, require or [], json)
     run_command(
-        asked, benchmarks, model, measure or [], data, limit, cache, dry_run, within_word, options, choice_of(groups, traits, templates, text, seed)
+        asked,
+        benchmarks,
+        model,
+        measure or [],
+        data,
+        limit,
+        cache,
+        dry_run,
+        within_word,
+        options | served,
+        choice_of(groups, traits, templates, text, seed),
     )
 
 
 app.command()(ask)
 app.command("serve-model")(serve_model)
+app.command()(calibrate)
 
 
 @app.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
@@ -100,11 +101,39 @@ def ask(
     chosen = asking.Sample(sample_of(sample), size, threshold, words_of(category or []), edits)
     local = {"device": device, "dtype": dtype, "threads": threads, "allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
     served = {"budget": budget, "price": price, "in_flight": in_flight, "timeout": timeout}
-    comments = asking.open_comments(benchmark, data, columns_of(column or [], list(chosen.words), neither))
-    found = api.open_model(model, seed, served if model.startswith(api.SERVER) else local)
-    jobs = asking.jobs(comments, names, asking.writing(found), settings, how, chosen, limit)
-    finished = list(api.execute_all(jobs, out, cache, watch))
-    tell(finished, json)
+    found = asking.open_comments(benchmark, data, columns_of(column or [], list(chosen.words), neither))
+    asked = asking.writing(api.open_model(model, seed, served if model.startswith(api.SERVER) else local))
+    if "comment" in found.shapes:
+        tell(list(api.execute_all(asking.jobs(found, names, asked, settings, how, chosen, limit), out, cache, watch)), json)
+    else:
+        choices = asking.choice_jobs(found, asked, settings, how, True if chat else None, limit)
+        tell_choices(list(api.execute_all(choices, out, cache, watch)), json)
+
+
+def tell_choices(finished: Sequence[Any], json: bool) -> None:
+    """Forced choice with its habits, and held against the likelihoods where those were asked for."""
+    from stereometer import calibration
+    from stereometer.cli.calibrating import print_calibration
+    from stereometer.cli.said import print_habits
+    from stereometer.cli.tables import print_json, print_results
+
+    pairs = [
+        (likely.folder, choice.folder)
+        for choice, likely in pairwise(finished)
+        if "forced-choice" in choice.result.measure and "forced-choice" not in likely.result.measure
+    ]
+    held = [calibration.calibrate(*pair) for pair in pairs]
+    if json:
+        results = [one.result.as_json() for one in finished]
+        print_json({"schema": "chosen@1", "results": results, "calibration": [one.as_json() for one in held]})
+    else:
+        for one in finished:
+            print_results([one.result])
+            print_habits(one.result)
+        for table in held:
+            print_calibration(table)
+    for one in finished:
+        say(f"Stored in {one.folder}")
 
 
 def tell(finished: Sequence[Any], json: bool) -> None:

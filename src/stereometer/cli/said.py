@@ -93,3 +93,16 @@ def _words(rows: Rows, said: Mapping[str, Any], result: Result) -> str:
         "Chance is an accuracy of 50 where a category is asked about as often as not; answering always the same way is right that often."
     )
     return "\n".join(lines)
+
+
+def print_habits(result: Result) -> None:
+    """Forced choice: whether the place of an option decides, and how many answers could not be read."""
+    found = {one.name: one for one in result.estimates if not one.slice}
+    if "first_position" not in found:
+        return
+    position, agree = found["first_position"], found["order_agreement"]
+    out = console()
+    if position.value is not None:
+        out.print(f"the first option is chosen {cell(position)} % of the time: {position.verdict} ({p_value(position.p)})")
+    if agree.value is not None:
+        out.print(f"both orders agree in {cell(agree)} % of the comparisons")

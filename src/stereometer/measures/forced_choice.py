@@ -23,7 +23,7 @@ from stereometer.measures.context_association import filled
 from stereometer.measures.recognition.reading import EMPTY, REFUSALS, REFUSED, UNPARSED
 from stereometer.stats.intervals import generator, percentile, resampled_clusters, wilson
 from stereometer.stats.tests import sign_test
-from stereometer.types import UNWRITTEN, Answer, Backend, Estimate, Generate, Request, Score, Settings, Skip, Variant
+from stereometer.types import UNWRITTEN, Answer, Backend, Estimate, Generate, Request, Score, Settings, Skip, Variant, digest_of
 
 MOST_TOKENS = 8
 LETTERS = "AB"
@@ -37,6 +37,10 @@ Comparison = tuple[str, str]
 @cache
 def template(name: str) -> str:
     return resources.files("stereometer.measures").joinpath("choices", f"{name}.txt").read_text("utf-8").removesuffix("\n")
+
+
+def _prompts_digest() -> str:
+    return digest_of([template(name) for name in ("next-sentence", "sentence")])[:16]
 
 
 def prompt(name: str, first: str, second: str, context: str = "") -> str:
@@ -72,6 +76,15 @@ class ForcedChoice:
     chat: bool
     seed: int = 0
     system: str = ""
+
+    template_by: str = ""
+    """Whose chat template is applied."""
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What a result records of the asking."""
+        found: dict[str, Any] = {"chat": self.chat, "temperature": 0.0, "max_tokens": MOST_TOKENS, "prompts": _prompts_digest()}
+        return found | ({"chat_template": self.template_by, "system": digest_of(self.system)[:16]} if self.chat else {})
 
     # ------------------------------------------------------------------------------------------- asking
 
@@ -206,8 +219,11 @@ class Binder:
             raise ModelError(
                 f"{backend.card.name} cannot answer {self.name}. It needs generate; the model answers {', '.join(sorted(backend.supports))}. Choose another measure."
             )
-        talks = bool(getattr(backend, "chat_template", "")) if chat is None else chat
-        return ForcedChoice(f"{self.name}@1", self.reads, variant, talks, system=system)
+        by = getattr(backend, "chat_template", "")
+        talks = bool(by) if chat is None else chat
+        if talks and not by:
+            raise ModelError(f"{backend.card.name} has no chat template. It was not taught to hold a conversation. Ask without --chat.")
+        return ForcedChoice(f"{self.name}@1", self.reads, variant, talks, system=system, template_by=by)
 
 
 CAT = Binder("cat-forced-choice", "cat")

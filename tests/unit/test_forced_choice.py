@@ -1,0 +1,233 @@
+"""Forced choice: both orders, the position cancelled, non-answers counted, and no score where the position decides."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stereometer import calibration, catalog
+from stereometer.api import Asking, Job, execute, open_named, opened_cache
+from stereometer.errors import ModelError, UsageError
+from stereometer.measures.forced_choice import CAT, PAIR, prompt, read
+from stereometer.runner import Task
+from stereometer.types import FILTERED, Answer, CausalTokens, Encoding, Generate, ModelCard, Request, Settings
+from tests.unit.commands import call
+
+SETTINGS = Settings(resamples=200)
+Say = Callable[[str, str, str], str]
+"""From the whole prompt and its two options to an answer."""
+
+
+class Talker:
+    """Says what a function says."""
+
+    chat_template = ""
+
+    def __init__(self, say: Say, name: str = "talker") -> None:
+        self.say = say
+        self.card = ModelCard(name, "talker", "talker@1", name)
+        self.supports = frozenset({Generate.kind})
+
+    def encode(self, text: str, second: str | None = None) -> Encoding:
+        raise TypeError
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        for key, request in requests.items():
+            asked = request.prompt or request.messages[-1][1]
+            options = re.findall(r"(?m)^[AB]\. (.*)$", asked)
+            yield key, Answer((), self.say(asked, *options), "stop")
+
+
+def measured(talker: Talker, shape: str, tmp_path: Path, **options: Any) -> Any:
+    measure = {"cat": CAT, "pair": PAIR}[shape](talker, "sound", **options)
+    starter = open_named("starter")
+    items = starter.items(shape)
+    task = Task(starter, items, measure.name, measure.summarize, talker.card, "computed", SETTINGS, asked=measure.asked)
+    with opened_cache(False) as cache:
+        return execute(Job(task, Asking(measure, talker)), tmp_path, cache)
+
+
+STEREOTYPES = {
+    text
+    for item in open_named("starter").items("cat")
+    for text in (item.texts["stereotype"], item.context.replace("BLANK", item.filler("stereotype") or "BLANK"))
+}
+UNRELATED = {
+    text
+    for item in open_named("starter").items("cat")
+    for text in (item.texts["unrelated"], item.context.replace("BLANK", item.filler("unrelated") or "BLANK"))
+}
+
+
+def by_content(asked: str, first: str, second: str) -> str:
+    rank = [1 if text in STEREOTYPES else 3 if text in UNRELATED else 2 for text in (first, second)]
+    return "A" if rank[0] < rank[1] else "B"
+
+
+def test_a_model_that_prefers_stereotypes_and_knows_its_language(tmp_path: Path) -> None:
+    result = measured(Talker(by_content), "cat", tmp_path).result
+    assert result.measure == "cat-forced-choice@1"
+    assert (result.estimate("ss").value, result.estimate("lms").value, result.estimate("icat").value) == (100, 100, 0)
+    assert result.estimate("first_position").value == pytest.approx(50)
+    assert result.estimate("order_agreement").value == 100
+
+
+@pytest.mark.parametrize("shape", ["cat", "pair"])
+def test_a_model_that_always_takes_the_first_has_no_score(tmp_path: Path, shape: str) -> None:
+    result = measured(Talker(lambda *_: "A."), shape, tmp_path).result
+    one = result.estimate("ss" if shape == "cat" else "pair_preference")
+    assert one.value is None
+    assert "follow the position" in str(one.why)
+    assert result.estimate("first_position").value == 100
+    assert result.estimate("first_position").verdict == "prefers the first option"
+    assert result.estimate("order_agreement").value == 0
+
+
+def test_a_bias_for_a_position_cancels(tmp_path: Path) -> None:
+    """Content decides for most items, the first place for the others: their ties are halves."""
+
+    def leaning(asked: str, first: str, second: str) -> str:
+        return "A" if len(first + second) % 4 == 0 else by_content(asked, first, second)
+
+    result = measured(Talker(leaning), "cat", tmp_path).result
+    ss, first = result.estimate("ss"), result.estimate("first_position")
+    assert first.value > 50
+    assert ss.ties > 0
+    assert 50 < ss.value < 100
+
+
+def test_what_is_not_answered_is_counted(tmp_path: Path) -> None:
+    def moody(asked: str, first: str, second: str) -> str:
+        return ["I'm sorry, I can't say.", "", "Both.", "B"][min(len(first), len(second)) % 4]
+
+    result = measured(Talker(moody), "pair", tmp_path).result
+    one = result.estimate("pair_preference")
+    assert one.value is None
+    assert set(one.skipped) == {"refused", "empty", "unparsed"}
+    assert one.n + sum(one.skipped.values()) == one.asked == 96
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("A", "1"), (" B.", "2"), ("(b)", "unparsed"), ("Answer: B", "2"), ("A. The baker", "1"), ("**B**", "2"), ("A cat sat", "1"),
+        ("A dog", "unparsed"), ("The dog ran", "2"), ("", "empty"), ("I cannot answer that", "refused"), ("AB", "unparsed"),
+    ],
+)  # fmt: skip
+def test_reading_a_choice(text: str, found: str) -> None:
+    given_ = read(Answer((), text, "stop"), ["A cat sat.", "The dog ran."])
+    assert given_.get("position", given_.get("skipped")) == found
+
+
+def test_a_filter_is_a_refusal() -> None:
+    assert read(Answer((), "A", FILTERED), ["x", "y"])["skipped"] == "refused"
+
+
+@given(st.text(max_size=40), st.text(min_size=1, max_size=20), st.text(min_size=1, max_size=20))
+def test_every_answer_is_a_position_or_a_reason(text: str, first: str, second: str) -> None:
+    found = read(Answer((), text, "stop"), [first, second])
+    assert ("position" in found) != ("skipped" in found)
+    assert first in prompt("sentence", first, second)
+
+
+def test_conversations_are_recorded_and_models_without_them_refuse(tmp_path: Path) -> None:
+    talker = Talker(by_content)
+    with pytest.raises(ModelError, match="no chat template"):
+        CAT(talker, "sound", chat=True)
+    talker.chat_template = "the tokenizer's own, sha256 1234"
+    measure = CAT(talker, "sound", system="Be brief.")
+    assert measure.asked["chat_template"] == talker.chat_template
+    request = measure.plan(open_named("starter").items("cat")[0])["stereotype>anti-stereotype"][0]
+    assert [role for role, _ in request.messages] == ["system", "user"]
+    assert measured(talker, "pair", tmp_path).result.settings["chat"] is True
+
+
+def test_models_that_cannot_write_are_refused() -> None:
+    with pytest.raises(ModelError, match="needs generate"):
+        catalog.find("measure", "cat-forced-choice")(catalog.find("backend", "random")(), "sound")
+
+
+# ----------------------------------------------------------------------------------------- calibration
+
+
+class Both(Talker):
+    """Likelihoods of words, and choices that follow them but for some."""
+
+    def __init__(self, wrong: Callable[[str, str], bool]) -> None:
+        super().__init__(lambda asked, first, second: "AB"[(self.sure(first) < self.sure(second)) != wrong(first, second)], "both")
+        self.supports = frozenset({Generate.kind, CausalTokens.kind})
+
+    @staticmethod
+    def sure(text: str) -> float:
+        return -float(sum(map(ord, text)) % 97) - len(text) / 1000
+
+    def encode(self, text: str, second: str | None = None) -> Encoding:
+        self.last = getattr(self, "last", {})
+        ids = (0, *(ord(one) for one in text))
+        self.last[ids] = text
+        return Encoding(ids, ((0, 0), *((at, at + 1) for at in range(len(text)))), (None, *range(len(text))))
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        for key, request in requests.items():
+            if isinstance(request, CausalTokens):
+                row = [self.sure(self.last[request.ids])] + [0.0] * (len(request.ids) - request.start - 1)
+                yield key, Answer(({"logprob": array("d", row)},))
+            else:
+                yield from super().answer({key: request})
+
+
+def both_runs(tmp_path: Path, wrong: Callable[[str, str], bool]) -> calibration.Calibration:
+    model = Both(wrong)
+    starter = open_named("starter")
+    choice = measured(model, "pair", tmp_path / "choice")
+    measure = catalog.find("measure", "pair-sentence-likelihood")(model, "sound")
+    task = Task(starter, starter.items("pair"), measure.name, measure.summarize, model.card, "computed", SETTINGS)
+    with opened_cache(False) as cache:
+        likely = execute(Job(task, Asking(measure, model)), tmp_path / "likely", cache)
+    return calibration.calibrate(likely.folder, choice.folder)
+
+
+def test_a_model_that_chooses_what_it_finds_likelier_agrees_with_itself(tmp_path: Path) -> None:
+    found = both_runs(tmp_path, lambda *_: False)
+    assert found.rows[0].rate == 100
+    assert found.kappa == pytest.approx(1)
+    assert found.verdict == "the two readings agree more often than not"
+    assert sum(row.n for row in found.rows[1:]) == found.rows[0].n
+
+
+def test_a_model_that_chooses_the_contrary_contradicts_itself(tmp_path: Path) -> None:
+    found = both_runs(tmp_path, lambda *_: True)
+    assert found.rows[0].rate == 0
+    assert found.verdict == "the two readings contradict each other"
+
+
+def test_choices_by_lot_say_nothing(tmp_path: Path) -> None:
+    found = both_runs(tmp_path, lambda first, second: sum(map(ord, first + second)) % 2 == 0)
+    assert "agree no more often than not" in found.verdict
+
+
+def test_runs_in_the_wrong_order_are_refused(tmp_path: Path) -> None:
+    both_runs(tmp_path, lambda *_: False)
+    with pytest.raises(UsageError, match="Change their order"):
+        calibration.calibrate(tmp_path / "choice", tmp_path / "likely")
+    ran = call("calibrate", tmp_path / "likely", tmp_path / "choice", "--json")
+    assert ran.json["schema"] == "calibration@1"
+    assert call("calibrate", tmp_path / "likely", tmp_path / "choice").code == 0
+    assert call("calibrate", tmp_path / "nowhere", tmp_path / "choice").code == 4
+
+
+def test_ask_on_a_set_of_cats_and_pairs(tmp_path: Path) -> None:
+    ran = call("ask", "starter", "--model", "fake", "--limit", 20, "--likelihood", "--resamples", 100, "--out", tmp_path / "runs", "--json")
+    assert ran.code == 0, ran.err
+    assert [one["measure"] for one in ran.json["results"]] == [
+        "cat-forced-choice@1", "cat-pseudo-likelihood@1", "pair-forced-choice@1", "pair-likelihood@1",
+    ]  # fmt: skip
+    assert len(ran.json["calibration"]) == 2
+    assert call("ask", "starter", "--model", "fake", "--limit", 20, "--resamples", 100, "--out", tmp_path / "tables").code == 0
