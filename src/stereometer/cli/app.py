@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from stereometer.cli import aligning, combining, studying
+from stereometer.cli import aligning, combining, intersecting, studying
 from stereometer.cli.asking import Budget, Category, Column, InFlight, Price, ReplaySetting, Timeout, ask
 from stereometer.cli.calibrating import calibrate
 from stereometer.cli.guard import guarded
@@ -280,6 +280,7 @@ def cache_clear(json: Json = False) -> None:
 
 
 aligning.register(app)
+intersecting.register(app)
 combining.register(app)
 studying.register(app)
 

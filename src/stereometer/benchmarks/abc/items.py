@@ -9,11 +9,12 @@ from importlib import resources
 from itertools import product
 from pathlib import Path
 
-from stereometer.benchmarks.abc.groups import PERSON, Group, Rules, choose_groups, read_groups, read_rules
+from stereometer.benchmarks.abc.groups import PERSON, Group, Rules, choose_groups, pairs, read_groups, read_rules
 from stereometer.benchmarks.abc.sentences import told
 from stereometer.benchmarks.abc.templates import Sentence, Template, choose_templates, read_templates
 from stereometer.benchmarks.abc.traits import POLES, Trait, read_traits
 from stereometer.benchmarks.benchmark import Benchmark, Shapes, Source
+from stereometer.errors import UsageError
 from stereometer.types import Slice
 
 FILES = ("groups.csv", "traits.csv", "templates.csv")
@@ -154,6 +155,10 @@ class Choice:
     text: Path | None = None
     """Running text, for measures that read natural sentences."""
     seed: int = 0
+    pairs: bool = False
+    """Also every pair of the groups that makes sense."""
+    rules: Path | None = None
+    """A table of one's own of groups that do not combine."""
 
 
 def grid(choice: Choice) -> Grid:
@@ -175,10 +180,23 @@ def _file(given: Sequence[str]) -> Path | None:
     return Path(given[0]) if len(given) == 1 and given[0].endswith(TABLE_SUFFIXES) else None
 
 
+def crossed(found: Grid, rules: Path | None = None) -> tuple[Group, ...]:
+    """Every pair of the groups that rules and grammar allow."""
+    met = tuple(pairs(found.groups, read_rules(rules, found.groups) if rules else found.rules()))
+    if not met:
+        raise UsageError(
+            "No two of the groups combine. Pairs need a group that can stand first and rules that allow them. Name more groups."
+        )
+    return met
+
+
 def chosen_benchmark(choice: Choice) -> Benchmark:
     """The items of a choice, which no card can vouch for: a note says what they are."""
     found = grid(choice)
-    note = f"{len(found.groups)} groups, {len(found.traits)} traits, {len(found.templates)} templates, chosen from the packaged ones or the user's own."
+    met = crossed(found, choice.rules) if choice.pairs else ()
+    joined = f", {len(met)} ordered pairs of them" if met else ""
+    note = f"{len(found.groups)} groups{joined}, {len(found.traits)} traits, {len(found.templates)} templates, chosen from the packaged ones or the user's own."
+    found = replace(found, groups=(*found.groups, *met))
     files = ", ".join(str(one) for one in (_file(choice.groups), choice.traits, _file(choice.templates), choice.text) if one)
     shapes, measures = dict(found.shapes), SOURCE.measures
     if choice.text is not None:

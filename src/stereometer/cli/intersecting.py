@@ -1,0 +1,146 @@
+"""intersect: groups where they meet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from stereometer.cli.guard import guarded
+from stereometer.cli.options import AllowPickle, Coverage, Device, Dtype, Json, Out, Resamples, Seed, Threads, TrustRemoteCode, Variant
+from stereometer.cli.traits import Groups, Templates, Traits, parts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+    from rich.table import Table
+
+    from stereometer.types import Estimate, Result
+
+DEFAULT_TEMPLATES = ("singular", "plural")
+SHOWN = 10
+"""Emergent traits on a terminal; fifty are in the result."""
+ORDER = {
+    "tau_first_part": "with its first part",
+    "tau_second_part": "with its second part",
+    "tau_closer_part": "with the closer part",
+    "tau_reversed": "with the same the other way round",
+}
+
+
+@guarded
+def intersect(
+    model: Annotated[str, typer.Option("--model", "-m", help="A model.")],
+    groups: Groups = None,
+    traits: Traits = None,
+    templates: Templates = None,
+    measure: Annotated[Optional[str], typer.Option(help="A measure of abc; by default SeT.")] = None,  # noqa: UP045
+    variant: Variant = "sound",
+    rules: Annotated[Optional[Path], typer.Option(help="A table `one, other` of groups or domains that do not combine.")] = None,  # noqa: UP045
+    expected: Annotated[Optional[Path], typer.Option(help="A table `group, adjective` of traits expected to emerge.")] = None,  # noqa: UP045
+    seed: Seed = 0,
+    resamples: Resamples = 2_000,
+    coverage: Coverage = 0.90,
+    out: Out = None,
+    device: Device = "cpu",
+    dtype: Dtype = "float32",
+    threads: Threads = None,
+    allow_pickle: AllowPickle = False,
+    trust_remote_code: TrustRemoteCode = False,
+    json: Json = False,
+) -> None:
+    """Measure all pairs of groups that make sense, and ask what order, domain and meeting do."""
+    from stereometer import api
+    from stereometer.alignment.intersect import Ask, check_tables
+    from stereometer.alignment.intersect import intersect as met
+    from stereometer.benchmarks.abc.items import Choice
+    from stereometer.cli.guard import say
+    from stereometer.cli.measuring import watch
+    from stereometer.cli.tables import print_json
+
+    settings = api.settings_for(variant, seed, resamples, coverage)
+    choice = Choice(parts(groups), traits, parts(templates) or DEFAULT_TEMPLATES, pairs=True, rules=rules)
+    ask = Ask(choice, settings, expected)
+    check_tables(ask)  # a mistake in a table is told before a model is loaded
+    api.check_names([model], [measure] if measure else [])
+    options = {"device": device, "dtype": dtype, "threads": threads, "allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
+    asked = api.jobs(["abc"], api.open_model(model, seed, options), [measure] if measure else [], settings, None, None, choice=choice)
+    (run,) = api.execute_all(asked, out / "scores" if out else None, watch=watch)
+    result, folder = met(run.folder, ask, out / "intersection" if out else None)
+    if json:
+        print_json(result.as_json())
+    else:
+        _print(result)
+    say(f"Stored in {run.folder} (scores) and {folder}")
+
+
+def _print(result: Result) -> None:
+    from rich.markup import escape
+
+    from stereometer.cli.tables import console
+
+    out = console()
+    out.print(f"\n[bold]Where groups meet[/] · [bold]{escape(result.model)}[/] · {result.measure} · variant {result.variant}")
+    for note in result.notes:
+        out.print(f"  note: {escape(note)}")
+    named = {one.name: one for one in result.estimates if not one.slice}
+    out.print("\n[bold]A pair's profile and its parts'[/] (mean tau over pairs)")
+    for name, words in ORDER.items():
+        out.print(f"  {words}: {_value(named[name])}, {named[name].n} of {named[name].asked} pairs")
+    _print_dominance(out, [one for one in result.estimates if one.name == "dominance"])
+    for direction in ("above", "below"):
+        _print_emergent(out, direction, result)
+    for name in ("expected_precision", "expected_recall"):
+        if name in named:
+            chance = named.get(f"{name}_chance")
+            beside = f", chance {chance.value:.2f}: {named[name].verdict}" if chance and chance.value is not None else ""
+            out.print(f"{name.replace('_', ' ')}: {_value(named[name])}, {named[name].n} of {named[name].asked}{beside}")
+    out.print("[dim]An emergent trait fits the pair better than either part; whether people think so is another question.[/]")
+
+
+def _value(one: Estimate) -> str:
+    if one.value is None:
+        return f"none ({one.why})"
+    return f"{one.value:.2f}" if one.low is None else f"{one.value:.2f} \\[{one.low:.2f}, {one.high:.2f}]"
+
+
+def _table(*titles: str) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in titles:
+        table.add_column(title)
+    return table
+
+
+def _print_dominance(out: Console, found: Sequence[Estimate]) -> None:
+    from rich.markup import escape
+
+    from stereometer.cli.tables import p_value
+
+    table = _table("two domains", "pairs", "tau with the first less tau with the second", "says")
+    for one in sorted(found, key=lambda one: -abs(one.value or 0.0)):
+        says = f"{one.verdict} ({p_value(one.p_adjusted)})"
+        table.add_row(escape(f"{one.slice['domain']}, {one.slice['other_domain']}"), f"{one.n} / {one.asked}", _value(one), escape(says))
+    out.print("\n[bold]Which domain dominates[/] (a difference of 0.1 or more)")
+    out.print(table)
+
+
+def _print_emergent(out: Console, direction: str, result: Result) -> None:
+    from rich.markup import escape
+
+    cells = result.estimate("emergent_cells", direction=direction)
+    side = "above the larger part" if direction == "above" else "below the smaller part"
+    out.print(f"\n[bold]Traits that emerge, {side}[/]: {cells.value:.0f} of {cells.n} beyond noise (false-discovery rate 0.05)")
+    table = _table("pair", "adjective", "increase", "p", "adjusted", "says")
+    listed = [one for one in result.estimates if one.name == "emergence" and one.slice["direction"] == direction]
+    for one in listed[:SHOWN]:
+        p, adjusted = f"{one.p:.4f}", f"{one.p_adjusted:.4f}"
+        table.add_row(escape(one.slice["group"]), escape(one.slice["adjective"]), f"{one.value:+.3f}", p, adjusted, str(one.verdict))
+    out.print(table)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("intersect")(intersect)
