@@ -14,6 +14,7 @@ from stereometer import api, runs
 from stereometer.errors import DataError, StereometerError
 from stereometer.hygiene.audit import Asked, audit
 from stereometer.hygiene.errata import ACTIONS, read_errata
+from stereometer.hygiene.flags import FLAGS
 from stereometer.report import write_report
 from stereometer.restriction import AUDIT, load_audit
 from stereometer.types import Settings
@@ -194,3 +195,16 @@ def test_examples_of_hidden_items_stay_hidden(dev: Path) -> None:
 def test_settings_are_part_of_what_is_told(dev: Path) -> None:
     found = audit(str(dev), asked=replace(Asked(), agreed=0.8), settings=QUICK)
     assert (found.agreed, found.schema) == (0.8, "audit@1")
+
+
+def test_the_example_in_the_docs_is_an_errata_file(tmp_path: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs" / "hygiene.md").read_text(encoding="utf-8")
+    (tmp_path / "e.toml").write_text(text.split("```toml")[1].split("```")[0])
+    found = audit("starter", asked=Asked(counting=["article"], errata=tmp_path / "e.toml"), settings=QUICK)
+    assert (found.errata, found.shapes[0].dropped, found.shapes[0].kept, found.shapes[0].corrected) == ("2026-11-16", 1, 1, 1)
+
+
+def test_every_flag_is_in_the_docs_as_the_program_defines_it() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "hygiene.md").read_text(encoding="utf-8")
+    for flag in FLAGS:
+        assert f"| `{flag.name}` | {flag.definition} |" in text

@@ -94,7 +94,7 @@ def analyze(
     loaded = [(Path(folder), runs.load_result(Path(folder))) for folder in run_folders]
     for folder, result in loaded:
         check_same(benchmark, result, folder)
-    backend, judged = _judge(model, options)
+    backend, judged = _judge(model, options, benchmark.card.language)
     frequency, notes = _reference(benchmark)
     shapes = [_shape(benchmark, shape, loaded, backend, frequency, top, ends, chosen) for shape in benchmark.sentence_shapes()]
     told = {"seed": chosen.seed, "resamples": chosen.resamples, "level": chosen.level, "smoothing": keywords.SMOOTHING}
@@ -108,8 +108,10 @@ def check_same(benchmark: Benchmark, result: Result, folder: Path) -> None:
         )
 
 
-def _judge(model: str, options: Mapping[str, Any] | None) -> tuple[Backend | None, str]:
-    """The sentiment backend; without its package the rest of the analysis still stands."""
+def _judge(model: str, options: Mapping[str, Any] | None, language: str) -> tuple[Backend | None, str]:
+    """The sentiment backend; without its package, or where it reads another language, the rest of the analysis still stands."""
+    if model == "sentiment" and keywords.other_than_english(language):
+        return None, f"not judged: VADER reads English, the items are {language}; name a classifier with --sentiment"
     try:
         found = api.open_model(model, options=options)
     except ModelError as error:
@@ -122,8 +124,14 @@ def _judge(model: str, options: Mapping[str, Any] | None) -> tuple[Backend | Non
 
 
 def _reference(benchmark: Benchmark) -> tuple[keywords.Frequency | None, tuple[str, ...]]:
+    language = benchmark.card.language
+    assumed = (
+        ()
+        if language in keywords.LANGUAGES
+        else ("The card names no language with reference frequencies: keywords are held against English.",)
+    )
     try:
-        return keywords.reference(benchmark.card.language), ()
+        return keywords.reference(language), assumed
     except ModelError as error:
         return None, (str(error),)
 

@@ -20,6 +20,12 @@ FEWEST = 3
 """Items a keyword must be in: a word of one writer says nothing of a domain."""
 LANGUAGES = {"English": "en", "French": "fr"}
 
+
+def other_than_english(language: str) -> bool:
+    """Whether a card names a language that is not English; a user's own file may not say."""
+    return language in LANGUAGES and language != "English"
+
+
 Frequency = Callable[[str], float]
 """Of a word, per million words of the language."""
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from stereometer import api, runs
 from stereometer.analysis.analyze import check_same, shape_of
-from stereometer.analysis.items import Kind
-from stereometer.analysis.keywords import LANGUAGES
+from stereometer.analysis.items import Kind, votes_for
+from stereometer.analysis.keywords import LANGUAGES, other_than_english
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.errors import UnknownName, UsageError
 from stereometer.files import write_json
@@ -164,7 +164,7 @@ def _shape(
     items = corrected(released, errata) if errata else list(released)
     ids = {item.id for item in items}
     dropped, kept, changed = ((errata.ids(action) & ids if errata else set()) for action in ("drop", "keep", "correct"))
-    flags = list(_flags(items, shape, wanted, word_frequency(benchmark.card.language)))
+    flags = list(_flags(items, shape, wanted, benchmark.card.language))
     marked = {one for flag in flags if flag.name in counting for one in flag.ids}
     unclean = (marked - kept) | dropped
     clean = [item for item in items if item.id not in unclean]
@@ -188,14 +188,24 @@ def word_frequency(language: str) -> Zipf | None:
     return lambda word: float(zipf_frequency(word, code))
 
 
-def _flags(items: Sequence[Kind], shape: str, wanted: Asked, zipf: Zipf | None) -> Iterator[Flagged]:
+def _flags(items: Sequence[Kind], shape: str, wanted: Asked, language: str) -> Iterator[Flagged]:
+    zipf = word_frequency(language)
     setting = setting_for(items, wanted.agreed, zipf)
     for flag in flags_for(shape):
-        if flag.needs_words and zipf is None:
-            yield Flagged(flag.name, flag.definition, None, why="needs wordfreq: `pip install '.[lexicon]'` from a clone")
+        why = _unchecked(flag, items, zipf, language)
+        if why is not None:
+            yield Flagged(flag.name, flag.definition, None, why=why)
             continue
         found = [(item, seen) for item in items if (seen := flag.check(item, setting)) is not None]
         yield _flagged(flag, found, wanted)
+
+
+def _unchecked(flag: Flag, items: Sequence[Kind], zipf: Zipf | None, language: str) -> str | None:
+    if flag.needs_votes and not any(votes_for(item) for item in items):
+        return "the items carry no validators' labels"
+    if flag.needs_words and zipf is None:
+        return "needs wordfreq: `pip install '.[lexicon]'` from a clone"
+    return f"rests on English words, the items are {language}" if flag.english and other_than_english(language) else None
 
 
 def _flagged(flag: Flag, found: Sequence[tuple[Kind, str]], wanted: Asked) -> Flagged:

@@ -52,6 +52,10 @@ class Flag:
     check: Check
     needs_words: bool = False
     """Only checked where wordfreq is installed."""
+    needs_votes: bool = False
+    """Only checked where items carry validators' labels."""
+    english: bool = False
+    """Rests on English words: not checked in a set of another language."""
 
 
 def _cat(check: Callable[[Cat, Setting], str | None]) -> Check:
@@ -206,15 +210,15 @@ FLAGS: tuple[Flag, ...] = (
     Flag("case-differs", ("cat",), "A candidate is its context filled, but in other letter case.", _intra(_case)),
     Flag("glued-filler", ("cat",), f"A filler is several words written as one: punctuation or a capital inside, or a word rarer than Zipf {RARE} made of two of at least Zipf {COMMON}.", _intra(_glued_filler), True),
     Flag("uneven-lengths", BOTH, f"What differs between the candidates has more than {UNEVEN:g} times as many words in the longest as in the shortest.", _uneven),
-    Flag("article", BOTH, "`a` before a vowel sound or `an` before a consonant, where the blank or the changed word follows.", _article),
+    Flag("article", BOTH, "`a` before a vowel sound or `an` before a consonant, where the blank or the changed word follows.", _article, english=True),
     Flag("empty", BOTH, "A text is empty.", _empty),
     Flag("same-sides", ("pair",), "Both sentences have the same words.", _pair(_same_sides)),
-    Flag("more-than-group", ("pair",), f"Pronouns, articles and agreeing verbs aside, the sentences differ in more than one kind of replacement, in more than {LONGEST_GROUP} words at one place, or in words that have no counterpart.", _pair(_more_than_group)),
+    Flag("more-than-group", ("pair",), f"Pronouns, articles and agreeing verbs aside, the sentences differ in more than one kind of replacement, in more than {LONGEST_GROUP} words at one place, or in words that have no counterpart.", _pair(_more_than_group), english=True),
     Flag("duplicate", BOTH, "The texts stood in an item before, letter case and spaces aside.", _duplicate),
     Flag("near-duplicate", BOTH, f"Another item has at least {NEAR:.0%} of all words that either has.", _near_duplicate),
-    Flag("disagreement", BOTH, "Too small a share of validators gave the item's own label (of a CAT: some candidate's); 60 % unless set.", _disagreement),
+    Flag("disagreement", BOTH, "Too small a share of validators gave the item's own label (of a CAT: some candidate's); 60 % unless set.", _disagreement, needs_votes=True),
     Flag("target-missing", ("cat",), "The target term, with any ending, stands in none of the texts.", _cat(_target_missing)),
-    Flag("unrelated-overlap", ("cat",), "The unrelated option shares a content word with the context.", _cat(_related)),
+    Flag("unrelated-overlap", ("cat",), "The unrelated option shares a content word with the context.", _cat(_related), english=True),
 )  # fmt: skip
 
 
