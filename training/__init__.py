@@ -1,1 +1,1 @@
-"""Scripts that train weights for the package. `minilm_mlm` makes a masked model that does not ship yet."""
+"""Scripts that train weights which ship with the package."""

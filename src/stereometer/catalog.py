@@ -51,6 +51,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
     },
     "model": {
         "smollm2-135m": "stereometer.backends.defaults:SMOLLM2",
+        "minilm-mlm": "stereometer.backends.defaults:MINILM",
     },
     "system": {
         "ideal": "stereometer.systems.gold:ideal",

