@@ -258,8 +258,12 @@ def out_of_scope(scores: Iterable[Score]) -> list[tuple[str, int]]:
     found = list(scores)
     golds = {score.slices["gold"] for score in found}
     words = ["yes", "no", NEITHER, *golds, *(gold.replace("not-", "not ", 1) for gold in golds)]
-    counts = Counter(given["text"].strip() for score in found for given in score.answers if not in_scope(given["text"], words))
+    counts = Counter(_first_line(given["text"]) for score in found for given in score.answers if not in_scope(given["text"], words))
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _first_line(text: str) -> str:
+    return text.strip().split("\n")[0].strip()
 
 
 def confusion(scores: Iterable[Score]) -> dict[str, dict[str, int]]:

@@ -90,5 +90,5 @@ def _named(word: str, words: Mapping[str, str]) -> str | None:
 
 
 def in_scope(text: str, words: Sequence[str]) -> bool:
-    """Whether an answer is one of the words asked for and nothing else."""
-    return text.strip().strip(".\"'!").strip().lower() in {word.lower() for word in words}
+    """Whether the first line of an answer is one of the words asked for and nothing else."""
+    return text.strip().split("\n")[0].strip().strip(".\"'!").strip().lower() in {word.lower() for word in words}

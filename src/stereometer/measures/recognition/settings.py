@@ -27,7 +27,8 @@ class Setting:
         return self.most if variant == "paper" else ROOM
 
     def stop(self, variant: Variant) -> tuple[str, ...]:
-        return self.stops if variant == "paper" else ("\n",)
+        """`sound` stops nowhere: a model that begins with a line break would have said nothing."""
+        return self.stops if variant == "paper" else ()
 
 
 ROOM = 8
