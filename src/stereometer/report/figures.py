@@ -362,6 +362,11 @@ def _clean(section: Section, names: Sequence[str]) -> Figure:
         "items, so what counts is the interval of the shift in the table, not whether the two bars overlap.",
         f"Clean: {numbers.listed(list(counts)) if counts else 'none'} items{', ' + numbers.listed(list(errata)) if errata else ''}. "
         f"Flags that count: {', '.join(flags)}.",
+        *(
+            [f"Not audited: {numbers.listed(silent)}."]
+            if (silent := [one.label for one in section.systems if one.run.audit is None])
+            else []
+        ),
     )
     shown = (tables.shifts(found), tables.shifts_by_flag(found)) if found else ()
     title = "All items and clean items"

@@ -191,13 +191,10 @@ def shifts_by_flag(found: Sequence[tuple[System, Audited]]) -> Table:
     columns = (text("Flag"), figure("items"), text("System"), text("metric"), figure("shift"), figure("interval"), text("definition"))
     rows = []
     for name, told in flags.items():
-        moved = [(system, one) for system, audit in found for one in audit.by_flag.get(name, ())]
-        head, definition = (
-            (text(name), figure("not checked" if told["count"] is None else f"{told['count']:,}")),
-            text(str(told["definition"])),
-        )
-        rows += [(*head, _system(system), text(one.name), *_moved(one), definition) for system, one in moved]
-        rows += [] if moved else [(*head, text(""), text(""), figure(""), figure(""), definition)]
+        head = text(name), figure("not checked" if told["count"] is None else f"{told['count']:,}")
+        moved = [(_system(system), text(one.name), *_moved(one)) for system, audit in found for one in audit.by_flag.get(name, ())]
+        for index, cells in enumerate(moved or [(text(""), text(""), figure(""), figure(""))]):
+            rows.append((*head, *cells, text(str(told["definition"]) if index == 0 else "")))
     return Table("Flags, and the overall shift when only the items of one are left out", columns, tuple(rows), ONE_AT_A_TIME)
 
 
