@@ -9,6 +9,7 @@ from stereometer.errors import UsageError
 from stereometer.files import replacing
 from stereometer.relation import read_facts, shipped_facts
 from stereometer.report.page import page
+from stereometer.report.said import said_page
 from stereometer.report.sections import sections
 
 __all__ = ["write_report"]
@@ -25,7 +26,7 @@ def write_report(runs: Sequence[str | Path], file: str | Path = "stereometer-rep
         raise UsageError("No run is named. A report shows stored runs. Name the folders of runs, or a folder that holds them.")
     place = Path(file)
     known = dict(shipped_facts()) | (read_facts(Path(facts)) if facts is not None else {})
-    html = page(sections(runs, known))
+    html = said_page(runs) or page(sections(runs, known))
     with replacing(place) as out:
         out.write(html)
     return place

@@ -1,0 +1,79 @@
+"""The report of what models said, in a real browser: it loads alone, without scripts, with its pictures and nothing offensive open."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stereometer.report import write_report
+from tests.browser.test_report import FLAGS
+from tests.unit.commands import call
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+CHROMIUM = shutil.which("chromium")
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fake model on comments of our own: yes and no can be read, and few-shot answers cannot."""
+    home = tmp_path_factory.mktemp("said")
+    with (home / "own.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["comment", "label"])
+        rows.writerows([f"Sentence <b>{at}</b>.", ("rude", "kind", "neither", "neither")[at % 4]] for at in range(160))
+    ran = call(
+        "ask", home / "own.csv", "--model", "fake", "--size", 5, "--repeats", 3, "--resamples", 100, "--out", home / "runs", "--no-cache"
+    )
+    assert ran.code == 0, ran.err
+    return write_report([home / "runs"], home / "said.html")
+
+
+@pytest.fixture(scope="module")
+def page(report: Path) -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        found = browser.new_page(viewport={"width": 1200, "height": 900})
+        found.problems = []
+        found.on("console", lambda message: found.problems.append(message.text))
+        found.on("request", lambda request: found.problems.append(request.url) if not request.url.startswith(("file:", "data:")) else None)
+        found.goto(report.as_uri())
+        yield found
+        browser.close()
+
+
+def test_it_loads_alone_and_says_the_verdict_first(page: Any) -> None:
+    assert page.problems == []
+    assert page.locator("main h2").first.inner_text() == "The verdict"
+    verdict = page.locator("#verdict").inner_text()
+    assert "not distinguishable from chance" in verdict.lower()
+    assert "No score" in verdict
+    assert page.locator("script").count() == 0
+
+
+def test_chance_coverage_and_example_sets_are_drawn(page: Any) -> None:
+    assert page.locator("#pictures circle").count() >= 6
+    assert page.locator("#pictures line.chance").count() == 1
+    assert page.locator("#coverage rect").count() >= 5
+    assert page.locator("#sets .none").count() == 20  # ten sets, with and without instruction, none of which could be read
+    inside = page.evaluate("() => [...document.querySelectorAll('svg.said')].every(s => s.getBoundingClientRect().right <= innerWidth)")
+    assert inside
+
+
+def test_answers_wait_behind_a_click_and_comments_are_not_there(page: Any, report: Path) -> None:
+    assert "Sentence" not in report.read_text("utf-8")
+    details = page.locator("details", has_text="Out-of-scope").first
+    if details.count():
+        assert details.get_attribute("open") is None
+        details.locator("summary").click()
+        assert details.locator("li").first.is_visible()
+
+
+def test_it_fits_a_narrow_window(page: Any) -> None:
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth + 1")
