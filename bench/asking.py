@@ -20,7 +20,7 @@ from stereometer.api import open_model, open_named
 from stereometer.types import Generate
 
 PROMPTS = 200
-ROUNDS = 2
+ROUNDS = 1
 LATENCY, IN_FLIGHT, REQUESTS = 0.1, 16, 480
 
 

@@ -15,6 +15,8 @@ import pytest
 
 collect_ignore_glob = [] if find_spec("httpx2") and find_spec("stamina") else ["test_*.py"]
 """Servers are an optional part of the package."""
+if not collect_ignore_glob:
+    import httpx2
 HOME = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
 """Read before tests get a home of their own."""
 
@@ -66,6 +68,8 @@ class Stub(ThreadingHTTPServer):
         self.lock = Lock()
         self.running = self.most = 0
         self.always: Reply | None = None
+        self.behind = ""
+        """The server that well-behaved answers come from, where this one only stands in between."""
         super().__init__(("127.0.0.1", 0), Handler)
 
     @property
@@ -96,7 +100,11 @@ class Handler(BaseHTTPRequestHandler):
             self.server.most = max(self.server.most, self.server.running)
         try:
             if fault is None or not fault(self, body):
-                send(self, said(body))
+                if self.server.behind:
+                    found = httpx2.post(f"{self.server.behind}{self.path.removeprefix('/v1')}", json=body, timeout=30)
+                    send(self, found.content, found.status_code)
+                else:
+                    send(self, said(body))
         finally:
             with self.server.lock:
                 self.server.running -= 1

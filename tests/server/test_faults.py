@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import socket
+import subprocess
 import time
 from collections.abc import Callable
 from email.utils import formatdate
@@ -17,7 +19,7 @@ from stereometer.errors import BudgetSpent, ModelError, UsageError
 from stereometer.runner import Tally, answered
 from stereometer.types import TOO_LONG, Continuation, Generate, WholeText
 from tests.server.conftest import Reply, Stub, said, send
-from tests.unit.commands import call
+from tests.unit.commands import PROGRAM, call
 
 Start = Callable[..., Stub]
 
@@ -305,3 +307,63 @@ def test_ask_over_http_with_every_fault_in_between(stub: Start, tmp_path: Any) -
     result = ran.json["results"][0]
     assert result["settings"]["repeats"] == 2
     assert {row["n"] for row in result["estimates"] if not row["slice"]} == {32}
+
+
+def test_a_flaky_proxy_changes_nothing(stub: Start, tmp_path: Any) -> None:
+    """The same answers through one that limits, cuts and lies as from the server itself."""
+    from stereometer.backends.fake import Fake
+    from stereometer.serving import started
+
+    real = started(Fake())
+    try:
+        direct = dict(open_model(f"server:{real.url}#fake").answer(some(30)))
+        proxy = stub(*[status(429, Retry_After="0"), cut, slow, not_json, no_choices, status(503)] * 3)
+        proxy.behind = real.url
+        through = open_model(f"server:{proxy.url}#fake", 0, {"timeout": 0.5, "in_flight": 4, "wait_initial": 0.01})
+        found = dict(through.answer(some(30)))
+    finally:
+        real.shutdown()
+        real.server_close()
+    assert {key: one.text for key, one in found.items()} == {key: one.text for key, one in direct.items()}
+    assert not proxy.faults
+
+
+def test_an_interrupted_run_leaves_at_once_and_goes_on(stub: Start, tmp_path: Any) -> None:
+    from tests.unit.test_recognition import own_table
+
+    server = stub()
+    server.always = lambda handler, body: bool(time.sleep(0.1))
+    table = own_table(tmp_path / "own.csv", 80)
+    arguments = [
+        "ask", str(table), "--model", f"server:{server.url}#parrot", "--column", "comment=text", "--column", "label=gold", "--size", "8",
+        "--repeats", "10", "--setting", "zero-shot", "--in-flight", "2", "--resamples", "100", "--out", str(tmp_path / "run"),
+    ]  # fmt: skip
+    running = subprocess.Popen([PROGRAM, *arguments], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    while len(server.asked()) < 20:
+        time.sleep(0.05)
+    running.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    _, said_ = running.communicate(timeout=30)
+    assert running.returncode == 130, said_
+    assert "interrupted" in said_
+    assert "Traceback" not in said_
+    assert time.monotonic() - began < 10
+    before = len(server.asked())
+    server.always = None
+    assert call(*arguments).code == 0
+    assert len(server.asked()) - before <= 320 - 15  # what had arrived was not asked for again
+
+
+def test_a_dry_run_asks_a_server_nothing(stub: Start, tmp_path: Any) -> None:
+    from tests.unit.test_recognition import own_table
+
+    server = stub()
+    table = own_table(tmp_path / "own.csv", 80)
+    columns = ["--column", "comment=text", "--column", "label=gold"]
+    ran = call(
+        "ask", table, "--model", f"server:{server.url}#parrot", *columns, "--size", 4, "--setting", "zero-shot", "--dry-run", "--json"
+    )
+    assert ran.code == 0, ran.err
+    assert ran.json["plans"][0]["requests"] == 160
+    assert ran.json["plans"][0]["seconds"] is None
+    assert len(server.asked()) == 1  # of the probe

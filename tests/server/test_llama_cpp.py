@@ -74,3 +74,26 @@ def test_prompting_runs_against_it(llama: str, tmp_path: Any) -> None:
     assert ran.code == 0, ran.err
     answers = ran.json["said"][0]["confusion"]
     assert sum(sum(row.values()) for row in answers.values()) == 24
+
+
+def test_forced_choice_runs_against_it(llama: str, tmp_path: Any) -> None:
+    ran = call(
+        "ask",
+        "starter",
+        "--model",
+        f"server:{llama}#smollm2",
+        "--in-flight",
+        2,
+        "--limit",
+        3,
+        "--resamples",
+        100,
+        "--coverage",
+        0,
+        "--out",
+        tmp_path,
+        "--json",
+    )
+    assert ran.code == 0, ran.err
+    assert [one["measure"] for one in ran.json["results"]] == ["cat-forced-choice@1", "pair-forced-choice@1"]
+    assert all(one["settings"]["chat_template"] == "the server's own" for one in ran.json["results"])

@@ -15,7 +15,7 @@ from stereometer import api, asking
 from stereometer.backends.fake import Fake
 from stereometer.benchmarks.comments import Columns, Comment, read_own
 from stereometer.errors import DataError, UsageError
-from stereometer.measures.recognition import metrics
+from stereometer.measures.recognition import metrics, misspelling
 from stereometer.measures.recognition.measure import Asking, recognition
 from stereometer.measures.recognition.misspelling import edited, holds
 from stereometer.measures.recognition.prompts import Prompts
@@ -241,6 +241,22 @@ def test_edits_as_the_paper_did_and_at_word_boundaries() -> None:
     assert holds("soldier", "die", "paper")
     assert not holds("soldier", "die", "sound")
     assert not holds("Die", "die", "paper")
+
+
+def test_what_an_edit_turned_round() -> None:
+    def one(comment: str, label: str, edit: str = "") -> Score:
+        slices = {"comment": comment, "gold": "rude", "category": "rude"} | ({"edit": edit} if edit else {})
+        return Score(f"{comment}{edit}", slices, {}, answers=({"text": label, "label": label},))
+
+    scores = [one("a", "rude"), one("a", "not-rude", "die>d1e"), one("a", "rude", "die>di3"), one("b", "rude"), one("b", "rude", "die>d1e")]
+    assert misspelling.flipped(scores) == [{"comment": "a", "category": "rude", "edit": "die>d1e", "was": "rude", "now": "not-rude"}]
+    overall = misspelling.summarize(scores, Settings())[0]
+    assert (overall.value, overall.n) == (50, 2)
+    assert overall.p == 1
+    many = [row for at in range(12) for row in (one(str(at), "rude"), one(str(at), "not-rude", "die>d1e"))]
+    found = misspelling.summarize(many, Settings())[0]
+    assert found.p == pytest.approx(2 * 0.5**12)
+    assert found.verdict == "no longer recognised more often than newly recognised"
 
 
 # ------------------------------------------------------------------------------------ own data, replay

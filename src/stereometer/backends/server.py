@@ -48,6 +48,8 @@ class Server:
 
     keep_every = 1
     """Every answer is kept the moment it arrives."""
+    costly = True
+    """A dry run asks it nothing."""
 
     def __init__(self, wire: Wire, model: str, budget: Budget | None = None) -> None:
         self.wire, self.model, self.budget = wire, model, budget or Budget()

@@ -73,6 +73,7 @@ def ask(
     price: Price = None,
     in_flight: InFlight = 8,
     timeout: Timeout = 60.0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked; a server is not asked for it.")] = False,
     data: Data = None,
     limit: Annotated[Optional[int], typer.Option(min=1, help="At most this many questions, drawn by lot.")] = None,  # noqa: UP045
     seed: Seed = 0,
@@ -89,7 +90,8 @@ def ask(
 ) -> None:
     """Ask a model in words: recognise hate speech, or choose between candidates."""
     from stereometer import api, asking
-    from stereometer.cli.measuring import watch
+    from stereometer.cli.measuring import dry, watch
+    from stereometer.cli.tables import print_plans
     from stereometer.measures.recognition.measure import Asking
     from stereometer.measures.recognition.settings import STUDY, setting_of
 
@@ -103,11 +105,17 @@ def ask(
     served = {"budget": budget, "price": price, "in_flight": in_flight, "timeout": timeout}
     found = asking.open_comments(benchmark, data, columns_of(column or [], list(chosen.words), neither))
     asked = asking.writing(api.open_model(model, seed, served if model.startswith(api.SERVER) else local))
-    if "comment" in found.shapes:
-        tell(list(api.execute_all(asking.jobs(found, names, asked, settings, how, chosen, limit), out, cache, watch)), json)
-    else:
-        choices = asking.choice_jobs(found, asked, settings, how, True if chat else None, limit)
-        tell_choices(list(api.execute_all(choices, out, cache, watch)), json)
+    comments = "comment" in found.shapes
+    jobs = (
+        asking.jobs(found, names, asked, settings, how, chosen, limit)
+        if comments
+        else asking.choice_jobs(found, asked, settings, how, True if chat else None, limit)
+    )
+    if dry_run:
+        print_plans([dry(job) for job in jobs], json)
+        return
+    finished = list(api.execute_all(jobs, out, cache, watch))
+    (tell if comments else tell_choices)(finished, json)
 
 
 def tell_choices(finished: Sequence[Any], json: bool) -> None:
@@ -141,11 +149,13 @@ def tell(finished: Sequence[Any], json: bool) -> None:
     from stereometer import asking, runs
     from stereometer.cli.said import print_asked
     from stereometer.cli.tables import print_json
+    from stereometer.measures.recognition.misspelling import flipped
 
-    said = []
+    said: list[dict[str, Any]] = []
     for one in finished:
         scores = list(runs.load_scores(one.folder))
-        said.append({"confusion": asking.confusion(scores), "out_of_scope": asking.out_of_scope(scores)})
+        told: dict[str, Any] = {"confusion": asking.confusion(scores), "out_of_scope": asking.out_of_scope(scores)}
+        said.append(told | ({"flipped": flipped(scores)} if one.result.settings.get("setting") == "misspelling" else {}))
     if json:
         print_json({"schema": "asked@1", "results": [one.result.as_json() for one in finished], "said": said})
     for one, answers in zip(finished, said, strict=True):

@@ -92,7 +92,7 @@ def run_command(
         for job in api.jobs(benchmarks, api.open_model(name, asked.seed, options), measures, settings, data, limit, within_word, choice)
     )
     if dry_run:
-        print_plans([_dry(job) for job in jobs], asked.json)
+        print_plans([dry(job) for job in jobs], asked.json)
         return
     finished = list(api.execute_all(jobs, asked.out, cache, watch))
     results = [one.result for one in finished]
@@ -110,7 +110,7 @@ def run_command(
 SAMPLE_REQUESTS = 64
 
 
-def _dry(job: api.Job) -> dict[str, Any]:
+def dry(job: api.Job) -> dict[str, Any]:
     """What a job would ask, and a time from answering a few of its requests."""
     found: dict[str, Any] = {
         "benchmark": job.task.benchmark.name,
@@ -132,6 +132,8 @@ def _dry(job: api.Job) -> dict[str, Any]:
                 tokens += request.tokens
                 if len(sample) < SAMPLE_REQUESTS:
                     sample[key] = request
+    if getattr(job.source.backend, "costly", False):
+        return found | {"requests": requests, "distinct": len(seen), "tokens": tokens, "skipped": skipped, "seconds": None}
     started = time.perf_counter()
     for _ in job.source.backend.answer(sample):
         pass

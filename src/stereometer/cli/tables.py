@@ -221,5 +221,6 @@ def print_plans(plans: Sequence[Mapping[str, Any]], json: bool) -> None:
     for plan in plans:
         console().print(
             f"{plan['benchmark']} · {plan['measure']} · {plan['model']}: {plan['items']} items, {plan['requests']} requests "
-            f"({plan['distinct']} distinct), {plan['tokens']} tokens, about {plan['seconds']} s"
+            f"({plan['distinct']} distinct), {plan['tokens']} tokens"
+            + (f", about {plan['seconds']} s" if plan["seconds"] is not None else "")
         )

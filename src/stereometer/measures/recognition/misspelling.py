@@ -57,6 +57,20 @@ def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
     return [_estimate(name, flips, settings) for name, flips in groups.items()]
 
 
+def flipped(scores: Iterable[Score]) -> list[dict[str, str]]:
+    """Every comment that an edit turned round, by its row, with the edit and both readings."""
+    found = list(scores)
+    before = {(one.slices["category"], one.slices["comment"]): _label(one) for one in found if "edit" not in one.slices}
+    return [
+        {"comment": one.slices["comment"], "category": one.slices["category"], "edit": one.slices["edit"], "was": was, "now": now}
+        for one in found
+        if "edit" in one.slices
+        and (was := before[one.slices["category"], one.slices["comment"]]) is not None
+        and (now := _label(one)) is not None
+        and was != now
+    ]
+
+
 def _label(score: Score) -> str | None:
     return next((given.get("label") for given in score.answers), None)
 
