@@ -372,6 +372,23 @@ def test_bad_input_is_answered(tmp_path: Path, arguments: list[str], code: int, 
     assert "Traceback" not in ran.err
 
 
+def test_misspellings_on_comments_of_ones_own(tmp_path: Path) -> None:
+    table, edits = tmp_path / "own.csv", tmp_path / "edits.csv"
+    rows = [f"Kill the lights in room {at}.,{'rude' if at % 2 else 'neither'}" for at in range(40)]
+    table.write_text("\n".join(["comment,label", *rows]) + "\n")
+    edits.write_text("original,edit\nkill,k1ll\nkill,k*ll\n")
+    arguments = ["ask", table, "--model", "fake", "--setting", "misspelling", "--edits", edits, "--out", tmp_path / "run"]
+    ran = call(*arguments)
+    assert ran.code == 0, ran.err
+    assert "turned round by" in ran.out
+    assert "McNemar" in ran.out
+    found = call(*arguments, "--json").json
+    assert {one["edit"] for one in found["said"][0]["flipped"]} == {"kill>k1ll", "kill>k*ll"}
+    assert found["results"][0]["settings"]["temperature"] == 0
+    edits.write_text("original;change\nkill;k1ll\n")
+    assert call(*arguments).code == 4
+
+
 def test_run_says_how_comments_are_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "ethos"
     folder.mkdir()

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from zlib import crc32
 
 from stereometer.backends import fake_blanks
-from stereometer.types import Answer, CausalTokens, Encoding, Follows, Generate, MaskedTokens, ModelCard, Request
+from stereometer.types import Answer, CausalTokens, Encoding, Follows, Generate, MaskedTokens, ModelCard, Request, digest_of
 
 VERSION = "1"
 
@@ -64,10 +64,11 @@ def _row(request: Request) -> list[float]:
 
 
 def _said(request: Generate) -> str:
-    """One of the lettered options in the prompt, or yes or no, by checksum; the repeat counts where there is a temperature."""
+    """One of the lettered options in the prompt, or yes or no, by digest; the repeat counts where there is a temperature."""
     asked = f"{request.prompt}{request.messages}"
     options: list[str] = re.findall(r"(?m)^([A-Z])\.", asked) or re.findall(r"\\n([A-Z])\.", asked) or ["yes", "no"]
-    return options[crc32(f"{asked}{request.repeat if request.temperature else ''}".encode("utf-8", "surrogatepass")) % len(options)]
+    drawn = digest_of([asked, request.repeat if request.temperature else 0])
+    return options[int(drawn[:8], 16) % len(options)]
 
 
 def _logprob(token: int, seen: list[int]) -> float:

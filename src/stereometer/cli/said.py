@@ -86,6 +86,8 @@ def _words(rows: Rows, said: Mapping[str, Any], result: Result) -> str:
         lines.append(
             f"{len(said['out_of_scope'])} different answers are out of scope: {shown}{' ...' if len(said['out_of_scope']) > SHOWN_ANSWERS else ''}"
         )
+    if "flipped" in rows[()]:
+        return "\n".join([*lines, *_turned(said)])
     lines.append(
         "[low, high]: 95 % intervals, comments resampled with all their answers. p: against chance, labels shuffled over comments, Holm over the slices of the same kind."
     )
@@ -93,6 +95,13 @@ def _words(rows: Rows, said: Mapping[str, Any], result: Result) -> str:
         "Chance is an accuracy of 50 where a category is asked about as often as not; answering always the same way is right that often."
     )
     return "\n".join(lines)
+
+
+def _turned(said: Mapping[str, Any]) -> list[str]:
+    """Which comments an edit turned round, by their rows."""
+    comments = dict.fromkeys(f"{one['comment']} ({one['category']})" for one in said.get("flipped", ()))
+    found = [f"turned round by {len(said['flipped'])} edits: {', '.join(comments)} (each edit: --json)."] if comments else []
+    return [*found, "p: McNemar's exact test on the comments that edits turn only one way."]
 
 
 def print_habits(result: Result) -> None:
