@@ -105,6 +105,8 @@ def test_the_planted_domain_dominates() -> None:
     assert one.verdict is not None
     assert one.verdict.startswith("age dominates race/ethnicity")
     assert abs(one.value or 0) > 0.1
+    assert one.verdict == "age dominates race/ethnicity, not tested"
+    assert (one.p, one.low) == (None, None)
     with_age = next(
         one for one in found if one.name == "tau_with_domain" and one.slice == {"domain": "age", "other_domain": "race/ethnicity"}
     )
@@ -269,3 +271,18 @@ def test_a_wrong_table_of_expected_traits_is_told_before_anything_is_asked(tmp_p
     said = call("intersect", "--model", "fake", *FEW, "--expected", table, "--out", tmp_path / "out")
     assert_refused(said, 4, "there is no pair of groups called 'Black womn'")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_domain_with_groups_enough_is_tested() -> None:
+    grid_ = grid(Choice(("man", "woman", "gay", "Black", "White", "Asian")))
+    met = tuple(pairs(grid_.groups, grid_.rules()))
+    draw = np.random.default_rng(0)
+    single = np.repeat(draw.normal(size=(1, 6, len(TRAITS), 2)), 3, axis=0)
+    at = {group.name: index for index, group in enumerate(grid_.groups)}
+    domain = {group.name: group.domain for group in grid_.groups}
+    kept = [at[next((part for part in pair.parts if domain[part] == "race/ethnicity"), pair.parts[1])] for pair in met]
+    found = Crossing(grid_.groups, met, TRAITS, single, single[:, kept])
+    (one,) = [one for one in dominance(found, QUICK) if one.name == "dominance"]
+    assert one.verdict == "race/ethnicity dominates gender/sexuality"
+    assert one.p_adjusted is not None
+    assert one.low is not None

@@ -24,6 +24,8 @@ from stereometer.types import Estimate, Result, Score, Settings
 LISTED = 50
 """Emergent traits shown of each direction, as in the paper's Table A10."""
 DOMINATES = 0.1
+FEW_GROUPS = 3
+"""Groups of a domain below which drawing them again says nothing."""
 OVER_GROUPS = "bootstrap over groups"
 
 
@@ -96,40 +98,45 @@ def _mean(name: str, row: Floats, drawn: Floats, settings: Settings, **fixed: st
 def dominance(found: Crossing, settings: Settings) -> list[Estimate]:
     """For two domains: mean tau of their pairs with the part of each, and the difference; a domain dominates from 0.1 on."""
     domains = list(dict.fromkeys(group.domain for group in found.groups))
+    made = [one for two in combinations(domains, 2) for one in _two_domains(found, *two, settings)]
+    tested = [at for at, one in enumerate(made) if one.p is not None]
+    for at, p in zip(tested, holm([made[at].p or 0.0 for at in tested]), strict=True):
+        made[at] = replace(made[at], p_adjusted=p, tests=len(tested))
+    return [replace(one, verdict=_dominates(one, settings), ideal=0.0) if one.name == "dominance" else one for one in made]
+
+
+def _two_domains(found: Crossing, one: str, other: str, settings: Settings) -> Iterator[Estimate]:
     of = np.array([group.domain for group in found.groups])[found.parts]
-    estimates, tested = [], []
-    for one, other in combinations(domains, 2):
-        with_one = np.where(of[:, 0] == one, found.taus[:, 0], found.taus[:, 1])
-        with_other = np.where(of[:, 0] == one, found.taus[:, 1], found.taus[:, 0])
-        here = ((of[:, 0] == one) & (of[:, 1] == other)) | ((of[:, 0] == other) & (of[:, 1] == one))
-        if not here.any():
-            continue
-        rows = {"one": np.where(here, with_one, np.nan), "other": np.where(here, with_other, np.nan)}
-        rows["difference"] = rows["one"] - rows["other"]
-        drawn = resampled_means(found, rows, settings.resamples, generator(settings.seed, {"one": one, "other": other}, "dominance"))
-        fixed = {"domain": one, "other_domain": other}
-        estimates.append(_asked(_mean("tau_with_domain", rows["one"], drawn["one"], settings, **fixed), here))
-        swapped = {"domain": other, "other_domain": one}
-        estimates.append(_asked(_mean("tau_with_domain", rows["other"], drawn["other"], settings, **swapped), here))
-        difference = drawn["difference"][~np.isnan(drawn["difference"])]
-        tested.append(
-            replace(_asked(_mean("dominance", rows["difference"], drawn["difference"], settings, **fixed), here), p=bootstrap_p(difference))
-        )
-    adjusted = holm([one.p or 0.0 for one in tested])
-    return [*estimates, *(_dominates(one, p, len(tested), settings) for one, p in zip(tested, adjusted, strict=True))]
+    here = ((of[:, 0] == one) & (of[:, 1] == other)) | ((of[:, 0] == other) & (of[:, 1] == one))
+    if not here.any():
+        return
+    first = of[:, 0] == one
+    with_one, with_other = (np.where(here, np.where(side, *found.taus.T), np.nan) for side in (first, ~first))
+    rows = {"one": with_one, "other": with_other, "difference": with_one - with_other}
+    drawn = resampled_means(found, rows, settings.resamples, generator(settings.seed, {"one": one, "other": other}, "dominance"))
+    few = min(np.unique(found.parts[here][of[here] == name]).size for name in (one, other)) < FEW_GROUPS
+    for name, row, domain, against in (
+        ("tau_with_domain", "one", one, other),
+        ("tau_with_domain", "other", other, one),
+        ("dominance", "difference", one, other),
+    ):
+        made = replace(_mean(name, rows[row], drawn[row], settings, domain=domain, other_domain=against), asked=int(here.sum()))
+        if few and made.value is not None:
+            yield replace(made, low=None, high=None, interval=f"none: fewer than {FEW_GROUPS} groups of a domain")
+        elif name == "dominance" and made.value is not None:
+            yield replace(made, p=bootstrap_p(drawn[row][~np.isnan(drawn[row])]))
+        else:
+            yield made
 
 
-def _asked(one: Estimate, here: Any) -> Estimate:
-    return replace(one, asked=int(here.sum()))
-
-
-def _dominates(one: Estimate, p: float, tests: int, settings: Settings) -> Estimate:
+def _dominates(one: Estimate, settings: Settings) -> str:
     value = one.value or 0.0
-    winner, loser = (one.slice["domain"], one.slice["other_domain"]) if value > 0 else (one.slice["other_domain"], one.slice["domain"])
-    verdict = f"{winner} dominates {loser}" if abs(value) >= DOMINATES else "neither dominates"
-    if abs(value) >= DOMINATES and p >= 1 - settings.level:
-        verdict += ", within noise"
-    return replace(one, p_adjusted=p, tests=tests, verdict=verdict, ideal=0.0)
+    if abs(value) < DOMINATES:
+        return "neither dominates"
+    names = one.slice["domain"], one.slice["other_domain"]
+    winner, loser = names if value > 0 else names[::-1]
+    doubt = ", not tested" if one.p_adjusted is None else "" if one.p_adjusted < 1 - settings.level else ", within noise"
+    return f"{winner} dominates {loser}{doubt}"
 
 
 # ------------------------------------------------------------------------------------------ Q3: what emerges

@@ -122,7 +122,7 @@ def _print_dominance(out: Console, found: Sequence[Estimate]) -> None:
 
     table = _table("two domains", "pairs", "tau with the first less tau with the second", "says")
     for one in sorted(found, key=lambda one: -abs(one.value or 0.0)):
-        says = f"{one.verdict} ({p_value(one.p_adjusted)})"
+        says = f"{one.verdict} ({p_value(one.p_adjusted)})" if one.p_adjusted is not None else str(one.verdict)
         table.add_row(escape(f"{one.slice['domain']}, {one.slice['other_domain']}"), f"{one.n} / {one.asked}", _value(one), escape(says))
     out.print("\n[bold]Which domain dominates[/] (a difference of 0.1 or more)")
     out.print(table)

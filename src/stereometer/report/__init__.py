@@ -11,6 +11,7 @@ from stereometer.relation import read_facts, shipped_facts
 from stereometer.report.page import page
 from stereometer.report.said import said_page
 from stereometer.report.sections import sections
+from stereometer.report.traits.portraits import apart
 
 __all__ = ["write_report"]
 
@@ -26,7 +27,8 @@ def write_report(runs: Sequence[str | Path], file: str | Path = "stereometer-rep
         raise UsageError("No run is named. A report shows stored runs. Name the folders of runs, or a folder that holds them.")
     place = Path(file)
     known = dict(shipped_facts()) | (read_facts(Path(facts)) if facts is not None else {})
-    html = said_page(runs) or page(sections(runs, known))
+    others, portraits = apart(runs)
+    html = (said_page(runs) if others else None) or page(sections(others, known), portraits)
     with replacing(place) as out:
         out.write(html)
     return place

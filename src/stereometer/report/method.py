@@ -8,6 +8,7 @@ from typing import Any
 
 from stereometer.measures.cat_metrics import FEW_TERMS
 from stereometer.report.sections import Section, System
+from stereometer.report.traits.portraits import Portrait
 
 VARIANTS = {
     "paper": "paper: as the authors' released code computes it; a tie counts as in that code",
@@ -156,14 +157,16 @@ class Citation:
     text: str
 
 
-def citations(found: Sequence[Section]) -> list[Citation]:
+def citations(found: Sequence[Section], portraits: Sequence[Portrait] = ()) -> list[Citation]:
     """Data, method and program, each once."""
     data = [(str(section.first.data.get("citation") or ""), f"Data: {section.title}") for section in found]
     methods = [
         (METHODS[section.shape], "Metric: lms, ss and icat" if section.shape == "cat" else "Metric: pair preference and confidence")
         for section in found
     ]
-    versions = dict.fromkeys(system.result.versions.get("stereometer", "unknown") for section in found for system in section.systems)
+    data += [(str(one.first.data.get("citation") or ""), "Groups, traits and measures") for one in portraits]
+    everything = [*(system for section in found for system in section.systems), *(system for one in portraits for system in one.systems)]
+    versions = dict.fromkeys(system.result.versions.get("stereometer", "unknown") for system in everything)
     ours = [(f"The stereometer authors. stereometer, version {' and '.join(versions)}.", "Program")]
     whats: dict[str, list[str]] = {}
     for text, what in [*data, *methods, *ours]:

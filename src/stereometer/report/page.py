@@ -21,6 +21,7 @@ from stereometer.report.figures import Figure, figures
 from stereometer.report.items import browser
 from stereometer.report.sections import Section
 from stereometer.report.tables import Table
+from stereometer.report.traits.portraits import Portrait
 from stereometer.report.words import Verdict, common_details, common_notes, together, verdicts
 
 UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -61,18 +62,22 @@ class View:
 
     @property
     def charts(self) -> dict[str, list[Any]]:
-        """The specifications of each box: one, or those that a reader chooses between."""
-        boxes: dict[str, list[Any]] = {}
-        for figure in self.figures:
-            for number, chart in enumerate(figure.charts):
-                box = figure.id if figure.chooser else f"{figure.id}-{number}"
-                boxes.setdefault(box, []).append({"description": chart.description, "spec": chart.spec})
-        return boxes
+        return boxes(self.figures)
 
     def across(self, value: float) -> str:
         """A place on the small picture, in percent of its width."""
         low, high = self.axis.domain
         return f"{100 * (min(max(value, low), high) - low) / (high - low):.2f}%"
+
+
+def boxes(figures: Sequence[Figure]) -> dict[str, list[Any]]:
+    """The specifications of each box: one, or those that a reader chooses between."""
+    found: dict[str, list[Any]] = {}
+    for figure in figures:
+        for number, chart in enumerate(figure.charts):
+            box = figure.id if figure.chooser else f"{figure.id}-{number}"
+            found.setdefault(box, []).append({"description": chart.description, "spec": chart.spec})
+    return found
 
 
 def view(section: Section) -> View:
@@ -125,23 +130,25 @@ def libraries() -> Script:
     )
 
 
-def page(found: Sequence[Section]) -> str:
+def page(found: Sequence[Section], portraits: Sequence[Portrait] = ()) -> str:
     views = [view(section) for section in found]
     scripts = [libraries(), script(asset("assets/charts.js"), asset("assets/items.js"))]
     data = {
         "config": CONFIG,
-        "charts": {box: charts for one in views for box, charts in one.charts.items()},
+        "charts": {box: charts for one in views for box, charts in one.charts.items()}
+        | {box: charts for one in portraits for box, charts in boxes(one.figures).items()},
         "items": {one.section.id: one.items for one in views if one.items is not None},
     }
     html = (
         _environment()
         .get_template("report.html.j2")
         .render(
-            title=title(found),
-            lede=lede(found),
+            title=title([*found, *portraits]),
+            lede=[*lede(found), *(one.line for one in portraits)],
+            portraits=portraits,
             views=views,
             general=method.GENERAL,
-            citations=method.citations(found),
+            citations=method.citations(found, portraits),
             style=Markup(asset("assets/report.css")),
             scripts=scripts,
             data=safe_json(data),
@@ -161,7 +168,7 @@ def _environment() -> Environment:
     return environment
 
 
-def title(found: Sequence[Section]) -> str:
+def title(found: Sequence[Section | Portrait]) -> str:
     systems = list(dict.fromkeys(system.label for section in found for system in section.systems))
     return f"Stereotypes in {systems[0] if len(systems) == 1 else numbers.count(len(systems), 'system')}"
 

@@ -108,7 +108,7 @@ def sections(paths: Sequence[str | Path], facts: Mapping[str, Facts] | None = No
     groups: dict[tuple[object, ...], list[Run]] = {}
     for run in _runs(paths):
         groups.setdefault(run.belongs, []).append(run)
-    labelled = [list(_labelled(group)) for group in groups.values()]
+    labelled = [list(label_runs(group)) for group in groups.values()]
     order = list(dict.fromkeys(label for group in labelled for label, _ in group))
     return [
         Section(number, tuple(System(label, look(order.index(label)), run) for label, run in group), facts or {})
@@ -128,7 +128,7 @@ def _runs(paths: Sequence[str | Path]) -> Iterator[Run]:
         yield Run(folder, result, tuple(load_scores(folder)) if (folder / SCORES).exists() else None, load_audit(folder, result))
 
 
-def _labelled(runs: Sequence[Run]) -> Iterator[tuple[str, Run]]:
+def label_runs(runs: Sequence[Run]) -> Iterator[tuple[str, Run]]:
     """The model's name; with the run's folder, and then a number, where that is not enough to tell two apart."""
     models = Counter(run.result.model for run in runs)
     seen: Counter[str] = Counter()

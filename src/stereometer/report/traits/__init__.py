@@ -1,0 +1,1 @@
+"""Groups and traits in the report: profiles, agreement with people, and groups where they meet."""

@@ -1,0 +1,80 @@
+"""Groups and traits in the report: every kind of run has its pictures, words and tables, alone and beside others."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from stereometer.alignment.align import Ask, align
+from stereometer.report import write_report
+from stereometer.report.traits.portraits import apart
+from tests.unit.commands import call
+from tests.unit.test_alignment import two_sided
+from tests.unit.trait_runs import GROUPS, SETTINGS, stored_run, synthetic_ratings
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    home = tmp_path_factory.mktemp("runs")
+    draw = np.random.default_rng(0)
+    run = stored_run(home / "profile", lambda template, group, trait: None if group == "doctor" else float(draw.normal()))
+    ratings = synthetic_ratings(home / "ratings.json", two_sided())
+    aligned = align(run, Ask(ratings, SETTINGS), home / "alignment")[1]
+    few = ("--groups", "man,woman,gay,Black,White,Asian,teenager", "--templates", "the,that", "--resamples", 200)
+    assert call("intersect", "--model", "fake", *few, "--out", home / "met").code == 0
+    return {"profile": run, "alignment": aligned, "meeting": home / "met" / "intersection"}
+
+
+def charts_of(page: str) -> dict[str, list[dict[str, object]]]:
+    found = re.search(r'<script type="application/json" id="report-data">(.*?)</script>', page, re.DOTALL)
+    assert found
+    return dict(json.loads(found[1])["charts"])
+
+
+def test_each_kind_of_run_is_a_portrait(runs: dict[str, Path]) -> None:
+    others, found = apart(list(runs.values()))
+    assert others == []
+    assert [one.kind for one in found] == ["profile", "alignment", "meeting"]
+
+
+def test_every_group_has_a_profile_of_sixteen_axes(runs: dict[str, Path], tmp_path: Path) -> None:
+    page = write_report([runs["profile"]], tmp_path / "report.html").read_text()
+    pictures = charts_of(page)["t1-profile"]
+    assert len(pictures) == len(GROUPS)
+    poles = json.dumps(pictures[0]["spec"])
+    assert all(word in poles for word in ("powerless", "powerful", "science-oriented", "altruistic"))
+    assert "does not say that it is true" in page.replace("\n", " ")
+    assert "doctor" in page
+
+
+def test_people_stand_beside_models(runs: dict[str, Path], tmp_path: Path) -> None:
+    page = write_report([runs["alignment"]], tmp_path / "report.html").read_text()
+    charts = charts_of(page)
+    assert {"t1-tau-0", "t1-people"} <= charts.keys()
+    assert "people, man" in json.dumps(charts["t1-people"])
+    assert "people with each other" in json.dumps(charts["t1-tau-0"])
+    assert "it is no merit" in page
+
+
+def test_meetings_have_a_graph_and_a_table(runs: dict[str, Path], tmp_path: Path) -> None:
+    page = write_report([runs["meeting"]], tmp_path / "report.html").read_text()
+    assert "t1-domination-0-0" in charts_of(page)
+    assert "race/ethnicity" in page
+    assert page.count("<td>above</td>") == 50
+    assert page.count("<td>below</td>") == 50
+
+
+def test_they_stand_beside_other_runs(runs: dict[str, Path], tmp_path: Path) -> None:
+    call("run", "starter", "--model", "random", "--out", tmp_path / "starter", "--resamples", 200)
+    page = write_report([tmp_path / "starter", *runs.values()], tmp_path / "report.html").read_text()
+    assert "Profiles of groups" in page
+    assert "Preference for stereotypes" in page
+
+
+def test_the_command(runs: dict[str, Path], tmp_path: Path) -> None:
+    said = call("report", *runs.values(), "-o", tmp_path / "report.html", "--json")
+    assert said.json["schema"] == "report@1"
