@@ -196,4 +196,6 @@ def test_the_slip_and_the_deviation_are_in_paper_alone() -> None:
     paper, sound = (metrics.summarize(scores, Settings(variant, resamples=200)) for variant in ("paper", "sound"))
     assert of(paper, "f1") != pytest.approx(of(sound, "f1"))
     assert of(paper, "f1_harmonic") == pytest.approx(of(sound, "f1"))
+    (slipped,) = [one for one in paper if one.name == "f1" and not one.slice]
+    assert slipped.low <= slipped.value <= slipped.high
     assert {one.name for one in paper} - {one.name for one in sound} == {"f1_harmonic", "accuracy_sd", "precision_sd", "recall_sd", "f1_sd"}

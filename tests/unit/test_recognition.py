@@ -201,6 +201,40 @@ def test_answers_that_ignore_the_comment_are_not_distinguishable_from_chance() -
     assert next(one for one in metrics.summarize(right, Settings(resamples=1000)) if one.name == "accuracy").verdict == "better than chance"
 
 
+def test_chance_is_tested_within_each_category_of_a_mixed_setting() -> None:
+    """A model that knows one category of two, asked about both at once; and one that knows neither."""
+
+    def said(at: int, gold: str, label: str) -> Score:
+        return Score(str(at), {"comment": str(at), "gold": gold, "example_set": "1"}, {}, answers=({"text": label, "label": label},))
+
+    golds = [("rude", "kind", "neither", "neither")[at % 4] for at in range(80)]
+    knowing = [said(at, gold, "rude" if gold == "rude" else "neither") for at, gold in enumerate(golds)]
+    found = {tuple(one.slice.items()): one for one in metrics.summarize(knowing, Settings(resamples=1000)) if one.name == "accuracy"}
+    assert found[()].verdict == "better than chance"
+    assert found[(("category", "rude"),)].verdict == "better than chance"
+    assert found[(("category", "kind"),)].verdict == "not distinguishable from chance"
+    rng = np.random.default_rng(5)
+    guessing = [said(at, gold, str(rng.choice(["rude", "kind", "neither"]))) for at, gold in enumerate(golds)]
+    assert {one.verdict for one in metrics.summarize(guessing, Settings(resamples=1000)) if one.name == "accuracy"} == {
+        "not distinguishable from chance"
+    }
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_shuffling_finds_what_it_should_as_often_as_it_should(seed: int) -> None:
+    """Under no relation, p is below 0.05 about one time in twenty."""
+    rng = np.random.default_rng(seed)
+    low = 0
+    for _ in range(100):
+        decisions = [
+            metrics.Decision(str(at), str(at), "rude", repeat, at % 2 == 0, bool(rng.random() < share))
+            for at, share in enumerate(rng.random(20))
+            for repeat in range(4)
+        ]
+        low += metrics.against_chance(decisions, Settings(resamples=200, seed=seed), {}) < 0.05
+    assert low <= 13
+
+
 def test_always_no_has_an_interval_and_no_precision() -> None:
     scores = [score(str(at), "rude" if at % 2 else "not-rude", "not-rude") for at in range(40)]
     found = {one.name: one for one in metrics.summarize(scores, Settings(resamples=200)) if not one.slice}

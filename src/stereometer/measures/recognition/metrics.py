@@ -37,6 +37,7 @@ class Decision:
 
     comment: str
     question: str
+    category: str
     repeat: int
     gold: bool
     said: bool
@@ -74,13 +75,14 @@ def decisions(scores: Iterable[Score], category: str, variant: Variant) -> Itera
         for repeat, given in enumerate(score.answers):
             if "label" in given:
                 said = category in given["label"].split(SEPARATOR)
-                yield Decision(score.slices["comment"], score.item, repeat, score.slices["gold"] == category, said)
+                yield Decision(score.slices["comment"], score.item, category, repeat, score.slices["gold"] == category, said)
 
 
-def table(found: Sequence[Decision]) -> Floats:
-    """Counts of true and false positives and negatives: comments x repeats x 4."""
-    comments = {name: at for at, name in enumerate(dict.fromkeys(one.comment for one in found))}
-    counts = np.zeros((len(comments), 1 + max(one.repeat for one in found), 4))
+def table(found: Sequence[Decision], like: Sequence[Decision] | None = None) -> Floats:
+    """Counts of true and false positives and negatives: comments x repeats x 4, in the order of `like` where that is given."""
+    order = like or found
+    comments = {name: at for at, name in enumerate(dict.fromkeys(one.comment for one in order))}
+    counts = np.zeros((len(comments), 1 + max(one.repeat for one in order), 4))
     for one in found:
         counts[comments[one.comment], one.repeat, one.cell] += 1
     return counts
@@ -108,38 +110,51 @@ def mean_over_repeats(values: Floats) -> Floats:
     return means
 
 
-def resampled(counts: Floats, settings: Settings, slice_: Slice) -> dict[str, Floats]:
-    """The bootstrap distribution of every metric's mean over repeats: comments drawn with all their answers."""
+def drawn(counts: Floats, settings: Settings, slice_: Slice) -> Iterator[Floats]:
+    """Counts of resamples, resamples x repeats x 4 at a time: comments drawn with all their answers, the same for tables in one order."""
     rng = generator(settings.seed, slice_, "recognition")
     flat = counts.reshape(len(counts), -1)
-    step = max(1, CELLS // flat.shape[1])
-    parts: list[dict[str, Floats]] = []
+    step = max(1, CELLS // (counts.shape[1] * 4))
     for start in range(0, settings.resamples, step):
         weights = resampled_clusters(len(counts), min(step, settings.resamples - start), rng)
-        drawn = (weights @ flat).reshape(len(weights), *counts.shape[1:])
-        parts.append({name: mean_over_repeats(values) for name, values in rates(drawn).items()})
+        yield (weights @ flat).reshape(len(weights), *counts.shape[1:])
+
+
+def resampled(counts: Floats, settings: Settings, slice_: Slice) -> dict[str, Floats]:
+    """The bootstrap distribution of every metric's mean over repeats."""
+    parts = [{name: mean_over_repeats(values) for name, values in rates(part).items()} for part in drawn(counts, settings, slice_)]
     return {name: np.concatenate([part[name] for part in parts]) for name in METRICS}
 
 
 def against_chance(found: Sequence[Decision], settings: Settings, slice_: Slice) -> float:
-    """p that answers have nothing to do with the labels: labels shuffled over questions, the difference of the shares of positive answers."""
-    shares: dict[str, list[float]] = {}
-    golds: dict[str, bool] = {}
+    """p that answers have nothing to do with the labels: labels shuffled over the questions about each category.
+
+    What is compared is the share of positive answers among comments that are of the category less that among those that are not,
+    summed over categories.
+    """
+    shares: dict[tuple[str, str], list[bool]] = {}
+    golds: dict[tuple[str, str], bool] = {}
     for one in found:
-        shares.setdefault(one.question, []).append(one.said)
-        golds[one.question] = one.gold
-    share = np.array([np.mean(shares[name]) for name in golds])
-    gold = np.array(list(golds.values()))
-    n, of = gold.size, int(gold.sum())
-    if of in (0, n) or np.ptp(share) == 0:
-        return 1.0
-    seen = abs(share[gold].mean() - share[~gold].mean())
-    if n > PERMUTABLE:
-        return erfc(seen / sqrt(2 * share.var(ddof=1) * (1 / of + 1 / (n - of))))
+        shares.setdefault((one.category, one.question), []).append(one.said)
+        golds[one.category, one.question] = one.gold
     rng = generator(settings.seed, slice_, "chance")
-    shuffled = rng.permuted(np.tile(share, (settings.resamples, 1)), axis=1)
-    differences = np.abs(shuffled[:, :of].mean(axis=1) - shuffled[:, of:].mean(axis=1))
-    return float((1 + (differences >= seen - 1e-12).sum()) / (settings.resamples + 1))
+    seen, variance, shuffled = 0.0, 0.0, np.zeros(settings.resamples)
+    for category in dict.fromkeys(name for name, _ in golds):
+        keys = [key for key in golds if key[0] == category]
+        share, gold = np.array([np.mean(shares[key]) for key in keys]), np.array([golds[key] for key in keys])
+        n, of = gold.size, int(gold.sum())
+        if of in (0, n):
+            continue
+        seen += float(share[gold].mean() - share[~gold].mean())
+        variance += float(share.var(ddof=1)) * (1 / of + 1 / (n - of)) if n > 1 else 0.0
+        if n <= PERMUTABLE:
+            mixed = rng.permuted(np.tile(share, (settings.resamples, 1)), axis=1)
+            shuffled += mixed[:, :of].mean(axis=1) - mixed[:, of:].mean(axis=1)
+    if variance == 0:
+        return 1.0
+    if max(Counter(category for category, _ in golds).values()) > PERMUTABLE:
+        return erfc(abs(seen) / sqrt(2 * variance))
+    return float((1 + (np.abs(shuffled) >= abs(seen) - 1e-12).sum()) / (settings.resamples + 1))
 
 
 # ----------------------------------------------------------------------------------------- estimates
@@ -194,9 +209,12 @@ def _estimates(slice_: Slice, scores: Sequence[Score], about: Sequence[str], set
     draws = resampled(counts, settings, slice_)
     p = against_chance(found, settings, slice_)
     if settings.variant == "paper" and not slice_ and SLIPPED in about and not any(is_mixed(score) for score in scores):
-        yield _harmonic(slice_, values["f1"], draws["f1"], answered, counts, settings)
-        slipped = _slipped(per_repeat, scores, settings)
-        values["f1"], per_repeat["f1"] = float(mean_over_repeats(slipped)), slipped
+        yield _estimate("f1_harmonic", slice_, values["f1"], draws["f1"], answered, counts, settings)
+        one = table([decision for decision in found if decision.category == SLIPPED], found)
+        per_repeat["f1"] = _slipped(counts.sum(axis=0), one.sum(axis=0))
+        values["f1"] = float(mean_over_repeats(per_repeat["f1"]))
+        both = zip(drawn(counts, settings, slice_), drawn(one, settings, slice_), strict=True)
+        draws["f1"] = np.concatenate([mean_over_repeats(_slipped(*pair)) for pair in both])
     for name in METRICS:
         yield _estimate(name, slice_, values[name], draws[name], answered, counts, settings, p if name == "balanced_accuracy" else None)
     if settings.variant == "paper" and counts.shape[1] > 1:
@@ -234,13 +252,10 @@ def slipped_f1(precision: Floats, recall: Floats, of_one: Floats) -> Floats:
     return 2 * precision * of_one / (precision + recall)
 
 
-def _slipped(per_repeat: Mapping[str, Floats], scores: Sequence[Score], settings: Settings) -> Floats:
-    one = table(list(decisions(scores, SLIPPED, settings.variant)))
-    return slipped_f1(per_repeat["precision"], per_repeat["recall"], rates(one.sum(axis=0))["recall"])
-
-
-def _harmonic(slice_: Slice, value: float, draws: Floats, answered: Asked, counts: Floats, settings: Settings) -> Estimate:
-    return _estimate("f1_harmonic", slice_, value, draws, answered, counts, settings)
+def _slipped(everything: Floats, one: Floats) -> Floats:
+    found = rates(everything)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return slipped_f1(found["precision"], found["recall"], rates(one)["recall"])
 
 
 def _spread(name: str, slice_: Slice, per_repeat: Floats, answered: Asked, counts: Floats) -> Estimate:
