@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -27,6 +28,6 @@ def serve_model(
 
     options = {"device": device, "dtype": dtype, "threads": threads, "allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
     backend = asking.writing(api.open_model(model, 0, options))
-    with ModelServer(backend, host, port) as server:
+    with ModelServer(backend, host, port) as server, suppress(KeyboardInterrupt):
         say(f"{backend.card.name} at {server.url}; from here: --model 'server:{server.url}#{backend.card.name}'. Ctrl-C ends it.")
         server.serve_forever(poll_interval=0.2)
