@@ -172,6 +172,12 @@ def asked(scores: Iterable[Score]) -> Asked:
     return found
 
 
+def shortfall(answered: Asked, settings: Settings) -> str | None:
+    """Why there is no score; what is counted are answers."""
+    why = answered.shortfall(settings)
+    return why and why.replace(" items were answered", " answers could be read")
+
+
 def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
     """Every metric overall, for each category, and in mixed settings for each example set."""
     found = list(scores)
@@ -197,7 +203,7 @@ def slices(found: Sequence[Score], names: Sequence[str], variant: Variant) -> It
 def _estimates(slice_: Slice, scores: Sequence[Score], about: Sequence[str], settings: Settings) -> Iterator[Estimate]:
     answered = asked(scores)
     found = [one for name in about for one in decisions(scores, name, settings.variant)]
-    why = answered.shortfall(settings) or (None if found else "no answer could be read")
+    why = shortfall(answered, settings) or (None if found else "no answer could be read")
     if any(is_mixed(score) for score in scores) and "category" not in slice_:
         yield _matches(slice_, scores, answered, settings)
     if why is not None:
@@ -297,7 +303,7 @@ def ratio(
 ) -> Estimate:
     """A mean over what is known of comments, in percent, comments resampled."""
     known = [values for values in by_comment.values() if values]
-    why = answered.shortfall(settings) or (None if known else "no answer could be read")
+    why = shortfall(answered, settings) or (None if known else "no answer could be read")
     if why is not None:
         return replace(_empty(name, slice_, answered, why), ideal=ideal)
     sums, sizes = np.array([sum(values) for values in known]), np.array([len(values) for values in known])
