@@ -18,6 +18,7 @@ from stereometer.backends.fake import Fake
 from stereometer.errors import ModelError, UsageError
 from stereometer.runner import Tally, computed
 from stereometer.serving import ModelServer, started
+from stereometer.testing import check_backend
 from stereometer.types import Generate
 from tests.unit.commands import PROGRAM, call
 
@@ -55,6 +56,11 @@ def test_bad_requests_are_answered(fake: ModelServer, path: str, body: Any, stat
     assert answer.status_code == status
     assert answer.json()["error"]["message"]
     assert post(fake.url, "/completions", {"prompt": "Well?"}).status_code == 200
+
+
+def test_the_backend_keeps_the_contract(fake: ModelServer) -> None:
+    """Order and company change nothing, though the server answers in batches."""
+    check_backend(open_model(f"server:{fake.url}#fake"))
 
 
 def test_a_key_is_asked_for_where_one_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
