@@ -16,6 +16,8 @@ from stereometer.stats.kendall import tau_b
 
 GROUPS = ("Asian", "Black", "Hispanic", "immigrant")
 RATERS = 5
+NEARLY_ALL = 0.9
+"""Share of the templates that must have scored a cell."""
 
 Scores = Mapping[str, Mapping[tuple[str, str], float]]
 """By template, then by group and trait."""
@@ -31,10 +33,13 @@ class Chosen:
 
 
 def averaged(scores: Scores, templates: Iterable[str]) -> dict[tuple[str, str], float]:
-    """The mean over templates of the cells that all of them scored."""
+    """The mean over the templates that scored a cell, where nearly all of them did."""
     tables = [scores[template] for template in templates]
-    shared = set(tables[0]).intersection(*tables[1:])
-    return {cell: sum(table[cell] for table in tables) / len(tables) for cell in tables[0] if cell in shared}
+    values: dict[tuple[str, str], list[float]] = {}
+    for table in tables:
+        for cell, value in table.items():
+            values.setdefault(cell, []).append(value)
+    return {cell: sum(some) / len(some) for cell, some in values.items() if len(some) >= NEARLY_ALL * len(tables)}
 
 
 def pilot_ratings(ratings: Ratings, groups: Sequence[str], seed: int) -> Ratings:
