@@ -28,7 +28,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 COMMANDS = (
-    "run", "replay", "compare", "report", "show", "list", "doctor", "ensemble", "relate", "analyze", "split", "audit", "train nsp",
+    "run", "align", "intersect", "replay", "compare", "report", "show", "list", "doctor", "ensemble", "relate", "analyze", "split", "audit", "train nsp",
     "data add", "data pull", "data where", "cache info", "cache clear", "model add",
 )  # fmt: skip
 NOT_COMMANDS = {"authors", "measures", "result"}
