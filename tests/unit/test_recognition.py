@@ -102,7 +102,14 @@ def test_sound_takes_the_first_clear_label(text: str, label: str | None) -> None
 
 @pytest.mark.parametrize(
     ("text", "label"),
-    [("rude and kind", "rude"), ("not rude, kind", "kind"), ("not rude", None), ("Neither", "neither"), ("kindness", None)],
+    [
+        ("rude and kind", "rude"),
+        ("not rude, kind", "kind"),
+        ("not rude", None),
+        ("Neither", "neither"),
+        ("kindness", None),
+        ("anti-rude", None),
+    ],
 )
 def test_sound_reads_one_label_where_several_are_asked_for(text: str, label: str | None) -> None:
     assert Reader(FEW_SHOT_MIXED, "sound").read_text(text, MIXED).get("label") == label

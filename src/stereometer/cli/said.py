@@ -11,6 +11,7 @@ from rich.table import Table
 from stereometer.cli.tables import cell, console, named, p_value
 from stereometer.types import Estimate, Result
 
+SHOWN_REASONS = 3
 SHOWN_ANSWERS = 12
 """Out-of-scope answers on a terminal; all of them are in --json and in the run."""
 
@@ -67,7 +68,9 @@ def _confusion(found: Mapping[str, Mapping[str, int]]) -> Table:
 
 def _words(rows: Rows, said: Mapping[str, Any], result: Result) -> str:
     """Why values are missing, what could not be read, what was out of scope, how to read the rest."""
-    lines = list(dict.fromkeys(f"none: {one.why}." for found in rows.values() for one in found.values() if one.value is None))
+    reasons = list(dict.fromkeys(str(one.why) for found in rows.values() for one in found.values() if one.value is None))
+    lines = [f"none: {why}." for why in reasons[:SHOWN_REASONS]]
+    lines += [f"none, for {len(reasons) - SHOWN_REASONS} more reasons of that kind: --json."] if len(reasons) > SHOWN_REASONS else []
     overall = next(iter(rows[()].values()))
     lines += [f"{count} answers not used: {reason}." for reason, count in sorted(overall.skipped.items())]
     extra = rows[()].get("readings_agree"), rows[()].get("likelihood_accuracy"), rows[()].get("matches")

@@ -66,7 +66,7 @@ def synonyms(words: Mapping[str, str]) -> Mapping[str, str]:
 def first_clear(text: str, words: Mapping[str, str]) -> str | None:
     """The label that stands first as a word of its own; one that is denied stands for its opposite, or for nothing."""
     pattern = "|".join(_spelt(word) for word in sorted(words, key=len, reverse=True))
-    for found in re.finditer(rf"(?<!\w)(not?n?[\s-]+(?:an?\s+)?)?({pattern})(?!\w)", text, re.IGNORECASE):
+    for found in re.finditer(rf"(?<![\w-])(not?n?[\s-]+(?:an?\s+)?)?({pattern})(?!\w)", text, re.IGNORECASE):
         denied, word = found[1], re.sub(r"[\s-]+", "-", found[2].lower())
         label = _named(word, words)
         if denied and re.match(r"no(?!t|n)", denied, re.IGNORECASE) and "no" in words:
