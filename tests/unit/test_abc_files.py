@@ -82,7 +82,7 @@ def test_any_name_of_a_group_keeps_its_place(form: str, adjective: str) -> None:
     for slot, number in (("{group}", "plural"), ("{Group}", "plural"), ("{A group}", "singular")):
         sentence = Template("own", "own", number, f"{slot} are {{trait}}, see.").fill(group, adjective)
         assert sentence.text[slice(*sentence.trait)] == adjective
-        assert sentence.text[slice(*sentence.group)].casefold() == form.casefold()
+        assert sentence.text[slice(*sentence.group)] in (form, form[0].upper() + form[1:])
 
 
 # -------------------------------------------------------------------------------------------- choosing
