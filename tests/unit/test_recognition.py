@@ -234,12 +234,32 @@ def test_shuffling_finds_what_it_should_as_often_as_it_should(seed: int) -> None
     low = 0
     for _ in range(100):
         decisions = [
-            metrics.Decision(str(at), str(at), "rude", repeat, at % 2 == 0, bool(rng.random() < share))
+            metrics.Decision(str(at), "rude", repeat, at % 2 == 0, bool(rng.random() < share))
             for at, share in enumerate(rng.random(20))
             for repeat in range(4)
         ]
         low += metrics.against_chance(decisions, Settings(resamples=200, seed=seed), {}) < 0.05
     assert low <= 13
+
+
+def test_example_sets_of_one_comment_are_not_independent() -> None:
+    """Ten sets in which each comment is answered alike say as much as one."""
+    rng = np.random.default_rng(8)
+    rows = [("rude" if at < 6 else "neither", str(rng.choice(["rude", "neither"]))) for at in range(12)]
+    ps = []
+    for sets in (1, 10):
+        scores = [
+            Score(
+                f"{at}:{number}",
+                {"comment": str(at), "gold": gold, "example_set": str(number)},
+                {},
+                answers=({"text": said, "label": said},),
+            )
+            for at, (gold, said) in enumerate(rows)
+            for number in range(sets)
+        ]
+        ps.append(next(one.p for one in metrics.summarize(scores, Settings(resamples=2000)) if one.name == "balanced_accuracy"))
+    assert ps[1] == pytest.approx(ps[0], abs=0.05)
 
 
 def test_always_no_has_an_interval_and_no_precision() -> None:

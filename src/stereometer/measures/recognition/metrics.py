@@ -36,7 +36,6 @@ class Decision:
     """One answer, seen from one category: whether the comment is of it, and whether the model says so."""
 
     comment: str
-    question: str
     category: str
     repeat: int
     gold: bool
@@ -75,7 +74,7 @@ def decisions(scores: Iterable[Score], category: str, variant: Variant) -> Itera
         for repeat, given in enumerate(score.answers):
             if "label" in given:
                 said = category in given["label"].split(SEPARATOR)
-                yield Decision(score.slices["comment"], score.item, category, repeat, score.slices["gold"] == category, said)
+                yield Decision(score.slices["comment"], category, repeat, score.slices["gold"] == category, said)
 
 
 def table(found: Sequence[Decision], like: Sequence[Decision] | None = None) -> Floats:
@@ -127,21 +126,19 @@ def resampled(counts: Floats, settings: Settings, slice_: Slice) -> dict[str, Fl
 
 
 def against_chance(found: Sequence[Decision], settings: Settings, slice_: Slice) -> float:
-    """p that answers have nothing to do with the labels: labels shuffled over the questions about each category.
+    """p that answers have nothing to do with the labels: labels shuffled over the comments asked about each category.
 
-    What is compared is the share of positive answers among comments that are of the category less that among those that are not,
+    A comment counts once, with all its answers, whatever example sets and repeats it was asked with. What is compared is the share of positive answers among comments that are of the category less that among those that are not,
     summed over categories.
     """
-    shares: dict[tuple[str, str], list[bool]] = {}
-    golds: dict[tuple[str, str], bool] = {}
+    shares: dict[tuple[str, str, bool], list[bool]] = {}
     for one in found:
-        shares.setdefault((one.category, one.question), []).append(one.said)
-        golds[one.category, one.question] = one.gold
+        shares.setdefault((one.category, one.comment, one.gold), []).append(one.said)
     rng = generator(settings.seed, slice_, "chance")
     seen, variance, shuffled = 0.0, 0.0, np.zeros(settings.resamples)
-    for category in dict.fromkeys(name for name, _ in golds):
-        keys = [key for key in golds if key[0] == category]
-        share, gold = np.array([np.mean(shares[key]) for key in keys]), np.array([golds[key] for key in keys])
+    for category in dict.fromkeys(name for name, _, _ in shares):
+        keys = [key for key in shares if key[0] == category]
+        share, gold = np.array([np.mean(shares[key]) for key in keys]), np.array([key[2] for key in keys])
         n, of = gold.size, int(gold.sum())
         if of in (0, n):
             continue
@@ -152,7 +149,7 @@ def against_chance(found: Sequence[Decision], settings: Settings, slice_: Slice)
             shuffled += mixed[:, :of].mean(axis=1) - mixed[:, of:].mean(axis=1)
     if variance == 0:
         return 1.0
-    if max(Counter(category for category, _ in golds).values()) > PERMUTABLE:
+    if max(Counter(category for category, _, _ in shares).values()) > PERMUTABLE:
         return erfc(abs(seen) / sqrt(2 * variance))
     return float((1 + (np.abs(shuffled) >= abs(seen) - 1e-12).sum()) / (settings.resamples + 1))
 
