@@ -113,7 +113,7 @@ def test_only_cells_on_which_people_are_decided_count_where_asked(tmp_path: Path
     given = {c: (90, 80) if at < 3 else (10, 20) if at < 6 else (20, 81) for at, c in enumerate(TRAITS)}
     file = tmp_path / "ratings.json"
     file.write_text(json.dumps({f"p{p}": {g: {c: given[c][p % 2] for c in TRAITS} for g in ("man", "woman")} for p in range(10)}))
-    strong = {c: -5.0 for c in TRAITS[6:]} | {c: 1.0 if at < 3 else -1.0 for at, c in enumerate(TRAITS[:6])}
+    strong = dict.fromkeys(TRAITS[6:], -5.0) | {c: 1.0 if at < 3 else -1.0 for at, c in enumerate(TRAITS[:6])}
     run = stored_run(tmp_path / "run", lambda template, group, trait: strong[trait], ("man", "woman"))
     result, _ = align(run, Ask(file, SETTINGS), tmp_path / "out")
     assert result.estimate("precision_at_3_decided").value == 1.0
