@@ -318,6 +318,10 @@ def test_what_an_edit_turned_round() -> None:
     found = misspelling.summarize(many, Settings())[0]
     assert found.p == pytest.approx(2 * 0.5**12)
     assert found.verdict == "no longer recognised more often than newly recognised"
+    unread = Score("z", {"comment": "z", "gold": "rude", "category": "rude"}, {}, answers=({"text": "", "skipped": "empty"},))
+    below = misspelling.summarize([*scores, unread], Settings())[0]
+    assert below.value is None
+    assert (below.n, below.asked, sum(below.skipped.values())) == (2, 3, 1)
 
 
 # ------------------------------------------------------------------------------------ own data, replay

@@ -17,8 +17,10 @@ from stereometer.runs import load_result, load_scores, runs_in
 from stereometer.types import Estimate, Result, Score
 
 MEASURE = "recognition-"
-WIDTH, LEFT, RIGHT, ROW = 760, 250, 30, 26
+WIDTH, LEFT, RIGHT, ROW = 800, 300, 30, 26
 """Of a picture, in its own units."""
+LABEL = 42
+"""Letters that fit to the left of a picture."""
 REASONS = ("empty", "unparsed", "refused")
 SHOWN = 60
 """Out-of-scope answers of a setting in the page; all of them are in the run."""
@@ -146,7 +148,7 @@ def forest(marks: Sequence[Mark], line: float | None, title: str) -> Markup:
 
 
 def _drawn(mark: Mark, y: float) -> str:
-    label = f'<text x="{LEFT - 12}" y="{y + 4}" class="name">{_plain(mark.label)}</text>'
+    label = f'<text x="{LEFT - 12}" y="{y + 4}" class="name">{_plain(_short(mark.label))}</text>'
     one = mark.one
     if one is None or one.value is None or one.low is None or one.high is None:
         return f'{label}<text x="{LEFT + 8}" y="{y + 4}" class="none">no score: {_plain(_why(one))}</text>'
@@ -163,6 +165,11 @@ def _why(one: Estimate | None) -> str:
     return "below the coverage floor" if "coverage floor" in why else why
 
 
+def _short(label: str) -> str:
+    """What fits beside a picture: the end of a long name tells settings apart."""
+    return label if len(label) <= LABEL else f"…{label[1 - LABEL :]}"
+
+
 def _plain(text: str) -> str:
     return str(Markup.escape(text))
 
@@ -173,7 +180,7 @@ def coverage(told: Sequence[Told]) -> Markup:
     parts = [f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="Share of answers that could be read, by setting" class="said">']
     for number, one in enumerate(told):
         y, at = 10 + ROW * number, 0.0
-        parts.append(f'<text x="{LEFT - 12}" y="{y + 14}" class="name">{_plain(one.label)}</text>')
+        parts.append(f'<text x="{LEFT - 12}" y="{y + 14}" class="name">{_plain(_short(one.label))}</text>')
         for name, share in _shares(one):
             x, width = across(at), across(at + share) - across(at)
             parts.append(

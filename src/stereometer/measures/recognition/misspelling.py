@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from stereometer.measures.coverage import Asked
 from stereometer.stats.intervals import wilson
 from stereometer.stats.tests import mcnemar
 from stereometer.types import Estimate, Score, Settings, Variant
@@ -32,29 +33,41 @@ def _at_word_start(original: str) -> re.Pattern[str]:
     return re.compile(rf"\b{re.escape(original)}", re.IGNORECASE)
 
 
+UNREAD, UNREAD_EDITS = "the comment as it was could not be read", "no edited copy could be read"
+
+
 @dataclass
 class _Flips:
-    """Edited copies against the comment as it was, and comments that any edit turned round."""
+    """What edits did to the comments of a slice."""
 
-    edits: int = 0
-    lost: int = 0
-    gained: int = 0
-    comments: dict[str, set[str]] = field(default_factory=dict)
-    unread: int = 0
+    asked: Asked = field(default_factory=Asked)
+    sides: list[set[str]] = field(default_factory=list)
+    """For each comment that was read before and after, the ways in which edits turned it round."""
 
 
 def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-    """For each category and overall: the share of comments that some edit turned round, and McNemar's test on single flips.
+    """For each category and overall: the share of comments that some edit turned round, and McNemar's test.
 
-    The test counts a comment once: it is gained, or lost, by the side on which most of its edits fall.
+    The test counts a comment once, and only where its edits turn it one way.
     """
-    found = list(scores)
-    before = {(one.slices["category"], one.slices["comment"]): _label(one) for one in found if "edit" not in one.slices}
-    groups = {"": _Flips(), **{name: _Flips() for name in dict.fromkeys(one.slices["category"] for one in found)}}
-    for one in found:
-        for flips in (groups[""], groups[one.slices["category"]]):
-            _count(flips, one, before[one.slices["category"], one.slices["comment"]])
+    comments: dict[tuple[str, str], list[Score]] = {}
+    for one in scores:
+        comments.setdefault((one.slices["category"], one.slices["comment"]), []).append(one)
+    groups = {"": _Flips(), **{category: _Flips() for category, _ in comments}}
+    for (category, _), copies in comments.items():
+        for flips in (groups[""], groups[category]):
+            _count(flips, category, copies)
     return [_estimate(name, flips, settings) for name, flips in groups.items()]
+
+
+def _count(flips: _Flips, category: str, copies: Sequence[Score]) -> None:
+    flips.asked.count += 1
+    was = next((_label(one) for one in copies if "edit" not in one.slices), None)
+    now = [label for one in copies if "edit" in one.slices and (label := _label(one)) is not None]
+    if was is None or not now:
+        flips.asked.skipped[UNREAD if was is None else UNREAD_EDITS] += 1
+        return
+    flips.sides.append({"lost" if was == category else "gained" for label in now if label != was})
 
 
 def flipped(scores: Iterable[Score]) -> list[dict[str, str]]:
@@ -75,38 +88,19 @@ def _label(score: Score) -> str | None:
     return next((given.get("label") for given in score.answers), None)
 
 
-def _count(flips: _Flips, score: Score, was: str | None) -> None:
-    key = f"{score.slices['category']}:{score.slices['comment']}"
-    now = _label(score)
-    if "edit" not in score.slices:
-        if was is not None:
-            flips.comments.setdefault(key, set())
-        else:
-            flips.unread += 1
-        return
-    flips.edits += 1
-    if was is None or now is None or was == now:
-        return
-    lost = was == score.slices["category"]
-    flips.lost += lost
-    flips.gained += not lost
-    flips.comments.setdefault(key, set()).add("lost" if lost else "gained")
-
-
 def _estimate(name: str, flips: _Flips, settings: Settings) -> Estimate:
     slice_ = {"category": name} if name else {}
-    turned = [sides for sides in flips.comments.values() if sides]
-    n, asked = len(flips.comments), len(flips.comments) + flips.unread
-    skipped = {"the comment as it was could not be read": flips.unread} if flips.unread else {}
-    if not n:
-        return Estimate("flipped", slice_, None, None, None, 0, asked, 0, 0.0, skipped=skipped, why="no comment holds one of the strings")
-    low, high = wilson(len(turned), n, settings.level)
-    lost = sum(sides == {"lost"} for sides in turned)
-    gained = sum(sides == {"gained"} for sides in turned)
+    n, skipped = len(flips.sides), dict(flips.asked.skipped)
+    why = flips.asked.shortfall(settings)
+    if why is not None:
+        return Estimate("flipped", slice_, None, None, None, n, flips.asked.count, 0, 0.0, skipped=skipped, why=why)
+    turned = sum(bool(sides) for sides in flips.sides)
+    low, high = wilson(turned, n, settings.level)
+    lost, gained = (sum(sides == {way} for sides in flips.sides) for way in ("lost", "gained"))
     p = mcnemar(gained, lost)
     says = "no longer recognised more often than newly recognised" if lost > gained else "newly recognised more often than no longer"
     verdict = says if p < 1 - settings.level else "flips no more one way than the other"
     return Estimate(
-        "flipped", slice_, 100 * len(turned) / n, 100 * low, 100 * high, n, asked, 0, 0.0, verdict=verdict, interval="Wilson", p=p,
+        "flipped", slice_, 100 * turned / n, 100 * low, 100 * high, n, flips.asked.count, 0, 0.0, verdict=verdict, interval="Wilson", p=p,
         p_adjusted=p, tests=1, terms=n, skipped=skipped,
     )  # fmt: skip
