@@ -29,6 +29,7 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 COMMANDS = (
     "run", "align", "intersect", "replay", "compare", "report", "show", "list", "doctor", "ensemble", "relate", "analyze", "split", "audit", "train nsp",
+    "ask", "calibrate", "serve-model",
     "data add", "data pull", "data where", "cache info", "cache clear", "model add",
 )  # fmt: skip
 NOT_COMMANDS = {"authors", "measures", "result"}
@@ -37,7 +38,7 @@ NOT_COMMANDS = {"authors", "measures", "result"}
 
 def test_every_command_that_the_docs_name_exists() -> None:
     text = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
-    named = set(re.findall(r"stereometer (\w+)", text)) - NOT_COMMANDS
+    named = set(re.findall(r"stereometer ([\w-]+)", text)) - NOT_COMMANDS
     assert named <= {command.split()[0] for command in COMMANDS}
     for command in COMMANDS:
         helped = subprocess.run(
