@@ -20,7 +20,7 @@ from typing import Any
 from bench import environment, weights
 
 PAIRS, CATS = 60, 100
-PAIR_ROUNDS, CAT_ROUNDS = 3, 5
+PAIR_ROUNDS, CAT_ROUNDS = 2, 4
 PAIR_BLOCK = 12
 """Pairs that competitors take turns on: short enough that a noisy minute does not spoil a whole round."""
 AGREE = 1e-3
