@@ -15,7 +15,8 @@ from stereometer.backends.forward import shrinking, token_budget
 from stereometer.backends.generation import Writer
 from stereometer.backends.language_model import LanguageModel, Way
 from stereometer.backends.lean import decoder_for, head_for
-from stereometer.backends.trie import Asked, Text, Tree, families, grown, trees
+from stereometer.backends.trie import LARGEST, Asked, Text, Tree, families, grown, trees
+from stereometer.errors import ModelError
 from stereometer.types import Answer, CausalTokens, Generate
 
 LOG = logging.getLogger("stereometer")
@@ -34,6 +35,7 @@ class Causal(LanguageModel):
 
     def __init__(self, checkpoint: Checkpoint, notes: tuple[str, ...] = ()) -> None:
         super().__init__(checkpoint, notes)
+        self._must_be_causal()
         self.head = head_for(self.split)
         self.decoder = decoder_for(self.split)
         self.layouts = [*self._layouts(), self.one_by_one]
@@ -59,6 +61,19 @@ class Causal(LanguageModel):
                 open_[key] -= 1
                 if not open_[key]:
                     yield key, Answer(({"logprob": values.pop(key)},))
+
+    @torch.inference_mode()
+    def _must_be_causal(self) -> None:
+        """A model that looks ahead would give every token away; its name alone does not say that it does not."""
+        ids = torch.arange(1, 9, device=self.split.device).unsqueeze(0) % self.split.vocabulary
+        other = ids.clone()
+        other[0, -1] = (ids[0, -1] + 1) % self.split.vocabulary
+        left, right = (self.model(input_ids=one).logits[0, :-1].float() for one in (ids, other))
+        if not torch.allclose(left, right, rtol=1e-3, atol=1e-3 * float(left.abs().max())):
+            raise ModelError(
+                f"{self.checkpoint.name} is written as a causal model, but what it says of a token hangs on those after it. "
+                "Its likelihoods would mean nothing. Choose a causal model, or load it as the masked model it may be."
+            )
 
     # ------------------------------------------------------------------------------------------ layouts
 
@@ -144,8 +159,9 @@ class Causal(LanguageModel):
 def _branching(asked: Mapping[str, CausalTokens]) -> dict[str, CausalTokens]:
     """Texts that show whether trees are understood: the largest family, and the longest text with branches of its own."""
     found = {text.key: text.request for text in max(families(asked), key=len)}
-    ids = max((request.ids for request in asked.values()), key=len)
-    branches = [ids] + [ids[:at] + ids[at:][::-1] for at in sorted({1, len(ids) // 2})]
+    longest = max((request.ids for request in asked.values()), key=len)
+    ids = longest[: LARGEST - 8]  # deep, and still with room in its tree for short branches
+    branches = [longest, ids, *(ids[:at] + ids[at:][::-1] for at in sorted({1, len(ids) // 2, max(1, len(ids) - 6)}))]
     return found | {f"branch {number}": CausalTokens(branch, 1) for number, branch in enumerate(branches) if len(branch) > 1}
 
 

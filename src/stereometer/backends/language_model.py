@@ -10,7 +10,7 @@ from typing import Any
 from stereometer.backends.blanks import Blanks
 from stereometer.backends.checkpoint import Checkpoint, tokenizer_digest, weights_digest
 from stereometer.backends.forward import Split
-from stereometer.backends.tokens import Tokens, canaries, window_of
+from stereometer.backends.tokens import UNBOUNDED, Tokens, canaries, window_of
 from stereometer.types import Answer, Encoding, MaskedBlank, ModelCard, NextTokens, Request
 
 VERSION = "1"
@@ -27,7 +27,7 @@ class LanguageModel(ABC):
         self.model: Any = checkpoint.model
         self.split = Split(checkpoint.model)
         window = window_of(checkpoint.tokenizer, checkpoint.model)
-        self.tokens = Tokens(checkpoint.tokenizer, checkpoint.family == "causal", window, self.split.vocabulary)
+        self.tokens = Tokens(checkpoint.tokenizer, checkpoint.family == "causal", window, self.split.vocabulary, _kinds(checkpoint.model))
         self.added: dict[str, Any] = {}
         """Settings of what was put onto the model after loading, such as a next-sentence head."""
         self.check_pair: Callable[[str, str], object] | None = None
@@ -91,3 +91,8 @@ class LanguageModel(ABC):
         labels += ["Loaded with --allow-pickle."] if options.allow_pickle else []
         labels += ["Loaded with --trust-remote-code."] if options.trust_remote_code else []
         return labels
+
+
+def _kinds(model: Any) -> int:
+    """How many segments a model tells apart; where it does not say, whatever its tokenizer gives."""
+    return int(getattr(model.config, "type_vocab_size", 0) or UNBOUNDED)

@@ -116,13 +116,15 @@ class Checked:
         self.lean: Callable[..., Any] | None = lean
         self.generic = generic
         self.sample = sample
-        self.checked: set[tuple[bool, ...]] = set()
+        self.checked: dict[tuple[bool, ...], int] = {}
+        """The longest text that each form was checked with."""
 
     def __call__(self, *inputs: Any) -> Any:
         form = tuple(one is None for one in inputs)
-        if self.lean is not None and form not in self.checked:
+        longest = 1 if isinstance(inputs[0], Tensor) else max(map(len, inputs[0]))
+        if self.lean is not None and longest > self.checked.get(form, 0):
             self._check(*self.sample(*inputs))
-            self.checked.add(form)
+            self.checked[form] = longest
         return (self.lean or self.generic)(*inputs)
 
     def _check(self, *inputs: Any) -> None:
@@ -236,9 +238,14 @@ def is_post_norm_encoder(trunk: Any) -> bool:
              "intermediate.dense", "output.dense", "output.LayerNorm")  # fmt: skip
     tables = ("word_embeddings", "position_embeddings", "token_type_embeddings", "LayerNorm")
     try:
-        return _has(trunk.encoder.layer, parts) and all(hasattr(trunk.embeddings, name) for name in tables)
+        return _sees_all(trunk) and _has(trunk.encoder.layer, parts) and all(hasattr(trunk.embeddings, name) for name in tables)
     except AttributeError:
         return False
+
+
+def _sees_all(trunk: Any) -> bool:
+    """Whether every token sees every other: no window, no blocks."""
+    return not hasattr(trunk.config, "attention_window") and getattr(trunk.config, "attention_type", "original_full") == "original_full"
 
 
 def _has(layers: Any, parts: Sequence[str]) -> bool:

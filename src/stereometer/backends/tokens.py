@@ -28,6 +28,8 @@ class Tokens:
     """The longest sequence the model takes."""
     vocabulary: int = UNBOUNDED
     """Tokens that the model knows."""
+    kinds: int = UNBOUNDED
+    """Segments that the model knows: a tokenizer may number more."""
 
     @cached_property
     def first_token(self) -> tuple[int | None, str]:
@@ -35,9 +37,9 @@ class Tokens:
         if not self.causal:
             return None, "special tokens as the tokenizer adds them"
         tokenizer = self.tokenizer
-        added = tokenizer("a")["input_ids"]
-        if tokenizer.bos_token_id is not None and added and added[0] == tokenizer.bos_token_id:
-            return None, f"the tokenizer adds {tokenizer.bos_token}"
+        added = tokenizer("a", return_special_tokens_mask=True)
+        if added["input_ids"] and added["special_tokens_mask"][0]:
+            return None, f"the tokenizer adds {tokenizer.convert_ids_to_tokens(added['input_ids'][0])}"
         for name in ("bos_token", "eos_token"):
             number = getattr(tokenizer, f"{name}_id")
             if number is not None:
@@ -81,7 +83,7 @@ class Tokens:
             raise Skip("longer than the model's window")
         if any(piece.id >= self.vocabulary for piece in pieces):
             raise Skip("has a token that the model does not know")
-        segments = tuple(piece.segment for piece in pieces)
+        segments = tuple(piece.segment if piece.segment < self.kinds else 0 for piece in pieces)
         return Encoding(
             tuple(piece.id for piece in pieces),
             tuple(piece.offset for piece in pieces),
