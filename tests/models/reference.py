@@ -244,10 +244,11 @@ class Reference:
         rules: dict[str, Callable[[Reading, list[int]], Scored]] = {
             "pair-likelihood": self.one_at_a_time,
             "pair-modified-likelihood": self.modified,
-            "pair-after-change-likelihood": self.after_change,
         }
         readings = [self.read(text) for text in texts]
         shared = shared_words(*readings) if variant == "sound" else shared_ids(*readings)
+        if measure == "pair-after-change-likelihood":
+            return dict(zip(SENTENCES, self.after_change(readings, shared), strict=True))
         return {name: rules[measure](reading, some) for name, reading, some in zip(SENTENCES, readings, shared, strict=True)}
 
     def whole(self, text: str, mean: bool) -> Scored:
@@ -264,18 +265,20 @@ class Reference:
         row = [self.hidden(reading, some[number:], at) for number, at in enumerate(some)]
         return Scored(sum(row) / len(row), row)
 
-    def after_change(self, reading: Reading, shared: list[int]) -> Scored:
-        """The shared tokens after the first modified one, each given all before it; sum."""
-        row = self.forward(reading.ids)
-        if not row:
+    def after_change(self, readings: Sequence[Reading], shared: Sequence[list[int]]) -> list[Scored]:
+        """Of the shared tokens, those after the first place where either sentence is modified; each given all before it; sum."""
+        first = min(
+            (at for reading, some in zip(readings, shared, strict=True) for at in reading.ordinary if at not in some), default=10**6
+        )
+        if any(not self.forward(reading.ids) for reading in readings):
             raise Unscorable("no token to score")
-        modified = [at for at in reading.ordinary if at not in shared]
-        if not modified:
-            raise Unscorable("one sentence has no modified token")
-        later = [at for at in shared if at > modified[0]]
-        if not later:
+        later = [[at for at in some if at >= first] for some in shared]
+        if any(0 in some for some in later):
+            raise Unscorable("a shared token has nothing before it")
+        if not all(later):
             raise Unscorable("no shared token after the change")
-        return Scored(sum(row[at - 1] for at in later), row)
+        rows = [self.forward(reading.ids) for reading in readings]
+        return [Scored(sum(row[at - 1] for at in some), row) for row, some in zip(rows, later, strict=True)]
 
 
 # ------------------------------------------------------------------------------------------ the texts

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from array import array
+
 import pytest
 
 from stereometer.backends.random import Random
 from stereometer.benchmarks.pairs import Pair
 from stereometer.errors import ModelError
-from stereometer.types import MaskedTokens, Skip, WholeText
+from stereometer.types import Answer, MaskedTokens, Skip, WholeText
 from tests.unit.by_hand import FAKE, Framed, Only, bound, causal, masked, scores
 
 PAIR = Pair("p", "Old men don't sing well.", "Young men don't sing well.", "age")
@@ -133,3 +135,13 @@ def test_a_model_that_cannot_answer_is_told_what_is_needed() -> None:
 
 def test_bound_measures_say_what_they_read() -> None:
     assert (bound("pair-likelihood").name, bound("pair-likelihood").reads, FAKE.card.name) == ("pair-likelihood@1", "pair", "fake")
+
+
+def test_both_sentences_are_cut_where_either_first_differs() -> None:
+    """An insertion in one sentence, and a later change in both: the two sums are over the same words."""
+    pair = Pair("p", "The poor girl saw a black cat run.", "The girl saw a white cat run.", "x")
+    measure = bound("pair-after-change-likelihood", CAUSAL)
+    plan = measure.plan(pair)
+    answers = {name: [Answer(({"logprob": array("d", [1.0] * (len(asked[0].ids) - asked[0].start))},))] for name, asked in plan.items()}
+    found = measure.score(pair, answers)
+    assert found["sent_more"] == found["sent_less"] > 3

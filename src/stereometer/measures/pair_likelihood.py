@@ -128,17 +128,24 @@ def mean(item: PairItem, ask: Ask, name: str, answer: Answer) -> float:
 
 
 def after_change(item: PairItem, ask: Ask, name: str, answer: Answer) -> float:
-    """The sum over shared tokens after the first modified one, picked from the row of the whole sentence."""
-    encoding, shared = unmodified(item, ask)[CANDIDATES.index(name)]
-    scored = scored_positions(encoding)
-    modified = [position for position in scored if position not in set(shared)]
-    if not modified:
-        raise Skip("one sentence has no modified token")
-    later = [position for position in shared if position > modified[0]]
-    if not later:
+    """The sum over what both sentences share after their common beginning, picked from the row of the whole sentence.
+
+    Where either sentence first differs, both are cut: the two sums are over the same words.
+    """
+    both = unmodified(item, ask)
+    beginning = _common_beginning(both)
+    if any(position == 0 for _, shared in both for position in shared[beginning:]):
+        raise Skip("a shared token has nothing before it")
+    encoding, shared = both[CANDIDATES.index(name)]
+    if not shared[beginning:]:
         raise Skip("no shared token after the change")
-    row, start = answer.column("logprob"), max(1, scored[0])
-    return sum(row[position - start] for position in later)
+    row, start = answer.column("logprob"), max(1, scored_positions(encoding)[0])
+    return sum(row[position - start] for position in shared[beginning:])
+
+
+def _common_beginning(both: Sequence[tuple[Encoding, list[int]]]) -> int:
+    """How many shared tokens stand before the first that is modified in either sentence."""
+    return min(sum(at == place for at, place in zip(shared, scored_positions(encoding), strict=False)) for encoding, shared in both)
 
 
 Rule = tuple[str, Callable[[PairItem, Ask], Requests], Reduce]
