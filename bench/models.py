@@ -10,22 +10,23 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from bench import environment, weights
 
 PAIRS, CATS = 60, 100
-PAIR_ROUNDS, CAT_ROUNDS = 2, 4
+PAIR_ROUNDS, CAT_ROUNDS = 2, 3
 PAIR_BLOCK = 12
 """Pairs that competitors take turns on: short enough that a noisy minute does not spoil a whole round."""
 AGREE = 1e-3
 """How far two scores of a sentence may be apart: sums over some 20 tokens in float32."""
-SIZES = (8, 16, 32, 64)
+SIZES = (8, 16, 32)
 """Batch sizes tried for a peer."""
 
 Row = dict[str, Any]
@@ -123,7 +124,7 @@ def compared(what: str, times: Mapping[str, Any], bars: Mapping[str, float | Non
     return rows
 
 
-def masked(found: Items, peak: Any) -> list[Row]:
+def masked(found: Items, peak: Any) -> Iterator[Row]:
     from bench.flops import useful_flops
     from bench.loops import MaskedLoop, logged
     from bench.timing import best_size, contest
@@ -143,17 +144,19 @@ def masked(found: Items, peak: Any) -> list[Row]:
         competitors[f"minicons (batches of {size})"] = lambda some: peer.pairs(some, size)
     ours.scores(pairs_measure, pairs[:1])
     times = contest(competitors, pairs, peak, PAIR_ROUNDS, PAIR_BLOCK)
-    rows = compared(f"CrowS-Pairs pseudo-likelihood ({len(pairs)} pairs)", times, bars(times, {"the authors' loop": 3.5, "minicons": 1.6}))
+    yield from compared(
+        f"CrowS-Pairs pseudo-likelihood ({len(pairs)} pairs)", times, bars(times, {"the authors' loop": 3.5, "minicons": 1.6})
+    )
     rate = useful_flops(model.config, pairs, pairs_measure) / times["ours"].seconds
-    rows.append({"what": "CrowS-Pairs pseudo-likelihood, useful FLOPs against the sgemm peak", "value": 100 * rate / peak.rate, "unit": "%", "bar": ">= 88",
-                 "gflops": rate / 1e9, "peak_gflops": peak.rate / 1e9})  # fmt: skip
+    yield {"what": "CrowS-Pairs pseudo-likelihood, useful FLOPs against the sgemm peak", "value": 100 * rate / peak.rate, "unit": "%", "bar": ">= 88",
+           "gflops": rate / 1e9, "peak_gflops": peak.rate / 1e9}  # fmt: skip
     fill = {"ours": lambda some: logged(ours.scores(fill_measure, some)), "the authors' loop": lambda some: logged(loop.fillers(some))}
     times = contest(fill, cats, peak, CAT_ROUNDS, CATS)
-    rows += compared(f"StereoSet masked likelihood ({len(cats)} items)", times, {"the authors' loop": 8})
-    return [*rows, *profiled("BERT", partial(ours.scores, pairs_measure, pairs[:PAIR_BLOCK]))]
+    yield from compared(f"StereoSet masked likelihood ({len(cats)} items)", times, {"the authors' loop": 8})
+    yield from profiled("BERT", partial(ours.scores, pairs_measure, pairs[:PAIR_BLOCK]))
 
 
-def causal(found: Items, peak: Any) -> list[Row]:
+def causal(found: Items, peak: Any) -> Iterator[Row]:
     from bench.loops import CausalLoop
 
     made = weights.gpt2_small()
@@ -163,13 +166,13 @@ def causal(found: Items, peak: Any) -> list[Row]:
     sound, paper = (ours.measure("cat-pseudo-likelihood", variant) for variant in ("sound", "paper"))
     inside, across = (scorable(some, [sound, paper], CATS) for some in (found.inside, found.across))
     peers = causal_peers(model, tokenizer)
-    rows = race("StereoSet causal, intrasentence, as the authors score it", ours, paper, inside, peak,
-                {"the authors' loop": loop.sentences, "the authors' loop with its start mark computed once": loop.sentences_start_once})  # fmt: skip
-    rows += race("StereoSet causal, intrasentence", ours, sound, inside, peak, sized(peers, "sentences", inside))
-    rows += race(
+    yield from race("StereoSet causal, intrasentence, as the authors score it", ours, paper, inside, peak,
+                    {"the authors' loop": loop.sentences, "the authors' loop with its start mark computed once": loop.sentences_start_once})  # fmt: skip
+    yield from race("StereoSet causal, intrasentence", ours, sound, inside, peak, sized(peers, "sentences", inside))
+    yield from race(
         "StereoSet causal, intersentence", ours, sound, across, peak, {"the authors' loop": loop.ratios} | sized(peers, "ratios", across)
     )
-    return [*rows, *profiled("GPT-2", partial(ours.scores, sound, across))]
+    yield from profiled("GPT-2", partial(ours.scores, sound, across))
 
 
 CAUSAL_BARS = {"the authors' loop": 6.0, "lm-evaluation-harness": 2.3, "minicons": 2.7}
@@ -204,7 +207,7 @@ def sized(peers: Mapping[str, Any], method: str, some: Sequence[Any]) -> dict[st
     found: dict[str, Callable[[Sequence[Any]], Any]] = {}
     for name, peer in peers.items():
         score = getattr(peer, method)
-        size = best_size(score, some[: len(some) // 2], SIZES)
+        size = best_size(score, some[: len(some) // 4], SIZES)
         found[f"{name} (batches of {size})"] = partial(_at_size, score, size)
     return found
 
@@ -242,6 +245,7 @@ def main(file: str) -> None:
     from transformers.utils import logging
 
     from bench import timing
+    from bench.__main__ import line
 
     logging.set_verbosity_error()
     logging.disable_progress_bar()
@@ -250,9 +254,9 @@ def main(file: str) -> None:
     clock = "CPU seconds of one thread, because the machine was busy" if timing.BUSY else "wall clock, two threads"
     rows: list[Row] = [{"what": f"Timed by {clock}. Items: {found.source}. BERT-base size: {weights.bert_base().vocabulary}. GPT-2-small size: {weights.gpt2_small().vocabulary}",
                         "value": None, "unit": "", "bar": ""}]  # fmt: skip
-    for contest in (masked, causal):
-        rows += contest(found, peak)
-        print(f"{contest.__name__}: done after {time.time() - began:.0f} s", file=sys.stderr, flush=True)
+    for row in chain(masked(found, peak), causal(found, peak)):
+        rows.append(row)
+        print(f"{time.time() - began:6.0f} s  {line(row)}", file=sys.stderr, flush=True)
     rows.append(
         {"what": f"sgemm peak (2048^3, float32, threads: {timing.THREADS})", "value": peak.rate / 1e9, "unit": "GFLOP/s", "bar": "none"}
     )
