@@ -28,6 +28,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
     },
     "measure": {
         "cat-likelihood": "stereometer.measures.context_association:LIKELIHOOD",
+        "cat-sum-likelihood": "stereometer.measures.context_association:SUM_LIKELIHOOD",
         "cat-pseudo-likelihood": "stereometer.measures.context_association:PSEUDO_LIKELIHOOD",
         "pair-likelihood": "stereometer.measures.pair_likelihood:LIKELIHOOD",
         "pair-modified-likelihood": "stereometer.measures.pair_likelihood:MODIFIED",

@@ -16,6 +16,8 @@ from stereometer.testing import check_backend, check_measure, check_source, chec
 from stereometer.types import Item, Measure
 from tests.unit import told_text
 
+WITHOUT = {("cat-sum-likelihood", "paper")}
+"""What no paper computes."""
 OWN_PAIRS = "id,sent_more,sent_less,bias_type\n1,The old man napped.,The young man napped.,age\n2,The nun sang.,The clerk sang.,religion\n"
 
 
@@ -69,7 +71,7 @@ def bound(name: str, backend: str, variant: str = "sound") -> Measure | None:
 @pytest.mark.parametrize("name", catalog.names("measure"))
 def test_measures_on_every_backend_that_can_answer_them(name: str, variant: str, tmp_path: Path) -> None:
     found = {backend: bound(name, backend, variant) for backend in catalog.names("backend")}
-    assert any(found.values()), f"no backend here answers {name}"
+    assert any(found.values()) != ((name, variant) in WITHOUT), f"no backend here answers {name}"
     for backend, measure in found.items():
         if measure is not None:
             assert measure.name == f"{name}@1"

@@ -72,6 +72,29 @@ def test_sound_hides_the_pieces_still_to_come_and_averages_log_probabilities() -
     assert scores(bound("cat-likelihood"), PIECES)["stereotype"] == pytest.approx(sum(row) / 3)
 
 
+def test_the_sum_is_a_measure_of_its_own() -> None:
+    ids = [word(one) for one in ("t", "tip", "-", "toe", "here")]
+    row = [logprob(ids[1], ids[0]), logprob(ids[2], ids[1]), logprob(ids[3], ids[2], ids[4])]
+    measure = bound("cat-sum-likelihood")
+    assert measure.name == "cat-sum-likelihood@1"
+    assert scores(measure, PIECES)["stereotype"] == pytest.approx(sum(row))
+
+
+def test_causal_models_give_the_sum_of_the_sentence() -> None:
+    row = causal(["The", "cook", "is", "loud", "."], 1)
+    assert scores(bound("cat-sum-likelihood", CAUSAL), INTRA)["stereotype"] == pytest.approx(sum(row))
+
+
+def test_models_that_read_text_give_the_sum_too() -> None:
+    mean, whole = (scores(bound(name, Random()), INTRA, Random())["stereotype"] for name in ("cat-likelihood", "cat-sum-likelihood"))
+    assert whole / mean == pytest.approx(len(dict(Random().answer({"k": WholeText("The cook is loud.")}))["k"].column("logprob")))
+
+
+def test_the_paper_has_no_sum() -> None:
+    with pytest.raises(ModelError, match="the paper averages"):
+        bound("cat-sum-likelihood", variant="paper")
+
+
 def test_paper_leaves_the_pieces_still_to_come_out_and_averages_probabilities() -> None:
     """Each piece sees the piece before it and the first word after the blank."""
     ids = [word(one) for one in ("t", "tip", "-", "toe", "here")]

@@ -1,7 +1,7 @@
 """Context Association Tests (Nadeem et al. 2021, section 6): how a candidate is scored, by what a model can answer.
 
-`cat-likelihood` asks how well the candidate fits (next-sentence prediction across sentences);
-`cat-pseudo-likelihood` asks how well the rest fits the candidate. The table RULES is the whole of it.
+`cat-likelihood` asks how well the candidate fits (next-sentence prediction across sentences), a token; `cat-sum-likelihood`
+the same with log-probabilities added up, under its own name because short candidates then win more often; `cat-pseudo-likelihood` asks how well the rest fits the candidate. The table RULES is the whole of it.
 """
 
 from __future__ import annotations
@@ -239,6 +239,25 @@ class ContextGivenSentence:
         return total(answers[0])
 
 
+class Summed:
+    """Log-probabilities added up instead of averaged."""
+
+    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
+        return sum(map(total, answers))
+
+
+class SummedBlank(Summed, FillBlank):
+    """The filler as a whole."""
+
+
+class SummedTokens(Summed, SentenceTokens):
+    """The filled sentence as a whole."""
+
+
+class SummedText(Summed, SentenceText):
+    """The same from text."""
+
+
 def total(answer: Answer) -> float:
     return sum(answer.column("logprob"))
 
@@ -250,10 +269,13 @@ def mean(values: Iterable[float]) -> float:
 
 Choice = tuple[frozenset[str], Rule]
 _MASKED, _CAUSAL, _TEXT = frozenset({"masked-tokens"}), frozenset({"causal-tokens"}), frozenset({"whole-text"})
+_FOLLOWS: Sequence[Choice] = [(frozenset({"follows"}), NextSentence())]
 
 RULES: Mapping[tuple[str, str], Sequence[Choice]] = {
     ("cat-likelihood", "intrasentence"): [(_MASKED, FillBlank()), (_CAUSAL, SentenceTokens()), (_TEXT, SentenceText())],
-    ("cat-likelihood", "intersentence"): [(frozenset({"follows"}), NextSentence())],
+    ("cat-likelihood", "intersentence"): _FOLLOWS,
+    ("cat-sum-likelihood", "intrasentence"): [(_MASKED, SummedBlank()), (_CAUSAL, SummedTokens()), (_TEXT, SummedText())],
+    ("cat-sum-likelihood", "intersentence"): _FOLLOWS,
     ("cat-pseudo-likelihood", "intrasentence"): [(_MASKED, ContextGivenFiller()), (_CAUSAL, SentenceTokens()), (_TEXT, SentenceText())],
     ("cat-pseudo-likelihood", "intersentence"): [
         (_MASKED, ContextGivenSentence()),
@@ -307,6 +329,8 @@ class Binder:
         for task in self._needed:
             if task not in found:
                 raise ModelError(_refusal(self.name, task, backend))
+        if variant == "paper" and self.name == "cat-sum-likelihood":
+            raise ModelError("cat-sum-likelihood has no `paper` variant: the paper averages. Use `sound`, or cat-likelihood.")
         if variant == "paper" and self.name == "cat-likelihood" and backend.card.family == "permuted":
             raise ModelError(
                 f"{backend.card.name}: `paper` of {self.name} cannot be computed for XLNet-like models. The released code puts a text of others "
@@ -331,11 +355,12 @@ class Binder:
 
     @property
     def _needed(self) -> tuple[str, ...]:
-        """`cat-likelihood` is worth having within sentences alone: its other half needs a next-sentence head."""
-        return ("intrasentence",) if self.name == "cat-likelihood" else cat_metrics.TASKS
+        """A likelihood is worth having within sentences alone: its other half needs a next-sentence head."""
+        return cat_metrics.TASKS if self.name == "cat-pseudo-likelihood" else ("intrasentence",)
 
 
 LIKELIHOOD = Binder("cat-likelihood")
+SUM_LIKELIHOOD = Binder("cat-sum-likelihood")
 PSEUDO_LIKELIHOOD = Binder("cat-pseudo-likelihood")
 
 
