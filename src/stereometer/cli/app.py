@@ -27,6 +27,8 @@ from stereometer.cli.options import (
     Threads,
     TrustRemoteCode,
     Variant,
+    asked_of,
+    loading,
 )
 from stereometer.cli.serving import serve_model
 from stereometer.cli.training import train_app
@@ -98,9 +100,9 @@ def run(
     from stereometer.cli.measuring import Measuring, run_command
     from stereometer.cli.traits import choice_of
 
-    options = {"device": device, "dtype": dtype, "threads": threads, "allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
+    options = loading(device, dtype, threads, allow_pickle, trust_remote_code)
     options |= {"head": str(head or ""), "negative_label": negative_label}
-    served = {"budget": budget, "price": price, "in_flight": in_flight, "timeout": timeout}
+    served = asked_of(budget, price, in_flight, timeout)
     asked = Measuring(variant, seed, resamples, coverage, out, require or [], json)
     run_command(
         asked,
@@ -212,7 +214,7 @@ def doctor(
     """How a model reads and scores three sample items, and what to beware of."""
     from stereometer.cli.doctor import doctor_command
 
-    options = {"device": device, "dtype": dtype, "threads": threads, "allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
+    options = loading(device, dtype, threads, allow_pickle, trust_remote_code)
     doctor_command(model, options, json)
 
 

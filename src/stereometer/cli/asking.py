@@ -23,6 +23,8 @@ from stereometer.cli.options import (
     Threads,
     TrustRemoteCode,
     Variant,
+    asked_of,
+    loading,
 )
 
 Budget = Annotated[
@@ -101,8 +103,8 @@ def ask(
         setting_of(name)
     how = Asking(repeats, temperature, chat, prompt_file(system), folder(templates), likelihood)
     chosen = asking.Sample(sample_of(sample), size, threshold, words_of(category or []), edits)
-    local = {"device": device, "dtype": dtype, "threads": threads, "allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
-    served = {"budget": budget, "price": price, "in_flight": in_flight, "timeout": timeout}
+    local = loading(device, dtype, threads, allow_pickle, trust_remote_code)
+    served = asked_of(budget, price, in_flight, timeout)
     found = asking.open_comments(benchmark, data, columns_of(column or [], list(chosen.words), neither))
     asked = asking.writing(api.open_model(model, seed, served if model.startswith(api.SERVER) else local))
     comments = "comment" in found.shapes

@@ -8,7 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from stereometer.cli.guard import guarded
-from stereometer.cli.options import AllowPickle, Coverage, Device, Dtype, Json, Out, Resamples, Seed, Threads, TrustRemoteCode, Variant
+from stereometer.cli.options import (
+    AllowPickle,
+    Coverage,
+    Device,
+    Dtype,
+    Json,
+    Out,
+    Resamples,
+    Seed,
+    Threads,
+    TrustRemoteCode,
+    Variant,
+    loading,
+)
 from stereometer.cli.traits import Groups, Templates, Traits, parts
 
 if TYPE_CHECKING:
@@ -65,7 +78,7 @@ def intersect(
     ask = Ask(choice, settings, expected)
     check_tables(ask)  # a mistake in a table is told before a model is loaded
     api.check_names([model], [measure] if measure else [])
-    options = {"device": device, "dtype": dtype, "threads": threads, "allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
+    options = loading(device, dtype, threads, allow_pickle, trust_remote_code)
     asked = api.jobs(["abc"], api.open_model(model, seed, options), [measure] if measure else [], settings, None, None, choice=choice)
     (run,) = api.execute_all(asked, out / "scores" if out else None, watch=watch)
     result, folder = met(run.folder, ask, out / "intersection" if out else None)

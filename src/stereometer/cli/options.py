@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
@@ -25,3 +25,13 @@ NegativeLabel = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(help="The negative label of a `sentiment:MODEL`, where its configuration does not say."),
 ]
+
+
+def loading(device: str, dtype: str, threads: int | None, allow_pickle: bool, trust_remote_code: bool) -> dict[str, Any]:
+    """How a model on this machine is loaded, as `open_model` takes it."""
+    return {"device": device, "dtype": dtype, "threads": threads, "allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
+
+
+def asked_of(budget: str | None, price: str | None, in_flight: int, timeout: float) -> dict[str, Any]:
+    """How a server is asked, as `open_model` takes it."""
+    return {"budget": budget, "price": price, "in_flight": in_flight, "timeout": timeout}

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from stereometer.cli.guard import guarded, say
-from stereometer.cli.options import AllowPickle, Device, Dtype, Threads, TrustRemoteCode
+from stereometer.cli.options import AllowPickle, Device, Dtype, Threads, TrustRemoteCode, loading
 
 
 @guarded
@@ -26,7 +26,7 @@ def serve_model(
     from stereometer import api, asking
     from stereometer.serving import ModelServer
 
-    options = {"device": device, "dtype": dtype, "threads": threads, "allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
+    options = loading(device, dtype, threads, allow_pickle, trust_remote_code)
     backend = asking.writing(api.open_model(model, 0, options))
     with ModelServer(backend, host, port) as server, suppress(KeyboardInterrupt):
         say(f"{backend.card.name} at {server.url}; from here: --model 'server:{server.url}#{backend.card.name}'. Ctrl-C ends it.")

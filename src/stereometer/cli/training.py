@@ -9,7 +9,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from stereometer.cli.guard import guarded
-from stereometer.cli.options import AllowPickle, Device, Json, Seed, Threads, TrustRemoteCode
+from stereometer.cli.options import AllowPickle, Device, Json, Seed, Threads, TrustRemoteCode, loading
 
 train_app = typer.Typer(help="Train what a measure needs of a model.", no_args_is_help=True)
 
@@ -49,7 +49,7 @@ def nsp(
     from stereometer.errors import UsageError
     from stereometer.files import to_json
 
-    options = {"device": device, "threads": threads, "allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
+    options = loading(device, "float32", threads, allow_pickle, trust_remote_code)
     backend: Any = api.open_model(model, seed, options)
     if not hasattr(backend, "split"):
         raise UsageError(f"{model} has no states that a head could be trained on. It is a baseline. Name a language model.")
