@@ -5,10 +5,13 @@ from stereometer.types import Estimate, Result
 __all__ = [
     "Estimate",
     "Result",
+    "align",
     "analyze",
+    "ask",
     "audit",
     "compare",
     "ensemble",
+    "intersect",
     "load",
     "open_benchmark",
     "relate",
@@ -20,6 +23,9 @@ __all__ = [
 __version__ = "0.1.0"
 
 _LAZY = {
+    "align": ("stereometer.studies", "align"),
+    "ask": ("stereometer.studies", "ask"),
+    "intersect": ("stereometer.studies", "intersect"),
     "analyze": ("stereometer.analysis.analyze", "analyze"),
     "audit": ("stereometer.hygiene.audit", "audit"),
     "ensemble": ("stereometer.combination", "ensemble_of"),

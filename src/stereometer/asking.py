@@ -60,6 +60,15 @@ def writing(model: Any) -> Backend:
     return model
 
 
+def all_jobs(
+    benchmark: Benchmark, names: Sequence[str], model: Backend, settings: Settings, how: Asking, sample: Sample, limit: int | None = None
+) -> Iterator[api.Job]:
+    """Recognition where the set has comments, otherwise forced choice."""
+    if "comment" in benchmark.shapes:
+        return jobs(benchmark, names, model, settings, how, sample, limit)
+    return choice_jobs(benchmark, model, settings, how, True if how.chat else None, limit)
+
+
 def jobs(
     benchmark: Benchmark, names: Sequence[str], model: Backend, settings: Settings, how: Asking, sample: Sample, limit: int | None = None
 ) -> Iterator[api.Job]:

@@ -32,25 +32,21 @@ def align(
     json: Json = False,
 ) -> None:
     """Hold a run on groups and traits against what people say."""
-    from stereometer.alignment.align import Ask
-    from stereometer.alignment.align import align as aligned
-    from stereometer.alignment.pilot import GROUPS
-    from stereometer.api import settings_for
+    from stereometer import studies
     from stereometer.benchmarks.abc.items import Choice
     from stereometer.cli.guard import say
     from stereometer.cli.tables import print_json
-    from stereometer.errors import UsageError
 
-    if pilot and templates:
-        raise UsageError("--pilot and --templates both say which templates count. The pilot chooses by itself. Give one of them.")
     choice = Choice((str(groups),) if groups else (), traits)
-    chosen = Ask(ratings, settings_for("sound", seed, resamples), parts(templates), pilot, parts(pilot_groups) or GROUPS, choice)
-    result, folder = aligned(run, chosen, out)
+    found = studies.align(
+        run, ratings=ratings, templates=parts(templates), pilot=pilot, pilot_groups=parts(pilot_groups), choice=choice, seed=seed,
+        resamples=resamples, out=out,
+    )  # fmt: skip
     if json:
-        print_json(result.as_json())
+        print_json(found.result.as_json())
     else:
-        _print(result)
-    say(f"Stored in {folder}")
+        _print(found.result)
+    say(f"Stored in {found.folder}")
 
 
 def _print(result: Result) -> None:

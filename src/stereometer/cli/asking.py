@@ -107,17 +107,12 @@ def ask(
     served = asked_of(budget, price, in_flight, timeout)
     found = asking.open_comments(benchmark, data, columns_of(column or [], list(chosen.words), neither))
     asked = asking.writing(api.open_model(model, seed, served if model.startswith(api.SERVER) else local))
-    comments = "comment" in found.shapes
-    jobs = (
-        asking.jobs(found, names, asked, settings, how, chosen, limit)
-        if comments
-        else asking.choice_jobs(found, asked, settings, how, True if chat else None, limit)
-    )
+    jobs = asking.all_jobs(found, names, asked, settings, how, chosen, limit)
     if dry_run:
         print_plans([dry(job) for job in jobs], json)
         return
     finished = list(api.execute_all(jobs, out, cache, watch))
-    (tell if comments else tell_choices)(finished, json)
+    (tell if "comment" in found.shapes else tell_choices)(finished, json)
 
 
 def tell_choices(finished: Sequence[Any], json: bool) -> None:

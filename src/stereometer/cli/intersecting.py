@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from stereometer.types import Estimate, Result
 
-DEFAULT_TEMPLATES = ("singular", "plural")
 SHOWN = 10
 """Emergent traits on a terminal; fifty are in the result."""
 ORDER = {
@@ -65,28 +64,21 @@ def intersect(
     json: Json = False,
 ) -> None:
     """Measure all pairs of groups that make sense, and ask what order, domain and meeting do."""
-    from stereometer import api
-    from stereometer.alignment.intersect import Ask, check_tables
-    from stereometer.alignment.intersect import intersect as met
-    from stereometer.benchmarks.abc.items import Choice
+    from stereometer import studies
     from stereometer.cli.guard import say
     from stereometer.cli.measuring import watch
     from stereometer.cli.tables import print_json
 
-    settings = api.settings_for(variant, seed, resamples, coverage)
-    choice = Choice(parts(groups), traits, parts(templates) or DEFAULT_TEMPLATES, pairs=True, rules=rules)
-    ask = Ask(choice, settings, expected)
-    check_tables(ask)  # a mistake in a table is told before a model is loaded
-    api.check_names([model], [measure] if measure else [])
-    options = loading(device, dtype, threads, allow_pickle, trust_remote_code)
-    asked = api.jobs(["abc"], api.open_model(model, seed, options), [measure] if measure else [], settings, None, None, choice=choice)
-    (run,) = api.execute_all(asked, out / "scores" if out else None, watch=watch)
-    result, folder = met(run.folder, ask, out / "intersection" if out else None)
+    found = studies.intersect(
+        model, groups=parts(groups), traits=traits, templates=parts(templates) or studies.PAIR_TEMPLATES, measure=measure, variant=variant,
+        rules=rules, expected=expected, seed=seed, resamples=resamples, coverage=coverage, out=out,
+        options=loading(device, dtype, threads, allow_pickle, trust_remote_code), watch=watch,
+    )  # fmt: skip
     if json:
-        print_json(result.as_json())
+        print_json(found.result.as_json())
     else:
-        _print(result)
-    say(f"Stored in {run.folder} (scores) and {folder}")
+        _print(found.result)
+    say(f"Stored in {found.scores} (scores) and {found.folder}")
 
 
 def _print(result: Result) -> None:

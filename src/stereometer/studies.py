@@ -1,0 +1,122 @@
+"""Groups, traits and questions from Python: what the commands `align`, `intersect` and `ask` do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stereometer import api, asking
+from stereometer.alignment.align import Ask as AlignAsk
+from stereometer.alignment.align import align as aligned
+from stereometer.alignment.intersect import Ask as IntersectAsk
+from stereometer.alignment.intersect import check_tables
+from stereometer.alignment.intersect import intersect as met
+from stereometer.alignment.pilot import GROUPS
+from stereometer.benchmarks.abc.items import Choice
+from stereometer.benchmarks.comments import Columns
+from stereometer.errors import UsageError
+from stereometer.measures.recognition.measure import Asking
+from stereometer.measures.recognition.settings import STUDY
+from stereometer.types import Result
+
+PAIR_TEMPLATES = ("singular", "plural")
+"""Kinds of template that pairs of groups are measured with."""
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """A run held against people."""
+
+    result: Result
+    folder: Path
+
+
+def align(
+    run: str | Path,
+    *,
+    ratings: str | Path,
+    templates: Sequence[str] = (),
+    pilot: bool = False,
+    pilot_groups: Sequence[str] = (),
+    choice: Choice | None = None,
+    seed: int = 0,
+    resamples: int = 10_000,
+    out: str | Path | None = None,
+) -> Aligned:
+    """Hold a run on groups and traits against what people say."""
+    if pilot and templates:
+        raise UsageError("A pilot and templates both say which templates count. The pilot chooses by itself. Give one of them.")
+    settings = api.settings_for("sound", seed, resamples)
+    ask = AlignAsk(Path(ratings), settings, tuple(templates), pilot, tuple(pilot_groups) or GROUPS, choice or Choice())
+    return Aligned(*aligned(Path(run), ask, _path(out)))
+
+
+@dataclass(frozen=True)
+class Met:
+    """Pairs of groups measured, and the three questions asked of them."""
+
+    result: Result
+    folder: Path
+    scores: Path
+    """The run they were asked of."""
+
+
+def intersect(
+    model: str,
+    *,
+    groups: Sequence[str] = (),
+    traits: str | Path | None = None,
+    templates: Sequence[str] = PAIR_TEMPLATES,
+    measure: str | None = None,
+    variant: str = "sound",
+    rules: str | Path | None = None,
+    expected: str | Path | None = None,
+    seed: int = 0,
+    resamples: int = 2_000,
+    coverage: float = 0.90,
+    out: str | Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    watch: api.Watch | None = None,
+) -> Met:
+    """Measure all pairs of groups that make sense, and ask what order, domain and meeting do."""
+    settings = api.settings_for(variant, seed, resamples, coverage)
+    choice = Choice(tuple(groups), _path(traits), tuple(templates), pairs=True, rules=_path(rules))
+    ask = IntersectAsk(choice, settings, _path(expected))
+    check_tables(ask)  # a mistake in a table is told before a model is loaded
+    measures = [measure] if measure else []
+    api.check_names([model], measures)
+    jobs = api.jobs(["abc"], api.open_model(model, seed, options), measures, settings, None, None, choice=choice)
+    (run,) = api.execute_all(jobs, Path(out) / "scores" if out else None, watch=watch)
+    result, folder = met(run.folder, ask, Path(out) / "intersection" if out else None)
+    return Met(result, folder, run.folder)
+
+
+def ask(
+    benchmark: str,
+    *,
+    model: str,
+    names: Sequence[str] = STUDY,
+    how: Asking | None = None,
+    sample: asking.Sample | None = None,
+    columns: Columns | None = None,
+    variant: str = "sound",
+    data: str | Path | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    resamples: int = 10_000,
+    coverage: float = 0.90,
+    out: str | Path | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> list[Result]:
+    """Ask a model in words: the named settings on comments, or a forced choice on CATs and pairs."""
+    settings = api.settings_for(variant, seed, resamples, coverage)
+    found = asking.open_comments(benchmark, _path(data), columns or Columns())
+    asked = asking.writing(api.open_model(model, seed, options))
+    jobs = asking.all_jobs(found, names, asked, settings, how or Asking(), sample or asking.Sample(), limit)
+    return [one.result for one in api.execute_all(jobs, out)]
+
+
+def _path(path: str | Path | None) -> Path | None:
+    return Path(path) if path else None

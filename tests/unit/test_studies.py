@@ -1,0 +1,55 @@
+"""The studies from Python give what the commands give."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import stereometer
+from stereometer.asking import Sample
+from stereometer.benchmarks.comments import Columns
+from stereometer.errors import UsageError
+from stereometer.measures.recognition.measure import Asking
+from tests.unit.commands import call
+from tests.unit.test_alignment import two_sided
+from tests.unit.test_recognition import own_table
+from tests.unit.trait_runs import stored_run, synthetic_ratings
+
+
+def test_align(tmp_path: Path) -> None:
+    run = stored_run(tmp_path / "run", lambda template, group, trait: float(len(group) * len(trait)))
+    ratings = synthetic_ratings(tmp_path / "ratings.json", two_sided())
+    said = call("align", run, "--ratings", ratings, "--resamples", 200, "--out", tmp_path / "told", "--json")
+    found = stereometer.align(run, ratings=ratings, resamples=200, out=tmp_path / "found")
+    assert list(found.result.as_json()["estimates"]) == said.json["estimates"]
+
+
+def test_a_pilot_chooses_the_templates_itself(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="Give one of them"):
+        stereometer.align(tmp_path, ratings=tmp_path, pilot=True, templates=["that"])
+
+
+def test_intersect(tmp_path: Path) -> None:
+    few = {"groups": ["man", "woman", "Black", "White", "teenager"], "templates": ["the", "that"]}
+    options = [part for name, values in few.items() for part in (f"--{name}", ",".join(values))]
+    said = call("intersect", "--model", "fake", *options, "--resamples", 200, "--out", tmp_path / "told", "--json")
+    found = stereometer.intersect("fake", **few, resamples=200, out=tmp_path / "found")
+    assert list(found.result.as_json()["estimates"]) == said.json["estimates"]
+    assert stereometer.load(found.scores).benchmark == "abc"
+
+
+def test_ask(tmp_path: Path) -> None:
+    table = own_table(tmp_path / "own.csv", 60)
+    options = ("--column", "comment=text", "--column", "label=gold", "--size", "5", "--repeats", "3", "--setting", "zero-shot")
+    said = call("ask", table, "--model", "fake", *options, "--resamples", 200, "--coverage", 0, "--out", tmp_path / "told", "--json")
+    (found,) = stereometer.ask(
+        str(table), model="fake", names=["zero-shot"], how=Asking(repeats=3), sample=Sample(size=5), columns=Columns("text", "gold"),
+        resamples=200, coverage=0, out=tmp_path / "found",
+    )  # fmt: skip
+    assert list(found.as_json()["estimates"]) == said.json["results"][0]["estimates"]
+
+
+def test_ask_about_sets_for_forced_choice(tmp_path: Path) -> None:
+    found = stereometer.ask("starter", model="fake", limit=5, resamples=100, out=tmp_path)
+    assert [one.measure for one in found] == ["cat-forced-choice@1", "pair-forced-choice@1"]
