@@ -91,7 +91,7 @@ def test_models_that_read_text_give_the_sum_too() -> None:
 
 
 def test_the_paper_has_no_sum() -> None:
-    with pytest.raises(ModelError, match="the paper averages"):
+    with pytest.raises(ModelError, match="has no variant `paper`"):
         bound("cat-sum-likelihood", variant="paper")
 
 

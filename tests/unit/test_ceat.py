@@ -222,7 +222,7 @@ def test_bad_input(tmp_path: Path) -> None:
     lines = tmp_path / "lines.jsonl"
     lines.write_text('{"text": "Fine."}\n{"body": "x"}\n')
     assert_refused(call("run", "abc", "--model", "fake", "--text", lines), 4, "line 2 has no text")
-    assert_refused(call("run", "abc", "--model", "fake", "--measure", "ceat"), 2, "abc has no items of shape 'sentences'")
+    assert_refused(call("run", "abc", "--model", "fake", "--measure", "ceat"), 2, "abc has no items of shape 'sentences'", "--text FILE")
     with pytest.raises(ModelError, match="random cannot answer ceat"):
         SINGLE(Random(), "sound")
 

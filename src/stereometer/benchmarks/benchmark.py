@@ -54,6 +54,10 @@ def load_card(name: str, package: str = "stereometer.benchmarks") -> Card:
     return Card(**fields)
 
 
+MADE = {"sentences": "Sentences about groups are found in running text: `stereometer run abc --text FILE`."}
+"""How items of a shape come to be that no set carries."""
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """Loaded items."""
@@ -96,9 +100,8 @@ class Benchmark:
 
     def items(self, shape: str) -> Sequence[Item]:
         if shape not in self.shapes:
-            raise UsageError(
-                f"{self.name} has no items of shape '{shape}'. It offers {' and '.join(self.shapes)}. Choose a measure that reads those."
-            )
+            made = MADE.get(shape, "Choose a measure that reads those.")
+            raise UsageError(f"{self.name} has no items of shape '{shape}'. It offers {' and '.join(self.shapes)}. {made}")
         return self.shapes[shape]
 
 

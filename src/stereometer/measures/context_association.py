@@ -323,14 +323,15 @@ class Binder:
 
     name: str
     reads: str = "cat"
+    variants: tuple[Variant, ...] = ("paper", "sound")
 
     def __call__(self, backend: Backend, variant: Variant, within_word: bool = False) -> ContextAssociation:
         found = {task: rule for task in cat_metrics.TASKS if (rule := _rule(self.name, task, backend)) is not None}
         for task in self._needed:
             if task not in found:
                 raise ModelError(_refusal(self.name, task, backend))
-        if variant == "paper" and self.name == "cat-sum-likelihood":
-            raise ModelError("cat-sum-likelihood has no `paper` variant: the paper averages. Use `sound`, or cat-likelihood.")
+        if variant not in self.variants:
+            raise ModelError(f"{self.name} has no variant `{variant}`: the authors compute no such thing. Use `sound`, or another measure.")
         if variant == "paper" and self.name == "cat-likelihood" and backend.card.family == "permuted":
             raise ModelError(
                 f"{backend.card.name}: `paper` of {self.name} cannot be computed for XLNet-like models. The released code puts a text of others "
@@ -360,7 +361,7 @@ class Binder:
 
 
 LIKELIHOOD = Binder("cat-likelihood")
-SUM_LIKELIHOOD = Binder("cat-sum-likelihood")
+SUM_LIKELIHOOD = Binder("cat-sum-likelihood", variants=("sound",))
 PSEUDO_LIKELIHOOD = Binder("cat-pseudo-likelihood")
 
 
