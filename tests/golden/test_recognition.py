@@ -11,6 +11,7 @@ import pytest
 from stereometer.api import open_named
 from stereometer.benchmarks.comments import misspellings
 from stereometer.benchmarks.ethos import WORDS
+from stereometer.benchmarks.published import beside, table
 from stereometer.measures.recognition import metrics
 from stereometer.measures.recognition.questions import Question, Sampling, pool, questions
 from stereometer.measures.recognition.settings import FEW_SHOT_MIXED, FEW_SHOT_SINGLE, MISSPELLING, ONE_SHOT, ZERO_SHOT, Setting
@@ -114,7 +115,8 @@ def test_the_slip_in_the_overall_f1(precision: float, recall: float, sexist_reca
     assert float(metrics.slipped_f1(*values)[0]) == pytest.approx(printed, abs=0.6)
 
 
-MIXED = {
+Row = tuple[int, int, int, int]
+MIXED: dict[int, tuple[Row, Row]] = {
     # Tables 18 and 19: (racism TN, FP, FN, TP), (sexism TN, FP, FN, TP) of each example set without instruction.
     1: ((107, 13, 5, 55), (113, 7, 19, 41)),
     2: ((102, 18, 9, 51), (110, 10, 14, 46)),
@@ -127,25 +129,25 @@ MIXED = {
     9: ((83, 37, 3, 57), (87, 33, 11, 49)),
     10: ((108, 12, 5, 55), (106, 14, 10, 50)),
 }
-TABLE_4 = {
-    # Accuracy, precision, recall, F1 as printed; "All" is (83, 68, 94, 79) and (85, 76, 79, 77).
-    1: ((90, 81, 92, 86), (86, 85, 68, 76)),
-    2: ((85, 74, 85, 79), (87, 82, 77, 79)),
-    3: ((86, 73, 93, 82), (87, 82, 77, 79)),
-    4: ((83, 67, 100, 80), (85, 76, 80, 78)),
-    5: ((83, 67, 95, 79), (87, 78, 83, 81)),
-    6: ((84, 69, 97, 81), (84, 74, 80, 77)),
-    7: ((79, 62, 98, 76), (87, 82, 77, 79)),
-    8: ((72, 54, 97, 69), (83, 71, 82, 76)),
-    9: ((78, 61, 95, 74), (76, 60, 82, 69)),
-    10: ((91, 82, 92, 87), (87, 78, 83, 81)),
+INSTRUCTED: dict[int, tuple[Row, Row]] = {
+    # Tables 20 and 21: the same with instruction.
+    1: ((98, 22, 7, 53), (108, 12, 22, 38)),
+    2: ((107, 13, 21, 39), (112, 8, 28, 32)),
+    3: ((95, 25, 11, 49), (116, 4, 30, 30)),
+    4: ((105, 15, 11, 49), (112, 8, 28, 32)),
+    5: ((108, 12, 21, 39), (116, 4, 38, 22)),
+    6: ((113, 7, 21, 39), (116, 4, 48, 12)),
+    7: ((110, 10, 11, 49), (111, 9, 29, 31)),
+    8: ((84, 36, 4, 56), (114, 6, 25, 35)),
+    9: ((98, 22, 8, 52), (116, 4, 37, 23)),
+    10: ((71, 49, 1, 59), (109, 11, 15, 45)),
 }
 
 
-def mixed_scores() -> list[Score]:
-    """Answers that give the counts of the tables: a comment that is neither can be called both."""
+def mixed_scores(counts: Mapping[int, tuple[Row, Row]]) -> list[Score]:
+    """Answers that give the counts of the tables; no comment that is neither is called both."""
     found = []
-    for number, (racist, sexist) in MIXED.items():
+    for number, (racist, sexist) in counts.items():
         for gold, (_, _, missed, hit) in (("racist", racist), ("sexist", sexist)):
             answers = ["neither"] * missed + [gold] * hit
             found += [said(f"{gold}-{at}", gold, answer, number) for at, answer in enumerate(answers)]
@@ -167,21 +169,28 @@ def of(estimates: Sequence[Estimate], name: str, **fixed: str) -> float:
     return one.value
 
 
-def test_the_mixed_tables_come_out_of_their_counts() -> None:
-    estimates = metrics.summarize(mixed_scores(), PAPER)
-    names = ("accuracy", "precision", "recall", "f1")
-    for number, printed in TABLE_4.items():
-        for category, row in zip(("racist", "sexist"), printed, strict=True):
-            for name, value in zip(names, row, strict=True):
-                assert of(estimates, name, example_set=str(number), category=category) == pytest.approx(value, abs=0.5001), (
-                    number,
-                    category,
-                    name,
-                )
-    for category, row in (("racist", (83, 68, 94, 79)), ("sexist", (85, 76, 79, 77))):
-        for name, value in zip(names, row, strict=True):
-            assert of(estimates, name, category=category) == pytest.approx(value, abs=0.5001)
+@pytest.mark.parametrize(
+    ("measure", "counts"), [("recognition-few-shot-mixed", MIXED), ("recognition-few-shot-mixed-instruction", INSTRUCTED)]
+)
+def test_tables_4_and_7_come_out_of_the_counts_in_the_appendix(measure: str, counts: Mapping[int, tuple[Row, Row]]) -> None:
+    estimates = metrics.summarize(mixed_scores(counts), PAPER)
+    printed = table()["ethos", "gpt-3", measure]
+    assert len(printed) == 4 * 2 * 11
+    for (name, slice_), published in printed.items():
+        assert of(estimates, name, **dict(slice_)) == pytest.approx(published.value, abs=0.5001), (name, slice_)
     assert {one.asked for one in estimates if one.slice.get("category") and "example_set" in one.slice} == {180}
+
+
+def test_with_instruction_71_per_cent_of_the_answers_match() -> None:
+    """Figure 1. The 65 without it cannot be had from the tables, which count an answer of several words for each of them."""
+    assert round(of(metrics.summarize(mixed_scores(INSTRUCTED), PAPER), "matches")) == 71
+
+
+def test_published_values_stand_beside_ours() -> None:
+    found = [
+        beside(one, "ethos", "gpt-3", "recognition-few-shot-mixed@1", "paper") for one in metrics.summarize(mixed_scores(MIXED), PAPER)
+    ]
+    assert sum(one.published is not None for one in found) == 88
 
 
 def test_the_slip_and_the_deviation_are_in_paper_alone() -> None:

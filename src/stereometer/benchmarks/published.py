@@ -14,13 +14,16 @@ Place = tuple[str, tuple[tuple[str, str], ...]]
 """A metric and its slice."""
 
 
+SLICES = ("task", "domain", "direction", "bias_type", "category", "example_set")
+
+
 @cache
 def table() -> Mapping[tuple[str, str, str], Mapping[Place, Published]]:
     """`published.csv` by benchmark, system and measure, then by metric and slice."""
     found: dict[tuple[str, str, str], dict[Place, Published]] = {}
     text = resources.files("stereometer.benchmarks").joinpath("published.csv").read_text("utf-8")
     for row in csv.DictReader(text.splitlines()):
-        slice_ = tuple(sorted((name, row[name]) for name in ("task", "domain", "direction", "bias_type") if row[name]))
+        slice_ = tuple(sorted((name, row[name]) for name in SLICES if row[name]))
         values = found.setdefault((row["benchmark"], row["system"], row["measure"]), {})
         values[row["name"], slice_] = Published(float(row["value"]), row["source"])
     return found
@@ -33,7 +36,7 @@ def beside(one: Estimate, benchmark: str, system: str, measure: str, variant: Va
     plain = measure.split("@")[0]
     place = one.name, tuple(sorted(one.slice.items()))
     for (of, by, how), values in table().items():
-        if (of, by) == (benchmark, system) and plain in (how, REPLAY_OF[how]) and place in values:
+        if (of, by) == (benchmark, system) and plain in (how, REPLAY_OF.get(how)) and place in values:
             return replace(one, published=values[place])
     return one
 
