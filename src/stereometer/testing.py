@@ -89,8 +89,11 @@ def expected_length(request: Request) -> int | None:
     return None
 
 
-def check_backend(backend: Backend) -> None:
-    """Answers every supported request once, with finite numbers that do not depend on order or company."""
+def check_backend(backend: Backend, tolerance: float = 1e-5) -> None:
+    """Answers every supported request once, with finite numbers that do not depend on order or company.
+
+    Sums of float32 depend a little on the batch: a deep model may need a wider tolerance a token (1e-4).
+    """
     assert backend.supports, "a backend supports at least one kind of request"
     unknown = backend.supports - KINDS - BLANK_KINDS
     assert not unknown, f"unknown kinds of request: {sorted(unknown)}"
@@ -103,8 +106,8 @@ def check_backend(backend: Backend) -> None:
     backwards = _answers(backend, dict(reversed(requests.items())))
     alone = {key: answer for key, request in requests.items() for key, answer in _answers(backend, {key: request}).items()}
     for key in requests:
-        assert _close(together[key], backwards[key]), f"the answer to {requests[key]} depends on the order of asking"
-        assert _close(together[key], alone[key]), f"the answer to {requests[key]} depends on what else is asked"
+        assert _close(together[key], backwards[key], tolerance), f"the answer to {requests[key]} depends on the order of asking"
+        assert _close(together[key], alone[key], tolerance), f"the answer to {requests[key]} depends on what else is asked"
 
 
 def _answers(backend: Backend, requests: Mapping[str, Request]) -> dict[str, Answer]:
@@ -126,7 +129,7 @@ def _check_answer(request: Request, answer: Answer) -> None:
     assert all(math.isfinite(value) for value in row), f"the answer to {request} has a number that is not finite"
 
 
-def _close(left: Answer, right: Answer, tolerance: float = 1e-5) -> bool:
+def _close(left: Answer, right: Answer, tolerance: float) -> bool:
     if left.text is not None or right.text is not None:
         return (left.text, left.end) == (right.text, right.end)
     return all(
