@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +30,23 @@ def released(relative: str) -> Path:
     if not path.exists():
         pytest.skip(f"STEREOMETER_DATA has no {relative}")
     return path
+
+
+CACHES = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+"""Read before tests get a home of their own."""
+
+
+def default_model(name: str) -> Any:
+    """A default model where it is on this machine, otherwise a skip that says so."""
+    if find_spec("torch") is None or find_spec("transformers") is None:
+        pytest.skip("torch and transformers are not installed")
+    from stereometer import api, catalog
+
+    os.environ.setdefault("STEREOMETER_MODELS", str(CACHES / "stereometer" / "models"))
+    model = catalog.find("model", name)
+    if model.source is None and not model.folder.exists():
+        pytest.skip(f"{name} is not on this machine: `stereometer model add {name}`")
+    return api.open_model(name, options={"threads": 1})
 
 
 class Skipped:

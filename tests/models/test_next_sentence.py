@@ -14,12 +14,13 @@ import torch
 import transformers
 
 import stereometer
-from stereometer import api
+from stereometer import api, catalog
 from stereometer.backends.next_sentence import Features, Head, HeadCard, NextSentence, Trained, add, load, read_pair, save
 from stereometer.errors import ModelError
 from stereometer.training import fine_tuning, next_sentence
 from stereometer.training.next_sentence import Recipe, accuracy, material, train
 from stereometer.types import Follows, Skip
+from tests.conftest import default_model
 from tests.models.builders import save as save_model
 from tests.models.builders import seeded
 from tests.models.vocabularies import wordpiece
@@ -249,6 +250,22 @@ def test_a_trained_head_makes_the_measure_whole(zoo: Zoo, tmp_path: Path) -> Non
     assert NO_HEAD in json.dumps(without.as_json())
     assert NO_HEAD not in json.dumps(with_head.as_json())
     assert with_head.as_json()["model_card"]["settings"]["next_sentence_head"]["pooling"] == "mean"
+
+
+@pytest.mark.parametrize("name", ["smollm2-135m", "minilm-mlm"])
+def test_a_default_model_brings_its_head(name: str) -> None:
+    backend = default_model(name)
+    place = catalog.find("model", name).head
+    assert place.stat().st_size <= 2_000_000
+    card = load(place).card
+    assert card.base_digest == backend.weights
+    assert card.accuracy["low"] >= 0.8
+    assert "follows" in backend.supports
+    follows, random_one = (
+        dict(backend.answer({"k": Follows("The cat sat by the door of the barn.", second)}))["k"].column("logodds")[0]
+        for second in ("It waited there for the farmer and his milk.", "Copper prices rose in the second quarter of 1987.")
+    )
+    assert follows > random_one
 
 
 def test_a_head_on_another_model_is_refused(zoo: Zoo, tmp_path: Path) -> None:

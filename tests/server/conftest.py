@@ -3,44 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
-from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
 
 import pytest
 
+from tests.conftest import default_model
+
 collect_ignore_glob = [] if find_spec("httpx2") and find_spec("stamina") else ["test_*.py"]
 """Servers are an optional part of the package."""
 if not collect_ignore_glob:
     import httpx2
-HOME = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
-"""Read before tests get a home of their own."""
-
-
-def smollm2() -> Any:
-    """The default model where it is on this machine, otherwise a skip that says so."""
-    if find_spec("torch") is None or find_spec("transformers") is None:
-        pytest.skip("torch and transformers are not installed")
-    from stereometer.backends.defaults import SMOLLM2
-
-    os.environ.setdefault("STEREOMETER_MODELS", str(Path(HOME) / "stereometer" / "models"))
-    if SMOLLM2.source is None and not SMOLLM2.folder.exists():
-        pytest.skip("smollm2-135m is not on this machine: `stereometer model add smollm2-135m`")
-    import torch
-
-    from stereometer.api import open_model
-
-    torch.set_num_threads(1)
-    return open_model("smollm2-135m")
 
 
 @pytest.fixture(scope="session")
 def local() -> Any:
-    return smollm2()
+    return default_model("smollm2-135m")
 
 
 @pytest.fixture(scope="session")

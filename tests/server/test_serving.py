@@ -139,6 +139,10 @@ def _scored(model: Any, measure: str, items: Any) -> list[Any]:
         return list(computed(items, catalog.find("measure", measure)(model, "sound"), model, cache, Tally()))
 
 
+def test_a_real_model_behind_the_server_keeps_the_contract(served: str) -> None:
+    check_backend(open_model(f"server:{served}#smollm2-135m"), tolerance=1e-4)
+
+
 def test_the_server_writes_what_the_model_writes(local: Any, served: str) -> None:
     """At temperature 0 there is nothing to draw."""
     remote = open_model(f"server:{served}#smollm2-135m")
