@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stereometer.benchmarks.abc.groups import Group, Rules, pair, pairs, read_groups, read_rules
-from stereometer.benchmarks.abc.items import Choice, Grid, data_file, packaged
+from stereometer.benchmarks.abc.items import Choice, Grid, chosen_benchmark, data_file, packaged
 from stereometer.benchmarks.abc.items import grid as grid_of
 from stereometer.benchmarks.abc.templates import Template, read_templates
 from stereometer.benchmarks.abc.traits import POLES, read_traits
@@ -188,3 +188,9 @@ def test_a_pair_of_groups_without_an_adjective_is_not_made() -> None:
     woman = next(group for group in DEFAULT.groups if group.name == "woman")
     assert pair(woman, doctor).singular == "female doctor"
     assert [one.name for one in pairs([doctor, woman], Rules())] == ["female doctor"]
+
+
+def test_without_synonyms_there_are_head_adjectives_alone() -> None:
+    made = grid_of(Choice(synonyms=False))
+    assert [trait.adjectives("left") for trait in made.traits] == [(trait.left,) for trait in DEFAULT.traits]
+    assert "16 traits without synonyms" in chosen_benchmark(Choice(groups=("man",), synonyms=False)).notes[0]

@@ -32,7 +32,7 @@ from stereometer.cli.options import (
 )
 from stereometer.cli.serving import serve_model
 from stereometer.cli.training import train_app
-from stereometer.cli.traits import Groups, RunningText, Templates, Traits
+from stereometer.cli.traits import Groups, RunningText, Synonyms, Templates, Traits
 
 app = typer.Typer(
     name="stereometer",
@@ -88,6 +88,7 @@ def run(
     groups: Groups = None,
     traits: Traits = None,
     templates: Templates = None,
+    synonyms: Synonyms = True,
     text: RunningText = None,
     budget: Budget = None,
     price: Price = None,
@@ -115,7 +116,7 @@ def run(
         dry_run,
         within_word,
         options | served,
-        choice_of(groups, traits, templates, text, seed),
+        choice_of(groups, traits, templates, text, seed, synonyms),
     )
 
 

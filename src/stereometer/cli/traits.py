@@ -22,17 +22,20 @@ Templates = Annotated[
 ]
 
 RunningText = Annotated[Optional[Path], typer.Option(help="abc: running text in which ceat finds sentences, plain or JSONL.")]  # noqa: UP045
+Synonyms = Annotated[
+    bool, typer.Option("--synonyms/--no-synonyms", help="abc: `paper` takes the median over adjective and synonyms; or not.")
+]
 
 
 def choice_of(
-    groups: Sequence[str] | None, traits: Path | None, templates: Sequence[str] | None, text: Path | None = None, seed: int = 0
+    groups: Sequence[str] | None, traits: Path | None, templates: Sequence[str] | None, text: Path | None, seed: int, synonyms: bool
 ) -> Choice | None:
     """What was chosen, or None where nothing was."""
-    if not groups and traits is None and not templates and text is None:
+    if not groups and traits is None and not templates and text is None and synonyms:
         return None
     from stereometer.benchmarks.abc.items import Choice
 
-    return Choice(parts(groups), traits, parts(templates), text, seed)
+    return Choice(parts(groups), traits, parts(templates), text, seed, synonyms=synonyms)
 
 
 def parts(given: Sequence[str] | None) -> tuple[str, ...]:

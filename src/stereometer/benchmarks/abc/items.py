@@ -159,6 +159,8 @@ class Choice:
     """Also every pair of the groups that makes sense."""
     rules: Path | None = None
     """A table of one's own of groups that do not combine."""
+    synonyms: bool = True
+    """Whether adjectives bring their synonyms; the paper's tables are of head adjectives alone."""
 
 
 def grid(choice: Choice) -> Grid:
@@ -167,7 +169,7 @@ def grid(choice: Choice) -> Grid:
     templates = read_templates(own_templates or data_file("templates.csv"))
     return Grid(
         groups if own_groups else choose_groups(groups, choice.groups),
-        read_traits(choice.traits or data_file("traits.csv")),
+        tuple(one if choice.synonyms else one.alone() for one in read_traits(choice.traits or data_file("traits.csv"))),
         templates if own_templates else choose_templates(templates, choice.templates),
     )
 
@@ -195,7 +197,7 @@ def chosen_benchmark(choice: Choice) -> Benchmark:
     found = grid(choice)
     met = crossed(found, choice.rules) if choice.pairs else ()
     joined = f", {len(met)} ordered pairs of them" if met else ""
-    note = f"{len(found.groups)} groups{joined}, {len(found.traits)} traits, {len(found.templates)} templates, chosen from the packaged ones or the user's own."
+    note = f"{len(found.groups)} groups{joined}, {len(found.traits)} traits{'' if choice.synonyms else ' without synonyms'}, {len(found.templates)} templates, chosen from the packaged ones or the user's own."
     found = replace(found, groups=(*found.groups, *met))
     files = ", ".join(str(one) for one in (_file(choice.groups), choice.traits, _file(choice.templates), choice.text) if one)
     shapes, measures = dict(found.shapes), SOURCE.measures

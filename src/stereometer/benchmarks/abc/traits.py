@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stereometer.benchmarks.abc.rows import Row, read
@@ -29,6 +29,10 @@ class Trait:
     def adjectives(self, pole: str) -> tuple[str, ...]:
         """The head adjective, then its synonyms."""
         return (self.head(pole), *(self.left_synonyms if pole == "left" else self.right_synonyms))
+
+    def alone(self) -> Trait:
+        """The same without synonyms."""
+        return replace(self, left_synonyms=(), right_synonyms=())
 
 
 def read_traits(path: Path) -> tuple[Trait, ...]:
