@@ -25,6 +25,15 @@ versions of torch and transformers; minicons' masked scorer needs one line of he
 |---|---|---|
 """
 
+HEADS = """
+## Heads on frozen trunks
+
+What `stereometer train nsp` costs is one pass over the text.
+
+| what | measured | bar |
+|---|---|---|
+"""
+
 MEMORY = """
 ## Memory and growth
 
@@ -43,11 +52,14 @@ Share of the time inside operators, by torch's profiler; `addmm` and `mm` are ma
 
 
 def main(machine: str) -> None:
-    models, memory = (json.loads((OUT / f"{name}.json").read_text()) for name in ("models", "memory"))
-    rows = models["rows"]
+    masked, causal, memory, heads = (
+        json.loads((OUT / f"{name}.json").read_text()) for name in ("masked", "causal", "memory", "next_sentence")
+    )
+    rows = masked["rows"] + causal["rows"]
     remarks = "\n".join(row["what"] for row in rows if row["value"] is None)
-    page = HEAD.format(date=models["date"], machine=machine, remarks=remarks)
+    page = HEAD.format(date=masked["date"], machine=machine, remarks=remarks)
     page += "".join(_row(row) for row in rows if row["value"] is not None and "profile" not in row["what"])
+    page += HEADS + "".join(_row(row) for row in heads["rows"])
     page += MEMORY + "".join(_row(row) for row in memory["rows"])
     page += PROFILE + "".join(f"| {row['what']} | {row['value']:.1f} % |\n" for row in rows if "profile" in row["what"])
     PAGE.write_text(page)

@@ -1,0 +1,68 @@
+"""Masked models: CrowS-Pairs and StereoSet's fill-in, on BERT-base's size. `python -m bench masked`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+from bench import weights
+from bench.models import Items, Ours, Row, bars, compared, loaded, measured, profiled, run, scorable
+
+PAIRS, CATS = 60, 100
+PAIR_ROUNDS, LOOP_ROUNDS, CAT_ROUNDS = 4, 2, 3
+PAIR_BLOCK = 6
+"""Pairs that competitors take turns on: short enough that a noisy minute does not spoil a whole round."""
+
+
+def measure() -> list[Row]:
+    return measured("masked")
+
+
+def masked(found: Items, peak: Any) -> Iterator[Row]:
+    from bench.flops import useful_flops
+    from bench.loops import MaskedLoop, logged
+    from bench.timing import IN_A_ROW, contest
+
+    made = weights.bert_base()
+    ours = Ours(made.folder)
+    model, tokenizer = loaded(made.folder, "AutoModelForMaskedLM")
+    pairs_measure, fill_measure = ours.measure("pair-likelihood", "paper"), ours.measure("cat-likelihood", "paper")
+    pairs, cats = scorable(found.pairs, [pairs_measure], PAIRS), scorable(found.inside, [fill_measure], CATS)
+    loop = MaskedLoop(model, ours.backend)
+    score = partial(ours.scores, pairs_measure)
+    ours.scores(pairs_measure, pairs[:1])
+    what = f"CrowS-Pairs pseudo-likelihood ({len(pairs)} pairs)"
+    peers = masked_peers(model, tokenizer, pairs)
+    times = contest({"ours": score} | peers, pairs, peak, PAIR_ROUNDS, PAIR_BLOCK)
+    yield from compared(what, times, bars(times, {"minicons": 1.6}))
+    rate = useful_flops(model.config, pairs, pairs_measure) / times["ours"].seconds
+    for name, best in (
+        ("the best single sgemm of the run", peak.rate),
+        (f"{IN_A_ROW} sgemms in a row, the best of the run", peak.sustained),
+    ):
+        yield {"what": f"CrowS-Pairs pseudo-likelihood, useful FLOPs against {name}", "value": 100 * rate / best, "unit": "%", "bar": ">= 88",
+               "gflops": rate / 1e9, "peak_gflops": best / 1e9}  # fmt: skip
+    times = contest({"ours": score, "the authors' loop": loop.pairs}, pairs, peak, LOOP_ROUNDS, PAIR_BLOCK)
+    yield from compared(what, times, {"the authors' loop": 3.5})
+    fill = {"ours": lambda some: logged(ours.scores(fill_measure, some)), "the authors' loop": lambda some: logged(loop.fillers(some))}
+    times = contest(fill, cats, peak, CAT_ROUNDS, CATS)
+    yield from compared(f"StereoSet masked likelihood ({len(cats)} items)", times, {"the authors' loop": 8})
+    yield from profiled("BERT", partial(ours.scores, pairs_measure, pairs[:PAIR_BLOCK]))
+
+
+def masked_peers(model: Any, tokenizer: Any, pairs: Sequence[Any]) -> dict[str, Any]:
+    if not find_spec("minicons"):
+        return {}
+    from bench.peers import MiniconsMasked
+    from bench.timing import best_size
+
+    peer = MiniconsMasked(model, tokenizer)
+    size = best_size(peer.pairs, pairs[:3], (1, 2, 4))
+    return {f"minicons (batches of {size})": lambda some: peer.pairs(some, size)}
+
+
+if __name__ == "__main__":
+    run(masked, f"BERT-base size: {weights.bert_base().vocabulary}", sys.argv[1])
