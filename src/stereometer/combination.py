@@ -10,6 +10,7 @@ from typing import Any
 from stereometer import runs
 from stereometer.api import SUMMARIES, Finished, settings_for
 from stereometer.errors import UsageError
+from stereometer.measures import forced_choice
 from stereometer.runner import Tally, stored, versions
 from stereometer.systems import ensemble
 from stereometer.systems.ensemble import PAIRS, Combine, Combined, Fitted, Weights, weights_for
@@ -18,6 +19,10 @@ from stereometer.types import Estimate, ModelCard, Result, Score, Settings, dige
 FOLDS = 5
 PAPER_MEASURES = ("cat-likelihood", "cat-replay")
 """What the authors' rule was made for."""
+CHOICES = (forced_choice.CAT.name, forced_choice.PAIR.name)
+"""Measures whose numbers are counts of answers."""
+CANDIDATES = ({"stereotype", "anti-stereotype"}, {"sent_more", "sent_less"})
+"""What a CAT and a pair have scores of."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +46,33 @@ def load_members(paths: Sequence[Path]) -> Members:
     if len(paths) < 2:
         raise UsageError("An ensemble needs at least two runs. It combines their stored scores. Name their folders.")
     results = runs.load_alike(paths)
+    _refuse_choices(results[0])
     scores = [{score.item: score for score in runs.load_scores(path)} for path in paths]
     names = runs.labels(results)
     for name, found in zip(names, scores, strict=True):
         if found.keys() != scores[0].keys():
             raise UsageError(f"{names[0]} and {name} were not scored on the same items. One of the runs is damaged. Run it again.")
+        if any(one.skipped is None and not _scores_candidates(one) for one in found.values()):
+            raise UsageError(
+                f"{name} was measured with {results[0].measure}, which scores neither CATs nor pairs. An ensemble weighs scores of candidates. Name runs on CATs or pairs."
+            )
         lacking = [one for one in found.values() if one.skipped is None and "task" in one.slices and "unrelated" not in one.values]
         if lacking:
             raise UsageError(
                 f"{name} has no scores of unrelated candidates. An ensemble weighs what tells sense from nonsense. Leave it out."
             )
     return Members(results, names, scores)
+
+
+def _refuse_choices(result: Result) -> None:
+    if result.measure.split("@")[0] in CHOICES:
+        raise UsageError(
+            f"{result.model} was measured with {result.measure}. It counts answers, and an ensemble adds up scores. Name runs of a likelihood measure."
+        )
+
+
+def _scores_candidates(score: Score) -> bool:
+    return any(wanted <= score.values.keys() for wanted in CANDIDATES)
 
 
 def combine(

@@ -19,6 +19,8 @@ from stereometer.systems import ensemble
 from stereometer.types import Score
 from tests.strategies import MODERATE, cat_score
 from tests.unit.little import little_stereoset, pairs_file, predictions
+from tests.unit.test_forced_choice import Talker, by_content, measured
+from tests.unit.trait_runs import stored_run
 
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
 
@@ -199,3 +201,18 @@ def test_pairs_weigh_the_same_unless_told(tmp_path: Path) -> None:
     assert "all members weigh the same" in done.result.notes[0]
     told = combine(*places, weights=["pair=3,1"], resamples=100, out=tmp_path / "told")
     assert mean_weights(told.result) == {"pair": {"fake": 0.75, "random": 0.25}}
+
+
+@pytest.mark.parametrize("shape", ["cat", "pair"])
+def test_answers_are_not_added_up_as_scores(shape: str, tmp_path: Path) -> None:
+    """A forced choice also keeps who beat whom, which is no candidate's score."""
+    for name in ("one", "two"):
+        measured(Talker(by_content, name), shape, tmp_path / name)
+    with pytest.raises(UsageError, match="counts answers"):
+        combine(tmp_path / "one", tmp_path / "two", resamples=100, out=tmp_path / "both")
+
+
+def test_runs_on_neither_cats_nor_pairs_are_refused(tmp_path: Path) -> None:
+    places = [stored_run(tmp_path / name, lambda template, group, trait: 1.0, ("man", "woman"), ("that",)) for name in ("one", "two")]
+    with pytest.raises(UsageError, match="neither CATs nor pairs"):
+        combine(*places, resamples=100, out=tmp_path / "both")
