@@ -11,7 +11,7 @@ from stereometer.asking import Sample
 from stereometer.benchmarks.comments import Columns
 from stereometer.errors import UsageError
 from stereometer.measures.recognition.measure import Asking
-from tests.unit.commands import call
+from tests.unit.commands import assert_refused, call
 from tests.unit.test_alignment import two_sided
 from tests.unit.test_recognition import own_table
 from tests.unit.trait_runs import stored_run, synthetic_ratings
@@ -53,3 +53,22 @@ def test_ask(tmp_path: Path) -> None:
 def test_ask_about_sets_for_forced_choice(tmp_path: Path) -> None:
     found = stereometer.ask("starter", model="fake", limit=5, resamples=100, out=tmp_path)
     assert [one.measure for one in found] == ["cat-forced-choice@1", "pair-forced-choice@1"]
+
+
+def test_another_lot_of_items_or_other_synonyms_are_another_run(tmp_path: Path) -> None:
+    """Neither an alignment nor a run is taken for an older one that differs in what was asked."""
+    ratings = synthetic_ratings(tmp_path / "ratings.json", two_sided())
+    some = stored_run(tmp_path / "some", lambda template, group, trait: float(len(group)) if template == "that" else None)
+    every = stored_run(tmp_path / "every", lambda template, group, trait: float(len(group) * len(trait)))
+    first, second = (stereometer.align(run, ratings=ratings, resamples=100) for run in (some, every))
+    assert first.folder != second.folder
+    options = ("run", "abc", "--model", "fake", "--variant", "paper", "--groups", "man", "--templates", "that", "--resamples", 100)
+    assert call(*options, "--out", tmp_path / "run").code == 0
+    assert_refused(call(*options, "--no-synonyms", "--out", tmp_path / "run"), 2, "other settings")
+
+
+def test_two_groups_are_too_few_for_an_interval(tmp_path: Path) -> None:
+    found = stereometer.intersect("fake", groups=["woman", "Black"], templates=["the", "that"], resamples=100, out=tmp_path)
+    first = found.result.estimate("tau_first_part")
+    assert (first.low, first.high) == (None, None)
+    assert "fewer than 3 groups" in str(first.interval)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from stereometer import runs
-from stereometer.alignment.agreement import Both, both
+from stereometer.alignment.agreement import NO_SCORE, Both, both
 from stereometer.alignment.estimates import Part, human_means, people_alone, precisions, tau, taus_by_group
 from stereometer.alignment.names import EVERYBODY, Names
 from stereometer.alignment.pilot import GROUPS, Chosen, Scores, averaged, choose
 from stereometer.alignment.ratings import Mean, Ratings, differing, read_ratings
-from stereometer.benchmarks.abc.items import Choice, grid
+from stereometer.benchmarks.abc.items import Choice, Grid, grid
 from stereometer.benchmarks.abc.rows import chosen
 from stereometer.errors import DataError, UsageError
 from stereometer.files import read_text
@@ -77,14 +77,15 @@ def align(path: Path, ask: Ask, out: Path | None = None) -> tuple[Result, Path]:
     ratings = read_ratings(ask.ratings, names)
     found, wanted = _picked(profile, ratings, ask)
     model = averaged(profile.scores, wanted)
-    cells = both(model, ratings)
-    if not cells.groups:
-        raise DataError(
-            f"{ask.ratings} rates no group of the run. There is nothing to compare. Check the run's groups, or name files with --groups."
-        )
+    cells = both(model, ratings, profile.domains, profile.dimensions)
+    for kind, some in (("group", cells.groups), ("trait", cells.traits)):
+        if not some:
+            raise DataError(
+                f"{ask.ratings} rates no {kind} of the run. There is nothing to compare. Check the run's {kind}s, or name a file with --{kind}s."
+            )
     notes = _notes(profile, ratings, cells, ask, found, wanted, names)
     means = ratings.of(cells.groups).means(ask.settings.level)
-    plan = _plan(profile, ask, wanted)
+    plan = _plan(profile, ask, wanted, known)
 
     def summarize(scores: Iterable[Score]) -> list[Estimate]:
         for _ in scores:
@@ -97,7 +98,7 @@ def align(path: Path, ask: Ask, out: Path | None = None) -> tuple[Result, Path]:
 def _picked(profile: Profile, ratings: Ratings, ask: Ask) -> tuple[Chosen | None, tuple[str, ...]]:
     """The templates of the pilot, those named, or all of the run."""
     if ask.pilot:
-        found = choose(profile.scores, ratings, ask.pilot_groups, ask.settings.seed)
+        found = choose(profile.scores, ratings, ask.pilot_groups, ask.settings.seed, profile.dimensions)
         return found, found.templates
     entries = [_Template(name) for name in profile.scores]
     return None, tuple(one.name for one in chosen("template", entries, ask.templates, lambda one: ()))
@@ -135,7 +136,7 @@ def _cells(cells: Both, means: Mapping[tuple[str, str], Mean], profile: Profile)
             slices = {"group": group, "domain": profile.domains[group], "trait": trait, "dimension": profile.dimensions.get(trait, "")}
             people = {"people": one.value, "low": one.low, "high": one.high}
             if np.isnan(value):
-                yield Score(f"{group}/{trait}", slices, {}, "no score of the model", derived=people)
+                yield Score(f"{group}/{trait}", slices, {}, NO_SCORE, derived=people)
             else:
                 yield Score(f"{group}/{trait}", slices, {"model": float(value), "people": one.value}, derived=people)
 
@@ -146,6 +147,7 @@ def _notes(
     shown = ", ".join(templates) if len(templates) <= 4 else f"all {len(templates)} of the run"
     notes = [*ratings.notes, f"Templates: {shown}."]
     left = [group for group in ratings.groups if group not in cells.groups and group != EVERYBODY]
+    left += [trait for trait in ratings.traits if trait not in cells.traits]
     notes += [f"Rated, but not in the run: {', '.join(left)}."] if left else []
     if pilot is not None:
         notes.append(
@@ -168,7 +170,7 @@ def _published(path: Path, ratings: Ratings, names: Names) -> list[str]:
     ]
 
 
-def _plan(profile: Profile, ask: Ask, templates: Sequence[str]) -> dict[str, Any]:
+def _plan(profile: Profile, ask: Ask, templates: Sequence[str], known: Grid) -> dict[str, Any]:
     result = profile.result
     return {
         "benchmark": result.benchmark,
@@ -177,7 +179,9 @@ def _plan(profile: Profile, ask: Ask, templates: Sequence[str]) -> dict[str, Any
         "variant": result.variant,
         "model": result.model,
         "identity": digest_of(result.model_card),
+        "scores": digest_of({template: sorted(cells.items()) for template, cells in profile.scores.items()}),
         "ratings": digest_of(read_text(ask.ratings)),
+        "choice": digest_of([asdict(group) for group in known.groups] + [asdict(trait) for trait in known.traits]),
         "templates": list(templates),
         "pilot": list(ask.pilot_groups) if ask.pilot else None,
         "seed": ask.settings.seed,

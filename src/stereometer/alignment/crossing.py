@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,11 @@ class Crossing:
     """Templates x groups x traits x poles; NaN where there is no score."""
     paired: Floats
     """Templates x pairs x traits x poles."""
+
+    @property
+    def digest(self) -> str:
+        """Of all scores."""
+        return sha256(self.single.tobytes() + self.paired.tobytes()).hexdigest()
 
     @cached_property
     def parts(self) -> NDArray[np.intp]:

@@ -1,7 +1,7 @@
 """Traits that emerge where two groups meet: a pair's score above the larger, or below the smaller, of its parts'.
 
-The test: were the pair nothing more than its parts, the three scores of a template could change places. Each template's three
-scores are put in every order, and the mean difference over templates is held against all of those.
+Scores are averaged over templates first. The test is against each part by itself, and both must be beaten: were the pair no
+further than a part, the sign of their difference in each template would be a matter of chance. The larger of the two p counts.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from stereometer.alignment.crossing import Crossing
 from stereometer.benchmarks.abc.traits import POLES
 from stereometer.stats.intervals import Floats
 
-ENUMERABLE = 7
-"""Templates up to which all 3^k exchanges are tried: 2,187."""
-EXCHANGES = 2000
+ENUMERABLE = 11
+"""Templates up to which all 2^k signs are tried: 2,048."""
+FLIPS = 2000
 """Random ones, above."""
-CELLS = 4096
+CELLS = 2048
 """Cells tested at once."""
 DIRECTIONS = ("above", "below")
 
@@ -55,9 +55,10 @@ def emergent(found: Crossing, direction: str, rng: np.random.Generator) -> list[
     pair, first, second = pair[:, keep], first[:, keep], second[:, keep]
     if not places.size:
         return []
-    increase = beyond(pair, first, second, direction).mean(axis=0)
-    parts = (np.maximum if direction == "above" else np.minimum)(first, second).mean(axis=0)
-    p = exchange_p(pair, first, second, direction, rng)
+    means = pair.mean(axis=0), first.mean(axis=0), second.mean(axis=0)
+    increase = beyond(*means, direction)
+    parts = (np.maximum if direction == "above" else np.minimum)(*means[1:])
+    p = beyond_both_p(pair, first, second, direction, rng)
     q = false_discovery(p)
     pairs, traits, poles = np.unravel_index(places, (len(found.pairs), len(found.traits), len(POLES)))
     return [
@@ -83,30 +84,28 @@ def _cells(found: Crossing) -> tuple[Floats, Floats, Floats]:
     return found.paired.reshape(templates, -1), parts[0], parts[1]
 
 
-def exchange_p(pair: Floats, first: Floats, second: Floats, direction: str, rng: np.random.Generator) -> Floats:
-    """One-sided p of each column (rows are templates) under exchanges of the three scores within templates."""
-    templates = len(pair)
-    roles = np.stack(
-        [beyond(pair, first, second, direction), beyond(first, pair, second, direction), beyond(second, pair, first, direction)]
-    )
-    choices = _choices(templates, rng)
-    found = np.empty(pair.shape[1])
-    for start in range(0, pair.shape[1], CELLS):
-        some = roles[:, :, start : start + CELLS]
-        sums = np.zeros((len(choices), some.shape[2]))
-        for template in range(templates):
-            sums += some[choices[:, template], template]
-        reached = some[0].sum(axis=0) - 1e-9
-        beyond_it = (sums >= reached).sum(axis=0)
-        found[start : start + CELLS] = beyond_it / len(choices) if templates <= ENUMERABLE else (beyond_it + 1) / (len(choices) + 1)
+def beyond_both_p(pair: Floats, first: Floats, second: Floats, direction: str, rng: np.random.Generator) -> Floats:
+    """One-sided p of each column (rows are templates) that the pair is beyond both parts."""
+    sign = 1.0 if direction == "above" else -1.0
+    signs = _signs(len(pair), rng)
+    return np.maximum(sign_flip_p(sign * (pair - first), signs), sign_flip_p(sign * (pair - second), signs))
+
+
+def sign_flip_p(differences: Floats, signs: Floats) -> Floats:
+    """How often each column's sum is reached when the signs of its rows are chosen by chance."""
+    found = np.empty(differences.shape[1])
+    for start in range(0, differences.shape[1], CELLS):
+        some = differences[:, start : start + CELLS]
+        reached = some.sum(axis=0) - 1e-9
+        found[start : start + CELLS] = (signs @ some >= reached).mean(axis=0)
     return found
 
 
-def _choices(templates: int, rng: np.random.Generator) -> np.ndarray:
-    """Which of the three is called the pair, in each template: every way, or some drawn by lot."""
+def _signs(templates: int, rng: np.random.Generator) -> Floats:
+    """Every choice of signs, or the one that was found and some drawn by lot."""
     if templates <= ENUMERABLE:
-        return np.stack(np.meshgrid(*[range(3)] * templates, indexing="ij"), axis=-1).reshape(-1, templates)
-    return rng.integers(0, 3, size=(EXCHANGES, templates))
+        return np.stack(np.meshgrid(*[(1.0, -1.0)] * templates, indexing="ij"), axis=-1).reshape(-1, templates)
+    return np.concatenate([np.ones((1, templates)), rng.choice([1.0, -1.0], size=(FLIPS, templates))])
 
 
 def false_discovery(p: Floats | Sequence[float]) -> Floats:

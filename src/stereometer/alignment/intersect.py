@@ -52,7 +52,7 @@ def intersect(run: Path, ask: Ask, out: Path | None = None) -> tuple[Result, Pat
     pairs = crossed(made, ask.choice.rules)
     wanted = read_expected(ask.expected, [pair.name for pair in pairs], made.traits) if ask.expected else None
     found = crossing(runs.load_scores(run), made.groups, pairs, made.traits)
-    plan = _plan(result, ask)
+    plan = _plan(result, ask) | {"scores": found.digest}
     lists = {direction: emergent(found, direction, generator(ask.settings.seed, {}, direction)) for direction in DIRECTIONS}
 
     def summarize(scores: Iterable[Score]) -> list[Estimate]:
@@ -79,8 +79,12 @@ def order(found: Crossing, settings: Settings) -> Iterator[Estimate]:
         "tau_reversed": found.reversed_taus,
     }
     drawn = resampled_means(found, values, settings.resamples, generator(settings.seed, {}, "order"))
+    few = len(found.groups) < FEW_GROUPS
     for name, row in values.items():
-        yield _mean(name, row, drawn[name], settings)
+        made = _mean(name, row, drawn[name], settings)
+        yield (
+            replace(made, low=None, high=None, interval=f"none: fewer than {FEW_GROUPS} groups") if few and made.value is not None else made
+        )
 
 
 def _mean(name: str, row: Floats, drawn: Floats, settings: Settings, **fixed: str) -> Estimate:
@@ -154,7 +158,7 @@ def emergence(found: Crossing, lists: dict[str, list[Emergent]]) -> Iterator[Est
         for one in every[:LISTED]:
             yield Estimate(
                 "emergence", _slice(found, one), one.increase, None, None, one.templates, one.templates, 0, 0.0,
-                interval="none: tested by exchanging pair and parts within templates", p=one.p, p_adjusted=one.q, tests=len(every),
+                interval="none: tested by the signs of its differences from either part", p=one.p, p_adjusted=one.q, tests=len(every),
                 verdict="emerges" if one.q < 0.05 else "not distinguishable from its parts",
             )  # fmt: skip
 

@@ -106,8 +106,9 @@ class Benchmark:
 
 
 def content(item: Item) -> str:
-    """What two copies of the same item share."""
-    return digest_of([item.id, dict(item.slices), dict(item.texts)])
+    """What two copies of the same item share; some ask for more than their texts show."""
+    more = getattr(item, "also_asked", None)
+    return digest_of([item.id, dict(item.slices), dict(item.texts), *([more] if more else [])])
 
 
 @dataclass(frozen=True)

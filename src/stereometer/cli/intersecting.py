@@ -102,7 +102,7 @@ def _print(result: Result) -> None:
             chance = named.get(f"{name}_chance")
             beside = f", chance {chance.value:.2f}: {named[name].verdict}" if chance and chance.value is not None else ""
             out.print(f"{name.replace('_', ' ')}: {_value(named[name])}, {named[name].n} of {named[name].asked}{beside}")
-    out.print("[dim]An emergent trait fits the pair better than either part; whether people think so is another question.[/]")
+    out.print("[dim]An emergent trait fits the pair better (or worse) than both parts; whether people think so is another question.[/]")
 
 
 def _value(one: Estimate) -> str:
@@ -139,7 +139,7 @@ def _print_emergent(out: Console, direction: str, result: Result) -> None:
     cells = result.estimate("emergent_cells", direction=direction)
     side = "above the larger part" if direction == "above" else "below the smaller part"
     out.print(f"\n[bold]Traits that emerge, {side}[/]: {cells.value:.0f} of {cells.n} beyond noise (false-discovery rate 0.05)")
-    table = _table("pair", "adjective", "increase", "p", "adjusted", "says")
+    table = _table("pair", "adjective", f"beyond both (the {SHOWN} largest)", "p", "adjusted", "says")
     listed = [one for one in result.estimates if one.name == "emergence" and one.slice["direction"] == direction]
     for one in listed[:SHOWN]:
         p, adjusted = f"{one.p:.4f}", f"{one.p_adjusted:.4f}"

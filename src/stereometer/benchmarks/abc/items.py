@@ -82,6 +82,11 @@ class Cell:
     def texts(self) -> Mapping[str, str]:
         return {pole: self.frame.sentence(self.trait.head(pole)).text for pole in POLES}
 
+    @property
+    def also_asked(self) -> dict[str, list[str]]:
+        """The synonyms, which the texts do not show."""
+        return {pole: words for pole in POLES if (words := list(self.adjectives(pole)[1:]))}
+
     def adjectives(self, pole: str) -> tuple[str, ...]:
         """The head adjective, then its synonyms."""
         return self.trait.adjectives(pole)
