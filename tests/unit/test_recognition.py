@@ -115,6 +115,47 @@ def test_sound_reads_one_label_where_several_are_asked_for(text: str, label: str
     assert Reader(FEW_SHOT_MIXED, "sound").read_text(text, MIXED).get("label") == label
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This isn't rude", "This isn\u2019t rude", "not at all rude", "This text is not explicitly rude", "It does not contain any rude",
+        "It is not, in my view, rude", "There is nothing rude", "without being rude", "This isn't not-rude", "It is never rude",
+        "It is unclear whether this is rude", "yes or no?", "Yes or No:", "Yes/no", "rude or not", "'rude' or 'not-rude'",
+    ],
+)  # fmt: skip
+def test_sound_reads_no_label_that_is_denied_or_offered(text: str) -> None:
+    for setting, words in ((ZERO_SHOT, YES_NO), (FEW_SHOT_SINGLE, SINGLE), (FEW_SHOT_MIXED, MIXED)):
+        assert Reader(setting, "sound").read_text(text, words)["skipped"] == "unparsed"
+
+
+@pytest.mark.parametrize(
+    "text", ["I cannot say if this is rude", "I can\u2019t call it rude", "I'm sorry, that is rude", "As an AI, I say rude"]
+)
+def test_a_refusal_that_names_a_label_is_a_refusal(text: str) -> None:
+    for setting, words in ((ZERO_SHOT, YES_NO), (FEW_SHOT_SINGLE, SINGLE), (FEW_SHOT_MIXED, MIXED)):
+        assert Reader(setting, "sound").read_text(text, words)["skipped"] == "refused"
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Yes, I can't deny it", "rude"), ("No. I cannot", "not-rude"), ("Yes or no: no", "not-rude"), ("Is it rude? No", "not-rude"),
+        ("It isn't nice. Yes", "rude"), ("It isn't nice but rude", "rude"), ("This isn't rude, no", "not-rude"), ("It has no rude", "not-rude"),
+        ("not a rude", "not-rude"), ("It is neither rude nor", None),
+    ],
+)  # fmt: skip
+def test_a_denial_ends_with_its_clause(text: str, label: str | None) -> None:
+    assert Reader(ZERO_SHOT, "sound").read_text(text, YES_NO).get("label") == label
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [("It isn't rude, it's kind", "kind"), ("It is neither rude nor kind", "neither"), ("not rude and kind", None), ("rude or kind", None)],
+)
+def test_denials_where_several_labels_are_asked_for(text: str, label: str | None) -> None:
+    assert Reader(FEW_SHOT_MIXED, "sound").read_text(text, MIXED).get("label") == label
+
+
 def test_why_there_is_no_label() -> None:
     reader = Reader(ZERO_SHOT, "sound")
     assert reader.read_text("  ", YES_NO)["skipped"] == "empty"

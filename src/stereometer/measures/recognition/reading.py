@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from stereometer.measures.recognition.settings import Setting
 from stereometer.types import FILTERED, UNWRITTEN, Answer, Variant
@@ -35,12 +36,13 @@ class Reader:
         return self.read_text(text, words)
 
     def read_text(self, text: str, words: Mapping[str, str]) -> Mapping[str, str]:
-        label = self._paper(text, words) if self.variant == "paper" else first_clear(text, synonyms(words))
+        plain = text if self.variant == "paper" else text.replace("’", "'")
+        label = self._paper(plain, words) if self.variant == "paper" else _sound(plain, synonyms(words))
         if label is not None:
             return {"text": text, "label": label}
         if not text.strip():
             return {"text": text, "skipped": EMPTY}
-        return {"text": text, "skipped": REFUSED if REFUSALS.search(text) else UNPARSED}
+        return {"text": text, "skipped": REFUSED if REFUSALS.search(plain) else UNPARSED}
 
     def _paper(self, text: str, words: Mapping[str, str]) -> str | None:
         """What the study's code does: `no` anywhere is no; `not` anywhere is not; labels are substrings."""
@@ -63,20 +65,70 @@ def synonyms(words: Mapping[str, str]) -> Mapping[str, str]:
     return {word.lower(): label for label, word in words.items()} | {label.lower(): label for label in words}
 
 
+def _sound(text: str, words: Mapping[str, str]) -> str | None:
+    """A refusal may name labels; it gives one only where it begins with it."""
+    return None if REFUSALS.search(text) and not _begins_with_label(text, words) else first_clear(text, words)
+
+
+NOT_SAID = (
+    r"\w+n't|(?:is|are|was|were|do|does|did|would|should|could)nt|can(?:no)?t"
+    r"|not|non|no|never|neither|nor|none|nothing|nobody|hardly|without|if|whether"
+)
+"""Words after which a label is denied, or not said to hold, until the clause ends."""
+
+
+@cache
+def _signs(words: tuple[str, ...]) -> re.Pattern[str]:
+    """What a reader looks at: labels, denied or not, `one or the other`, words that deny, ends of clauses."""
+    label = "|".join(_spelt(word) for word in sorted(words, key=len, reverse=True))
+    denied = r"not?n?[\s-]+(?:an?\s+)?"
+    one, quotes = f"(?:{denied})?(?:{label})", r"[\s\"'*]*"
+    return re.compile(
+        rf"(?<![\w-])(?P<choice>{one}{quotes}(?:\bor\b|/){quotes}(?:{one}|not)(?!\w))"
+        rf"|(?<![\w-])(?P<denied>{denied})?(?P<label>{label})(?!\w)(?P<doubt>{quotes}\?)?"
+        rf"|(?<!\w)(?P<denial>{NOT_SAID})(?!\w)|(?P<end>[.;:!?\n—]|\bbut\b)|(?P<comma>,)",
+        re.IGNORECASE,
+    )
+
+
+def _begins_with_label(text: str, words: Mapping[str, str]) -> bool:
+    found = _signs(tuple(words)).search(text)
+    return found is not None and found["label"] is not None and _is_first(found)
+
+
+def _is_first(found: re.Match[str]) -> bool:
+    return re.search(r"\w", found.string[: found.start()]) is None
+
+
 def first_clear(text: str, words: Mapping[str, str]) -> str | None:
-    """The label that stands first as a word of its own; one that is denied stands for its opposite, or for nothing."""
-    pattern = "|".join(_spelt(word) for word in sorted(words, key=len, reverse=True))
-    for found in re.finditer(rf"(?<![\w-])(not?n?[\s-]+(?:an?\s+)?)?({pattern})(?!\w)", text, re.IGNORECASE):
-        denied, word = found[1], re.sub(r"[\s-]+", "-", found[2].lower())
-        label = _named(word, words)
-        if denied and re.match(r"no(?!t|n)", denied, re.IGNORECASE) and "no" in words:
-            return words["no"]
-        if not denied:
-            return label
-        opposite = words.get(f"not-{label}") if label else None
-        if opposite:
-            return opposite
+    """The label that stands first as a word of its own.
+
+    `not` right before a label stands for its opposite, where there is one. A label that is denied in other words, asked about or
+    offered as one of two is passed over. A comma ends a denial only after the label that it denies.
+    """
+    denying = passed = False
+    for found in _signs(tuple(words)).finditer(text):
+        if found["label"] and not denying and (_is_first(found) or not found["doubt"]):
+            label = _meant(found, words)
+            if label is not None:
+                return label
+        if found["end"] or (found["comma"] and passed):
+            denying = passed = False
+        elif found["denial"]:
+            denying, passed = True, False
+        elif found["label"]:
+            denying, passed = denying or bool(found["denied"]), True
     return None
+
+
+def _meant(found: re.Match[str], words: Mapping[str, str]) -> str | None:
+    """A label, its opposite where it is denied, or nothing where it has none."""
+    label = _named(re.sub(r"[\s-]+", "-", found["label"].lower()), words)
+    if not found["denied"]:
+        return label
+    if "no" in words and re.match(r"no(?!t|n)", found["denied"], re.IGNORECASE):
+        return words["no"]
+    return words.get(f"not-{label}")
 
 
 def _spelt(word: str) -> str:
