@@ -16,7 +16,7 @@ from stereometer.alignment.names import Names
 from stereometer.alignment.pilot import choose, pilot_ratings
 from stereometer.alignment.ratings import differing, read_ratings
 from stereometer.benchmarks.abc.items import Grid, packaged
-from stereometer.errors import DataError
+from stereometer.errors import DataError, UsageError
 from stereometer.types import Settings
 from tests.conftest import released
 from tests.unit.commands import assert_refused, call
@@ -127,6 +127,33 @@ def test_cells_without_a_score_are_left_out_and_counted(tmp_path: Path, ratings:
     assert (one.n, one.asked) == (len(GROUPS) * 15, len(GROUPS) * 16)
 
 
+def test_below_the_coverage_floor_there_is_no_value_and_no_verdict(tmp_path: Path, ratings: Path) -> None:
+    """Two groups of ten have no score at all: overall 80 %, of the others everything."""
+    means = read_ratings(ratings, NAMES).means()
+    run = stored_run(tmp_path / "run", lambda template, group, trait: None if group in GROUPS[:2] else means[group, trait].value)
+    result, _ = align(run, Ask(ratings, SETTINGS), tmp_path / "out")
+    for name in ("tau", "precision_at_3", "precision_at_3_decided"):
+        one = result.estimate(name)
+        assert (one.value, one.verdict) == (None, None), name
+        assert one.why == "only 128 of 160 items were answered, below the coverage floor of 90%"
+    assert result.estimate("tau", group=GROUPS[0]).why == "nothing could be scored"
+    assert result.estimate("tau", group=GROUPS[2]).verdict == "agrees with people"
+    assert result.estimate("tau", dimension="Beliefs").value is None
+    said = call("align", run, "--ratings", ratings, "--out", tmp_path / "told", "--resamples", 200)
+    assert said.code == 0
+    assert "below the coverage floor" in " ".join(said.out.split())
+
+
+def test_traits_that_the_run_did_not_ask_are_no_gaps(tmp_path: Path, ratings: Path) -> None:
+    means = read_ratings(ratings, NAMES).means()
+    run = stored_run(tmp_path / "run", lambda template, group, trait: means[group, trait].value)
+    lines = (run / "scores.jsonl").read_text().splitlines(keepends=True)
+    (run / "scores.jsonl").write_text("".join(line for line in lines if json.loads(line)["slices"]["trait"] in TRAITS[:8]))
+    result, _ = align(run, Ask(ratings, SETTINGS), tmp_path / "out")
+    assert (result.estimate("tau").n, result.estimate("tau").asked) == (len(GROUPS) * 8, len(GROUPS) * 8)
+    assert any(note.startswith("Rated, but not in the run") and TRAITS[-1] in note for note in result.notes)
+
+
 def test_ends_are_the_first_and_last_of_those_that_have_a_score() -> None:
     top, bottom = ends(np.array([1.0, np.nan, 9.0, -2.0, 4.0, 0.0]))
     assert top.tolist() == [2, 4, 0]
@@ -180,6 +207,25 @@ def test_two_templates_are_taken_only_where_they_are_better_together(tmp_path: P
     assert choose(load_profile(run).scores, read_ratings(ratings, NAMES)).templates == ("that", "all")
 
 
+def test_a_template_with_a_handful_of_scores_is_not_chosen(tmp_path: Path, ratings: Path) -> None:
+    """It is right wherever it speaks, which is of three traits: alone or in a pair it would win."""
+    means = read_ratings(ratings, NAMES).means()
+    draw = np.random.default_rng(6)
+    noise = {(group, trait): float(draw.normal()) for group in GROUPS for trait in TRAITS}
+
+    def value(template: str, group: str, trait: str) -> float | None:
+        if template == "all":
+            return means[group, trait].value if trait in TRAITS[:3] else None
+        return means[group, trait].value + 30 * noise[group, trait]
+
+    scores = load_profile(stored_run(tmp_path / "run", value)).scores
+    found = choose(scores, read_ratings(ratings, NAMES))
+    assert "all" not in found.templates
+    assert found.tau < 1
+    with pytest.raises(UsageError, match="No template has scores for 90%"):
+        choose({"all": scores["all"]}, read_ratings(ratings, NAMES))
+
+
 def test_the_pilots_raters_are_five_drawn_by_the_seed(ratings: Path) -> None:
     everyone = read_ratings(ratings, NAMES)
     few = pilot_ratings(everyone, ("Asian", "Black"), seed=1)
@@ -206,7 +252,7 @@ def test_the_released_ratings() -> None:
 @pytest.mark.golden
 def test_people_agree_with_each_other_at_about_0_63() -> None:
     found = read_ratings(released("abc/data_full.json"), NAMES)
-    cells = both({cell: 0.0 for cell in found.means() if cell[0] != "average people"}, found)
+    cells = both(dict.fromkeys(found.means(), 0.0), found, groups=[group for group in found.groups if group != "average people"])
     halves = split_half(cells, np.random.default_rng(0))
     assert len(cells.groups) == 25
     assert float(halves.overall.mean()) == pytest.approx(0.63, abs=0.01)

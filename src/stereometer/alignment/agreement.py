@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stereometer.alignment.ratings import MIDDLE, Ratings
+from stereometer.measures.coverage import Asked
 from stereometer.stats.intervals import Floats, resampled_clusters
 from stereometer.stats.kendall import tau_b
 
+NO_SCORE = "no score of the model"
 HALVES = 1000
 TOP = 3
 """Traits at either end whose side people are asked to confirm."""
@@ -35,7 +38,7 @@ class Both:
     def people(self) -> Floats:
         return np.array([np.nanmean(table, axis=0) for table in self.tables])
 
-    def among(self, groups: Sequence[str] | None = None, traits: Sequence[str] | None = None) -> Both:
+    def among(self, groups: Collection[str] | None = None, traits: Collection[str] | None = None) -> Both:
         rows = [at for at, group in enumerate(self.groups) if groups is None or group in groups]
         columns = [at for at, trait in enumerate(self.traits) if traits is None or trait in traits]
         return Both(
@@ -45,19 +48,25 @@ class Both:
             tuple(self.tables[at][:, columns] for at in rows),
         )
 
+    @property
+    def asked(self) -> Asked:
+        """How many cells there are, and how many of them have no score."""
+        missing = int(np.count_nonzero(np.isnan(self.model)))
+        return Asked(self.model.size, Counter({NO_SCORE: missing} if missing else {}))
+
     def tau(self) -> float | None:
-        """Over all cells together."""
-        there = ~np.isnan(self.model)
-        found = float(tau_b(self.model[there], self.people[there]))
+        """Over all cells together; None where it is not defined, as for fewer than two."""
+        there = ~np.isnan(self.model) & ~np.isnan(self.people)
+        found = float(tau_b(self.model[there], self.people[there])) if np.count_nonzero(there) > 1 else float("nan")
         return None if np.isnan(found) else found
 
 
-def both(model: dict[tuple[str, str], float], ratings: Ratings) -> Both:
-    groups = tuple(group for group in ratings.groups if any(group == known for known, _ in model))
-    scores = np.array([[model.get((group, trait), np.nan) for trait in ratings.traits] for group in groups]).reshape(
-        -1, len(ratings.traits)
-    )
-    return Both(groups, ratings.traits, scores, tuple(ratings.tables[group] for group in groups))
+def both(
+    model: Mapping[tuple[str, str], float], ratings: Ratings, groups: Collection[str] | None = None, traits: Collection[str] | None = None
+) -> Both:
+    """What is rated among the groups and traits that the model was asked about, scored or not; by default all that is rated."""
+    scores = np.array([[model.get((group, trait), np.nan) for trait in ratings.traits] for group in ratings.groups])
+    return Both(ratings.groups, ratings.traits, scores, tuple(ratings.tables.values())).among(groups, traits)
 
 
 # ------------------------------------------------------------------------------------------- raters drawn

@@ -50,16 +50,16 @@ def centred(value: float, draws: Floats, level: float, least: float, most: float
 
 
 def _empty(name: str, slice_: Slice, cells: Both, ideal: float | None = None, why: str | None = None) -> Estimate:
-    used = int(np.count_nonzero(~np.isnan(cells.model)))
-    return Estimate(name, slice_, None, None, None, used, cells.model.size, 0, ideal, why=why)
+    asked = cells.asked
+    return Estimate(name, slice_, None, None, None, asked.answered, asked.count, 0, ideal, skipped=dict(asked.skipped), why=why)
 
 
 def tau(part: Part, settings: Settings) -> Estimate:
     """Over all cells of several groups together, as in the paper's Table 6."""
-    value = part.cells.tau()
-    empty = _empty("tau", part.slice, part.cells)
-    if value is None:
-        return replace(empty, why="all scores are the same, or there are none")
+    value, empty = part.cells.tau(), _empty("tau", part.slice, part.cells)
+    why = _why_no_tau(part.cells, value, settings)
+    if why is not None or value is None:
+        return replace(empty, why=why)
     if len(part.cells.groups) < 2:
         return replace(empty, value=value, interval="none: a single group")
     draws = resampled_taus(part.cells, settings.resamples, generator(settings.seed, part.slice, "tau"))
@@ -68,6 +68,10 @@ def tau(part: Part, settings: Settings) -> Estimate:
     return replace(
         empty, value=value, low=low, high=high, p=p, p_adjusted=p, tests=1, interval=OVER_BOTH, verdict=_verdict(value, p, settings)
     )
+
+
+def _why_no_tau(cells: Both, value: float | None, settings: Settings) -> str | None:
+    return cells.asked.shortfall(settings) or ("all scores are the same" if value is None else None)
 
 
 def _verdict(value: float, p: float, settings: Settings) -> str:
@@ -87,8 +91,9 @@ def _group_tau(cells: Both, at: int, settings: Settings) -> Estimate:
     slice_ = {"group": cells.groups[at]}
     own = cells.among([cells.groups[at]])
     value, empty = own.tau(), _empty("tau", slice_, own)
-    if value is None:
-        return replace(empty, why="all scores are the same, or there are none")
+    why = _why_no_tau(own, value, settings)
+    if why is not None or value is None:
+        return replace(empty, why=why)
     there = ~np.isnan(own.model[0])
     draws = group_taus(cells, at, settings.resamples, generator(settings.seed, slice_, "tau"))
     low, high = centred(value, draws, settings.level, -1.0, 1.0)
@@ -121,6 +126,9 @@ def _precision(
     cells = part.cells
     known = [(at, row) for at, row in enumerate(scores) if row is not None]
     empty = replace(_empty(name, part.slice, cells), n=len(known), asked=len(scores), skipped=_undecided(len(scores) - len(known)))
+    shortfall = cells.asked.shortfall(settings)
+    if shortfall is not None:
+        return replace(empty, why=shortfall)
     if not known:
         return replace(empty, why=f"no group has {LEAST_DECIDED} traits to choose from")
     values = [_share(name, row, cells.people[at]) for at, row in known]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -12,12 +12,11 @@ from stereometer.alignment.agreement import Both, both
 from stereometer.alignment.ratings import Ratings
 from stereometer.errors import UsageError
 from stereometer.stats.intervals import generator
-from stereometer.stats.kendall import tau_b
 
 GROUPS = ("Asian", "Black", "Hispanic", "immigrant")
 RATERS = 5
 NEARLY_ALL = 0.9
-"""Share of the templates that must have scored a cell."""
+"""Share of the templates that must have scored a cell, and of the pilot's cells that a way must have scored to be chosen."""
 
 Scores = Mapping[str, Mapping[tuple[str, str], float]]
 """By template, then by group and trait."""
@@ -57,23 +56,24 @@ def _some(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return table[rng.choice(len(table), size=min(RATERS, len(table)), replace=False)]
 
 
-def choose(scores: Scores, ratings: Ratings, groups: Sequence[str] = GROUPS, seed: int = 0) -> Chosen:
-    """The one or two templates whose mean agrees best with the pilot's ratings; two only where they beat every one."""
+def choose(
+    scores: Scores, ratings: Ratings, groups: Sequence[str] = GROUPS, seed: int = 0, traits: Collection[str] | None = None
+) -> Chosen:
+    """The one or two templates whose mean agrees best with the pilot's ratings; two only where they beat every one.
+
+    Ways that left many of the pilot's cells without a score do not compete: on a handful of cells some tau is always high.
+    """
     few = pilot_ratings(ratings, groups, seed)
     ways = [*((one,) for one in scores), *combinations(scores, 2)]
-    found = [(_tau(both(averaged(scores, way), few)), way) for way in ways]
+    found = [(_tau(both(averaged(scores, way), few, traits=traits)), way) for way in ways]
     known = [(tau, way) for tau, way in found if tau is not None]
     if not known:
         raise UsageError(
-            "No template has scores for the pilot groups. A pilot needs them. Run the groups, or name others with --pilot-groups."
+            f"No template has scores for {NEARLY_ALL:.0%} of what was asked about the pilot groups. A choice on fewer would be luck. Run the groups, or name others with --pilot-groups."
         )
     best, way = max(known, key=lambda one: (one[0], -len(one[1])))
     return Chosen(way, best, tuple(groups), len(ways))
 
 
 def _tau(cells: Both) -> float | None:
-    if not cells.groups:
-        return None
-    there = ~np.isnan(cells.model) & ~np.isnan(cells.people)
-    found = float(tau_b(cells.model[there], cells.people[there])) if there.any() else float("nan")
-    return None if np.isnan(found) else found
+    return None if cells.asked.answered < NEARLY_ALL * cells.asked.count else cells.tau()

@@ -161,7 +161,7 @@ def _tau_figure(portrait: Portrait) -> Figure:
     half = first.find("human_split_half_tau", {})
     overall = half.value if half else None
     words = [
-        f"{system.label}: tau {_number(one.value)} {_span(one)}, {one.verdict}"
+        f"{system.label}: tau {_number(one.value)} {_span(one)}, {one.verdict or one.why}"
         for system in portrait.systems
         if (one := system.find("tau", {}))
     ]
