@@ -3,6 +3,7 @@
 from stereometer.types import Estimate, Result
 
 __all__ = [
+    "Choice",
     "Estimate",
     "Result",
     "align",
@@ -23,6 +24,7 @@ __all__ = [
 __version__ = "0.1.0"
 
 _LAZY = {
+    "Choice": ("stereometer.benchmarks.abc.items", "Choice"),
     "align": ("stereometer.studies", "align"),
     "ask": ("stereometer.studies", "ask"),
     "intersect": ("stereometer.studies", "intersect"),

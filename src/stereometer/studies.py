@@ -15,11 +15,12 @@ from stereometer.alignment.intersect import check_tables
 from stereometer.alignment.intersect import intersect as met
 from stereometer.alignment.pilot import GROUPS
 from stereometer.benchmarks.abc.items import Choice
-from stereometer.benchmarks.comments import Columns
+from stereometer.benchmarks.comments import columns_from
 from stereometer.errors import UsageError
 from stereometer.measures.recognition.measure import Asking
+from stereometer.measures.recognition.questions import STUDY_SIZE
 from stereometer.measures.recognition.settings import STUDY
-from stereometer.types import Result
+from stereometer.types import Result, Variant
 
 PAIR_TEMPLATES = ("singular", "plural")
 """Kinds of template that pairs of groups are measured with."""
@@ -97,10 +98,20 @@ def ask(
     benchmark: str,
     *,
     model: str,
-    names: Sequence[str] = STUDY,
-    how: Asking | None = None,
-    sample: asking.Sample | None = None,
-    columns: Columns | None = None,
+    setting: str | Sequence[str] = STUDY,
+    repeats: int = 10,
+    temperature: float = 0.3,
+    chat: bool = False,
+    system: str = "",
+    likelihood: bool = False,
+    templates: str | Path | None = None,
+    columns: Mapping[str, str] | None = None,
+    categories: Mapping[str, str] | Sequence[str] = (),
+    neither: str = "neither",
+    size: int = STUDY_SIZE,
+    sample: Variant | None = None,
+    threshold: float = 0.5,
+    edits: str | Path | None = None,
     variant: str = "sound",
     data: str | Path | None = None,
     limit: int | None = None,
@@ -110,11 +121,20 @@ def ask(
     out: str | Path | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> list[Result]:
-    """Ask a model in words: the named settings on comments, or a forced choice on CATs and pairs."""
+    """Ask a model in words: settings of the study on comments, or a forced choice on CATs and pairs.
+
+    `columns` says what a table of your own calls its parts, such as {"comment": "text", "label": "gold"}; `categories` are its
+    columns of scores or its labels, with the word for each where it is another.
+    """
+    words = dict(categories) if isinstance(categories, Mapping) else {name: name for name in categories}
+    how = Asking(repeats, temperature, chat, system, _path(templates), likelihood)
+    chosen = asking.Sample(sample, size, threshold, words, _path(edits))
     settings = api.settings_for(variant, seed, resamples, coverage)
-    found = asking.open_comments(benchmark, _path(data), columns or Columns())
+    own = columns_from([f"{name}={column}" for name, column in (columns or {}).items()], list(words), neither)
+    found = asking.open_comments(benchmark, _path(data), own)
     asked = asking.writing(api.open_model(model, seed, options))
-    jobs = asking.all_jobs(found, names, asked, settings, how or Asking(), sample or asking.Sample(), limit)
+    names = [setting] if isinstance(setting, str) else setting
+    jobs = list(asking.all_jobs(found, names, asked, settings, how, chosen, limit))
     return [one.result for one in api.execute_all(jobs, out)]
 
 

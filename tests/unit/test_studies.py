@@ -7,10 +7,7 @@ from pathlib import Path
 import pytest
 
 import stereometer
-from stereometer.asking import Sample
-from stereometer.benchmarks.comments import Columns
 from stereometer.errors import UsageError
-from stereometer.measures.recognition.measure import Asking
 from tests.unit.commands import assert_refused, call
 from tests.unit.test_alignment import two_sided
 from tests.unit.test_recognition import own_table
@@ -44,8 +41,8 @@ def test_ask(tmp_path: Path) -> None:
     options = ("--column", "comment=text", "--column", "label=gold", "--size", "5", "--repeats", "3", "--setting", "zero-shot")
     said = call("ask", table, "--model", "fake", *options, "--resamples", 200, "--coverage", 0, "--out", tmp_path / "told", "--json")
     (found,) = stereometer.ask(
-        str(table), model="fake", names=["zero-shot"], how=Asking(repeats=3), sample=Sample(size=5), columns=Columns("text", "gold"),
-        resamples=200, coverage=0, out=tmp_path / "found",
+        str(table), model="fake", setting="zero-shot", repeats=3, size=5, columns={"comment": "text", "label": "gold"}, resamples=200,
+        coverage=0, out=tmp_path / "found",
     )  # fmt: skip
     assert list(found.as_json()["estimates"]) == said.json["results"][0]["estimates"]
 
