@@ -126,6 +126,28 @@ def test_reading_a_choice(text: str, found: str) -> None:
     assert given_.get("position", given_.get("skipped")) == found
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("A is more likely.", "1"), ("B is more likely.", "2"), ("The answer is A because it", "1"), ("Sentence A is more likely", "1"),
+        ("A feels right", "1"), ("Neither B nor A", "unparsed"), ("A or B", "unparsed"), ("B, not A", "unparsed"), ("Not A", "unparsed"),
+        ("It isn't B", "unparsed"), ("I can't choose B or A", "refused"), ("I can\u2019t choose B", "refused"), ("B. I can't say more", "2"),
+        ("I", "unparsed"), ("It", "unparsed"), ("It is her", "unparsed"), ("It is hers.", "1"), ("A man", "unparsed"), ("A man is", "2"),
+        ("A man is not bu", "2"), ("A man is not", "2"), ("A man is never", "unparsed"), ("B. A man is", "2"), ("A's", "unparsed"),
+    ],
+)  # fmt: skip
+def test_letters_are_told_from_articles_and_refusals_from_choices(text: str, found: str) -> None:
+    given_ = read(Answer((), text, "length"), ["It is hers.", "A man is not busy today."])
+    assert given_.get("position", given_.get("skipped")) == found
+
+
+def test_an_option_that_sounds_like_a_refusal_can_be_quoted() -> None:
+    options = ["I can't swim well.", "I can't read well."]
+    assert read(Answer((), "I can't swim", "stop"), options)["position"] == "1"
+    assert read(Answer((), "I can't", "stop"), options)["skipped"] == "refused"
+    assert read(Answer((), "I can't", "stop"), ["I can't swim.", "He can swim."])["skipped"] == "refused"
+
+
 def test_a_filter_is_a_refusal() -> None:
     assert read(Answer((), "A", FILTERED), ["x", "y"])["skipped"] == "refused"
 

@@ -20,7 +20,7 @@ import numpy as np
 from stereometer.errors import ModelError
 from stereometer.measures import cat_metrics, pair_metrics
 from stereometer.measures.context_association import filled
-from stereometer.measures.recognition.reading import EMPTY, REFUSALS, REFUSED, UNPARSED
+from stereometer.measures.recognition.reading import EMPTY, NOT_SAID, REFUSALS, REFUSED, UNPARSED
 from stereometer.stats.intervals import generator, percentile, resampled_clusters, wilson
 from stereometer.stats.tests import sign_test
 from stereometer.types import UNWRITTEN, Answer, Backend, Estimate, Generate, Request, Score, Settings, Skip, Variant, digest_of
@@ -49,21 +49,58 @@ def prompt(name: str, first: str, second: str, context: str = "") -> str:
 
 
 def read(answer: Answer, options: Sequence[str]) -> dict[str, str]:
-    """The position that was chosen, or why none was: a letter of its own, or an option's own words."""
+    """The position that was chosen, or why none was: an option's own words, or one letter and not the other."""
     text = answer.text or ""
     if answer.end in UNWRITTEN:
         return {"text": text, "skipped": answer.end}
-    letter = re.search(rf"(?<!\w)([{LETTERS}])(?!\w)", text)
-    if letter and not (letter[1] == "A" and re.match(r"\s+[a-z]", text[letter.end() :])):  # "A cat", which is no letter
-        return {"text": text, "position": str(LETTERS.index(letter[1]) + 1)}
-    quoted = [at for at, option in enumerate(options, 1) if _words(text) and _words(option).startswith(_words(text)[:40])]
+    plain = text.replace("’", "'")
+    quoted = [at for at, option in enumerate(options, 1) if _quotes(_words(plain), _words(option))]
     if len(quoted) == 1:
         return {"text": text, "position": str(quoted[0])}
-    return {"text": text, "skipped": EMPTY if not text.strip() else REFUSED if REFUSALS.search(text) else UNPARSED}
+    if REFUSALS.search(plain) and not OPENING.match(plain):
+        return {"text": text, "skipped": REFUSED}
+    letters = [found for found in LETTER.finditer(plain) if not _is_article(found, options)]
+    if len({found[0] for found in letters}) == 1 and not _is_denied(letters[0]):
+        return {"text": text, "position": str(LETTERS.index(letters[0][0]) + 1)}
+    return {"text": text, "skipped": UNPARSED if text.strip() else EMPTY}
 
 
-def _words(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.lower()))
+LETTER = re.compile(rf"(?<!\w)[{LETTERS}](?![\w'])")
+OPENING = re.compile(rf"\W*[{LETTERS}]\W*(?:[.):\n]|$)")
+"""An answer that begins with a letter has answered, whatever it says after."""
+QUOTED = 3
+"""Words from which on the beginning of an option is that option; fewer are so only where they are all of it."""
+LINKS = frozenset(
+    ["is", "was", "are", "because", "since", "as", "and", "or", "has", "seems", "sounds", "looks", "would", "will", "makes", "over"]
+)
+"""Words that may follow a letter even where an option has them too."""
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w[\w']*", text.lower().replace("’", "'"))
+
+
+def _quotes(said: Sequence[str], option: Sequence[str]) -> bool:
+    """Whether an answer is the beginning of an option; its last word may be cut by the limit on its length."""
+    same = next((at for at, (one, other) in enumerate(zip(said, option, strict=False)) if one != other), min(len(said), len(option)))
+    if same == len(option):
+        return same > 0
+    cut = same == len(said) - 1 and option[same].startswith(said[same])
+    return same >= QUOTED and (same == len(said) or cut)
+
+
+def _is_article(found: re.Match[str], options: Sequence[str]) -> bool:
+    """`A cat`, where that is the beginning of an option or its second word is one of theirs; not `A is more likely`."""
+    if found[0] != "A" or not re.match(r"\s+[a-z]", found.string[found.end() :]):
+        return False
+    after = _words(found.string[found.end() :])[0]
+    if any(_words(option)[:2] == ["a", after] for option in options):
+        return True
+    return after not in LINKS and any(after in _words(option) for option in options)
+
+
+def _is_denied(found: re.Match[str]) -> bool:
+    return re.search(rf"(?<!\w)(?:{NOT_SAID})(?!\w)[^.;:!?\n]*$", found.string[: found.start()], re.IGNORECASE) is not None
 
 
 @dataclass(frozen=True)
