@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from stereometer.alignment.agreement import both, ends, split_half
+from stereometer.alignment.agreement import both, ends, split_half, taus_with_gaps
 from stereometer.alignment.align import Ask, align, load_profile
 from stereometer.alignment.names import Names
 from stereometer.alignment.pilot import choose, pilot_ratings
@@ -158,6 +158,44 @@ def test_ends_are_the_first_and_last_of_those_that_have_a_score() -> None:
     top, bottom = ends(np.array([1.0, np.nan, 9.0, -2.0, 4.0, 0.0]))
     assert top.tolist() == [2, 4, 0]
     assert bottom.tolist() == [3, 5, 0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_few_raters_of_every_trait_still_have_an_interval(tmp_path: Path) -> None:
+    """Every trait is rated by two of 16: whoever draws raters again misses some trait nearly always."""
+    means, draw = two_sided(), np.random.default_rng(7)
+    rows = [
+        f"p{(2 * at + rater) % 16},{group},{trait},{int(np.clip(means[group, trait] + draw.integers(-5, 6), 0, 100))}\n"
+        for group in GROUPS
+        for at, trait in enumerate(TRAITS)
+        for rater in (0, 5)
+    ]
+    file = tmp_path / "ratings.csv"
+    file.write_text(HEADER + "".join(rows))
+    run = stored_run(tmp_path / "run", lambda template, group, trait: means[group, trait] + 60 * float(draw.normal()))
+    result, _ = align(run, Ask(file, SETTINGS, pilot=True), tmp_path / "out")
+    for one in (result.estimate("tau"), result.estimate("precision_at_3"), result.estimate("tau", group="man")):
+        assert one.value is not None
+        assert one.low is not None
+        assert one.high is not None
+        assert one.low <= one.value <= one.high
+        assert one.low < one.high
+
+
+def test_gaps_on_either_side_are_left_out_of_tau() -> None:
+    one = np.array([[1.0, 2.0, np.nan, 4.0, 3.0], [1.0, 2.0, 3.0, 4.0, 5.0], [np.nan, np.nan, np.nan, 1.0, 2.0]])
+    other = np.array([[1.0, np.nan, 9.0, 3.0, 4.0], [1.0, 2.0, 3.0, 5.0, 4.0], [1.0, 2.0, 3.0, np.nan, 4.0]])
+    found = taus_with_gaps(one, other)
+    assert found[:2] == pytest.approx([1 / 3, 0.8])
+    assert np.isnan(found[2])
+
+
+def test_a_dimension_without_any_score_has_a_reason(tmp_path: Path, ratings: Path) -> None:
+    kinds = {trait.name: trait.dimension for trait in DEFAULT.traits}
+    run = stored_run(tmp_path / "run", lambda template, group, trait: None if kinds[trait] == "Beliefs" else float(len(group) + len(trait)))
+    result, _ = align(run, Ask(ratings, SETTINGS), tmp_path / "out")
+    assert result.estimate("tau", dimension="Beliefs").why == "nothing could be scored"
+    assert result.estimate("tau", dimension="Agency").value is not None
 
 
 def test_split_half_is_tau_between_halves(tmp_path: Path) -> None:
@@ -313,6 +351,13 @@ def test_a_run_of_something_else(tmp_path: Path, ratings: Path) -> None:
 def test_templates_that_the_run_does_not_have(tmp_path: Path, ratings: Path) -> None:
     run = stored_run(tmp_path / "run", lambda template, group, trait: float(len(group)))
     assert_refused(call("align", run, "--ratings", ratings, "--templates", "thats"), 2, "no template called 'thats'. Did you mean that")
+
+
+def test_a_pilot_that_leaves_no_group_to_judge(tmp_path: Path, ratings: Path) -> None:
+    run = stored_run(tmp_path / "run", lambda template, group, trait: float(len(group) * len(trait)), GROUPS[2:6])
+    said = call("align", run, "--ratings", ratings, "--pilot", "--out", tmp_path / "out")
+    assert_refused(said, 2, "no rated group besides the pilot groups", "leave out --pilot")
+    assert not (tmp_path / "out").exists()
 
 
 def test_the_pilot_without_ratings_of_its_groups(tmp_path: Path) -> None:

@@ -36,7 +36,10 @@ class Both:
 
     @cached_property
     def people(self) -> Floats:
-        return np.array([np.nanmean(table, axis=0) for table in self.tables])
+        """Means over raters; NaN where nobody rated."""
+        given = [~np.isnan(table) for table in self.tables]
+        with np.errstate(invalid="ignore"):
+            return np.array([np.nansum(table, axis=0) / has.sum(axis=0) for table, has in zip(self.tables, given, strict=True)])
 
     def among(self, groups: Collection[str] | None = None, traits: Collection[str] | None = None) -> Both:
         rows = [at for at, group in enumerate(self.groups) if groups is None or group in groups]
@@ -104,16 +107,20 @@ def group_taus(cells: Both, at: int, resamples: int, rng: np.random.Generator) -
 
 def _defined(model: Floats, people: Floats) -> Floats:
     """tau of each draw over the cells that the model scored; draws where it is not defined are left out."""
-    found = _taus_with_gaps(model, people)
+    found = taus_with_gaps(model, people)
     return found[~np.isnan(found)]
 
 
-def _taus_with_gaps(model: Floats, people: Floats) -> Floats:
-    """Cells without a score are few: where there are some, draws are taken one by one."""
-    if not np.isnan(model).any():
-        return tau_b(model, people)
-    there = ~np.isnan(model)
-    return np.array([float(tau_b(row[has], other[has])) for row, other, has in zip(model, people, there, strict=True)])
+def taus_with_gaps(one: Floats, other: Floats) -> Floats:
+    """tau of each row over the cells that both sides have: rows with gaps, which are few, are taken one by one."""
+    there = ~(np.isnan(one) | np.isnan(other))
+    whole, enough = there.all(axis=1), there.sum(axis=1) > 1
+    found = np.full(len(one), np.nan)
+    if whole.any() and there.shape[1]:
+        found[whole] = tau_b(one[whole], other[whole])
+    for at in np.flatnonzero(~whole & enough):
+        found[at] = float(tau_b(one[at, there[at]], other[at, there[at]]))
+    return found
 
 
 # -------------------------------------------------------------------------------------------- split half
@@ -133,20 +140,13 @@ def split_half(cells: Both, rng: np.random.Generator, halves: int = HALVES) -> H
     """Each group's raters divided by lot into two halves (of odd numbers the larger second), `halves` times."""
     one, other = zip(*(_halves(table, halves, rng) for table in cells.tables), strict=True)
     first, second = np.stack(one, axis=1), np.stack(other, axis=1)
-    return Halves(_ignoring_gaps(first.reshape(halves, -1), second.reshape(halves, -1)), tau_b(first, second))
+    return Halves(taus_with_gaps(first.reshape(halves, -1), second.reshape(halves, -1)), tau_b(first, second))
 
 
 def _halves(table: Floats, halves: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     weights = np.tile((np.arange(len(table)) < len(table) // 2).astype(np.int64), (halves, 1))
     weights = rng.permuted(weights, axis=1)
     return drawn_means(table, weights), drawn_means(table, 1 - weights)
-
-
-def _ignoring_gaps(first: Floats, second: Floats) -> Floats:
-    gaps = np.isnan(first) | np.isnan(second)
-    if not gaps.any():
-        return tau_b(first, second)
-    return np.array([float(tau_b(a[~gap], b[~gap])) for a, b, gap in zip(first, second, gaps, strict=True)])
 
 
 # ------------------------------------------------------------------------------------------ precision at 3
@@ -162,10 +162,17 @@ def ends(model: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 def precision(model: Floats, people: Floats) -> tuple[Floats, Floats]:
     """Of one group: the shares of the top and of the bottom traits that people put on the same side of 50.
 
-    `people` may hold several means of the traits, one a row.
+    `people` may hold several means of the traits, one a row. Traits that nobody rated do not count; NaN where none is left.
     """
     top, bottom = ends(model)
-    return (people[..., top] > MIDDLE).mean(axis=-1), (people[..., bottom] <= MIDDLE).mean(axis=-1)
+    return _share(people[..., top], people[..., top] > MIDDLE), _share(people[..., bottom], people[..., bottom] <= MIDDLE)
+
+
+def _share(people: Floats, right: NDArray[np.bool_]) -> Floats:
+    rated = ~np.isnan(people)
+    with np.errstate(invalid="ignore"):
+        found: Floats = (right & rated).sum(axis=-1) / rated.sum(axis=-1)
+    return found
 
 
 def decided_only(model: Floats, decided: NDArray[np.bool_]) -> Floats | None:

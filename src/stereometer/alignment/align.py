@@ -83,6 +83,7 @@ def align(path: Path, ask: Ask, out: Path | None = None) -> tuple[Result, Path]:
             raise DataError(
                 f"{ask.ratings} rates no {kind} of the run. There is nothing to compare. Check the run's {kind}s, or name a file with --{kind}s."
             )
+    judged = _judged(cells, found)
     notes = _notes(profile, ratings, cells, ask, found, wanted, names)
     means = ratings.of(cells.groups).means(ask.settings.level)
     plan = _plan(profile, ask, wanted, known)
@@ -90,7 +91,7 @@ def align(path: Path, ask: Ask, out: Path | None = None) -> tuple[Result, Path]:
     def summarize(scores: Iterable[Score]) -> list[Estimate]:
         for _ in scores:
             pass
-        return list(_estimates(cells, means, profile, ask.settings, found))
+        return list(_estimates(cells, judged, means, profile, ask.settings))
 
     return stored(plan, _cells(cells, means, profile), summarize, lambda made: _result(profile, plan, notes, made, ask), out, Tally())
 
@@ -109,12 +110,21 @@ class _Template:
     name: str
 
 
+def _judged(cells: Both, pilot: Chosen | None) -> Both:
+    """With a pilot, what is left without its groups."""
+    found = cells.among([group for group in cells.groups if pilot is None or group not in pilot.groups])
+    if not found.groups:
+        raise UsageError(
+            "The run has no rated group besides the pilot groups. Those choose the templates and cannot judge them. Run more groups, or leave out --pilot."
+        )
+    return found
+
+
 def _estimates(
-    cells: Both, means: Mapping[tuple[str, str], Mean], profile: Profile, settings: Settings, pilot: Chosen | None
+    cells: Both, judged: Both, means: Mapping[tuple[str, str], Mean], profile: Profile, settings: Settings
 ) -> Iterator[Estimate]:
     """With a pilot the overall values leave its groups out; they are given with them too, as the paper does."""
-    judged = cells.among([group for group in cells.groups if pilot is None or group not in pilot.groups])
-    parts = [Part({}, judged), *([Part(ALL_GROUPS, cells)] if pilot else [])]
+    parts = [Part({}, judged), *([Part(ALL_GROUPS, cells)] if judged.groups != cells.groups else [])]
     for part in parts:
         yield tau(part, settings)
         yield from precisions(part, means, settings)

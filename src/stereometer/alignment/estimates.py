@@ -29,6 +29,7 @@ from stereometer.types import Estimate, Settings, Slice
 AGREES, OPPOSES, NEITHER = "agrees with people", "opposes people", "not distinguishable from chance"
 OVER_BOTH = "bootstrap over groups and raters, centred"
 OVER_RATERS = "bootstrap over raters, centred"
+NO_DRAW = "ratings are too few: drawn again, raters never leave enough of them to compare"
 SPLITS = f"middle of {HALVES} splits"
 
 
@@ -63,6 +64,8 @@ def tau(part: Part, settings: Settings) -> Estimate:
     if len(part.cells.groups) < 2:
         return replace(empty, value=value, interval="none: a single group")
     draws = resampled_taus(part.cells, settings.resamples, generator(settings.seed, part.slice, "tau"))
+    if not draws.size:
+        return replace(empty, why=NO_DRAW)
     low, high = centred(value, draws, settings.level, -1.0, 1.0)
     p = bootstrap_p(draws - np.median(draws) + value)
     return replace(
@@ -96,6 +99,8 @@ def _group_tau(cells: Both, at: int, settings: Settings) -> Estimate:
         return replace(empty, why=why)
     there = ~np.isnan(own.model[0])
     draws = group_taus(cells, at, settings.resamples, generator(settings.seed, slice_, "tau"))
+    if not draws.size:
+        return replace(empty, why=NO_DRAW)
     low, high = centred(value, draws, settings.level, -1.0, 1.0)
     return replace(empty, value=value, low=low, high=high, p=tau_p(own.model[0][there], own.people[0][there]), interval=OVER_RATERS)
 
@@ -140,6 +145,8 @@ def _precision(
         drawn = np.take_along_axis(drawn, groups, axis=1)
     count = np.count_nonzero(~np.isnan(drawn), axis=1)
     draws = np.nansum(drawn[count > 0], axis=1) / count[count > 0]
+    if not draws.size:
+        return replace(empty, why=NO_DRAW)
     value = float(np.mean(values))
     low, high = centred(value, draws, settings.level, 0.0, 1.0)
     interval = OVER_BOTH if len(cells.groups) > 1 else OVER_RATERS
