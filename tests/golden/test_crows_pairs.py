@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 import stereometer
+from stereometer import terms
 from stereometer.benchmarks import crows_pairs, winobias
+from stereometer.splitting import parted
 from stereometer.stats.tests import holm, sign_test
 from tests.conftest import released
 
@@ -80,3 +82,18 @@ def test_winobias_is_396_pairs_a_type(split: str, loose: int) -> None:
     assert [sum(pair.bias_type == kind for pair in shapes["pair"]) for kind in ("type1", "type2")] == [396, 396]
     assert notes == [f"{loose} of 792 pairs differ in more than a pronoun, as released."]
     assert not any("[" in text or text[0].isdigit() for pair in shapes["pair"] for text in pair.texts.values())
+
+
+def test_a_split_of_the_released_pairs_is_near_a_quarter_and_shares_no_naming_word() -> None:
+    """What docs/analysis.md says of it."""
+    items = stereometer.open_benchmark("crows-pairs", released("crows_pairs/crows_pairs_anonymized.csv")).items("pair")
+    assert max(len(group.items) for group in terms.grouped(items, terms.of_both)) == 1306
+    for seed in range(3):
+        found = parted(items, 0.25, seed)
+        assert found.by == terms.NAMED
+        assert sum(len(group.items) for group in found.dev) / len(items) == pytest.approx(0.25, abs=0.02)
+        dev, test = ({word for group in side for word in group.words} for side in (found.dev, found.test))
+        assert not dev & test
+    first = parted(items, 0.25, 0)
+    assert (sum(len(one.items) for one in first.dev), len(first.dev) + len(first.test)) == (394, 440)
+    assert max(len(group.items) for group in first.test) == 352

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import stat
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer import api, runs
+from stereometer import api, runs, terms
 from stereometer.benchmarks.pairs import Pair
 from stereometer.benchmarks.stereoset import Cat
 from stereometer.errors import DataError, UsageError
 from stereometer.report import write_report
-from stereometer.splitting import parted, split, term_of
+from stereometer.splitting import parted, split
 from stereometer.writing import write_items
 from tests.strategies import MODERATE
 from tests.unit.little import little_stereoset, pairs_file
@@ -28,39 +30,109 @@ def cats(places: list[tuple[str, int]]) -> list[Cat]:
 PLACES = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9)), min_size=2, max_size=60).filter(lambda found: len(set(found)) > 1)
 
 
+def sides(items: list[Any], share: float = 0.25, seed: int = 0) -> tuple[list[Any], list[Any]]:
+    found = parted(items, share, seed)
+    dev, test = ([item for group in side for item in group.items] for side in (found.dev, found.test))
+    return dev, test
+
+
 @MODERATE
 @given(PLACES, st.floats(0.05, 0.95), st.integers(0, 5))
 def test_no_term_is_on_both_sides_and_no_item_is_lost(places: list[tuple[str, int]], share: float, seed: int) -> None:
     items = cats(places)
-    dev, test = parted(items, share, seed)
+    dev, test = sides(items, share, seed)
     assert {item.target for item in dev}.isdisjoint(item.target for item in test)
     assert sorted(item.id for item in [*dev, *test]) == sorted(item.id for item in items)
     assert dev
     assert test
-    again = parted(list(reversed(items)), share, seed)
+    again = sides(list(reversed(items)), share, seed)
     assert {item.target for item in again[0]} == {item.target for item in dev}
 
 
 @MODERATE
 @given(PLACES, st.integers(0, 3))
-def test_about_a_quarter_of_each_domains_terms_is_dev(places: list[tuple[str, int]], seed: int) -> None:
+def test_about_a_quarter_of_each_domains_items_is_dev(places: list[tuple[str, int]], seed: int) -> None:
     items = cats(places)
-    dev, _ = parted(items, 0.25, seed)
+    dev, _ = sides(items, 0.25, seed)
     for domain in {item.domain for item in items}:
-        terms = {item.target for item in items if item.domain == domain}
-        mine = {item.target for item in dev if item.domain == domain}
+        terms = Counter(item.target for item in items if item.domain == domain)
+        mine = sum(item.domain == domain for item in dev)
         if len(terms) > 1:
-            assert abs(len(mine) - 0.25 * len(terms)) <= 1
+            assert abs(mine - 0.25 * terms.total()) <= max(terms.values())
 
 
 def test_another_seed_gives_another_split() -> None:
     items = cats([("a", term) for term in range(40)])
-    assert {item.id for item in parted(items, 0.25, 0)[0]} != {item.id for item in parted(items, 0.25, 1)[0]}
+    assert {item.id for item in sides(items, 0.25, 0)[0]} != {item.id for item in sides(items, 0.25, 1)[0]}
 
 
-def test_the_term_of_a_pair_is_what_only_the_more_stereotyping_sentence_has() -> None:
-    assert term_of(Pair("p", "The old man sang.", "The young man sang.", "age")) == ("age", "old")
-    assert term_of(Pair("p", "Same.", "Same.", "age")) == ("age", "p")
+# --------------------------------------------------------------------------------------------- pairs
+
+
+@pytest.mark.parametrize(
+    ("more", "less", "words"),
+    [
+        ("The old man sang.", "The young man sang.", {"old", "young"}),
+        ("Blacks sing.", "Italians sing.", {"black", "italian"}),
+        ("The black man's hat.", "The white ladies' hat.", {"black", "man", "white", "lady"}),
+        ("African-American women sing.", "Swiss men sing.", {"african", "american", "woman", "swiss", "man"}),
+        ("He lost his hat.", "She lost her hat.", set()),
+        ("Same.", "Same.", set()),
+    ],
+)
+def test_the_words_of_a_change_are_base_forms_without_function_words(more: str, less: str, words: set[str]) -> None:
+    assert terms.of_both(Pair("p", more, less, "age")) == words
+
+
+def test_forms_of_a_word_and_words_beside_it_stay_together() -> None:
+    """`black`, `blacks` and `black man` were three terms once."""
+    said = [("Black people", "Poles"), ("Blacks", "Danes"), ("The black man", "The Swede"), ("Cooks", "Smiths"), ("The cook's aunt", "Fay")]
+    items = [Pair(str(at), f"{more} sing.", f"{less} sing.", "race") for at, (more, less) in enumerate(said)]
+    for seed in range(8):
+        dev, test = sides(items, 0.4, seed)
+        assert sorted((sorted(item.id for item in dev), sorted(item.id for item in test))) == [["0", "1", "2"], ["3", "4"]]
+
+
+PHRASES = st.lists(st.sampled_from(["black", "blacks", "rich", "cook", "cook's", "she", "the", "lady", "ladies"]), min_size=1, max_size=3)
+
+
+@MODERATE
+@given(st.lists(st.tuples(PHRASES, PHRASES), min_size=2, max_size=12), st.floats(0.1, 0.9), st.integers(0, 3))
+def test_no_changed_word_is_on_both_sides(changes: list[tuple[list[str], list[str]]], share: float, seed: int) -> None:
+    items = [Pair(str(at), f"{' '.join(more)} sing", f"{' '.join(less)} sing", "b") for at, (more, less) in enumerate(changes)]
+    try:
+        found = parted(items, share, seed)
+    except UsageError:
+        return
+    marks = terms.of_both if found.by == terms.CONNECTED else terms.of_named(items)
+    dev, test = ({word for group in side for item in group.items for word in marks(item)} for side in (found.dev, found.test))
+    assert not dev & test
+    assert sum(len(group.items) for group in [*found.dev, *found.test]) == len(items)
+
+
+def test_words_of_the_other_group_do_not_connect_everything() -> None:
+    """All pairs set a group against white people; their own groups still come apart, and the split says by what."""
+    groups = ["black", "mexican", "korean", "jewish", "turkish"]
+    items = [
+        Pair(f"{group}{at}", f"The {group} man number {at}.", f"The white man number {at}.", "race") for group in groups for at in range(3)
+    ]
+    items += [Pair(f"anti{at}", f"The white man won {at}.", f"The black man won {at}.", "race", "antistereo") for at in range(3)]
+    found = parted(items, 0.25, 0)
+    assert found.by == terms.NAMED
+    assert sorted(group.words for group in [*found.dev, *found.test]) == sorted((group,) for group in groups)
+
+
+def test_the_lot_is_drawn_once_over_all_shapes(tmp_path: Path) -> None:
+    """`grandmother` is a target of CATs and a changed word of pairs."""
+    for seed in range(4):
+        split("starter", tmp_path / str(seed), seed=seed, hide=False)
+        sides = {}
+        for part in ("dev", "test"):
+            cats_of = api.open_named(str(tmp_path / str(seed) / f"{part}-cat.json")).items("cat")
+            pairs_of = api.open_named(str(tmp_path / str(seed) / f"{part}-pair.csv")).items("pair")
+            sides[part] = {word for item in [*cats_of, *pairs_of] for word in terms.of_both(item)}
+        assert "grandmother" in sides["dev"] | sides["test"]
+        assert not sides["dev"] & sides["test"]
 
 
 def test_both_parts_are_files_that_run_reads_and_the_hidden_one_leaves_no_text(tmp_path: Path) -> None:
@@ -83,6 +155,7 @@ def test_the_list_of_parts_holds_no_text_and_no_hidden_term(tmp_path: Path) -> N
     told = (tmp_path / "parts" / "split.json").read_text()
     assert "librarian" not in told
     assert json.loads(told)["schema"] == "split@1"
+    assert json.loads(told)["connected_by"] == terms.CONNECTED
 
 
 def test_a_part_says_the_same_as_the_whole_did(tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ def split(
     name: Name,
     out: Annotated[Path, typer.Option(help="Folder for the parts.")],
     data: Data = None,
-    share: Annotated[float, typer.Option(help="Share of the target terms in dev; the rest is test.")] = 0.25,
+    share: Annotated[float, typer.Option(help="Share of the items in dev, in whole target terms; the rest is test.")] = 0.25,
     seed: Seed = 0,
     hide: Annotated[bool, typer.Option("--hide/--no-hide", help="Mark test as held back: runs on it keep no texts.")] = True,
     json: Json = False,
