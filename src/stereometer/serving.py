@@ -276,7 +276,7 @@ class ModelServer(ThreadingHTTPServer):
         if Generate.kind not in backend.supports:
             raise ModelError(f"{backend.card.name} writes no text. It answers {', '.join(sorted(backend.supports))}. Serve a causal model.")
         self.protocol = Protocol(backend, Desk(backend))
-        self._key = os.environ.get(KEY_VARIABLE, "")
+        self._key = os.environ.get(KEY_VARIABLE, "").strip()
         try:
             super().__init__((host, port), Handler)
         except (OSError, OverflowError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 import subprocess
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from email.utils import formatdate
 from typing import Any
 
+import httpx2
 import pytest
 
 from stereometer.api import open_model
@@ -131,6 +133,14 @@ def test_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
         ("server:ftp://x#m", "not the address"),
         ("server:#m", "does not say which model"),
         ("server:http://me:secret@127.0.0.1/v1#m", "holds a password"),
+        ("server:htp://me:secret@127.0.0.1/v1#m", "holds a password"),
+        ("server:http:/me:secret@127.0.0.1/v1#m", "holds a password"),
+        ("server:http://me:sec#secret@127.0.0.1/v1#m", "holds a password"),
+        ("server:http://me:secret@127.0.0.1/v1", "does not say which model"),
+        ("server:http://me:secret@[::1#m", "not the address"),
+        ("server:http://[::1#m", r"'http://\[::1' is not the address"),
+        ("server:http://127.0.0.1/v1?key=secret#m", "after \\? or a second #"),
+        ("server:http://127.0.0.1/v1?key=secret", "does not say which model"),
     ],
 )
 def test_an_address_that_is_none(spec: str, words: str) -> None:
@@ -169,6 +179,64 @@ def test_the_key_is_sent_and_never_shown(stub: Start, monkeypatch: pytest.Monkey
     with pytest.raises(ModelError, match="key is missing, wrong") as refused:
         dict(backend.answer(some(1)))
     assert "sesame" not in f"{error.value} {refused.value} {caplog.text} {backend.card} {backend.wire!r}"
+
+
+KEY = "sesame/1234-and-some-more-of-it"
+
+
+@pytest.mark.parametrize(
+    "said_",
+    [
+        (500, f"{'x' * 190} {KEY}"),
+        (500, f"  {KEY}"),
+        (400, {"nested": [KEY]}),
+        (404, f"{'x' * 185}   {KEY}"),
+        (200, f"{'x' * 70}{KEY}"),
+    ],
+    ids=["cut", "spaces", "nested", "cut-after-spaces", "not-json"],
+)
+@pytest.mark.parametrize("escaped", [False, True])
+def test_no_half_of_the_key_is_shown(stub: Start, monkeypatch: pytest.MonkeyPatch, said_: tuple[int, Any], escaped: bool) -> None:
+    monkeypatch.setenv(wire.KEY_VARIABLE, KEY)
+    monkeypatch.setattr(wire, "ATTEMPTS", 2)
+    server = stub()
+    backend = opened(server)
+    code, message = said_
+    content = message.encode() if code == 200 else json.dumps({"error": {"message": message}}).encode()
+    content = content.replace(b"/", b"\\/") if escaped else content
+    server.always = lambda handler, body: send(handler, content, code)
+    with pytest.raises(ModelError) as error:
+        dict(backend.answer(some(1)))
+    assert "sesame" not in str(error.value)
+
+
+def test_a_key_is_taken_without_the_line_break_after_it(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(wire.KEY_VARIABLE, " sesame-1234\n")
+    server = stub()
+    opened(server)
+    assert {headers["Authorization"] for _, _, headers in server.seen} == {"Bearer sesame-1234"}
+
+
+@pytest.mark.parametrize("key", ["sesame\n1234", "sesame\u20ac1234", "sesame\x7f1234", "sesam\u00e9"])
+def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(wire.KEY_VARIABLE, key)
+    with pytest.raises(UsageError, match=wire.KEY_VARIABLE) as error:
+        open_model("server:http://127.0.0.1:1/v1#m")
+    assert "sesam" not in str(error.value)
+
+
+def test_a_request_that_cannot_be_written_is_sent_once_and_not_shown(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    backend, tries = opened(stub()), []
+
+    def illegal(*_: Any, **__: Any) -> Any:
+        tries.append(1)
+        raise httpx2.LocalProtocolError("Illegal header value b'Bearer sesame'")
+
+    monkeypatch.setattr(backend.wire._client, "stream", illegal)
+    with pytest.raises(ModelError, match="cannot be written as HTTP") as error:
+        backend.wire.get("/models")
+    assert len(tries) == 1
+    assert "sesame" not in str(error.value)
 
 
 def test_openais_key_goes_to_nobody_else(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from stereometer.backends.budget import Budget, budget_of, guessed
 from stereometer.backends.probe import SCORING, Found, Tokens, choice, covers, probe
-from stereometer.backends.wire import Closed, TooLong, Wire
+from stereometer.backends.wire import Closed, TooLong, Wire, shown
 from stereometer.errors import BudgetSpent, ModelError, UsageError
 from stereometer.types import (
     BOUNDARY,
@@ -35,7 +35,7 @@ def open_server(spec: str, options: Mapping[str, Any] | None = None) -> Server:
     url, sign, model = spec.rpartition("#")
     if not sign or not url or not model:
         raise UsageError(
-            f"'server:{spec[:100]}' does not say which model. It is the address, # and the model's name. For instance server:http://127.0.0.1:8080/v1#name."
+            f"{shown(f'server:{spec}')} does not say which model. It is the address, # and the model's name. For instance server:http://127.0.0.1:8080/v1#name."
         )
     asked = dict(options or {})
     budget = budget_of(asked.get("budget"), asked.get("price"))

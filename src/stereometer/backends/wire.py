@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from threading import Event
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 from weakref import finalize
 
 import httpx2
@@ -65,19 +65,13 @@ class Wire:
 
     def __post_init__(self) -> None:
         self.base = _checked(self.base)
+        self._key = _key_for(self.base)
         limits = httpx2.Limits(max_connections=self.in_flight + 1, max_keepalive_connections=self.in_flight + 1)
         self._client = httpx2.Client(timeout=self.timeout, limits=limits, headers=self._headers(), follow_redirects=False)
         finalize(self, self._client.close)
 
     def _headers(self) -> dict[str, str]:
-        key = self._key
-        return {"Authorization": f"Bearer {key}"} if key else {}
-
-    @property
-    def _key(self) -> str:
-        """Ours for any server; OpenAI's own only for OpenAI."""
-        own = os.environ.get(KEY_VARIABLE, "")
-        return own or (os.environ.get(OPENAI_VARIABLE, "") if urlsplit(self.base).hostname == OPENAI_HOST else "")
+        return {"Authorization": f"Bearer {self._key}"} if self._key else {}
 
     def close(self) -> None:
         self.closing.set()
@@ -101,7 +95,7 @@ class Wire:
                     return self._once(method, path, body)
         except Passing as error:
             raise ModelError(
-                f"{self.base} did not answer: {self._without_key(str(error))}. It was asked {ATTEMPTS} times or for {PATIENCE:.0f} s. "
+                f"{self.base} did not answer: {error}. It was asked {ATTEMPTS} times or for {PATIENCE:.0f} s. "
                 "Check that it runs; answers so far are kept, and the same command goes on."
             ) from None
         raise AssertionError("an attempt returns or raises")
@@ -117,14 +111,20 @@ class Wire:
                         raise Passing(f"no whole answer within {self.timeout:g} s")
                     if len(content) > LARGEST:
                         raise ModelError(f"{self.base} answered with more than {LARGEST} bytes. No answer is that long. Check the address.")
+        except httpx2.LocalProtocolError:  # its text may hold the headers
+            raise ModelError(
+                f"{self.base} was not asked: the request cannot be written as HTTP. The key or the address holds what a header cannot. Check both."
+            ) from None
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
+            raise UsageError(
+                f"'{self.base}' is not the address of a server: {self._short(error)}. It is http or https. Check it."
+            ) from None
         except httpx2.ConnectError as error:
-            raise Passing(f"no connection ({_short(error)})") from None
+            raise Passing(f"no connection ({self._short(error)})") from None
         except httpx2.TimeoutException:
             raise Passing(f"no answer within {self.timeout:g} s") from None
         except (httpx2.TransportError, httpx2.DecodingError) as error:
-            raise Passing(f"the connection broke ({_short(error)})") from None
-        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
-            raise UsageError(f"'{self.base}' is not the address of a server: {_short(error)}. It is http or https. Check it.") from None
+            raise Passing(f"the connection broke ({self._short(error)})") from None
         return self._read(response, bytes(content))
 
     def _read(self, response: httpx2.Response, content: bytes) -> Any:
@@ -134,10 +134,10 @@ class Wire:
         try:
             return json.loads(text)
         except (json.JSONDecodeError, RecursionError):
-            raise Passing(f"an answer that is not JSON: {text[:80]!r}") from None
+            raise Passing(f"an answer that is not JSON: {self._without_key(text)[:80]!r}") from None
 
     def _refused(self, response: httpx2.Response, text: str) -> None:
-        code, said = response.status_code, self._without_key(_message(text))
+        code, said = response.status_code, _one_line(self._without_key(_message(text)))
         if code in (401, 403):
             raise ModelError(
                 f"{self.base} refused the request ({code}). The key is missing, wrong or not for this model. Set {KEY_VARIABLE} to the right one."
@@ -162,8 +162,13 @@ class Wire:
         )
 
     def _without_key(self, text: str) -> str:
-        """A server may repeat what it was sent."""
-        return text.replace(self._key, "(key)") if self._key else text
+        """A server may repeat what it was sent, as it is or escaped. Called on a whole text: half a key would not be found."""
+        for form in _forms(self._key):
+            text = text.replace(form, "(key)")
+        return text
+
+    def _short(self, error: Exception) -> str:
+        return (self._without_key(str(error)).strip().splitlines() or [type(error).__name__])[0][:120]
 
 
 class NotThere(ModelError):
@@ -176,15 +181,52 @@ def _again(error: Exception) -> bool | float:
     return True if error.wait is None else error.wait * random.uniform(1.0, 1.1)
 
 
+def _key_for(base: str) -> str:
+    """Ours for any server; OpenAI's own only for OpenAI."""
+    for name in (KEY_VARIABLE, *([OPENAI_VARIABLE] if urlsplit(base).hostname == OPENAI_HOST else [])):
+        key = os.environ.get(name, "").strip()
+        if not (key.isascii() and key.isprintable()):
+            raise UsageError(f"{name} is no key. It holds a line break or a character that no header can carry. Copy the key again.")
+        if key:
+            return key
+    return ""
+
+
+def _forms(key: str) -> list[str]:
+    """A key and how JSON and Python write it, the longest first."""
+    quoted = json.dumps(key)[1:-1]
+    found = {key, quoted, quoted.replace("/", "\\/"), repr(key)[1:-1]} - {""}
+    return sorted(found, key=len, reverse=True)
+
+
+def shown(address: str) -> str:
+    """An address as far as it may be told: what may hold a password or a key is not."""
+    return "The address given" if "@" in address or "?" in address else f"'{address[:100]}'"
+
+
 def _checked(base: str) -> str:
-    parts = urlsplit(base)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    parts = _parts(base)
+    whole = parts.scheme in ("http", "https") and bool(parts.hostname)
+    if "@" in parts.netloc + parts.query + parts.fragment or ("@" in base and not whole):
+        raise UsageError(f"The address of the server holds a password. It would be in every result. Set {KEY_VARIABLE} instead.")
+    if not whole:
+        raise UsageError(_no_address(base))
+    if "?" in base or "#" in base:
         raise UsageError(
-            f"'{base[:100]}' is not the address of a server. It is http or https, then # and the model. For instance server:http://127.0.0.1:8080/v1#name."
+            f"The address of {parts.hostname} has a part after ? or a second #. It would be in every result, and may be a key. Leave it out, and set {KEY_VARIABLE} to the key."
         )
-    if parts.username or parts.password:
-        raise UsageError(f"The address of {parts.hostname} holds a password. It would be in every result. Set {KEY_VARIABLE} instead.")
     return base.rstrip("/") if parts.path.strip("/") else f"{base.rstrip('/')}/v1"
+
+
+def _parts(base: str) -> SplitResult:
+    try:
+        return urlsplit(base)
+    except ValueError:  # [::1
+        raise UsageError(_no_address(base)) from None
+
+
+def _no_address(base: str) -> str:
+    return f"{shown(base)} is not the address of a server. It is http or https, then # and the model. For instance server:http://127.0.0.1:8080/v1#name."
 
 
 def _retry_after(text: str | None) -> float | None:
@@ -206,10 +248,14 @@ def _message(text: str) -> str:
     try:
         found = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
-        return " ".join(text.split())[:200]
+        return text
     inner = found.get("error", found) if isinstance(found, dict) else found
     said = inner.get("message", inner) if isinstance(inner, dict) else inner
-    return " ".join(str(said).split())[:200]
+    return str(said)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())[:200]
 
 
 def _means_too_long(code: int, text: str) -> bool:
@@ -217,7 +263,3 @@ def _means_too_long(code: int, text: str) -> bool:
     named = "context_length_exceeded" in plain or "exceed_context_size" in plain
     told = "context" in plain and any(word in plain for word in ("exceed", "maximum", "too long", "longer"))
     return code in (400, 413, 422, 500) and (named or told)
-
-
-def _short(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0][:120]
