@@ -271,6 +271,23 @@ def test_a_wrong_table_of_rules(tmp_path: Path) -> None:
     assert_refused(call("intersect", "--model", "fake", "--rules", rules), 4, "line 2: 'martian' is neither a group nor a domain")
 
 
+def test_a_group_with_the_name_of_a_pair_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    groups, rules = tmp_path / "groups.csv", tmp_path / "rules.csv"
+    names = (
+        "Black,race,Black person,Black people,a,Black",
+        "woman,gender,woman,women,a,female",
+        "White,race,White person,White people,a,White",
+    )
+    both = "Black woman,both,Black woman,Black women,a,"
+    groups.write_text("name,domain,singular,plural,article,first\n" + "\n".join((*names, both)) + "\n")
+    asked = ("intersect", "--model", "fake", "--groups", groups, "--templates", "the,that", "--resamples", 200)
+    said = call(*asked, "--out", tmp_path / "out")
+    assert_refused(said, 4, "'Black woman' is a group, and also what Black before woman is called", "Rename")
+    assert not (tmp_path / "out").exists()
+    rules.write_text("one,other\nBlack,woman\n")
+    assert call(*asked, "--rules", rules, "--out", tmp_path / "out").code == 0
+
+
 def test_a_wrong_table_of_expected_traits_is_told_before_anything_is_asked(tmp_path: Path) -> None:
     table = tmp_path / "expected.csv"
     table.write_text("group,adjective\nBlack womn,warm\n")

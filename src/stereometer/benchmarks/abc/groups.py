@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,12 +94,21 @@ def read_rules(path: Path, groups: Sequence[Group]) -> Rules:
 def pairs(groups: Sequence[Group], rules: Rules) -> Iterator[Group]:
     """All ordered pairs that make sense and that grammar allows; forms that two pairs share are kept once."""
     seen: set[str] = set()
+    single = {group.name for group in groups}
     for one in groups:
         for other in groups:
             joined = pair(one, other) if one.first and rules.allow(one, other) else None
             if joined is not None and joined.name not in seen:
+                _check_free(joined, single)
                 seen.add(joined.name)
                 yield joined
+
+
+def _check_free(joined: Group, single: Container[str]) -> None:
+    if joined.name in single:
+        raise DataError(
+            f"'{joined.name}' is a group, and also what {' before '.join(joined.parts)} is called. One name cannot stand for both. Rename the group or leave it out, or bar the pair with --rules."
+        )
 
 
 def pair(one: Group, other: Group) -> Group:
