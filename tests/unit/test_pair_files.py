@@ -10,6 +10,8 @@ import stereometer
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.benchmarks.crows_pairs import agreement_of, statistics
 from stereometer.errors import DataError
+from stereometer.runs import load_scores
+from stereometer.writing import write_items
 from tests.unit.little import QUICK, pairs_file
 
 HEADER = ",sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_writer,anon_annotators\n"
@@ -83,3 +85,14 @@ def test_statistics_count_directions_and_agreement(tmp_path: Path) -> None:
     assert rows["age"] == {"bias_type": "age", "pairs": 2, "stereo": 1, "antistereo": 1, "agreement": pytest.approx(0.6), "contested": 0}
     assert rows["gender"]["contested"] == 1
     assert rows["all"]["pairs"] == 3
+
+
+def test_pairs_that_are_held_back_leave_no_text(tmp_path: Path) -> None:
+    """What `split` writes is read as a table of CrowS-Pairs too."""
+    items = opened(tmp_path, HEADER + row(1) + row(2, "Tall men sing.", "Short men sing.")).items("pair")
+    hidden = write_items(tmp_path / "hidden.csv", items, hidden=True)
+    assert all(pair.hidden for pair in stereometer.open_benchmark("crows-pairs", hidden).items("pair"))
+    stereometer.run("crows-pairs", model="fake", data=hidden, out=tmp_path / "run", coverage=0.1, **QUICK)
+    assert not any(score.texts for score in load_scores(tmp_path / "run"))
+    with pytest.raises(DataError, match="hidden is 'perhaps'"):
+        opened(tmp_path, "sent_more,sent_less,bias_type,hidden\nOld.,Young.,age,perhaps\n")

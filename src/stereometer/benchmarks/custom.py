@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.benchmarks.benchmark import CAT_MEASURES, PAIR_MEASURES, Shapes, Source
-from stereometer.benchmarks.pairs import DIRECTIONS, Pair, read_votes
+from stereometer.benchmarks.pairs import DIRECTIONS, Pair, read_hidden, read_votes
 from stereometer.benchmarks.stereoset import BLANK, LABELS, TASKS, Candidate, Cat, read_cats, unique
 from stereometer.errors import DataError
 from stereometer.files import read_jsonl, read_table, read_text
@@ -86,7 +86,7 @@ def _cat(row: dict[str, Any], path: Path, line: int) -> Cat:
     number = _id(row, line)
     texts = [context.replace(BLANK, fill) for fill in fills] if task == "intrasentence" else fills
     candidates = {label: Candidate(f"{number}-{label}", text) for label, text in zip(LABELS, texts, strict=True)}
-    return Cat(number, task, target, domain, context, candidates, str(row.get("note") or ""), _hidden(row, path, line))
+    return Cat(number, task, target, domain, context, candidates, str(row.get("note") or ""), read_hidden(row, path, line))
 
 
 def _pair(row: dict[str, Any], path: Path, line: int) -> Pair:
@@ -97,14 +97,7 @@ def _pair(row: dict[str, Any], path: Path, line: int) -> Pair:
             f"{path}, line {line}: stereo_antistereo is {direction!r}. It must be one of {', '.join(DIRECTIONS)} or empty. Repair the row."
         )
     votes, note = read_votes(str(row.get("annotations") or "")), str(row.get("note") or "")
-    return Pair(_id(row, line), more, less, bias_type, direction, votes, note, _hidden(row, path, line))
-
-
-def _hidden(row: dict[str, Any], path: Path, line: int) -> bool:
-    value = str(row.get("hidden") or "no").lower()
-    if value not in ("yes", "no", "true", "false"):
-        raise DataError(f"{path}, line {line}: hidden is {row.get('hidden')!r}. It must be yes, no or empty. Repair the row.")
-    return value in ("yes", "true")
+    return Pair(_id(row, line), more, less, bias_type, direction, votes, note, read_hidden(row, path, line))
 
 
 SOURCE = Source("custom", read, {"cat": CAT_MEASURES, "pair": PAIR_MEASURES})

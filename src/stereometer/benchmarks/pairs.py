@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
+from typing import Any
 
 from stereometer.errors import DataError
 from stereometer.files import read_table
@@ -76,6 +77,7 @@ def read_pairs(path: Path) -> list[Pair]:
                 direction,
                 read_votes(row.get("annotations", "")),
                 row.get("note", ""),
+                read_hidden(row, path, line),
             )
         )
     if not pairs:
@@ -88,3 +90,11 @@ def read_votes(text: str) -> tuple[tuple[str, ...], ...]:
     inner = text.strip().removeprefix("[").removesuffix("]")
     groups = [part.split("]")[0] for part in inner.split("[")[1:]]
     return tuple(tuple(name.strip(" '\"") for name in group.split(",") if name.strip(" '\"")) for group in groups)
+
+
+def read_hidden(row: Mapping[str, Any], path: Path, line: int) -> bool:
+    """Whether an item is held back."""
+    value = str(row.get("hidden") or "no").lower()
+    if value not in ("yes", "no", "true", "false"):
+        raise DataError(f"{path}, line {line}: hidden is {row.get('hidden')!r}. It must be yes, no or empty. Repair the row.")
+    return value in ("yes", "true")
