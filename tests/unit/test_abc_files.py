@@ -183,6 +183,18 @@ def test_a_rule_about_nobody_known(tmp_path: Path) -> None:
         read_rules(file, DEFAULT.groups)
 
 
+@pytest.mark.parametrize(("first", "article"), [("Ukrainian", "a"), ("LGBT", "an"), ("HIV-positive", "an"), ("Asian", "an"), ("cis", "a")])
+def test_a_pair_has_the_article_that_the_table_gives_its_first_word(first: str, article: str) -> None:
+    woman = next(group for group in DEFAULT.groups if group.name == "woman")
+    assert pair(Group(first, "own", f"{first} person", f"{first} people", article, first), woman).article == article
+
+
+def test_where_the_adjective_is_another_word_its_article_is_guessed() -> None:
+    woman = next(group for group in DEFAULT.groups if group.name == "woman")
+    assert pair(Group("senior", "age", "senior", "seniors", "a", "elderly"), woman).article == "an"
+    assert pair(Group("immigrant", "origin", "immigrant", "immigrants", "an", "foreign"), woman).article == "a"
+
+
 def test_a_pair_of_groups_without_an_adjective_is_not_made() -> None:
     doctor = next(group for group in DEFAULT.groups if group.name == "doctor")
     woman = next(group for group in DEFAULT.groups if group.name == "woman")

@@ -113,6 +113,14 @@ def _check_free(joined: Group, single: Container[str]) -> None:
 
 def pair(one: Group, other: Group) -> Group:
     """`one` as an adjective before `other`: female + doctor, Asian + woman."""
-    article = "an" if one.first[0].lower() in "aeiou" and not one.first.lower().startswith(("eu", "uni", "one")) else "a"
     singular = f"{one.first} {other.singular}"
-    return Group(singular, f"{one.domain} + {other.domain}", singular, f"{one.first} {other.plural}", article, parts=(one.name, other.name))
+    return Group(
+        singular, f"{one.domain} + {other.domain}", singular, f"{one.first} {other.plural}", _article(one), parts=(one.name, other.name)
+    )
+
+
+def _article(one: Group) -> str:
+    """Before the adjective: the table's where the singular begins with it (a Ukrainian person), else a guess by its letters."""
+    if one.singular.startswith(one.first):
+        return one.article
+    return "an" if one.first[0].lower() in "aeiou" and not one.first.lower().startswith(("eu", "uni", "one")) else "a"
