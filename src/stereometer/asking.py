@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -174,17 +175,18 @@ class _Said:
 
 def replay_answers(
     path: Path, setting: Setting, settings: Settings, columns: AnswerColumns, out: Path | None, words: Mapping[str, str] | None = None,
-    name: str | None = None, benchmark: str = "ethos",
+    name: str | None = None, benchmark: str = "ethos", neither: str = NEITHER,
 ) -> api.Finished:  # fmt: skip
-    """Answers collected elsewhere, read and scored again. The gold labels are the file's own."""
+    """Answers collected elsewhere, read and scored again. The gold labels are the file's own; `neither` is its word for none of them."""
     if setting is MISSPELLING:
         raise UsageError(
             "Answers to misspelt comments cannot be replayed. They are compared with those of the same model. Use `stereometer ask`."
         )
     rows = list(_answers(path, setting, columns))
     measure = Recognition(setting, settings.variant, Asking())
-    known = list((words or WORDS).values())
-    scores = list(_scored(rows, measure, known, path))
+    named = () if setting.mixed else (row["category"].strip() for row in rows)
+    golds = _Golds(path, tuple(dict.fromkeys([*(words or WORDS).values(), *named])), neither)
+    scores = list(_scored(rows, measure, golds))
     comments = {score.slices["comment"]: score.texts["comment"] for score in scores}
     card = ModelCard(name or path.name.split(".")[0], "replayed", "replay@1", digest_of(rows), settings={"file": path.name})
     source = catalog.find("benchmark", benchmark)
@@ -210,32 +212,71 @@ def _answers(path: Path, setting: Setting, columns: AnswerColumns) -> Iterator[d
         yield {name: "" if value is None else str(value) for name, value in found.items()}
 
 
-def _scored(rows: Iterable[Mapping[str, str]], measure: Recognition, known: Sequence[str], path: Path) -> Iterator[Score]:
+@dataclass(frozen=True)
+class _Golds:
+    """What the labels of a file mean; case, spaces and hyphens make no difference."""
+
+    path: Path
+    known: Sequence[str]
+    """The words of the categories, those that the file asks about among them."""
+    neither: str
+
+    def category(self, text: str) -> str:
+        """As the categories are written, where it is one of them."""
+        if not text.strip():
+            raise DataError(
+                f"{self.path} has a row without a category. One category is asked about at a time, and it is not clear which. Repair the row, or name another column."
+            )
+        return next((word for word in self.known if _folded(word) == _folded(text)), text.strip())
+
+    def single(self, label: str, category: str) -> str:
+        """The category asked about, or not: other categories and none at all are not."""
+        not_it = (f"not {category}", *self.known, *self.none)
+        return self._one_of(label, {_folded(word): f"not-{category}" for word in not_it} | {_folded(category): category})
+
+    def mixed(self, label: str) -> str:
+        return self._one_of(label, {_folded(word): NEITHER for word in self.none} | {_folded(word): word for word in self.known})
+
+    @property
+    def none(self) -> tuple[str, ...]:
+        return NEITHER, "not hate", self.neither
+
+    def _one_of(self, label: str, golds: Mapping[str, str]) -> str:
+        if _folded(label) not in golds:
+            raise DataError(
+                f"{self.path} has the label '{label[:40]}'. The labels that are known are {', '.join(golds)}. Name other categories with --category, or repair the rows."
+            )
+        return golds[_folded(label)]
+
+
+def _folded(text: str) -> str:
+    return " ".join(re.split(r"[\s_-]+", text.strip().casefold()))
+
+
+def _scored(rows: Iterable[Mapping[str, str]], measure: Recognition, golds: _Golds) -> Iterator[Score]:
     """Rows of one question together, in the order of the file; a row without a repeat is the next one."""
     groups: dict[tuple[str, str, str], list[Mapping[str, str]]] = {}
     for row in rows:
-        category = "" if measure.setting.mixed else row["category"].strip()
+        category = "" if measure.setting.mixed else golds.category(row["category"])
         groups.setdefault((row["comment"], category, _number(row["example_set"])), []).append(row)
     names = {text: f"text-{at}" for at, text in enumerate(dict.fromkeys(text for text, _, _ in groups), 1)}
     reader = Reader(measure.setting, measure.variant)
     for (text, category, number), some in groups.items():
-        golds = {row["label"].strip() for row in some}
-        if len(golds) > 1:
-            raise DataError(
-                f"{path}: one comment is labelled {' and '.join(sorted(golds))} for the same question. It is one or the other. Repair the rows."
-            )
-        question = _question(_Said(names[text], text, 0), golds.pop(), category, number, known)
+        question = _question(_Said(names[text], text, 0), [row["label"] for row in some], category, number, golds)
         words = measure.prompts.words(question)
-        yield scored(question, [reader.read_text(row["answer"], words) for row in _in_turn(some, path)])
+        yield scored(question, [reader.read_text(row["answer"], words) for row in _in_turn(some, golds.path)])
 
 
-def _question(comment: _Said, label: str, category: str, number: str, known: Sequence[str]) -> Question:
-    """Gold is the category asked about where the file's label is it, otherwise not; in mixed settings the label or neither."""
+def _question(comment: _Said, labels: Iterable[str], category: str, number: str, golds: _Golds) -> Question:
+    """The question that rows answer, with the one gold label that they have."""
+    found = {golds.single(label, category) if category else golds.mixed(label) for label in labels}
+    if len(found) > 1:
+        raise DataError(
+            f"{golds.path}: one comment is labelled {' and '.join(sorted(found))} for the same question. It is one or the other. Repair the rows."
+        )
     if category:
-        gold = category if label == category else f"not-{category}"
-        return Question(comment, gold, (category, f"not-{category}"), category)
-    gold = label if label in known else NEITHER
-    return Question(comment, gold, (*known, NEITHER), example_set=number)
+        return Question(comment, found.pop(), (category, f"not-{category}"), category)
+    return Question(comment, found.pop(), (*golds.known, NEITHER), example_set=number)
 
 
 def _number(text: str) -> str:

@@ -438,6 +438,58 @@ def test_order_of_rows_does_not_matter_where_repeats_are_numbered(tmp_path: Path
     assert [one.value for one in first.estimates] == [one.value for one in second.estimates]
 
 
+def replayed(tmp_path: Path, rows: list[dict[str, object]], setting: object = ZERO_SHOT, **more: object) -> api.Finished:
+    file = tmp_path / "said.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    folder = tmp_path / f"run{len(list(tmp_path.iterdir()))}"
+    return asking.replay_answers(file, setting, Settings(resamples=100), asking.AnswerColumns(), folder, **more)
+
+
+def labelled(*labels: str, category: str = "sexist") -> list[dict[str, object]]:
+    """Rows whose answers are yes to the first half and no to the rest."""
+    half = len(labels) // 2
+    return [
+        {"comment": f"Sentence {at}", "category": category, "answer": "yes" if at < half else "no", "label": label}
+        for at, label in enumerate(labels)
+    ]
+
+
+@pytest.mark.parametrize("negative", ["not-sexist", "not sexist", "Not Sexist", "neither", "not hate", "Not-hate ", "racist"])
+@pytest.mark.parametrize("positive", ["sexist", "Sexist", " SEXIST"])
+def test_labels_of_a_file_are_known_in_any_case_and_spacing(tmp_path: Path, positive: str, negative: str) -> None:
+    for category in ("sexist", "Sexist"):
+        rows = labelled(positive, positive, negative, negative, category=category)
+        found = replayed(tmp_path, rows).result
+        assert found.estimate("f1").value == 100
+        assert found.estimate("f1", category="sexist").n == 4
+
+
+def test_the_other_categories_of_a_file_are_not_the_one_asked_about(tmp_path: Path) -> None:
+    rows = labelled("rude", "kind", category="rude") + labelled("Kind", "rude", category="kind") + labelled("kind", "rude", category="KIND")
+    found = replayed(tmp_path, rows).result
+    assert {one.slice.get("category") for one in found.estimates} == {None, "rude", "kind"}
+    assert found.estimate("f1").value == 100
+
+
+@pytest.mark.parametrize("label", ["sexism", "hate", "1", "", "nota bene"])
+def test_a_label_that_is_not_known_is_named(tmp_path: Path, label: str) -> None:
+    rows = labelled("sexist", label)
+    with pytest.raises(DataError, match=f"the label '{label}'"):
+        replayed(tmp_path, rows)
+    with pytest.raises(DataError, match=f"the label '{label}'"):
+        replayed(tmp_path, rows, FEW_SHOT_MIXED)
+    with pytest.raises(DataError, match="without a category"):
+        replayed(tmp_path, labelled("sexist", category=" "))
+
+
+def test_a_files_own_word_for_none_of_the_categories(tmp_path: Path) -> None:
+    rows = labelled("sexist", "harmless")
+    assert replayed(tmp_path, rows, neither="harmless").result.estimate("f1").value == 100
+    mixed = [row | {"answer": answer} for row, answer in zip(rows, ("sexist", "neither"), strict=True)]
+    found = replayed(tmp_path, mixed, FEW_SHOT_MIXED, neither="harmless").result
+    assert found.estimate("matches").value == 100
+
+
 def test_what_was_out_of_scope() -> None:
     scores = [
         score("a", "rude", "rude"),
