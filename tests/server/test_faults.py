@@ -304,6 +304,30 @@ def test_a_prompt_that_is_too_long_is_an_answer(stub: Start) -> None:
     assert (answer.text, answer.end) == ("", TOO_LONG)
 
 
+@pytest.mark.parametrize(
+    ("code", "text", "too_long"),
+    [
+        (400, "This model's maximum context length is 4096 tokens. However, you requested 5000", True),
+        (400, "the request exceeds the available context size, try increasing it", True),
+        (422, "input is longer than the context window", True),
+        (500, '{"error": {"type": "exceed_context_size_error"}}', True),
+        (500, "maximum context length exceeded", False),
+        (500, "context deadline exceeded", False),
+        (400, "context deadline exceeded while the context length was read", False),
+        (400, "rate of requests in this context exceeds the maximum", False),
+        (503, "context_length_exceeded", False),
+    ],
+)
+def test_only_what_names_the_window_is_too_long(code: int, text: str, too_long: bool) -> None:
+    assert wire._means_too_long(code, text) is too_long
+
+
+def test_a_time_out_behind_the_server_is_tried_again_and_not_kept(stub: Start) -> None:
+    server = stub(status(500, 'Post "http://upstream": context deadline exceeded'))
+    (answer,) = dict(opened(server).answer(some(1))).values()
+    assert (answer.text, answer.end) == (" yes", "stop")
+
+
 def test_a_filter_is_a_refusal(stub: Start) -> None:
     def filtered(handler: Any, body: Any) -> bool:
         return send(handler, {"choices": [{"text": "", "finish_reason": "content_filter"}]})

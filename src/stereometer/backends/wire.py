@@ -259,7 +259,9 @@ def _one_line(text: str) -> str:
 
 
 def _means_too_long(code: int, text: str) -> bool:
+    """Kept for good, so only what names the window counts: Go calls a time-out `context deadline exceeded`, often with status 500."""
     plain = text.lower()
     named = "context_length_exceeded" in plain or "exceed_context_size" in plain
-    told = "context" in plain and any(word in plain for word in ("exceed", "maximum", "too long", "longer"))
-    return code in (400, 413, 422, 500) and (named or told)
+    window = any(words in plain for words in ("context length", "context window", "context size"))
+    told = window and "deadline" not in plain and any(word in plain for word in ("exceed", "maximum", "too long", "longer"))
+    return code in (400, 413, 422, 500) and (named or (told and code != 500))
