@@ -316,6 +316,12 @@ def test_bad_orders(zoo: Zoo, tmp_path: Path, more: list[Any], code: int, says: 
     assert not (tmp_path / "head").exists()
 
 
+def test_a_folder_is_no_place_for_a_head(zoo: Zoo, tmp_path: Path) -> None:
+    said = call("train", "nsp", "--model", zoo.folder("bert"), "--out", tmp_path, "--text", write_text(tmp_path / "text"))
+    assert_refused(said, 2, "is a folder")
+    assert [one.name for one in tmp_path.iterdir()] == ["text"]
+
+
 def test_too_little_text(zoo: Zoo, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("One sentence only.\n\nAnother one here.")
     assert_refused(

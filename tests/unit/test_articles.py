@@ -24,6 +24,16 @@ def test_plain_text_has_blank_lines_between_articles(tmp_path: Path) -> None:
     assert read(tmp_path / "a.txt") == [Article("Harbour", "The sea is wide. It is deep."), Article("", "No title here.")]
 
 
+def test_lines_may_end_as_on_windows(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"Harbour -- The sea is\r\nwide.\r\n\r\nNo title here.\r\n")
+    assert read(tmp_path / "a.txt") == [Article("Harbour", "The sea is wide."), Article("", "No title here.")]
+
+
+def test_a_dash_in_the_text_of_a_titled_record_is_text(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps({"title": "Mill", "text": "The wheel -- an old one -- turns."}))
+    assert read(tmp_path / "a.jsonl") == [Article("Mill", "The wheel -- an old one -- turns.")]
+
+
 def test_json_lines_may_be_gzipped_and_titled(tmp_path: Path) -> None:
     lines = [{"text": "Harbour -- The sea."}, {"title": "Mill", "text": "The wheel."}, {"text": ""}]
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, lines)).encode()))
@@ -37,9 +47,14 @@ def test_a_folder_of_wikiextractor_files(tmp_path: Path) -> None:
     assert read(tmp_path) == [Article("Mill", "The wheel turns.\nIt is old."), Article("Harbour", "The sea.")]
 
 
+WHOLE = gzip.compress(b"The sea is wide. " * 50)
+DAMAGED = WHOLE[:10] + b"\xff" * 8 + WHOLE[18:]
+"""The marks of gzip, and nonsense where the compressed text was."""
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
-    [(b"", "holds no article"), (b'{"text": 1}\n', "line 1, has no text"), (b'{"text": "a"}\n{', "line 2, is not JSON"), (b"\xff\xfe", "not UTF-8"), (b"\x1f\x8bxx", "could not be read")],
+    [(b"", "holds no article"), (b'{"text": 1}\n', "line 1, has no text"), (b'{"text": "a"}\n{', "line 2, is not JSON"), (b"\xff\xfe", "not UTF-8"), (b"\x1f\x8bxx", "could not be read"), (DAMAGED, "could not be read")],
 )  # fmt: skip
 def test_files_that_are_no_articles(tmp_path: Path, content: bytes, says: str) -> None:
     (tmp_path / "a").write_bytes(content)

@@ -10,6 +10,7 @@ import gzip
 import json
 import random
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -61,7 +62,7 @@ def _text(path: Path) -> str:
     try:
         raw = path.read_bytes()
         return (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"{path} could not be read: {error}. It may be missing or damaged. Check the path.") from None
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text (byte {error.start}). It may be of another kind. Convert it to UTF-8.") from None
@@ -88,13 +89,13 @@ def _from_marks(text: str) -> Iterator[Article]:
 
 
 def _from_plain(text: str) -> Iterator[Article]:
-    return (_titled(" ".join(part.split())) for part in re.split(r"\n[ \t]*\n", text))
+    return (_titled(" ".join(part.split())) for part in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n")))
 
 
 def _titled(text: str, title: str = "") -> Article:
-    """A title may stand in the text, before ` -- `."""
+    """Where no title is given it may stand in the text, before ` -- `."""
     before, dash, after = text.strip().partition(" -- ")
-    return Article(title or before, after.strip()) if dash else Article(title, text.strip())
+    return Article(before, after.strip()) if dash and not title else Article(title, text.strip())
 
 
 def sentences(text: str) -> list[str]:

@@ -148,6 +148,8 @@ def _labelled(found: Sequence[SentencePair], backend: LanguageModel) -> Labelled
 
 def train(backend: LanguageModel, text: Path, out: Path, recipe: Recipe, progress: Progress) -> HeadCard:
     """A head in a file; what was kept for going on after a kill is removed once it is there."""
+    if out.is_dir():
+        raise UsageError(f"{out} is a folder. A head is one file. Name a file with --out, such as {out / 'head.safetensors'}.")
     recipe = checked(recipe, backend)
     found = material(text, recipe, backend)
     work = out.with_name(f"{out.name}.work-{digest_of([backend.weights, asdict(recipe), found.record])[:12]}")
