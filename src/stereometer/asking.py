@@ -193,7 +193,7 @@ def replay_answers(
     items = [_Said(one, text, number) for number, (one, text) in enumerate(comments.items(), 1)]
     data = Benchmark(source.card, {"comment": [Comment(one.id, one.text, {}, one.row) for one in items]}, path.name)
     notes = ("The comments and labels are those in the file.", *notes_for(measure))
-    asked = {"setting": setting.name, "repeats": max((len(score.answers) for score in scores), default=0)}
+    asked = {"setting": setting.name, "repeats": max((1 + int(given["repeat"]) for score in scores for given in score.answers), default=0)}
     task = Task(data, data.items("comment"), measure.name, measure.summarize, card, "replayed", settings, notes=notes, asked=asked)
     return api.Finished(*finish(task, iter(scores), out, Tally()))
 
@@ -253,18 +253,19 @@ def _folded(text: str) -> str:
     return " ".join(re.split(r"[\s_-]+", text.strip().casefold()))
 
 
-def _scored(rows: Iterable[Mapping[str, str]], measure: Recognition, golds: _Golds) -> Iterator[Score]:
-    """Rows of one question together, in the order of the file; a row without a repeat is the next one."""
+def _scored(rows: Sequence[Mapping[str, str]], measure: Recognition, golds: _Golds) -> Iterator[Score]:
+    """Rows of one question together, in the order of the file."""
     groups: dict[tuple[str, str, str], list[Mapping[str, str]]] = {}
     for row in rows:
         category = "" if measure.setting.mixed else golds.category(row["category"])
         groups.setdefault((row["comment"], category, _number(row["example_set"])), []).append(row)
     names = {text: f"text-{at}" for at, text in enumerate(dict.fromkeys(text for text, _, _ in groups), 1)}
-    reader = Reader(measure.setting, measure.variant)
+    reader, order = Reader(measure.setting, measure.variant), _repeats(rows)
     for (text, category, number), some in groups.items():
         question = _question(_Said(names[text], text, 0), [row["label"] for row in some], category, number, golds)
         words = measure.prompts.words(question)
-        yield scored(question, [reader.read_text(row["answer"], words) for row in _in_turn(some, golds.path)])
+        turns = _in_turn(some, order, golds.path)
+        yield scored(question, [{**reader.read_text(row["answer"], words), "repeat": str(at)} for at, row in turns])
 
 
 def _question(comment: _Said, labels: Iterable[str], category: str, number: str, golds: _Golds) -> Question:
@@ -290,14 +291,21 @@ def _number(text: str) -> str:
         ) from None
 
 
-def _in_turn(rows: Sequence[Mapping[str, str]], path: Path) -> list[Mapping[str, str]]:
+def _repeats(rows: Iterable[Mapping[str, str]]) -> Mapping[str, int]:
+    """The repeats of a file, counted from 0: a question that lacks one of them has that gap."""
+    names = {row["repeat"] for row in rows} - {""}
+    return {name: at for at, name in enumerate(sorted(names, key=lambda name: (len(name), name)))}
+
+
+def _in_turn(rows: Sequence[Mapping[str, str]], order: Mapping[str, int], path: Path) -> list[tuple[int, Mapping[str, str]]]:
+    """The answers to one question, each with its repeat; where a row has none, they are counted in the order of the file."""
     if not all(row["repeat"] for row in rows):
-        return list(rows)
+        return list(enumerate(rows))
     if len({row["repeat"] for row in rows}) < len(rows):
         raise DataError(
             f"{path} has the same repeat of a question twice. It is not clear which answer counts. Leave out one, or name another column."
         )
-    return sorted(rows, key=lambda row: (len(row["repeat"]), row["repeat"]))
+    return sorted(((order[row["repeat"]], row) for row in rows), key=lambda turn: turn[0])
 
 
 # ------------------------------------------------------------------------------------ what was said

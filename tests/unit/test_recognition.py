@@ -445,6 +445,26 @@ def replayed(tmp_path: Path, rows: list[dict[str, object]], setting: object = ZE
     return asking.replay_answers(file, setting, Settings(resamples=100), asking.AnswerColumns(), folder, **more)
 
 
+def test_means_are_over_the_repeats_of_the_file(tmp_path: Path) -> None:
+    """The second repeat has only half of the comments: what it says is not moved to the first."""
+    said = {"1": ["yes", "yes", "no", "no"], "3": [None, "no", "yes", "no"], "20": [None, None, "no", "no"]}
+    rows = [
+        {"comment": f"Sentence {at}", "category": "sexist", "answer": answer, "label": "sexist" if at < 2 else "neither", "repeat": repeat}
+        for repeat, answers in said.items()
+        for at, answer in enumerate(answers)
+        if answer is not None
+    ]
+    for order in (rows, rows[::-1]):
+        found = replayed(tmp_path, order).result
+        assert found.estimate("accuracy").value == pytest.approx(100 * (1 + 1 / 3 + 1) / 3)
+        assert found.estimate("recall").value == pytest.approx(100 * (1 + 0) / 2)
+        assert found.settings["repeats"] == 3
+    unnumbered = [{name: value for name, value in row.items() if name != "repeat"} for row in rows]
+    assert replayed(tmp_path, unnumbered).result.settings["repeats"] == 3
+    with pytest.raises(DataError, match="same repeat"):
+        replayed(tmp_path, [*rows, rows[0]])
+
+
 def labelled(*labels: str, category: str = "sexist") -> list[dict[str, object]]:
     """Rows whose answers are yes to the first half and no to the rest."""
     half = len(labels) // 2

@@ -67,13 +67,13 @@ def concerns(score: Score, category: str, variant: Variant) -> bool:
 
 
 def decisions(scores: Iterable[Score], category: str, variant: Variant) -> Iterator[Decision]:
-    """What answers say of one category."""
+    """What answers say of one category; answers that are not numbered are repeats in their order."""
     for score in scores:
         if not concerns(score, category, variant):
             continue
-        for repeat, given in enumerate(score.answers):
+        for at, given in enumerate(score.answers):
             if "label" in given:
-                said = category in given["label"].split(SEPARATOR)
+                said, repeat = category in given["label"].split(SEPARATOR), int(given.get("repeat", at))
                 yield Decision(score.slices["comment"], category, repeat, score.slices["gold"] == category, said)
 
 
