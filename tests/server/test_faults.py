@@ -250,6 +250,17 @@ def test_openais_key_goes_to_nobody_else(stub: Start, monkeypatch: pytest.Monkey
 # --------------------------------------------------------------------------- cache, budget, capabilities
 
 
+@pytest.mark.parametrize("chat", [False, True])
+def test_tokens_are_drawn_from_the_whole_distribution(stub: Start, chat: bool) -> None:
+    server = stub()
+    backend = opened(server)
+    request = Generate(messages=(("user", "Well?"),)) if chat else Generate("Well?")
+    dict(backend.answer({request.key: request}))
+    path, body, _ = server.seen[-1]
+    assert path.endswith("/chat/completions") is chat
+    assert body["top_p"] == 1
+
+
 def test_every_answer_is_kept_when_it_arrives_and_the_run_goes_on(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "ATTEMPTS", 2)
     server = stub(*[lambda handler, body: False] * 5)

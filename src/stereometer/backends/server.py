@@ -25,7 +25,8 @@ from stereometer.types import (
     digest_of,
 )
 
-VERSION = "1"
+VERSION = "2"
+"""1 sent no top_p: its answers were drawn as the server liked."""
 EMPTY_TRIES = 3
 """How often an answer without a choice is asked for again."""
 
@@ -142,6 +143,7 @@ class Server:
             "model": self.model,
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
+            "top_p": 1,
             "seed": int(request.key[:7], 16),
         }
         if request.stop:
