@@ -75,6 +75,18 @@ def test_they_stand_beside_other_runs(runs: dict[str, Path], tmp_path: Path) -> 
     assert "Preference for stereotypes" in page
 
 
+def test_halves_of_people_stand_beside_every_tau(runs: dict[str, Path], tmp_path: Path) -> None:
+    page = write_report([runs["alignment"]], tmp_path / "report.html").read_text()
+    result = json.loads((runs["alignment"] / "result.json").read_text())
+    halves = [one for one in result["estimates"] if one["name"] == "human_split_half_tau" and one["value"] is not None]
+    assert {tuple(one["slice"]) for one in halves} == {(), ("dimension",), ("group",)}
+    rows = re.findall(r"<tr>.*?</tr>", page, re.DOTALL)
+    for one in halves:
+        place = " / ".join(one["slice"].values()) or "overall"
+        (row,) = [row for row in rows if ">tau<" in row and f">{place}<" in row]
+        assert f"{one['value']:.3f} [" in row
+
+
 def test_the_command(runs: dict[str, Path], tmp_path: Path) -> None:
     said = call("report", *runs.values(), "-o", tmp_path / "report.html", "--json")
     assert said.json["schema"] == "report@1"

@@ -128,19 +128,26 @@ def taus_with_gaps(one: Floats, other: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Halves:
-    """tau between the means of two halves of the raters of each group."""
+    """Means of two halves of the raters of each group, drawn by lot many times: splits x groups x traits."""
 
-    overall: Floats
-    """One a split, over all cells."""
-    by_group: Floats
-    """Splits x groups."""
+    groups: tuple[str, ...]
+    traits: tuple[str, ...]
+    first: Floats
+    second: Floats
+
+    def taus(self, part: Both) -> Floats:
+        """tau between the halves, one a split, over those cells of a part that the model scored."""
+        rows = [self.groups.index(group) for group in part.groups]
+        columns = [self.traits.index(trait) for trait in part.traits]
+        there = ~np.isnan(part.model)
+        first, second = (half[:, rows][:, :, columns][:, there] for half in (self.first, self.second))
+        return taus_with_gaps(first, second)
 
 
 def split_half(cells: Both, rng: np.random.Generator, halves: int = HALVES) -> Halves:
     """Each group's raters divided by lot into two halves (of odd numbers the larger second), `halves` times."""
     one, other = zip(*(_halves(table, halves, rng) for table in cells.tables), strict=True)
-    first, second = np.stack(one, axis=1), np.stack(other, axis=1)
-    return Halves(taus_with_gaps(first.reshape(halves, -1), second.reshape(halves, -1)), tau_b(first, second))
+    return Halves(cells.groups, cells.traits, np.stack(one, axis=1), np.stack(other, axis=1))
 
 
 def _halves(table: Floats, halves: int, rng: np.random.Generator) -> tuple[Floats, Floats]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from stereometer import runs
-from stereometer.alignment.agreement import NO_SCORE, Both, both
+from stereometer.alignment.agreement import NO_SCORE, Both, both, split_half
 from stereometer.alignment.estimates import Part, human_means, people_alone, precisions, tau, taus_by_group
 from stereometer.alignment.names import EVERYBODY, Names
 from stereometer.alignment.pilot import GROUPS, Chosen, Scores, averaged, choose
@@ -21,6 +21,7 @@ from stereometer.errors import DataError, UsageError
 from stereometer.files import read_text
 from stereometer.measures.trait_metrics import difference
 from stereometer.runner import Tally, stored, versions
+from stereometer.stats.intervals import generator
 from stereometer.types import Estimate, Result, Score, Settings, digest_of
 
 PUBLISHED_MEANS = "Aggregated_scores.json"
@@ -124,19 +125,25 @@ def _estimates(
     cells: Both, judged: Both, means: Mapping[tuple[str, str], Mean], profile: Profile, settings: Settings
 ) -> Iterator[Estimate]:
     """With a pilot the overall values leave its groups out; they are given with them too, as the paper does."""
-    parts = [Part({}, judged), *([Part(ALL_GROUPS, cells)] if judged.groups != cells.groups else [])]
-    for part in parts:
+    overall = [Part({}, judged), *([Part(ALL_GROUPS, cells)] if judged.groups != cells.groups else [])]
+    dimensions = [Part({"dimension": name}, some) for name, some in _by_dimension(judged, profile)]
+    groups = [Part({"group": group}, cells.among([group])) for group in cells.groups]
+    for part in overall:
         yield tau(part, settings)
         yield from precisions(part, means, settings)
-    yield from people_alone(cells, settings)
-    for dimension in dict.fromkeys(profile.dimensions.values()):
-        some = judged.among(traits=[trait for trait in cells.traits if profile.dimensions.get(trait) == dimension])
-        if some.traits:
-            yield tau(Part({"dimension": dimension}, some), settings)
-    yield from taus_by_group(cells, settings)
-    for group in cells.groups:
-        yield precisions(Part({"group": group}, cells.among([group])), means, settings)[0]
+    yield from (tau(part, settings) for part in dimensions)
+    yield from taus_by_group(cells, judged.groups, settings)
+    yield from (precisions(part, means, settings)[0] for part in groups)
+    halves = split_half(cells, generator(settings.seed, {}, "split-half"))
+    yield from (people_alone(part, halves, settings) for part in (*overall, *dimensions, *groups))
     yield from human_means(means, cells)
+
+
+def _by_dimension(cells: Both, profile: Profile) -> Iterator[tuple[str, Both]]:
+    for dimension in dict.fromkeys(profile.dimensions.values()):
+        some = cells.among(traits=[trait for trait in cells.traits if profile.dimensions.get(trait) == dimension])
+        if some.traits:
+            yield dimension, some
 
 
 def _cells(cells: Both, means: Mapping[tuple[str, str], Mean], profile: Profile) -> Iterator[Score]:

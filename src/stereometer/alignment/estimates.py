@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,12 +13,12 @@ from stereometer.alignment.agreement import (
     LEAST_DECIDED,
     TOP,
     Both,
+    Halves,
     decided_only,
     group_taus,
     precision,
     resampled_people,
     resampled_taus,
-    split_half,
 )
 from stereometer.alignment.ratings import Mean
 from stereometer.stats.intervals import Floats, generator, percentile
@@ -27,6 +27,7 @@ from stereometer.stats.tests import bootstrap_p, holm
 from stereometer.types import Estimate, Settings, Slice
 
 AGREES, OPPOSES, NEITHER = "agrees with people", "opposes people", "not distinguishable from chance"
+CHOSE = "not tested: it chose the templates"
 OVER_BOTH = "bootstrap over groups and raters, centred"
 OVER_RATERS = "bootstrap over raters, centred"
 NO_DRAW = "ratings are too few: drawn again, raters never leave enough of them to compare"
@@ -81,9 +82,10 @@ def _verdict(value: float, p: float, settings: Settings) -> str:
     return NEITHER if p >= 1 - settings.level else AGREES if value > 0 else OPPOSES
 
 
-def taus_by_group(cells: Both, settings: Settings) -> list[Estimate]:
-    """One a group, with Kendall's own p; Holm over the groups."""
+def taus_by_group(cells: Both, judged: Collection[str], settings: Settings) -> list[Estimate]:
+    """One a group, with Kendall's own p; Holm over the groups that are judged. Those that chose the templates are not tested."""
     found = [_group_tau(cells, at, settings) for at in range(len(cells.groups))]
+    found = [one if one.value is None or one.slice["group"] in judged else replace(one, p=None, verdict=CHOSE) for one in found]
     tested = [index for index, one in enumerate(found) if one.p is not None]
     for index, p in zip(tested, holm([found[index].p or 0.0 for index in tested]), strict=True):
         found[index] = replace(found[index], p_adjusted=p, tests=len(tested), verdict=_verdict(found[index].value or 0.0, p, settings))
@@ -165,20 +167,14 @@ def _share(name: str, model: Floats, people: Floats) -> Floats:
 # --------------------------------------------------------------------------------------------- people alone
 
 
-def people_alone(cells: Both, settings: Settings) -> Iterator[Estimate]:
-    """tau between halves of the raters, over all cells and by group: what people's agreement with each other is."""
-    halves = split_half(cells, generator(settings.seed, {}, "split-half"))
-    parts: list[tuple[Slice, Floats]] = [({}, halves.overall)]
-    parts += [({"group": group}, halves.by_group[:, at]) for at, group in enumerate(cells.groups)]
-    for slice_, taus in parts:
-        size = cells.model.size if not slice_ else len(cells.traits)
-        known = taus[~np.isnan(taus)]
-        empty = Estimate("human_split_half_tau", slice_, None, None, None, size, size, 0, None)
-        if not known.size:
-            yield replace(empty, why="all ratings are the same")
-        else:
-            low, high = percentile(known, settings.level)
-            yield replace(empty, value=float(known.mean()), low=low, high=high, interval=SPLITS)
+def people_alone(part: Part, halves: Halves, settings: Settings) -> Estimate:
+    """tau between halves of the raters on the cells that the model is judged by: what people's agreement with each other is."""
+    taus = halves.taus(part.cells)
+    known, empty = taus[~np.isnan(taus)], _empty("human_split_half_tau", part.slice, part.cells)
+    if not known.size:
+        return replace(empty, why="fewer than two cells, or all ratings are the same")
+    low, high = percentile(known, settings.level)
+    return replace(empty, value=float(known.mean()), low=low, high=high, interval=SPLITS)
 
 
 def human_means(means: Mapping[tuple[str, str], Mean], cells: Both) -> Iterator[Estimate]:

@@ -68,14 +68,14 @@ def _print(result: Result) -> None:
     for place, found in by_place.items():
         if "tau" in found:
             tau = found["tau"]
-            says = f"{tau.verdict} ({p_value(tau.p_adjusted)})" if tau.verdict else tau.why or ""
+            says = f"{tau.verdict or tau.why or ''}{'' if tau.p_adjusted is None else f' ({p_value(tau.p_adjusted)})'}"
             cells = [_cell(found.get(name)) for name in ("tau", "precision_at_3", "human_split_half_tau")]
             table.add_row(escape(" / ".join(value for _, value in place)) or "overall", f"{tau.n} / {tau.asked}", *cells, says)
     out.print(table)
     best = by_place[()]["precision_at_3"].ideal
     ideal = "" if best is None else f" Precision at 3: people's own order gets {best:.3f}."
     out.print(
-        f"[dim]tau: Kendall's tau-b over groups and traits; p of a group is adjusted (Holm) over groups.{ideal}\n"
+        f"[dim]tau: Kendall's tau-b over groups and traits; p of a group is adjusted (Holm) over the groups that are tested. Halves of the raters are compared on the cells of the same row.{ideal}\n"
         "Agreement says that a model repeats what people think that others think: it is neither truth nor merit.[/]"
     )
 

@@ -35,7 +35,7 @@ def _span(one: Estimate, places: int = 2) -> str:
 
 
 def _sure(one: Estimate) -> bool:
-    return one.verdict not in NO_NOISE
+    return one.p_adjusted is not None and one.verdict not in NO_NOISE
 
 
 # ---------------------------------------------------------------------------------------------- profiles
@@ -167,7 +167,7 @@ def _tau_figure(portrait: Portrait) -> Figure:
     ]
     lead = (
         f"Overall, {'; '.join(words)}. Half of the raters agree with the other half at {_number(overall)} (dashed line; grey ticks for single groups): a model can hardly be "
-        "expected to do better, though nothing forbids it. A filled mark can be told from 0 after Holm's correction over groups.",
+        "expected to do better, though nothing forbids it. A filled mark can be told from 0 after Holm's correction over groups; groups that chose the templates are not tested.",
     )
     described = f"tau with people for {len(ordered)} groups, with intervals, beside people's own split-half tau. {'; '.join(words)}."
     charts_ = (Chart("tau", described, charts.taus(ordered, points, people, overall)),)
@@ -181,7 +181,7 @@ def _tau_point(system: System, one: Estimate, order: Sequence[str]) -> Point:
     )
 
 
-ALIGNED = ("tau", "precision_at_3", "precision_at_3_top", "precision_at_3_bottom", "precision_at_3_decided", "human_split_half_tau")
+ALIGNED = ("tau", "precision_at_3", "precision_at_3_top", "precision_at_3_bottom", "precision_at_3_decided")
 
 
 def _alignment_table(portrait: Portrait) -> Table:
@@ -189,19 +189,25 @@ def _alignment_table(portrait: Portrait) -> Table:
         text("What"),
         text("Slice"),
         text("System"),
-        *map(figure, ("value", "interval", "ideal", "used of asked")),
+        *map(figure, ("value", "interval", "ideal", "halves of people", "used of asked")),
         text("verdict"),
         text("p, adjusted"),
     )
     rows = [
         (text(one.name), text(" / ".join(one.slice.values()) or "overall"), Cell(system.label, system=system), figure(_number(one.value, 3)), figure(_span(one, 3)),
-         figure("" if one.ideal is None else _number(one.ideal, 3)), figure(numbers.used(one)), text(one.why or one.verdict or ""),
+         figure("" if one.ideal is None else _number(one.ideal, 3)), figure(_halves(system, one)), figure(numbers.used(one)), text(one.why or one.verdict or ""),
          text("" if one.p_adjusted is None else numbers.p_value(one.p_adjusted)))
         for name in ALIGNED
         for system in portrait.systems
         for one in system.named(name)
     ]  # fmt: skip
     return Table("Agreement with people, overall, by group and by dimension", columns, tuple(rows))
+
+
+def _halves(system: System, one: Estimate) -> str:
+    """What halves of the raters get on the cells of a tau."""
+    half = system.find("human_split_half_tau", one.slice) if one.name == "tau" else None
+    return "" if half is None else f"{_number(half.value, 3)} {_span(half, 3)}"
 
 
 def _side_by_side(portrait: Portrait) -> Figure:
