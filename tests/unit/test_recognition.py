@@ -19,7 +19,7 @@ from stereometer.measures.recognition import metrics, misspelling
 from stereometer.measures.recognition.measure import Asking, recognition
 from stereometer.measures.recognition.misspelling import edited, holds
 from stereometer.measures.recognition.prompts import Prompts
-from stereometer.measures.recognition.questions import Example, Question
+from stereometer.measures.recognition.questions import Example, Question, Sampling, questions
 from stereometer.measures.recognition.reading import Reader, first_clear, in_scope
 from stereometer.measures.recognition.settings import FEW_SHOT_MIXED, FEW_SHOT_SINGLE, MIXED_INSTRUCTION, ONE_SHOT, SETTINGS, ZERO_SHOT
 from stereometer.types import FILTERED, TOO_LONG, Answer, Score, Settings
@@ -548,6 +548,27 @@ def test_bad_input_is_answered(tmp_path: Path, arguments: list[str], code: int, 
     assert ran.code == code, ran.err
     assert words in ran.err
     assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(
+    ("setting", "word", "needed"),
+    [
+        (ZERO_SHOT, "rude", 4),
+        (ONE_SHOT, "rude", 8),
+        (FEW_SHOT_SINGLE, "rude", 10),
+        (ONE_SHOT, "sexist", 8),
+        (FEW_SHOT_SINGLE, "sexist", 54),
+    ],
+)
+def test_paper_needs_the_comments_that_its_examples_are_numbered_by(setting: object, word: str, needed: int) -> None:
+    def comments(count: int) -> list[Comment]:
+        of = [Comment(f"row-{at}", f"Sentence {at}", {word: 1.0}, at, 1.0) for at in range(count)]
+        return of + [Comment(f"none-{at}", f"Other {at}", {}, count + at, 0.0) for at in range(8)]
+
+    how = Sampling("paper", size=4, words={word: word})
+    assert len(questions(setting, comments(needed), how)) == 8
+    with pytest.raises(DataError, match=f"There are {needed - 1} comments called {word}, and {needed} are needed"):
+        questions(setting, comments(needed - 1), how)
 
 
 def test_misspellings_on_comments_of_ones_own(tmp_path: Path) -> None:

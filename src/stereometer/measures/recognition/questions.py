@@ -147,10 +147,11 @@ def _single(setting: Setting, found: Pool, how: Sampling) -> Iterator[Question]:
     size = how.size
     for number, word in enumerate(found):
         of, shown = found.categories[word], _shown(setting)
+        needed = size + shown if how.variant == "sound" else max(size + first for first in (0, *_numbers(setting, word, size)))
         # `paper` asks about the same first comments for every category; `sound` about others each time.
         start = 0 if how.variant == "paper" else number * size
-        _enough(of, size + shown, f"called {word}")
-        _enough(found.neither, start + size + (size if shown else 0), "of no category")
+        _enough(of, needed, f"called {word}", how.variant)
+        _enough(found.neither, start + size + (size if shown else 0), "of no category", how.variant)
         for gold, some in ((word, of[:size]), (f"not-{word}", found.neither[start : start + size])):
             for at, comment in enumerate(some):
                 examples = _examples(setting, found, word, at, how, number)
@@ -162,13 +163,18 @@ def _shown(setting: Setting) -> int:
     return 1 if setting is ONE_SHOT else 2 if setting is FEW_SHOT_SINGLE else 0
 
 
+def _numbers(setting: Setting, word: str, size: int) -> tuple[int, ...]:
+    """`paper`: the numbers of the examples of the category that the first question shows; the i-th shows those i after them."""
+    return (size, SECOND_EXAMPLE.get(word, size + size // 2))[: _shown(setting)]
+
+
 def _examples(setting: Setting, found: Pool, word: str, at: int, how: Sampling, number: int) -> tuple[Example, ...]:
     """`paper`: the i-th question shows the examples numbered i + 30 and so on; `sound`: in turn from those that are not asked about."""
     if not _shown(setting):
         return ()
     of, size, before = found.categories[word], how.size, len(found.categories) * how.size
     if how.variant == "paper":
-        first, third = at + size, at + SECOND_EXAMPLE.get(word, size + size // 2)
+        first, third = (at + number for number in _numbers(FEW_SHOT_SINGLE, word, size))
         second = found.neither[at + size]
     else:
         left = len(of) - size
@@ -187,7 +193,7 @@ def _mixed(found: Pool, how: Sampling) -> Iterator[Question]:
     kinds = [(word, found.categories[word], size) for word in found] + [(NEITHER, found.neither, len(found.categories) * size)]
     extra = 1 if how.variant == "paper" else EXAMPLE_SETS
     for label, of, wanted in kinds:
-        _enough(of, wanted + extra, f"called {label}")
+        _enough(of, wanted + extra, f"called {label}", how.variant)
     for number in range(EXAMPLE_SETS):
         examples = tuple(Example(of[number if how.variant == "paper" else wanted + number], label) for label, of, wanted in kinds)
         for label, of, wanted in kinds:
@@ -197,10 +203,11 @@ def _mixed(found: Pool, how: Sampling) -> Iterator[Question]:
                 yield Question(comment, label, labels, "", examples, str(number + 1))
 
 
-def _enough(some: Sequence[Text], wanted: int, called: str) -> None:
+def _enough(some: Sequence[Text], wanted: int, called: str, variant: Variant) -> None:
     if len(some) < wanted:
+        other = ", or --sample sound, which needs fewer examples" if variant == "paper" else ""
         raise DataError(
-            f"There are {len(some)} comments {called}, and {wanted} are needed. The sample would be too small. Choose a smaller --size."
+            f"There are {len(some)} comments {called}, and {wanted} are needed. The sample would be too small. Choose a smaller --size{other}."
         )
 
 
