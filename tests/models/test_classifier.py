@@ -110,6 +110,36 @@ def test_analyze_takes_it_too(tmp_path: Path) -> None:
     said = call("analyze", "starter", "--sentiment", f"sentiment:{saved(tmp_path / 'm')}", "--resamples", 100, "--json")
     assert said.json["sentiment"].startswith("sentiment:")
     assert {one["label"] for one in said.json["shapes"][0]["tones"]} == {"stereotype", "anti-stereotype"}
+    assert "NEGATIVE is negative, neutral is neutral, every other counts as positive" in said.json["sentiment"]
+
+
+def most_likely(folder: Path, text: str) -> int:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModelForSequenceClassification.from_pretrained(folder).eval()
+    with torch.inference_mode():
+        return int(model(torch.tensor([tokenizer(text)["input_ids"]])).logits[0].argmax())
+
+
+def test_tones_are_those_of_the_most_likely_label(tmp_path: Path) -> None:
+    """A neutral text is not positive because the negative label has less than half of the probability."""
+    for names, signs in ((NAMED, (-1, 0, 1)), ({0: "positive", 1: "Neutral", 2: "negative"}, (1, 0, -1))):
+        folder = saved(tmp_path / names[0], labels=names)
+        found = open_classifier(str(folder), Options()).tones(TEXTS)
+        assert found == {text: signs[most_likely(folder, text)] for text in TEXTS}
+    model = open_classifier(str(tmp_path / "NEGATIVE"), Options())
+    logits = torch.tensor([[3.0, 1, 1], [1, 3, 2.9], [1, 2.9, 3], [2, 1.9, 1.9]])
+    assert model._signs(logits).tolist() == [-1, 0, 1, -1]
+
+
+def test_without_a_neutral_label_a_text_is_negative_or_not(tmp_path: Path) -> None:
+    model = open_classifier(str(saved(tmp_path / "m", labels={0: "anger", 1: "joy", 2: "fear"})), Options(), "anger")
+    assert set(model._signs(torch.eye(3)).tolist()) == {-1, 1}
+    assert model.toned_by.endswith("anger is negative, every other counts as positive")
+
+
+def test_where_several_labels_may_hold_and_none_does_a_text_is_neutral(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "m", labels={0: "negative", 1: "positive"}, problem_type="multi_label_classification")
+    assert open_classifier(str(folder), Options())._signs(torch.tensor([[-1.0, -2], [1, -1], [1, 2]])).tolist() == [0, -1, 1]
 
 
 def test_what_is_no_classifier_is_refused(tmp_path: Path) -> None:

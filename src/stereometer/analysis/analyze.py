@@ -120,7 +120,8 @@ def _judge(model: str, options: Mapping[str, Any] | None, language: str) -> tupl
         return None, f"not judged: {error}"
     if isinstance(found, System) or "whole-text" not in found.supports:
         raise UsageError(f"{model} does not judge sentiment. `sentiment` and `sentiment:MODEL` do. Name one of those.")
-    return found, f"{found.card.name} ({found.card.digest[:24]})"
+    told = f", {found.toned_by}" if isinstance(found, sentiment.Toned) else ""
+    return found, f"{found.card.name} ({found.card.digest[:24]}){told}"
 
 
 def _reference(benchmark: Benchmark) -> tuple[keywords.Frequency | None, tuple[str, ...]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -45,13 +46,27 @@ class Contrast:
     verdict: str = SAME
 
 
+@runtime_checkable
+class Toned(Protocol):
+    """A backend that says of itself what is negative, neutral and positive, as a classifier with more than two labels does."""
+
+    toned_by: str
+
+    def tones(self, texts: Iterable[str]) -> Mapping[str, int]: ...
+
+
 def signs(items: Sequence[Kind], shape: str, backend: Backend) -> dict[str, list[int]]:
-    """For each label the sentiment of each item's text: -1, 0 or 1, from a backend whose answers are above 0 for negative texts."""
+    """For each label the sentiment of each item's text: -1, 0 or 1."""
     labels = CONTRAST[shape]
-    asked = {label: [WholeText(item.texts[label]) for item in items] for label in labels}
-    requests = {one.key: one for many in asked.values() for one in many}
-    answers = {key: answer.column("logprob")[0] for key, answer in backend.answer(requests)}
-    return {label: [-int(np.sign(answers[one.key])) for one in many] for label, many in asked.items()}
+    texts = dict.fromkeys(item.texts[label] for label in labels for item in items)
+    found = backend.tones(texts) if isinstance(backend, Toned) else _by_sign(texts, backend)
+    return {label: [found[item.texts[label]] for item in items] for label in labels}
+
+
+def _by_sign(texts: Iterable[str], backend: Backend) -> dict[str, int]:
+    """From a backend whose answers are above 0 for negative texts."""
+    requests = {text: WholeText(text) for text in texts}
+    return {text: -int(np.sign(answer.column("logprob")[0])) for text, answer in backend.answer(requests)}
 
 
 def tones(items: Sequence[Kind], shape: str, found: Mapping[str, Sequence[int]]) -> list[Tone]:

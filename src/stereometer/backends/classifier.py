@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,8 @@ from stereometer.types import Answer, Encoding, Follows, ModelCard, Request, Who
 VERSION = "1"
 BATCH = 32
 NEGATIVE = ("negative", "neg", "negativity")
-"""How configurations call the label, case aside."""
+NEUTRAL = ("neutral", "neu", "neutrality")
+"""How configurations call the labels, case aside."""
 
 
 def open_classifier(spec: str, options: Options, negative: str | None = None) -> Classifier:
@@ -78,25 +79,59 @@ class Classifier:
         raise TypeError("sentiment reads text")
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
-        by_length: dict[int, list[tuple[str, str, list[int]]]] = {}
-        for key, request in requests.items():
-            text, column = (request.second, "logodds") if isinstance(request, Follows) else (getattr(request, "text", ""), "logprob")
+        texts = {key: one.second if isinstance(one, Follows) else getattr(one, "text", "") for key, one in requests.items()}
+        for key, odds in self._read(texts, self._odds):
+            column = "logodds" if isinstance(requests[key], Follows) else "logprob"
+            yield key, Answer(({column: array("d", [odds])},))
+
+    def tones(self, texts: Iterable[str]) -> dict[str, int]:
+        """By the most likely label of each text: -1 where it is the negative one, 0 where it is neutral, else 1."""
+        return {text: int(sign) for text, sign in self._read({text: text for text in texts}, self._signs)}
+
+    @property
+    def toned_by(self) -> str:
+        """What `tones` counts as what."""
+        names = self.model.config.id2label
+        neutral = "".join(f"{names[index]} is neutral, " for index in self._neutral)
+        return f"by the most likely label: {names[self.negative]} is negative, {neutral}every other counts as positive"
+
+    def _read(self, texts: Mapping[str, str], reduce: Callable[[torch.Tensor], torch.Tensor]) -> Iterator[tuple[str, float]]:
+        """One number a text, from the logits of texts of one length at a time."""
+        by_length: dict[int, list[tuple[str, list[int]]]] = {}
+        for key, text in texts.items():
             ids = self.checkpoint.tokenizer(text, truncation=self.window is not None, max_length=self.window)["input_ids"]
-            by_length.setdefault(len(ids), []).append((key, column, ids))
+            by_length.setdefault(len(ids), []).append((key, ids))
         for _, alike in sorted(by_length.items()):
             for start in range(0, len(alike), BATCH):
-                yield from self._batch(alike[start : start + BATCH])
+                batch = alike[start : start + BATCH]
+                yield from zip((key for key, _ in batch), reduce(self._logits([ids for _, ids in batch])).tolist(), strict=True)
 
-    def _batch(self, batch: Sequence[tuple[str, str, list[int]]]) -> Iterator[tuple[str, Answer]]:
-        with torch.inference_mode():
-            logits = self.model(torch.tensor([ids for _, _, ids in batch], device=self.model.device)).logits.double()
-        for (key, column, _), odds in zip(batch, self._odds(logits).tolist(), strict=True):
-            yield key, Answer(({column: array("d", [odds])},))
+    @torch.inference_mode()
+    def _logits(self, batch: Sequence[list[int]]) -> torch.Tensor:
+        found: torch.Tensor = self.model(torch.tensor(batch, device=self.model.device)).logits.double()
+        return found
+
+    @property
+    def _neutral(self) -> list[int]:
+        return [index for index, label in self.model.config.id2label.items() if label.strip().lower() in NEUTRAL and index != self.negative]
+
+    @property
+    def _several(self) -> bool:
+        return bool(self.model.config.problem_type == "multi_label_classification")
+
+    def _signs(self, logits: torch.Tensor) -> torch.Tensor:
+        """Where several labels may hold and none does, a text is neutral."""
+        signs = torch.ones(logits.shape[1], dtype=torch.long, device=logits.device)
+        signs[self.negative] = -1
+        signs[self._neutral] = 0
+        best = logits.max(dim=1)
+        holds = best.values > 0 if self._several else torch.ones_like(best.values, dtype=torch.bool)
+        return torch.where(holds, signs[best.indices], 0)
 
     def _odds(self, logits: torch.Tensor) -> torch.Tensor:
         """From the logits, so that no probability saturates; each label by itself where several may hold."""
         chosen = logits[:, self.negative]
-        if self.model.config.problem_type == "multi_label_classification":
+        if self._several:
             return chosen
         others = [index for index in range(logits.shape[1]) if index != self.negative]
         return chosen - logits[:, others].logsumexp(dim=1)
