@@ -92,6 +92,14 @@ def test_target_terms_their_plurals_and_rare_words_are_no_keywords() -> None:
     assert words == {"the", "came", "in"}  # `once` is of one writer, and what is unrelated was not chosen to describe anybody
 
 
+def test_words_that_change_in_pairs_are_no_keywords() -> None:
+    """Neither group is; what is said of them may be."""
+    items = [Pair(str(at), f"The Dane hoards number {at}.", f"The Finns hoard number {at}.", "nationality") for at in range(3)]
+    items += [Pair(str(at), "Danes hoards.", "The Dane hoards.", "age") for at in range(3, 6)]
+    found = {one.word for one in keywords.keywords(items, lambda word: 0.0, 100)}
+    assert found == {"number"}
+
+
 def test_words_keep_their_apostrophes_and_hyphens() -> None:
     assert words_of("Don’t be well-known, 42 times_x!") == ["don't", "be", "well-known", "times", "x"]
 

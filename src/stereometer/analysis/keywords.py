@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from stereometer.analysis.items import Kind, group_of, words_of
+from stereometer.benchmarks.pairs import edits
 from stereometer.benchmarks.stereoset import BLANK, Cat
 from stereometer.errors import ModelError
 
@@ -55,10 +56,18 @@ def reference(language: str) -> Frequency:
 
 
 def keywords(items: Sequence[Kind], frequency: Frequency, top: int, smoothing: float = SMOOTHING, fewest: int = FEWEST) -> list[Keyword]:
-    """The `top` keywords of each domain or bias type, target terms left out."""
-    left_out = {word for item in items if isinstance(item, Cat) for word in words_of(item.target)}
+    """The `top` keywords of each domain or bias type, target terms left out; of pairs, the words that change."""
+    left_out = {word for item in items for word in _terms(item)}
     groups = sorted({group_of(item) for item in items})
     return [one for group in groups for one in _of(group, [item for item in items if group_of(item) == group], left_out, frequency, smoothing, fewest)[:top]]  # fmt: skip
+
+
+def _terms(item: Kind) -> Iterator[str]:
+    if isinstance(item, Cat):
+        yield from words_of(item.target)
+        return
+    for edit in edits(words_of(item.sent_more), words_of(item.sent_less)):
+        yield from (word for side in edit for word in side)
 
 
 def _of(group: str, items: Sequence[Kind], left_out: set[str], frequency: Frequency, smoothing: float, fewest: int) -> list[Keyword]:
