@@ -359,7 +359,7 @@ def test_an_endpoint_that_ignores_echo_gives_no_likelihoods(stub: Start) -> None
 
 def test_numbers_that_are_not_of_the_prompt_are_no_likelihoods(stub: Start) -> None:
     """Generated tokens with log-probabilities, or the prompt with numbers that prefer shuffled words."""
-    from stereometer.backends.probe import SENTENCE, SHUFFLED, _scores, covers
+    from stereometer.backends.probe import SENTENCE, SHUFFLED, _scored, covers
 
     class Lying:
         def __init__(self, better: str) -> None:
@@ -370,8 +370,8 @@ def test_numbers_that_are_not_of_the_prompt_are_no_likelihoods(stub: Start) -> N
             value = -1.0 if body["prompt"] == self.better else -3.0
             return {"choices": [{"logprobs": {"tokens": words, "token_logprobs": [None, *[value] * (len(words) - 1)]}}]}
 
-    assert _scores(Lying(SENTENCE), "m", "echo")
-    assert not _scores(Lying(SHUFFLED), "m", "echo")
+    assert _scored(Lying(SENTENCE), "m", "echo")
+    assert not _scored(Lying(SHUFFLED), "m", "echo")
     assert not covers([(" yes", -0.1)], SENTENCE)
     assert not covers([], SENTENCE)
 

@@ -50,6 +50,12 @@ def test_likelihood_is_refused_with_what_can_be_measured_instead(llama: str) -> 
     assert "Traceback" not in ran.err
 
 
+def test_it_is_the_same_server_when_it_is_opened_again(llama: str) -> None:
+    first, second = (open_model(f"server:{llama}#smollm2", 0, {"in_flight": 2}) for _ in range(2))
+    assert first.card.settings["listed"]
+    assert first.card.identity == second.card.identity
+
+
 def test_it_writes_and_talks(llama: str) -> None:
     backend = open_model(f"server:{llama}#smollm2", 0, {"in_flight": 2})
     asked = [

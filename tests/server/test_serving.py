@@ -143,6 +143,12 @@ def test_a_real_model_behind_the_server_keeps_the_contract(served: str) -> None:
     check_backend(open_model(f"server:{served}#smollm2-135m"), tolerance=1e-4)
 
 
+def test_a_real_model_behind_the_server_is_the_same_when_it_is_opened_again(served: str) -> None:
+    first, second = (open_model(f"server:{served}#smollm2-135m") for _ in range(2))
+    assert len(first.found.likelihoods) > 10
+    assert first.card.identity == second.card.identity
+
+
 def test_the_server_writes_what_the_model_writes(local: Any, served: str) -> None:
     """At temperature 0 there is nothing to draw."""
     remote = open_model(f"server:{served}#smollm2-135m")

@@ -14,10 +14,15 @@ from typing import Any
 
 from stereometer.backends.wire import NotThere, TooLong, Wire
 from stereometer.errors import ModelError
+from stereometer.types import digest_of
 
 SENTENCE = "The cat sat on the mat and looked out of the window."
 SHUFFLED = "window the sat of mat and on cat out looked The the."
 QUESTION = "The capital of France is"
+EMPTY_TRIES = 3
+"""How often an answer without a choice is asked for."""
+LASTING = ("id", "owned_by", "root", "parent", "max_model_len", "meta")
+"""Fields of a list of models that are the same at every asking; `created` is often the time of the question."""
 
 Tokens = list[tuple[str, float | None]]
 """A prompt's tokens with their log-probabilities; None for one that has nothing before it."""
@@ -33,8 +38,10 @@ class Found:
     """How prompts are scored: `echo`, `prompt_logprobs` or `none`."""
     top_k: bool
     """Whether written tokens come with the likeliest others."""
-    said: str
-    """What the model wrote after a known prompt: another model behind the same name says something else."""
+    likelihoods: tuple[float, ...] = ()
+    """Of a known sentence, to 1e-3, where prompts are scored: another model behind the same name has others."""
+    listed: str = ""
+    """A digest of what the server's list of models says of this one."""
 
     def __str__(self) -> str:
         ways = [name for name, has in (("completions", self.completions), ("chat", self.chat)) if has]
@@ -42,24 +49,49 @@ class Found:
         return f"{' and '.join(ways)}; {scored}; {'top-k of written tokens' if self.top_k else 'no top-k of written tokens'}"
 
     def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return asdict(self) | {"likelihoods": list(self.likelihoods)}
 
 
 def probe(wire: Wire, model: str) -> Found:
-    """Asks five short questions."""
+    """Asks six short questions at most, and for the list of models."""
     written = _try(lambda: _completion(wire, model, QUESTION, max_tokens=3, temperature=0, logprobs=2))
     talked = _try(lambda: _chat(wire, model))
     if written is None and talked is None:
         raise ModelError(_nothing(wire, model))
-    way = "none"
-    if written is not None:
-        way = next((name for name in SCORING if _scores(wire, model, name)), "none")
-    return Found(written is not None, talked is not None, way, _has_top(written), str((written or {}).get("text") or talked)[:80])
+    way, scored = _way(wire, model) if written is not None else ("none", [])
+    values = tuple(round(value, 3) + 0.0 for _, value in scored if value is not None)
+    return Found(written is not None, talked is not None, way, _has_top(written), values, _listed(wire, model))
+
+
+def _way(wire: Wire, model: str) -> tuple[str, Tokens]:
+    """How prompts are scored, with the tokens of a known sentence."""
+    for name in SCORING:
+        found = _scored(wire, model, name)
+        if found is not None:
+            return name, found
+    return "none", []
+
+
+def _models(wire: Wire) -> list[Mapping[str, Any]]:
+    """What the server lists; nothing where it has no list or gives it to nobody."""
+    try:
+        found = wire.get("/models")
+    except (ModelError, TooLong):
+        return []
+    data = found.get("data") if isinstance(found, dict) else None
+    return [one for one in data if isinstance(one, dict)] if isinstance(data, list) else []
+
+
+def _listed(wire: Wire, model: str) -> str:
+    """The model's own entry, or the only one: some servers answer to any name."""
+    found = _models(wire)
+    entry = next((one for one in found if one.get("id") == model), found[0] if len(found) == 1 else {})
+    lasting = {name: entry[name] for name in LASTING if entry.get(name) is not None}
+    return digest_of(lasting)[:16] if lasting else ""
 
 
 def _nothing(wire: Wire, model: str) -> str:
-    listed = _try(lambda: wire.get("/models"))
-    names = [str(one.get("id")) for one in listed.get("data", []) if isinstance(one, dict)] if isinstance(listed, dict) else []
+    names = [str(one.get("id")) for one in _models(wire)]
     known = f"It has {', '.join(names[:8])}" if names else "It names none"
     return f"{wire.base} answers neither completions nor chat for the model '{model}'. {known}. Check the name after # and the path of the address."
 
@@ -76,16 +108,30 @@ def _try(ask: Callable[[], Any]) -> Any:
         raise
 
 
-def _completion(wire: Wire, model: str, prompt: str, **options: Any) -> Mapping[str, Any] | None:
-    answer = wire.post("/completions", {"model": model, "prompt": prompt, **options})
-    return choice(answer)
+def _completion(wire: Wire, model: str, prompt: str, **options: Any) -> Mapping[str, Any]:
+    return chosen(wire, "/completions", {"model": model, "prompt": prompt, **options})[0]
 
 
-def _chat(wire: Wire, model: str) -> str | None:
+def _chat(wire: Wire, model: str) -> Mapping[str, Any] | None:
     body = {"model": model, "messages": [{"role": "user", "content": "Say yes."}], "max_tokens": 3, "temperature": 0}
-    found = choice(wire.post("/chat/completions", body))
-    message = found.get("message") if found else None
-    return str(message.get("content")) if isinstance(message, dict) else None
+    message = chosen(wire, "/chat/completions", body)[0].get("message")
+    return message if isinstance(message, dict) else None
+
+
+class NoChoices(ModelError):
+    """The server answers, and its answers hold nothing."""
+
+
+def chosen(wire: Wire, path: str, body: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any]:
+    """The first choice of an answer and the whole answer; one without choices is no answer, and is asked for again."""
+    for _ in range(EMPTY_TRIES):
+        whole = wire.post(path, body)
+        found = choice(whole)
+        if found is not None:
+            return found, whole
+    raise NoChoices(
+        f"{wire.base} answers without any choices. It does not keep to the protocol, or is overloaded. Try again; answers so far are kept."
+    )
 
 
 def choice(answer: Any) -> Mapping[str, Any] | None:
@@ -106,8 +152,7 @@ def _has_top(written: Mapping[str, Any] | None) -> bool:
 def by_echo(wire: Wire, model: str, text: str) -> Tokens | None:
     """OpenAI's way: the prompt comes back with its log-probabilities."""
     body = {"model": model, "prompt": text, "max_tokens": 0, "temperature": 0, "logprobs": 1, "echo": True}
-    found = choice(wire.post("/completions", body))
-    logprobs = found.get("logprobs") if found else None
+    logprobs = _looked_up(wire, body, "logprobs")
     if not isinstance(logprobs, dict):
         return None
     tokens, values = logprobs.get("tokens"), logprobs.get("token_logprobs")
@@ -117,13 +162,20 @@ def by_echo(wire: Wire, model: str, text: str) -> Tokens | None:
 def by_prompt_logprobs(wire: Wire, model: str, text: str) -> Tokens | None:
     """vLLM's way: a list with a table a token, the token itself among others."""
     body = {"model": model, "prompt": text, "max_tokens": 1, "temperature": 0, "prompt_logprobs": 0}
-    found = choice(wire.post("/completions", body))
-    listed = found.get("prompt_logprobs") if found else None
+    listed = _looked_up(wire, body, "prompt_logprobs")
     if not isinstance(listed, list):
         return None
     own = [next(iter(one.values()), None) if isinstance(one, dict) else None for one in listed]
     words = [str(one.get("decoded_token", "")) if isinstance(one, dict) else "" for one in own]
     return _tokens(words, [one.get("logprob") if isinstance(one, dict) else None for one in own])
+
+
+def _looked_up(wire: Wire, body: Mapping[str, Any], name: str) -> Any:
+    """A field of the first choice; a server may give no choice where it has nothing to write."""
+    try:
+        return chosen(wire, "/completions", body)[0].get(name)
+    except NoChoices:
+        return None
 
 
 def _tokens(tokens: Any, values: Any) -> Tokens | None:
@@ -147,12 +199,12 @@ def covers(found: Tokens | None, text: str) -> bool:
     return joined.strip() == text.strip() or (bool(rest.strip()) and text.strip().endswith(rest.strip()) and len(rest) >= len(text) / 2)
 
 
-def _scores(wire: Wire, model: str, way: str) -> bool:
-    """Whether a known sentence comes back token by token, likelier than its words shuffled."""
+def _scored(wire: Wire, model: str, way: str) -> Tokens | None:
+    """A known sentence, if it comes back token by token, likelier than its words shuffled."""
     sentence, shuffled = (_try(partial(SCORING[way], wire, model, text)) for text in (SENTENCE, SHUFFLED))
     if not covers(sentence, SENTENCE) or not covers(shuffled, SHUFFLED):
-        return False
-    return _mean(sentence) > _mean(shuffled)
+        return None
+    return sentence if _mean(sentence) > _mean(shuffled) else None
 
 
 def _mean(found: Tokens) -> float:

@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from stereometer.backends.budget import Budget, budget_of, guessed
-from stereometer.backends.probe import SCORING, Found, Tokens, choice, covers, probe
+from stereometer.backends.probe import SCORING, Found, Tokens, chosen, covers, probe
 from stereometer.backends.wire import Closed, TooLong, Wire, shown
 from stereometer.errors import BudgetSpent, ModelError, UsageError
 from stereometer.types import (
@@ -27,8 +27,6 @@ from stereometer.types import (
 
 VERSION = "2"
 """1 sent no top_p: its answers were drawn as the server liked."""
-EMPTY_TRIES = 3
-"""How often an answer without a choice is asked for again."""
 
 
 def open_server(spec: str, options: Mapping[str, Any] | None = None) -> Server:
@@ -129,14 +127,8 @@ class Server:
 
     def _written(self, request: Generate) -> tuple[Answer, tuple[int, int]]:
         path, body = self._body(request)
-        for _ in range(EMPTY_TRIES):
-            whole = self.wire.post(path, body)
-            found = choice(whole)
-            if found is not None:
-                return _text(found), _used(whole, request)
-        raise ModelError(
-            f"{self.wire.base} answers without any choices. It does not keep to the protocol, or is overloaded. Try again; answers so far are kept."
-        )
+        found, whole = chosen(self.wire, path, body)
+        return _text(found), _used(whole, request)
 
     def _body(self, request: Generate) -> tuple[str, dict[str, Any]]:
         common: dict[str, Any] = {
