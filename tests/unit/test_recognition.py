@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import re
+from array import array
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +17,15 @@ from stereometer import api, asking
 from stereometer.backends.fake import Fake
 from stereometer.benchmarks.comments import Columns, Comment, read_own
 from stereometer.errors import DataError, UsageError
-from stereometer.measures.recognition import metrics, misspelling
+from stereometer.measures.recognition import likelihood, metrics, misspelling
 from stereometer.measures.recognition.measure import Asking, recognition
 from stereometer.measures.recognition.misspelling import edited, holds
 from stereometer.measures.recognition.prompts import Prompts
 from stereometer.measures.recognition.questions import Example, Question, Sampling, questions
 from stereometer.measures.recognition.reading import Reader, first_clear, in_scope
 from stereometer.measures.recognition.settings import FEW_SHOT_MIXED, FEW_SHOT_SINGLE, MIXED_INSTRUCTION, ONE_SHOT, SETTINGS, ZERO_SHOT
-from stereometer.types import FILTERED, TOO_LONG, Answer, Score, Settings
+from stereometer.runner import Tally, computed
+from stereometer.types import FILTERED, TOO_LONG, Answer, Encoding, Score, Settings, Skip
 from tests.unit.commands import call
 
 COMMENT = Comment("row-1", "The {bread} is stale.", {"rude": 1.0}, 1)
@@ -569,6 +572,43 @@ def test_paper_needs_the_comments_that_its_examples_are_numbered_by(setting: obj
     assert len(questions(setting, comments(needed), how)) == 8
     with pytest.raises(DataError, match=f"There are {needed - 1} comments called {word}, and {needed} are needed"):
         questions(setting, comments(needed - 1), how)
+
+
+class Unsure(Fake):
+    """Fake, for which one comment in four cannot be cut into tokens."""
+
+    def encode(self, text: str, second: str | None = None) -> Encoding:
+        if re.search(r"Sentence \d*[048]\.", text):
+            raise Skip("token-boundary")
+        return super().encode(text, second)
+
+
+@pytest.mark.parametrize(("coverage", "known"), [(0.5, True), (0.9, False)])
+def test_a_label_word_that_cannot_be_scored_costs_only_the_likelihood(coverage: float, known: bool) -> None:
+    how, model = Asking(repeats=3, likelihood=True), Unsure()
+    measure = recognition(ZERO_SHOT, model, "sound", how)
+    items = [
+        Question(Comment(f"row-{at}", f"Sentence {at}.", {}, at), "rude" if at % 2 else "not-rude", ("rude", "not-rude"), "rude")
+        for at in range(20)
+    ]
+    with api.opened_cache(False) as cache:
+        scores = list(computed(items, measure, model, cache, Tally()))
+    assert all(len(one.answers) == 3 and one.skipped is None for one in scores)
+    assert sum(likelihood.preferred(one) is None for one in scores) == 6
+    found = {one.name: one for one in measure.summarize(scores, Settings(resamples=100, coverage=coverage)) if not one.slice}
+    assert (found["accuracy"].n, found["accuracy"].asked, found["accuracy"].value is None) == (60, 60, False)
+    assert (found["likelihood_accuracy"].n, found["likelihood_accuracy"].asked) == (14, 20)
+    assert (found["readings_agree"].n, found["readings_agree"].asked) == (42, 60)
+    assert found["likelihood_accuracy"].skipped == {likelihood.UNSCORED: 6}
+    assert (found["likelihood_accuracy"].value is not None) == known
+    if not known:
+        assert "only 14 of 20 questions have likelihoods" in str(found["likelihood_accuracy"].why)
+
+
+def test_a_server_that_does_not_score_a_label_word_leaves_the_others_unread() -> None:
+    row = ({"logprob": array("d", [-1.0])},)
+    assert likelihood.logprobs(YES_NO, [Answer(row), Answer((), end="token-boundary")]) == {}
+    assert likelihood.logprobs(YES_NO, [Answer(row), Answer(row)]) == {"logprob rude": -1, "logprob not-rude": -1}
 
 
 def test_misspellings_on_comments_of_ones_own(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from stereometer.measures.coverage import Asked
@@ -14,9 +15,12 @@ PREFIX = "logprob "
 
 
 def requests(prompt: str, words: Mapping[str, str], backend: Backend) -> Sequence[Request]:
-    """Each label word after the prompt: as token ids where the model has them, otherwise as text."""
+    """Each label word after the prompt: as token ids where the model has them, otherwise as text; none where one cannot be scored."""
     after = [Continuation(prompt, word) for word in words.values()]
-    return [_tokens(one, backend) for one in after] if CausalTokens.kind in backend.supports else after
+    try:
+        return [_tokens(one, backend) for one in after] if CausalTokens.kind in backend.supports else after
+    except Skip:
+        return []
 
 
 def _tokens(after: Continuation, backend: Backend) -> CausalTokens:
@@ -29,6 +33,9 @@ def _tokens(after: Continuation, backend: Backend) -> CausalTokens:
 
 
 def logprobs(words: Mapping[str, str], answers: Sequence[Answer]) -> Mapping[str, float]:
+    """By label; none where one has no answer, since the likeliest of the others says nothing."""
+    if not answers or not all(answer.rows for answer in answers):
+        return {}
     return {f"{PREFIX}{label}": sum(answer.column("logprob")) for label, answer in zip(words, answers, strict=True)}
 
 
@@ -38,15 +45,14 @@ def preferred(score: Score) -> str | None:
     return max(found, key=found.__getitem__) if found else None
 
 
+UNSCORED = "a label word has no likelihood"
+
+
 def summarize(scores: Sequence[Score], settings: Settings) -> list[Estimate]:
     """How often the likeliest label is right, and how often an answer that was written agrees with it."""
-    known = [score for score in scores if preferred(score) is not None]
-    if not known:
-        return []
-    names = categories(scores)
-    parts: list[tuple[Slice, list[Score]]] = [({}, known)]
-    if not any(is_mixed(score) for score in known):
-        parts += [({"category": name}, [score for score in known if score.slices["category"] == name]) for name in names]
+    parts: list[tuple[Slice, list[Score]]] = [({}, list(scores))]
+    if not any(is_mixed(score) for score in scores):
+        parts += [({"category": name}, [one for one in scores if one.slices["category"] == name]) for name in categories(scores)]
     return [one for slice_, part in parts for one in _estimates(slice_, part, settings)]
 
 
@@ -55,9 +61,22 @@ def _estimates(slice_: Slice, scores: Sequence[Score], settings: Settings) -> li
     same: dict[str, list[float]] = {}
     for score in scores:
         comment, best = score.slices["comment"], preferred(score)
-        right.setdefault(comment, []).append(float(best == score.slices["gold"]))
-        same.setdefault(comment, []).extend(float(given["label"] == best) for given in score.answers if "label" in given)
+        if best is not None:
+            right.setdefault(comment, []).append(float(best == score.slices["gold"]))
+            same.setdefault(comment, []).extend(float(given["label"] == best) for given in score.answers if "label" in given)
     return [
-        ratio("likelihood_accuracy", slice_, right, Asked(len(scores)), settings, 100.0),
-        ratio("readings_agree", slice_, same, asked(scores), settings, None),
+        ratio("likelihood_accuracy", slice_, right, _questions(scores), settings, 100.0, "questions have likelihoods"),
+        ratio("readings_agree", slice_, same, _answers(scores), settings, None),
     ]
+
+
+def _questions(scores: Sequence[Score]) -> Asked:
+    """Questions asked, and those whose labels cannot be told apart."""
+    return Asked(len(scores), Counter(score.skipped or UNSCORED for score in scores if preferred(score) is None))
+
+
+def _answers(scores: Sequence[Score]) -> Asked:
+    """Answers asked for; those that could be read have nothing to agree with where their question has no likelihoods."""
+    found = asked(scores)
+    found.skipped.update(UNSCORED for score in scores if preferred(score) is None for given in score.answers if "label" in given)
+    return found

@@ -105,7 +105,7 @@ class Recognition:
         found = list(scores)
         if self.setting is MISSPELLING:
             return misspelling.summarize(found, settings)
-        return metrics.summarize(found, settings) + likelihood.summarize(found, settings)
+        return metrics.summarize(found, settings) + (likelihood.summarize(found, settings) if self.how.likelihood else [])
 
 
 def scored(item: Question, given: Sequence[Mapping[str, str]], derived: Mapping[str, float] | None = None) -> Score:

@@ -169,10 +169,10 @@ def asked(scores: Iterable[Score]) -> Asked:
     return found
 
 
-def shortfall(answered: Asked, settings: Settings) -> str | None:
-    """Why there is no score; what is counted are answers."""
+def shortfall(answered: Asked, settings: Settings, counted: str = "answers could be read") -> str | None:
+    """Why there is no score, in the words for what is counted."""
     why = answered.shortfall(settings)
-    return why and why.replace(" items were answered", " answers could be read")
+    return why and why.replace("items were answered", counted)
 
 
 def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
@@ -296,11 +296,12 @@ def _agreement(slice_: Slice, scores: Sequence[Score], answered: Asked, settings
 
 
 def ratio(
-    name: str, slice_: Slice, by_comment: Mapping[str, Sequence[float]], answered: Asked, settings: Settings, ideal: float | None
-) -> Estimate:
+    name: str, slice_: Slice, by_comment: Mapping[str, Sequence[float]], answered: Asked, settings: Settings, ideal: float | None,
+    counted: str = "answers could be read",
+) -> Estimate:  # fmt: skip
     """A mean over what is known of comments, in percent, comments resampled."""
     known = [values for values in by_comment.values() if values]
-    why = shortfall(answered, settings) or (None if known else "no answer could be read")
+    why = shortfall(answered, settings, counted) or (None if known else "no answer could be read")
     if why is not None:
         return replace(_empty(name, slice_, answered, why), ideal=ideal)
     sums, sizes = np.array([sum(values) for values in known]), np.array([len(values) for values in known])
