@@ -6,6 +6,7 @@ import json
 from array import array
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from stereometer.analysis.items import votes_for, words_of
 from stereometer.benchmarks.pairs import Pair
 from stereometer.benchmarks.stereoset import Candidate, Cat
 from stereometer.errors import UsageError
+from stereometer.hygiene.audit import audit
 from stereometer.types import Answer, Encoding, ModelCard, Request, Settings
 from tests.unit.little import little_stereoset, pairs_file
 
@@ -158,6 +160,16 @@ def test_a_run_on_other_items_is_refused(tmp_path: Path) -> None:
     api.run(str(pairs), model="fake", resamples=100, out=tmp_path / "run", keep_cache=False)
     with pytest.raises(UsageError, match="measured on other items"):
         analyze("starter", run_folders=[tmp_path / "run"], settings=QUICK)
+
+
+@pytest.mark.parametrize("look", [analyze, audit])
+def test_a_run_on_items_of_another_shape_is_refused(look: Any, tmp_path: Path) -> None:
+    """StereoSet's pairs are the same data; what is analysed are its CATs."""
+    dev = little_stereoset(tmp_path / "dev.json", 12)
+    options = {"data": dev, "resamples": 100, "out": tmp_path / "run", "keep_cache": False, "coverage": 0.0}
+    api.run("stereoset", model="fake", measures=["pair-sentence-likelihood"], **options)
+    with pytest.raises(UsageError, match="does not read the cat items"):
+        look("stereoset", data=dev, run_folders=[tmp_path / "run"], settings=QUICK)
 
 
 def test_from_python() -> None:

@@ -106,6 +106,10 @@ def check_same(benchmark: Benchmark, result: Result, folder: Path) -> None:
         raise UsageError(
             f"{folder} was measured on other items ({result.benchmark}, content {result.data['digest'][:12]}). These are {benchmark.name}, content {benchmark.digest[:12]}. Name its own data with --data."
         )
+    if shape_of(result) not in benchmark.sentence_shapes():
+        raise UsageError(
+            f"{folder} was measured with {result.measure}, which does not read the {' or '.join(benchmark.sentence_shapes())} items looked at here. Its numbers are of items of another shape. Name a run of another measure."
+        )
 
 
 def _judge(model: str, options: Mapping[str, Any] | None, language: str) -> tuple[Backend | None, str]:
@@ -164,8 +168,10 @@ def _shape(
     )
 
 
-def shape_of(result: Result) -> str:
-    return "cat" if any(one.name == "ss" for one in result.estimates) else "pair"
+def shape_of(result: Result) -> str | None:
+    """Told by the main metric; None for a run on neither CATs nor pairs."""
+    names = {one.name for one in result.estimates}
+    return next((shape for name, shape in (("ss", "cat"), ("pair_preference", "pair")) if name in names), None)
 
 
 def _of_run(folder: Path, result: Result, items: Sequence[Kind], ends: int, settings: Settings) -> OfRun:
