@@ -20,7 +20,7 @@ from stereometer.measures.recognition.questions import NEITHER, STUDY_SIZE, Ques
 from stereometer.measures.recognition.reading import Reader, in_scope
 from stereometer.measures.recognition.settings import MISSPELLING, Setting, setting_of
 from stereometer.runner import Tally, Task, finish, limited
-from stereometer.types import Backend, ModelCard, Score, Settings, Variant, digest_of
+from stereometer.types import UNWRITTEN, Backend, ModelCard, Score, Settings, Variant, digest_of
 
 SLIP = "As printed: the overall F1 has the recall of one category in its numerator (f1_harmonic is the right one), and *_sd, the standard deviation over repeats, is what the study calls standard error."
 """The two slips of the study, reproduced only under `paper`."""
@@ -311,13 +311,35 @@ def _in_turn(rows: Sequence[Mapping[str, str]], order: Mapping[str, int], path: 
 # ------------------------------------------------------------------------------------ what was said
 
 
-def out_of_scope(scores: Iterable[Score]) -> list[tuple[str, int]]:
+def out_of_scope(scores: Iterable[Score], setting: Setting | None = None) -> list[tuple[str, int]]:
     """Answers that are none of the words asked for, with counts, the most frequent first (the study's Table 5)."""
     found = list(scores)
-    golds = {score.slices["gold"] for score in found}
-    words = ["yes", "no", NEITHER, *golds, *(gold.replace("not-", "not ", 1) for gold in golds)]
-    counts = Counter(_first_line(given["text"]) for score in found for given in score.answers if not in_scope(given["text"], words))
+    labels = dict.fromkeys([NEITHER, *(score.slices["gold"] for score in found)])
+    counts = Counter(
+        _first_line(given["text"])
+        for score in found
+        for given in score.answers
+        if _was_written(given) and not in_scope(given["text"], _words_for(score, labels, setting))
+    )
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _was_written(given: Mapping[str, str]) -> bool:
+    """Not where the prompt was too long or a filter held the answer back."""
+    return bool(given["text"].strip()) or given.get("skipped") not in UNWRITTEN
+
+
+def _words_for(score: Score, labels: Iterable[str], setting: Setting | None) -> list[str]:
+    """The words that a question asks for. A score does not name its setting: its category and its examples do, but for replayed answers."""
+    category = score.slices.get("category")
+    if category is None:
+        return list(labels)
+    own, yes_no = [category, f"not-{category}", f"not {category}"], ["yes", "no"]
+    if setting is not None:
+        return own if setting.words else yes_no
+    if any("repeat" in given for given in score.answers):
+        return own + yes_no
+    return own if f"not-{category}=" in score.texts.get("examples", "") else yes_no
 
 
 def _first_line(text: str) -> str:
