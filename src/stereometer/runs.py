@@ -83,6 +83,8 @@ def _finished(folder: Path) -> Result | None:
 def load_result(path: Path) -> Result:
     """A stored result, from its folder or its result.json."""
     file = path / RESULT if path.is_dir() else path
+    if not path.exists():
+        raise DataError(f"There is no {path}. A stored run is a folder that `run` or `replay` wrote. Check the path.")
     if not file.exists():
         raise DataError(f"{path} holds no {RESULT}. It is not a run, or the run did not finish. Run it again; it goes on where it stopped.")
     value = read_json(file)

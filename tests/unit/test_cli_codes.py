@@ -91,7 +91,7 @@ def test_5_a_value_that_is_not_there_misses_every_bar(tmp_path: Path) -> None:
 def test_2_a_bar_for_something_not_measured(tmp_path: Path) -> None:
     said = call(*run(tmp_path, "--require", "icat>=70"))
     assert said.code == 2
-    assert "which was not measured" in said.err
+    assert "which is not measured here" in said.err
 
 
 def test_5_with_json_still_prints_json_alone(tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ def test_runs_are_found_one_level_down(tmp_path: Path) -> None:
         stored(tmp_path / name)
     assert runs.runs_in(tmp_path) == [tmp_path / "a", tmp_path / "b"]
     assert runs.runs_in(tmp_path / "a") == [tmp_path / "a"]
-    with pytest.raises(DataError, match="holds no"):
+    with pytest.raises(DataError, match="There is no"):
         runs.runs_in(tmp_path / "nowhere")
 
 

@@ -101,6 +101,11 @@ def sign_flip_p(differences: Floats, signs: Floats) -> Floats:
     return found
 
 
+def least_p(templates: int) -> float:
+    """The smallest p that so many templates can give: few of them cannot stand out among many cells."""
+    return 1 / 2**templates if templates <= ENUMERABLE else 1 / (FLIPS + 1)
+
+
 def _signs(templates: int, rng: np.random.Generator) -> Floats:
     """Every choice of signs, or the one that was found and some drawn by lot."""
     if templates <= ENUMERABLE:

@@ -138,7 +138,9 @@ def _print_emergent(out: Console, direction: str, result: Result) -> None:
 
     cells = result.estimate("emergent_cells", direction=direction)
     side = "above the larger part" if direction == "above" else "below the smaller part"
-    out.print(f"\n[bold]Traits that emerge, {side}[/]: {cells.value:.0f} of {cells.n} beyond noise (false-discovery rate 0.05)")
+    out.print(
+        f"\n[bold]Traits that emerge, {side}[/]: {cells.value:.0f} of {cells.n} beyond noise (false-discovery rate 0.05; {str(cells.interval).rpartition('; ')[2]})"
+    )
     table = _table("pair", "adjective", f"beyond both (the {SHOWN} largest)", "p", "adjusted", "says")
     listed = [one for one in result.estimates if one.name == "emergence" and one.slice["direction"] == direction]
     for one in listed[:SHOWN]:

@@ -19,6 +19,7 @@ from stereometer.cache import Cache
 from stereometer.cli.guard import say
 from stereometer.cli.tables import console, print_json, rows_table
 from stereometer.errors import DataMissing
+from stereometer.measures.recognition.settings import SETTINGS
 
 
 def list_command(json: bool) -> None:
@@ -31,6 +32,7 @@ def list_command(json: bool) -> None:
         "measures": catalog.names("measure"),
         "models": [*catalog.names("model"), *catalog.names("backend")],
         "baselines": catalog.names("system"),
+        "settings": list(SETTINGS),
     }
     if json:
         print_json(found)
@@ -39,8 +41,8 @@ def list_command(json: bool) -> None:
     for name, card in cards.items():
         table.add_row(name, card.title, ", ".join(f"{count} {shape}" for shape, count in card.counts.items()), card.licence)
     console().print(table)
-    for kind in ("measures", "models", "baselines"):
-        console().print(f"\n[bold]{kind}[/]: {', '.join(found[kind])}")
+    for kind, words in {"measures": "", "models": "", "baselines": "", "settings": " of `ask`"}.items():
+        console().print(f"\n[bold]{kind}[/]{words}: {', '.join(found[kind])}")
 
 
 def show_command(name: str, data: Path | None, json: bool) -> None:

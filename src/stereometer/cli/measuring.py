@@ -48,6 +48,16 @@ def bars(texts: Sequence[str]) -> list[Bar]:
     return found
 
 
+def bearing(jobs: Sequence[api.Job], wanted: Sequence[Bar]) -> Sequence[api.Job]:
+    """The jobs, where they will give what bars are set for."""
+    for name, _, _ in wanted:
+        shape = "cat-" if name in AVERAGES else "pair-"
+        if not any(job.task.measure.startswith(shape) for job in jobs):
+            given = ", ".join(dict.fromkeys(job.task.measure for job in jobs))
+            raise UsageError(f"--require names '{name}', which is not measured here. The measures are {given}. Leave the bar out.")
+    return jobs
+
+
 def check(results: Sequence[Result], wanted: Sequence[Bar]) -> None:
     """Raises where an overall value misses a bar, or where there is no such value to hold it against."""
     for name, operator, bar in wanted:
@@ -86,10 +96,11 @@ def run_command(
 ) -> None:  # fmt: skip
     wanted, settings = bars(asked.require), asked.settings
     api.check_names(models, measures)
+    opened = (api.open_model(name, asked.seed, options) for name in models)
     jobs = (
         job
-        for name in models
-        for job in api.jobs(benchmarks, api.open_model(name, asked.seed, options), measures, settings, data, limit, within_word, choice)
+        for model in opened
+        for job in bearing(list(api.jobs(benchmarks, model, measures, settings, data, limit, within_word, choice)), wanted)
     )
     if dry_run:
         print_plans([dry(job) for job in jobs], asked.json)
@@ -103,7 +114,7 @@ def run_command(
     else:
         print_results(results)
     for one in finished:
-        say(f"Stored in {one.folder}")
+        say(f"Stored in {one.folder}" + (f" ({one.result.measure})" if len(finished) > 1 else ""))
     check(results, wanted)
 
 
