@@ -103,6 +103,17 @@ def test_every_variant_by_hand(name: str, variant: Any) -> None:
             assert score.values[pole] == pytest.approx(median(expected(name, variant, item, one) for one in words))
 
 
+@pytest.mark.parametrize(
+    ("one", "variant", "same"), [(ILPS, "sound", ILPS_STAR), (ILPS, "paper", ILPS_STAR), (CAUSAL_ILPS, "paper", CAUSAL_SET)]
+)
+def test_where_the_first_piece_counts_later_ones_are_not_asked(one: Any, variant: Any, same: Any) -> None:
+    """Of science-oriented three pieces are read by others, one by this."""
+    item = next(item for item in ITEMS if item.trait.right == "science-oriented" and item.frame.ends_with_trait)
+    few, many = (set(binder(Fake(), variant).plan(item)["right"]) for binder in (one, same))
+    assert few < many
+    assert variant == "paper" or (len(few), len(many)) == (2, 6)
+
+
 def pieces(*distances: float) -> list[dict[str, float]]:
     return [{"distance": one} for one in distances]
 

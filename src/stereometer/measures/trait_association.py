@@ -106,6 +106,10 @@ class Method:
     def causal(self) -> bool:
         return self.kind == NextTokens.kind
 
+    def first_only(self, variant: Variant) -> bool:
+        """Whether later pieces are not read, and so need not be asked."""
+        return self.formulas[variant] is first_piece
+
     def lacks(self, backend: Backend) -> list[str]:
         return [name for name in (self.kind, *self.columns) if name not in backend.supports]
 
@@ -130,6 +134,7 @@ class TraitAssociation:
         self.name = f"{name}@1"
         self.formula = method.formulas[variant]
         self.causal = method.causal
+        self.pieces_read = 1 if method.first_only(variant) else None
         self.synonyms = variant == "paper"
         self.reader = reader
 
@@ -155,21 +160,20 @@ class TraitAssociation:
             raise Skip(NOT_LAST)
         for word in self._words(item, pole):
             for reading in (self.reader.group(item), self.reader.prior(item)):
-                yield from _readable(reading, word)
+                yield from self._read(reading, word)
 
     def _word(self, item: TraitItem, word: str, rows: Mapping[Request, Row]) -> float:
         group, prior = (
-            [{name: column[piece.place] for name, column in rows[piece.request].items()} for piece in _readable(reading, word)]
+            [{name: column[piece.place] for name, column in rows[piece.request].items()} for piece in self._read(reading, word)]
             for reading in (self.reader.group(item), self.reader.prior(item))
         )
         return self.formula(group, prior)
 
-
-def _readable(reading: Reading, word: str) -> tuple[Piece, ...]:
-    found = reading[word]
-    if isinstance(found, str):
-        raise Skip(found)
-    return found
+    def _read(self, reading: Reading, word: str) -> tuple[Piece, ...]:
+        found = reading[word]
+        if isinstance(found, str):
+            raise Skip(found)
+        return found[: self.pieces_read]
 
 
 @dataclass(frozen=True)
