@@ -183,6 +183,25 @@ def test_a_layer_whose_matrix_does_not_give_its_logits_is_not_believed(zoo: Zoo)
     assert output_layer(backend.split) is not None
 
 
+@pytest.mark.parametrize("name", ["gpt2", "bert"])
+@pytest.mark.parametrize(
+    ("after", "believed"),
+    [
+        pytest.param(lambda logits: 30 * torch.tanh(logits / 30), True, id="soft cap"),
+        pytest.param(lambda logits: logits * 0.25, True, id="scale"),
+        pytest.param(lambda logits: logits + 0.05 * logits.std() * torch.linspace(-1, 1, logits.shape[-1]), False, id="bias"),
+        pytest.param(lambda logits: -logits, False, id="turned round"),
+    ],
+)
+def test_what_comes_after_the_layer_must_keep_the_order(zoo: Zoo, name: str, after: Any, believed: bool, monkeypatch: Any) -> None:
+    from stereometer.backends.output_layer import output_layer
+
+    split = zoo.backend(name).split
+    head = split.head
+    monkeypatch.setattr(split, "head", lambda rows: after(head(rows)))
+    assert (output_layer(split) is not None) == believed
+
+
 def test_families_are_told_apart(zoo: Zoo) -> None:
     with pytest.raises(ModelError, match=r"cannot answer set. It needs a model that fills in masks"):
         SET(zoo.backend("gpt2"), "sound")

@@ -1,8 +1,8 @@
 """The last layer of a language model: what it is given, what it gives, and whether it is what it seems.
 
 SeT asks how far this layer's matrix must move. The layer is found by watching which linear layer as wide as the vocabulary
-the head calls last, and believed only where its weight and bias, multiplied anew, give what it gave. Whatever comes after it
-(a soft cap, a scale) is not part of the distance.
+the head calls last, and believed only where its weight and bias, multiplied anew, give what it gave, and where what comes after
+it (a soft cap, a scale) keeps the order of all its logits. That is not part of the distance; a bias added later would be.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class OutputLayer:
 
     @torch.inference_mode()
     def holds(self, rows: Tensor) -> bool:
-        """Whether weight and bias, multiplied anew, give this layer's output."""
+        """Whether weight and bias, multiplied anew, give this layer's output, and the model's logits rise with it."""
         with watched(self.layer) as seen:
             logits = self.split.head(rows)
         if seen.given is None or seen.made is None:
@@ -75,13 +75,14 @@ class OutputLayer:
         size = float(anew.abs().max())
         coarse = max(TOLERANCE, 8 * float(torch.finfo(seen.made.dtype).eps))
         right = bool(torch.allclose(anew, seen.made.double(), rtol=0, atol=coarse * size))
-        return right and seen.made.numel() == logits.numel() and _same_order(seen.made.reshape(logits.shape), logits)
+        return right and seen.made.numel() == logits.numel() and _rising(seen.made.reshape(logits.shape), logits, coarse)
 
 
-def _same_order(before: Tensor, after: Tensor) -> bool:
-    """What comes after the layer keeps the order of the logits: their top one stays the top one."""
-    top = before.argmax(-1, keepdim=True)
-    return bool((after.gather(-1, top) >= after.amax(-1, keepdim=True)).all())
+def _rising(before: Tensor, after: Tensor, coarse: float) -> bool:
+    """Whether in every row the model's logits rise, or stay, with the layer's: none lies below that of a smaller one."""
+    ordered = after.double().gather(-1, before.argsort(-1))
+    falls = ordered.cummax(-1).values - ordered
+    return bool((falls <= coarse * after.double().abs().amax(-1, keepdim=True)).all())
 
 
 @torch.inference_mode()
