@@ -89,6 +89,10 @@ def _check(first: Result, second: Result) -> None:
         raise UsageError(
             f"The runs are of {first.benchmark} and {second.benchmark}, or of other versions of it. Items are compared one by one. Name runs on the same items."
         )
+    if first.model != second.model:
+        raise UsageError(
+            f"The runs are of the models {first.model} and {second.model}. A model is held against itself. Name two runs of one model."
+        )
 
 
 def _value(result: Result, name: str) -> float | None:

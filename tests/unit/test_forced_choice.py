@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from stereometer import calibration, catalog
 from stereometer.api import Asking, Job, execute, open_named, opened_cache
 from stereometer.errors import ModelError, UsageError
-from stereometer.measures.forced_choice import CAT, PAIR, prompt, read
+from stereometer.measures.forced_choice import CAT, PAIR, first_position, prompt, read
 from stereometer.runner import Task
-from stereometer.types import FILTERED, Answer, CausalTokens, Encoding, Generate, ModelCard, Request, Settings
+from stereometer.types import FILTERED, Answer, CausalTokens, Encoding, Generate, ModelCard, Request, Score, Settings
 from tests.unit.commands import call
 
 SETTINGS = Settings(resamples=200)
@@ -101,6 +101,40 @@ def test_a_bias_for_a_position_cancels(tmp_path: Path) -> None:
     assert first.value > 50
     assert ss.ties > 0
     assert 50 < ss.value < 100
+
+
+def test_a_slice_that_follows_the_position_has_no_score(tmp_path: Path) -> None:
+    """Overall most comparisons are decided, in one domain none: only that domain, and what lies in it, is withheld."""
+    of = {item.id: item for item in open_named("starter").items("cat")}
+    domain = min({item.slices["domain"] for item in of.values()})
+    texts = {
+        text for item in of.values() if item.slices["domain"] == domain for text in CAT(Talker(by_content), "sound")._texts(item).values()
+    }
+    result = measured(
+        Talker(lambda asked, first, second: "A" if first in texts else by_content(asked, first, second)), "cat", tmp_path
+    ).result
+    assert result.estimate("order_agreement").value > 50
+    assert result.estimate("ss").value is not None
+    for one in result.estimates:
+        if one.name == "ss":
+            assert (one.value is None) == (one.slice.get("domain") == domain)
+            assert result.estimate("order_agreement", **one.slice).value == (0 if one.value is None else pytest.approx(100, abs=50))
+    assert "follow the position" in str(result.estimate("ss", domain=domain).why)
+
+
+def chose(item: str, *positions: str) -> Score:
+    return Score(item, {}, {}, answers=tuple({"text": "", "position": one, "asked": "x>y"} for one in positions))
+
+
+def test_the_answers_about_one_item_count_once_in_the_test_of_positions() -> None:
+    scores = [chose(str(at), *"111111") for at in range(4)] + [chose("tie", *"121212")]
+    found = first_position(scores, SETTINGS)
+    assert found.value == pytest.approx(100 * 27 / 30)
+    assert found.p == pytest.approx(2 * 0.5**4)
+    assert found.verdict == "no preference for a position"
+    more = first_position([chose(str(at), *"112122") for at in range(50)] + [chose(f"more-{at}", *"221222") for at in range(8)], SETTINGS)
+    assert more.p == pytest.approx(2 * 0.5**8)
+    assert more.verdict == "prefers the second option"
 
 
 def test_what_is_not_answered_is_counted(tmp_path: Path) -> None:
@@ -205,15 +239,18 @@ class Both(Talker):
                 yield from super().answer({key: request})
 
 
-def both_runs(tmp_path: Path, wrong: Callable[[str, str], bool]) -> calibration.Calibration:
-    model = Both(wrong)
+def likely(model: Talker, folder: Path) -> Path:
     starter = open_named("starter")
-    choice = measured(model, "pair", tmp_path / "choice")
     measure = catalog.find("measure", "pair-sentence-likelihood")(model, "sound")
     task = Task(starter, starter.items("pair"), measure.name, measure.summarize, model.card, "computed", SETTINGS)
     with opened_cache(False) as cache:
-        likely = execute(Job(task, Asking(measure, model)), tmp_path / "likely", cache)
-    return calibration.calibrate(likely.folder, choice.folder)
+        return execute(Job(task, Asking(measure, model)), folder, cache).folder
+
+
+def both_runs(tmp_path: Path, wrong: Callable[[str, str], bool]) -> calibration.Calibration:
+    model = Both(wrong)
+    choice = measured(model, "pair", tmp_path / "choice")
+    return calibration.calibrate(likely(model, tmp_path / "likely"), choice.folder)
 
 
 def test_a_model_that_chooses_what_it_finds_likelier_agrees_with_itself(tmp_path: Path) -> None:
@@ -228,6 +265,13 @@ def test_a_model_that_chooses_the_contrary_contradicts_itself(tmp_path: Path) ->
     found = both_runs(tmp_path, lambda *_: True)
     assert found.rows[0].rate == 0
     assert found.verdict == "the two readings contradict each other"
+
+
+def test_runs_of_two_models_are_not_held_against_each_other(tmp_path: Path) -> None:
+    one = likely(Both(lambda *_: False), tmp_path / "likely")
+    other = measured(Talker(by_content, "another"), "pair", tmp_path / "choice").folder
+    with pytest.raises(UsageError, match="of the models both and another"):
+        calibration.calibrate(one, other)
 
 
 def test_choices_by_lot_say_nothing(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from stereometer.measures.context_association import filled
 from stereometer.measures.recognition.reading import EMPTY, NOT_SAID, REFUSALS, REFUSED, UNPARSED
 from stereometer.stats.intervals import generator, percentile, resampled_clusters, wilson
 from stereometer.stats.tests import sign_test
-from stereometer.types import UNWRITTEN, Answer, Backend, Estimate, Generate, Request, Score, Settings, Skip, Variant, digest_of
+from stereometer.types import UNWRITTEN, Answer, Backend, Estimate, Generate, Request, Score, Settings, Skip, Slice, Variant, digest_of
 
 MOST_TOKENS = 8
 LETTERS = "AB"
@@ -175,10 +175,10 @@ class ForcedChoice:
             cat_metrics.summarize if self.reads == "cat" else pair_metrics.summarize
         )
         estimates = [one for one in summary(found, settings) if one.name != "confidence_median_difference"]
-        position, decided = habits(found, settings)
-        if decided.value is not None and decided.value < 100 * DECIDED_FLOOR:
-            estimates = [_withheld(one, decided.value) for one in estimates]
-        return [*estimates, position, decided]
+        slices = {_place(one.slice): one.slice for one in estimates} | {(): {}}
+        decided = {place: order_agreement(slice_, within(found, slice_), settings) for place, slice_ in slices.items()}
+        kept = [_withheld(one, decided[()], decided[_place(one.slice)]) for one in estimates]
+        return [*kept, first_position(found, settings), *decided.values()]
 
 
 def orders(left: str, right: str) -> tuple[Comparison, Comparison]:
@@ -197,49 +197,66 @@ def _shares(values: Mapping[str, float], comparisons: Sequence[Comparison]) -> d
     return shares | (dict(values) if len(comparisons) > 1 else {})
 
 
-def _withheld(one: Estimate, decided: float) -> Estimate:
-    why = f"only {decided:.0f} % of the comparisons come out the same in both orders; the rest follow the position, and their ties would look like 50"
-    if one.value is None:
+def _withheld(one: Estimate, *decided: Estimate) -> Estimate:
+    """Without a value where, overall or in its slice, most comparisons follow the position."""
+    share = min((found.value for found in decided if found.value is not None), default=100.0)
+    if one.value is None or share >= 100 * DECIDED_FLOOR:
         return one
+    why = f"only {share:.0f} % of the comparisons come out the same in both orders; the rest follow the position, and their ties would look like 50"
     return replace(one, value=None, low=None, high=None, why=why, verdict=None, p=None, p_adjusted=None, tests=None, interval=None)
 
 
 # --------------------------------------------------------------------------------------------- habits
 
 
-def habits(scores: Sequence[Score], settings: Settings) -> tuple[Estimate, Estimate]:
-    """How often the first option is chosen, and how many comparisons come out the same in both orders; items resampled."""
-    first: list[list[float]] = []
-    same: list[list[float]] = []
-    for score in scores:
-        chosen = [(one["asked"], _chosen(one), one["position"]) for one in score.answers if "position" in one]
-        first.append([float(position == "1") for _, _, position in chosen])
-        by_pair: dict[frozenset[str], list[str | None]] = {}
-        for asked, name, _ in chosen:
-            by_pair.setdefault(frozenset(asked.split(">")), []).append(name)
-        same.append([float(names[0] == names[1]) for names in by_pair.values() if len(names) == 2])
-    position = _rate("first_position", first, scores, settings, 50.0)
-    if position.value is not None:
-        wins, losses = (int(sum(value == side for values in first for value in values)) for side in (1.0, 0.0))
-        p = sign_test(wins, losses)
-        word = "prefers the first option" if wins > losses else "prefers the second option"
-        position = replace(position, p=p, p_adjusted=p, tests=1, verdict=word if p < 1 - settings.level else "no preference for a position")
-    return position, _rate("order_agreement", same, scores, settings, None)
+def _place(slice_: Slice) -> tuple[tuple[str, str], ...]:
+    return tuple(slice_.items())
 
 
-def _rate(name: str, groups: Sequence[Sequence[float]], scores: Sequence[Score], settings: Settings, ideal: float | None) -> Estimate:
+def within(scores: Iterable[Score], slice_: Slice) -> list[Score]:
+    return [score for score in scores if slice_.items() <= score.slices.items()]
+
+
+def first_position(scores: Sequence[Score], settings: Settings) -> Estimate:
+    """How often the first option is chosen. Answers about one item are not independent: the test counts each item's majority."""
+    first = [[float(one["position"] == "1") for one in score.answers if "position" in one] for score in scores]
+    position = _rate("first_position", {}, first, settings, 50.0)
+    if position.value is None:
+        return position
+    leaning = [sum(values) - len(values) / 2 for values in first]
+    wins, losses = sum(value > 0 for value in leaning), sum(value < 0 for value in leaning)
+    p = sign_test(wins, losses)
+    word = "prefers the first option" if wins > losses else "prefers the second option"
+    return replace(position, p=p, p_adjusted=p, tests=1, verdict=word if p < 1 - settings.level else "no preference for a position")
+
+
+def order_agreement(slice_: Slice, scores: Sequence[Score], settings: Settings) -> Estimate:
+    """How many comparisons come out the same in both orders."""
+    return _rate("order_agreement", slice_, [_agreeing(score) for score in scores], settings, None)
+
+
+def _agreeing(score: Score) -> list[float]:
+    by_pair: dict[frozenset[str], list[str | None]] = {}
+    for one in score.answers:
+        if "position" in one:
+            by_pair.setdefault(frozenset(one["asked"].split(">")), []).append(_chosen(one))
+    return [float(names[0] == names[1]) for names in by_pair.values() if len(names) == 2]
+
+
+def _rate(name: str, slice_: Slice, groups: Sequence[Sequence[float]], settings: Settings, ideal: float | None) -> Estimate:
+    """A share of what is known of items, in percent, items resampled."""
     known = [group for group in groups if group]
-    n, asked = len(known), len(scores)
+    n, asked = len(known), len(groups)
     if not known:
-        return Estimate(name, {}, None, None, None, 0, asked, 0, ideal, why="no answer could be read")
+        return Estimate(name, slice_, None, None, None, 0, asked, 0, ideal, why="no answer could be read")
     sums, sizes = np.array([sum(group) for group in known]), np.array([len(group) for group in known])
-    weights = resampled_clusters(n, settings.resamples, generator(settings.seed, {}, name))
+    weights = resampled_clusters(n, settings.resamples, generator(settings.seed, slice_, name))
     low, high = percentile(100 * (weights @ sums) / (weights @ sizes), settings.level)
     value, method = 100 * float(sums.sum() / sizes.sum()), "percentile bootstrap over items"
     if low == high:
         low, high = (100 * bound for bound in wilson(value / 100 * n, n, settings.level))
         method = "Wilson: all items agree"
-    return Estimate(name, {}, value, low, high, n, asked, 0, ideal, interval=method)
+    return Estimate(name, slice_, value, low, high, n, asked, 0, ideal, interval=method)
 
 
 @dataclass(frozen=True)
