@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import random
-from copy import deepcopy
+from copy import copy, deepcopy
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ import transformers
 
 import stereometer
 from stereometer import api, catalog
-from stereometer.backends.next_sentence import Features, Head, HeadCard, NextSentence, Trained, add, load, read_pair, save
+from stereometer.backends.language_model import LanguageModel
+from stereometer.backends.next_sentence import Features, Head, HeadCard, NextSentence, Trained, add, load, read_pair, rounded, save
 from stereometer.errors import ModelError
 from stereometer.training import fine_tuning, next_sentence
 from stereometer.training.next_sentence import Recipe, accuracy, material, train
@@ -188,6 +190,62 @@ def test_gradients_in_parts_are_the_gradients_of_the_whole(zoo: Zoo, tmp_path: P
         gradients.append({name: one.grad for name, one in features.trunk.named_parameters() if one.grad is not None})
     assert len(gradients[0]) > 10
     assert all(torch.allclose(value, gradients[1][name], atol=1e-6) for name, value in gradients[0].items())
+
+
+def test_a_head_keeps_means_and_scales_beyond_float16(zoo: Zoo, tmp_path: Path) -> None:
+    trained = untrained(zoo.backend("bert"), "mean")
+    trained.head.mean[0], trained.head.scale[1] = 1e6, 1e-8
+    save(trained, tmp_path / "head")
+    again = load(tmp_path / "head").head
+    assert torch.equal(again.mean, trained.head.mean)
+    assert torch.equal(again.scale, trained.head.scale)
+    assert torch.equal(again.dense.weight, trained.head.dense.weight.half().float())
+    assert all(torch.equal(value, again.state_dict()[name]) for name, value in rounded(trained.head).state_dict().items())
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), 1e6])
+def test_a_head_that_is_not_finite_is_not_written(zoo: Zoo, tmp_path: Path, number: float) -> None:
+    trained = untrained(zoo.backend("bert"), "mean")
+    with torch.no_grad():
+        trained.head.out.weight[0, 0] = number
+    with pytest.raises(ModelError, match=r"head.out.weight has numbers that are not finite in float16"):
+        save(trained, tmp_path / "head")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_what_is_judged_is_what_is_written(zoo: Zoo, tmp_path: Path, full: bool) -> None:
+    backend, recipe = zoo.backend("bert"), Recipe(pairs=100, epochs=1, pooling="mean", full=full)
+    card = train(backend, write_text(tmp_path / "text"), tmp_path / "head", recipe, silent)
+    judged = NextSentence(backend, load(tmp_path / "head"))
+    held_out = material(tmp_path / "text", recipe, backend).held_out
+    right = [(odds > 0) == bool(follows) for odds, follows in zip(judged.logodds(held_out.pairs), held_out.follows, strict=True)]
+    assert card.accuracy["value"] == pytest.approx(np.mean(right))
+
+
+class Embedded(torch.nn.Module):
+    """The plainest trunk."""
+
+    def __init__(self, vocabulary: int) -> None:
+        super().__init__()
+        self.embedding = torch.nn.Embedding(vocabulary, 8)
+
+    def forward(self, input_ids: torch.Tensor, **other: object) -> tuple[torch.Tensor]:
+        return (self.embedding(input_ids),)
+
+
+def test_head_and_targets_are_where_the_model_is(zoo: Zoo, tmp_path: Path) -> None:
+    """On torch's device without numbers, which refuses to mix with others as a GPU does."""
+    backend, recipe = zoo.backend("bert"), Recipe(pairs=100, pooling="mean", full=True)
+    training = material(write_text(tmp_path / "text"), recipe, backend).training
+    nowhere = SimpleNamespace(split=copy(backend.split))
+    nowhere.split.device = torch.device("meta")
+    features = Features(cast(LanguageModel, nowhere), "mean", 0, Embedded(len(backend.tokens.tokenizer)).to("meta"))
+    run = fine_tuning._begun(features, training, recipe)
+    assert {one.device.type for one in (*run.head.parameters(), run.head.mean, run.head.scale)} == {"meta"}
+    with pytest.raises(RuntimeError, match="item"):  # the value of the loss is nowhere; its gradients were computed
+        fine_tuning._step(run, features, training, torch.arange(40), 1)
+    assert run.head.out.weight.grad is not None
 
 
 def test_accuracy_has_an_interval_over_groups() -> None:

@@ -233,12 +233,34 @@ class Trained:
     trunk: Mapping[str, Tensor] = field(default_factory=dict)
 
 
+EXACT = ("mean", "scale")
+"""Kept in float32: a feature's mean and scale may be beyond what float16 holds."""
+
+
+def stored(head: Head) -> dict[str, Tensor]:
+    """As a file holds it: the weights in float16, which is well enough to ship."""
+    found = {name: value.detach().cpu() for name, value in head.state_dict().items()}
+    return {name: value.float() if name in EXACT else value.half() for name, value in found.items()}
+
+
+def rounded(head: Head) -> Head:
+    """The head that will be read back from its file: what is to be judged."""
+    found = deepcopy(head)
+    found.load_state_dict(stored(head))
+    return found
+
+
 def save(trained: Trained, path: Path) -> None:
-    """In float16, which holds a head's numbers well enough to ship; a trunk keeps its precision."""
+    """The head as `stored` gives it; a trunk keeps its precision."""
     from safetensors.torch import save_file
 
-    tensors = {f"head.{name}": value.half() for name, value in trained.head.state_dict().items()}
-    tensors |= {f"trunk.{name}": value.clone() for name, value in trained.trunk.items()}
+    tensors = {f"head.{name}": value for name, value in stored(trained.head).items()}
+    tensors |= {f"trunk.{name}": value.detach().cpu().clone() for name, value in trained.trunk.items()}
+    for name, value in tensors.items():
+        if not value.isfinite().all():
+            raise ModelError(
+                f"The head was not written: {name} has numbers that are not finite in {str(value.dtype).removeprefix('torch.')}. The training did not converge, or the model's states are not finite. Train with another layer, pooling or rate."
+            )
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.part")
     save_file({name: value.contiguous() for name, value in tensors.items()}, partial, metadata={"card": json.dumps(asdict(trained.card))})

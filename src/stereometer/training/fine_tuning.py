@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from stereometer.backends.language_model import LanguageModel
-from stereometer.backends.next_sentence import POOLINGS, Features, Head, Trained
+from stereometer.backends.next_sentence import POOLINGS, Features, Head, PairTokens, Trained, rounded
 from stereometer.training.next_sentence import BATCH, Labelled, Material, Progress, Recipe, accuracy, card_of, warmed
 
 KEPT_EVERY = 20
@@ -52,7 +53,7 @@ def fine_tuned(backend: LanguageModel, found: Material, recipe: Recipe, work: Pa
     work.mkdir(parents=True, exist_ok=True)
     kept = work / "step.pt"
     if kept.exists():
-        run.restore(torch.load(kept, weights_only=True))
+        run.restore(torch.load(kept, map_location="cpu", weights_only=True))
     order = _order(len(found.training.pairs), recipe)
     steps = len(order)
     while run.step < steps:
@@ -66,17 +67,17 @@ def fine_tuned(backend: LanguageModel, found: Material, recipe: Recipe, work: Pa
             partial.replace(kept)
         progress("training", run.step, steps, f"loss {loss:.3f}, accuracy {100 * right:.1f} %")
     trunk.requires_grad_(False)
-    run.head.eval().requires_grad_(False)
-    correct = run.head(features.rows(found.held_out.pairs)).argmax(-1) == found.held_out.targets
+    head = rounded(run.head.eval().requires_grad_(False))
+    correct = head(features.rows(found.held_out.pairs)).argmax(-1).cpu() == found.held_out.targets
     record = found.record | {"recipe": asdict(recipe), "steps": steps}
-    return Trained(card_of(backend, recipe, record, accuracy(correct, found.held_out.groups, recipe.seed)), run.head, trunk.state_dict())
+    return Trained(card_of(backend, recipe, record, accuracy(correct, found.held_out.groups, recipe.seed)), head, trunk.state_dict())
 
 
 def _begun(features: Features, training: Labelled, recipe: Recipe) -> Run:
     """A head whose features are standardised by some pairs under the trunk as it is."""
     torch.manual_seed(recipe.seed)
     some = features.rows(training.pairs[: 4 * BATCH])
-    head = Head(some.shape[1], recipe.hidden)
+    head = Head(some.shape[1], recipe.hidden).to(some.device)
     head.mean.copy_(some.mean(0))
     head.scale.copy_(some.std(0).clamp_min(1e-6))
     features.trunk.requires_grad_(True)
@@ -101,13 +102,19 @@ def _step(run: Run, features: Features, training: Labelled, some: Tensor, accumu
     pairs, targets = [training.pairs[at] for at in some.tolist()], training.targets[some]
     with torch.enable_grad():
         for batch in features.batches(pairs, CHUNK):
-            states = features.states([pair for _, pair in batch])
-            logits = run.head(torch.stack([POOLINGS[features.pooling](states[row], pair) for row, (_, pair) in enumerate(batch)]))
-            wanted = targets[[number for number, _ in batch]]
+            logits = _logits(run.head, features, [pair for _, pair in batch])
+            wanted = targets[[number for number, _ in batch]].to(logits.device)
             loss = nn.functional.cross_entropy(logits, wanted, reduction="sum") / len(pairs)
             (loss / accumulate).backward()  # type: ignore[no-untyped-call]
             total, right = total + loss.item(), right + int((logits.argmax(-1) == wanted).sum())
     return total, right / len(pairs)
+
+
+def _logits(head: Head, features: Features, pairs: Sequence[PairTokens]) -> Tensor:
+    """Of pairs of one length."""
+    states = features.states(pairs)
+    found: Tensor = head(torch.stack([POOLINGS[features.pooling](states[row], pair) for row, pair in enumerate(pairs)]))
+    return found
 
 
 def _change(run: Run) -> None:

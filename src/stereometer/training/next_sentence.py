@@ -28,6 +28,7 @@ from stereometer.backends.next_sentence import (
     PairTokens,
     Trained,
     read_pair,
+    rounded,
     save,
 )
 from stereometer.errors import DataError, UsageError
@@ -172,7 +173,7 @@ def on_frozen(backend: LanguageModel, found: Material, recipe: Recipe, work: Pat
         for name, part in (("training", found.training), ("held-out", found.held_out))
     ]
     seconds = perf_counter() - started
-    head = fitted(rows[0], found.training.targets, recipe, lambda *told: progress("head", *told))
+    head = rounded(fitted(rows[0], found.training.targets, recipe, lambda *told: progress("head", *told)))
     correct = head(rows[1]).argmax(-1) == found.held_out.targets
     tokens = found.training.tokens + found.held_out.tokens
     record = found.record | {"recipe": asdict(recipe), "tokens": tokens, "seconds_of_states": round(seconds, 1)}
@@ -236,7 +237,7 @@ def card_of(backend: LanguageModel, recipe: Recipe, record: dict[str, Any], judg
 def accuracy(correct: Tensor, groups: Sequence[int], seed: int) -> dict[str, Any]:
     """With a 95 % interval over groups of articles: pairs of one article stand or fall together."""
     names, which = np.unique(groups, return_inverse=True)
-    right = np.bincount(which, weights=correct.double().numpy())
+    right = np.bincount(which, weights=correct.double().cpu().numpy())
     size = np.bincount(which)
     drawn = resampled_clusters(len(names), 10_000, generator(seed, {}, "next-sentence accuracy"))
     low, high = percentile(drawn @ right / (drawn @ size), 0.95)
