@@ -398,6 +398,15 @@ def test_a_pilot_that_leaves_no_group_to_judge(tmp_path: Path, ratings: Path) ->
     assert not (tmp_path / "out").exists()
 
 
+def test_pilot_groups_go_by_all_their_names(tmp_path: Path, ratings: Path) -> None:
+    run = stored_run(tmp_path / "run", lambda template, group, trait: float(len(group) * len(trait)))
+    given = ("align", run, "--ratings", ratings, "--resamples", 200, "--pilot", "--json", "--pilot-groups")
+    by_name, by_others = (call(*given, some, "--out", tmp_path / some[:5]) for some in ("woman,Asian", "women,Asian people,woman"))
+    assert by_name.json["settings"]["pilot"] == by_others.json["settings"]["pilot"] == ["woman", "Asian"]
+    said = call(*given, "Asain", "--out", tmp_path / "out")
+    assert_refused(said, 4, "--pilot-groups: there is no group called 'Asain'. Did you mean Asian")
+
+
 def test_the_pilot_without_ratings_of_its_groups(tmp_path: Path) -> None:
     run = stored_run(tmp_path / "run", lambda template, group, trait: float(len(group)), ("man", "woman"))
     (tmp_path / "ratings.csv").write_text(HEADER + GOOD)

@@ -76,6 +76,8 @@ def align(path: Path, ask: Ask, out: Path | None = None) -> tuple[Result, Path]:
     known = grid(ask.choice)
     names = Names(known.groups, known.traits)
     ratings = read_ratings(ask.ratings, names)
+    if ask.pilot:
+        ask = replace(ask, pilot_groups=tuple(dict.fromkeys(names.group(one, "--pilot-groups") for one in ask.pilot_groups)))
     found, wanted = _picked(profile, ratings, ask)
     model = averaged(profile.scores, wanted)
     cells = both(model, ratings, profile.domains, profile.dimensions)
