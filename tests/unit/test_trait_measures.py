@@ -30,7 +30,7 @@ from stereometer.measures.trait_association import (
 from stereometer.measures.trait_metrics import NEITHER, ONE_TEMPLATE, summarize
 from stereometer.runner import distinct, planned, scored
 from stereometer.stats.means import t_interval
-from stereometer.types import Score, Settings, Skip
+from stereometer.types import Encoding, Score, Settings, Skip
 from tests.unit.commands import assert_refused, call
 
 ITEMS = chosen_benchmark(Choice(groups=("woman", "Asian"), templates=("that", "should", "trait-first"))).items("trait")
@@ -112,6 +112,20 @@ def test_where_the_first_piece_counts_later_ones_are_not_asked(one: Any, variant
     few, many = (set(binder(Fake(), variant).plan(item)["right"]) for binder in (one, same))
     assert few < many
     assert variant == "paper" or (len(few), len(many)) == (2, 6)
+
+
+def test_a_prior_whose_group_cannot_be_masked_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tokenizer that gives the word person no token: a mask in its place cannot be made, and the word itself is another prior."""
+    backend, whole = Fake(), Fake.encode
+
+    def without_person(self: Fake, text: str, second: str | None = None) -> Encoding:
+        found = whole(self, text, second)
+        kept = [at for at, (start, end) in enumerate(found.offsets) if text[start:end] != "person"]
+        return Encoding(*(tuple(some[at] for at in kept) for some in (found.ids, found.offsets, found.words)))
+
+    monkeypatch.setattr(Fake, "encode", without_person)
+    (plan,) = planned(ITEMS[:1], ILPS(backend, "sound"))
+    assert scored(plan, ILPS(backend, "sound"), {}).skipped == "no token of the group to mask"
 
 
 def pieces(*distances: float) -> list[dict[str, float]]:

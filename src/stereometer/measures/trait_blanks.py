@@ -114,6 +114,8 @@ class Reader:
         if not trait or trait != list(range(trait[0], trait[-1] + 1)):
             raise Skip("no token to score")
         hidden = tokens_in(sentence.text, encoding, [sentence.group]) if hide_group else []
+        if hide_group and not hidden:
+            raise Skip("no token of the group to mask")
         steps = [self._step(encoding, trait, at) for at in range(len(trait))]
         pieces = [encoding.ids[position] for position in trait]
         return [(_without(asked, hidden), piece) for asked, piece in zip(steps, pieces, strict=True)]
