@@ -332,6 +332,20 @@ def test_a_head_on_another_model_is_refused(zoo: Zoo, tmp_path: Path) -> None:
         api.open_model(str(zoo.folder("llama")), options={"head": str(tmp_path / "head")})
 
 
+def test_a_head_of_the_same_model_in_another_precision_is_refused_by_name(zoo: Zoo, tmp_path: Path) -> None:
+    save(untrained(zoo.backend("gpt2"), "mean"), tmp_path / "head")
+    with pytest.raises(ModelError, match=r"in bfloat16\).*use --dtype float32"):
+        api.open_model(str(zoo.folder("gpt2")), options={"head": str(tmp_path / "head"), "dtype": "bfloat16"})
+
+
+def test_in_another_precision_a_default_model_says_why_it_has_no_head() -> None:
+    default_model("minilm-mlm")
+    for dtype, said in (("bfloat16", True), ("float32", False)):
+        backend: Any = api.open_model("minilm-mlm", options={"threads": 1, "dtype": dtype})
+        assert ("follows" in backend.supports) is not said
+        assert any("was trained on its float32 weights; weights in bfloat16 are others" in note for note in backend.card.notes) is said
+
+
 def test_a_file_that_is_no_head(zoo: Zoo, tmp_path: Path) -> None:
     (tmp_path / "head").write_bytes(b"nothing")
     for head in (tmp_path / "head", tmp_path / "missing", zoo.folder("bert") / "model.safetensors"):

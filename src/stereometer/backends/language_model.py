@@ -32,7 +32,8 @@ class LanguageModel(ABC):
         """Settings of what was put onto the model after loading, such as a next-sentence head."""
         self.check_pair: Callable[[str, str], object] | None = None
         """Raises Skip for two sentences that a next-sentence head cannot judge."""
-        self._notes = notes
+        self.notes = list(notes)
+        """What the card says besides what follows from the checkpoint."""
 
     @abstractmethod
     def ways(self) -> Mapping[str, Way]:
@@ -81,7 +82,7 @@ class LanguageModel(ABC):
             tokenizer_digest=tokenizer_digest(point.tokenizer),
             dtype=point.options.dtype,
             settings={"parameters": self.model.num_parameters(), **self.tokens.settings, **self.added},
-            notes=(*self._notes, *self._labels(), "Likelihoods are of raw text: no chat template is applied."),
+            notes=(*self.notes, *self._labels(), "Likelihoods are of raw text: no chat template is applied."),
         )
 
     def _labels(self) -> list[str]:

@@ -292,10 +292,7 @@ class NextSentence:
 
     def __init__(self, backend: LanguageModel, trained: Trained) -> None:
         if trained.card.base_digest != backend.weights:
-            raise ModelError(
-                f"The head was trained on {trained.card.base} ({trained.card.base_digest[:12]}), the model is {backend.checkpoint.name} "
-                f"({backend.weights[:12]}). A head means nothing on other weights. Train one for this model: `stereometer train nsp`."
-            )
+            raise ModelError(_other_weights(backend, trained.card))
         self.backend = backend
         self.card = trained.card
         self.head = trained.head.to(backend.split.device)
@@ -314,6 +311,15 @@ class NextSentence:
         at = list(self.card.labels).index("follows")
         found: list[float] = (logits[:, at] - logits[:, 1 - at]).tolist()
         return found
+
+
+def _other_weights(backend: LanguageModel, card: HeadCard) -> str:
+    dtype = backend.checkpoint.options.dtype
+    model = f"{backend.checkpoint.name} ({backend.weights[:12]}{'' if dtype == 'float32' else f', in {dtype}'})"
+    mend = (
+        "Train one for this model: `stereometer train nsp`." if dtype == "float32" else "Heads are trained on float32: use --dtype float32."
+    )
+    return f"The head was trained on {card.base} ({card.base_digest[:12]}), the model is {model}. A head means nothing on other weights. {mend}"
 
 
 def _digest(tensors: Mapping[str, Tensor]) -> str:

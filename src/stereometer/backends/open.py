@@ -33,5 +33,14 @@ def _add_head(backend: LanguageModel, shipped: Path | None) -> None:
         add(backend, NextSentence(backend, load(Path(backend.checkpoint.options.head))))
     elif backend.checkpoint.next_sentence is not None:
         add(backend, OwnHead(backend, backend.checkpoint.next_sentence))
-    elif shipped is not None and (trained := load(shipped)).card.base_digest == backend.weights:
-        add(backend, NextSentence(backend, trained))
+    elif shipped is not None:
+        trained = load(shipped)
+        if trained.card.base_digest == backend.weights:
+            add(backend, NextSentence(backend, trained))
+        else:
+            backend.notes.append(_unused(backend.checkpoint.options.dtype))
+
+
+def _unused(dtype: str) -> str:
+    theirs = f"weights in {dtype} are others" if dtype != "float32" else "these weights are others"
+    return f"The next-sentence head that ships for this model was trained on its float32 weights; {theirs}, so it is not used."
