@@ -136,6 +136,9 @@ def test_what_agrees_with_the_group_is_no_further_change(more: str, less: str, f
 @pytest.mark.parametrize(("word", "an"), [
     ("apple", True), ("banana", False), ("hour", True), ("house", False), ("university", False), ("unimportant", True), ("useful", False),
     ("ugly", True), ("European", False), ("one", False), ("onerous", True), ("Irish", True), ("FBI", None), ("8", None), ("I", True),
+    ("Ukrainian", False), ("Ugandan", False), ("Uruguayan", False), ("utopian", False), ("unanimous", False), ("urologist", False),
+    ("unidentified", True), ("uninvited", True), ("unironic", True), ("unidirectional", False), ("union", False), ("unanswered", True),
+    ("urban", True), ("utter", True), ("usher", True), ("usable", False), ("Uzbek", True), ("Uyghur", False), ("ugly-looking", True),
 ])  # fmt: skip
 def test_articles_follow_the_sound(word: str, an: bool | None) -> None:
     assert wants_an(word) is an

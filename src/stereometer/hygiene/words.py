@@ -16,7 +16,10 @@ AGREEMENT = frozenset(LISTS["agreement"].split())
 """Words that change because the group does: pronouns, articles, and verbs that agree."""
 
 SILENT_H = ("hour", "honest", "honor", "honour", "heir")
-SAID_AS_CONSONANT = re.compile(r"(eu|ewe|one$|one-|once|uni(?![nm])|use|usu|uti|ubi|ura|uri|ute|u-)")
+SAID_AS_CONSONANT = re.compile(
+    r"eu|ewe|one$|one-|once|u-|ubi|ugand|uk|unanim|uni(?!n|m(?!od)|de|dio|ll|r|ss)|ur[aeiou]|us[aeu]|ut[aeiou]|uy|uig"
+)
+"""`you` or `w` at the beginning; `uni` is one unless `un` stands before a word, as in `unidentified`."""
 
 
 def content_words(text: str) -> set[str]:
