@@ -10,8 +10,9 @@ from typing import Any
 from stereometer.backends.blanks import Blanks
 from stereometer.backends.checkpoint import Checkpoint, tokenizer_digest, weights_digest
 from stereometer.backends.forward import Split
+from stereometer.backends.generation import template_of
 from stereometer.backends.tokens import UNBOUNDED, Tokens, canaries, window_of
-from stereometer.types import Answer, Encoding, MaskedBlank, ModelCard, NextTokens, Request
+from stereometer.types import Answer, Encoding, Generate, MaskedBlank, ModelCard, NextTokens, Request
 
 VERSION = "1"
 
@@ -81,9 +82,14 @@ class LanguageModel(ABC):
             digest=self.weights,
             tokenizer_digest=tokenizer_digest(point.tokenizer),
             dtype=point.options.dtype,
-            settings={"parameters": self.model.num_parameters(), **self.tokens.settings, **self.added},
+            settings={"parameters": self.model.num_parameters(), **self.tokens.settings, **self._template(), **self.added},
             notes=(*self.notes, *self._labels(), "Likelihoods are of raw text: no chat template is applied."),
         )
+
+    def _template(self) -> dict[str, str]:
+        """What a conversation is read through, where there is one: answers to it depend on it."""
+        found = template_of(self.checkpoint.tokenizer) if Generate.kind in self.answers else ""
+        return {"chat_template": found} if found else {}
 
     def _labels(self) -> list[str]:
         options, quantized = self.checkpoint.options, self.checkpoint.quantized

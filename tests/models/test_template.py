@@ -1,0 +1,53 @@
+"""Answers of a conversation depend on the chat template: with another one, old answers are not found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from stereometer.backends.causal import Causal
+from stereometer.backends.checkpoint import load
+from stereometer.backends.masked import Masked
+from stereometer.cache import Cache
+from stereometer.runner import Tally, answered
+from stereometer.types import Generate, ModelCard, digest_of
+from tests.models.zoo import Zoo
+
+PLAIN = "{% for one in messages %}{{ one['content'] }} {% endfor %}"
+SHOUTED = "{% for one in messages %}{{ one['content'] | upper }} {% endfor %}"
+
+
+def templated(zoo: Zoo, name: str, folder: Path, template: str) -> Any:
+    found = load(str(zoo.folder(name)))
+    found.tokenizer.chat_template = template
+    found.model.save_pretrained(folder)
+    found.tokenizer.save_pretrained(folder)
+    return load(str(folder))
+
+
+def without_template(card: ModelCard) -> str:
+    settings = {name: value for name, value in card.settings.items() if name != "chat_template"}
+    return digest_of([card.backend, card.digest, card.tokenizer_digest, card.dtype, settings])
+
+
+def test_another_template_is_another_identity_and_finds_no_old_answers(zoo: Zoo, tmp_path: Path) -> None:
+    one = Causal(templated(zoo, "gpt2", tmp_path / "plain", PLAIN))
+    other = Causal(templated(zoo, "gpt2", tmp_path / "shouted", SHOUTED))
+    assert without_template(one.card) == without_template(other.card)
+    assert one.card.identity != other.card.identity
+    request = Generate(messages=(("user", "the nurse is"),), max_tokens=2)
+    with Cache() as cache:
+        for backend in (one, other):
+            tally = Tally()
+            answered({request.key: request}, backend, cache, tally)
+            assert tally.from_cache == 0
+
+
+def test_a_model_without_a_template_keeps_its_identity(zoo: Zoo) -> None:
+    card = zoo.backend("gpt2").card
+    assert "chat_template" not in card.settings
+    assert card.identity == without_template(card)
+
+
+def test_a_model_that_does_not_write_has_no_template(zoo: Zoo, tmp_path: Path) -> None:
+    assert Masked(templated(zoo, "bert", tmp_path / "bert", PLAIN)).card.identity == zoo.backend("bert").card.identity
