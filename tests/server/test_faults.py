@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from email.utils import formatdate
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -18,6 +19,7 @@ from stereometer.api import open_model
 from stereometer.backends import wire
 from stereometer.cache import Cache
 from stereometer.errors import BudgetSpent, ModelError, UsageError
+from stereometer.files import write_json
 from stereometer.runner import Tally, answered
 from stereometer.types import TOO_LONG, Continuation, Generate, WholeText
 from tests.server.conftest import Reply, Stub, said, send
@@ -345,6 +347,20 @@ def test_a_filter_is_a_refusal(stub: Start) -> None:
 
     (answer,) = dict(opened(stub(filtered)).answer(some(1))).values()
     assert answer.end == "refused"
+
+
+@pytest.mark.parametrize("fields", [{"text": "a\ud83d"}, {"text": "a\ud83d", "finish_reason": "content_filter"}, {"refusal": "a\udc00"}])
+def test_half_a_surrogate_pair_is_replaced_and_can_be_stored(stub: Start, fields: dict[str, str], tmp_path: Path) -> None:
+    server = stub(lambda handler, body: send(handler, {"choices": [{"finish_reason": "stop", **fields}]}))
+    (answer,) = dict(opened(server).answer(some(1))).values()
+    assert answer.text == "a\ufffd"
+    write_json(tmp_path / "answer.json", answer.text)
+
+
+def test_a_whole_surrogate_pair_is_one_character(stub: Start) -> None:
+    content = b'{"choices": [{"text": "\\ud83d\\ude00"}]}'
+    (answer,) = dict(opened(stub(lambda handler, body: send(handler, content))).answer(some(1))).values()
+    assert answer.text == "\U0001f600"
 
 
 def test_an_endpoint_that_ignores_echo_gives_no_likelihoods(stub: Start) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -154,8 +155,13 @@ def _text(found: Mapping[str, Any]) -> Answer:
     text, refusal = inner.get("content", inner.get("text")), inner.get("refusal")
     reason = str(found.get("finish_reason") or "stop")
     if refusal or reason == "content_filter":
-        return Answer((), str(refusal or text or ""), FILTERED)
-    return Answer((), str(text or ""), "length" if reason == "length" else "stop")
+        return Answer((), _writable(refusal or text), FILTERED)
+    return Answer((), _writable(text), "length" if reason == "length" else "stop")
+
+
+def _writable(text: Any) -> str:
+    """Half a surrogate pair can come in JSON, and never be written to a file."""
+    return re.sub("[\ud800-\udfff]", "\ufffd", str(text or ""))
 
 
 def _size(request: Request) -> tuple[int, int]:
