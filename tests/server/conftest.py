@@ -49,6 +49,8 @@ class Stub(ThreadingHTTPServer):
         self.lock = Lock()
         self.running = self.most = 0
         self.always: Reply | None = None
+        self.scoring: Reply | None = None
+        """Answers requests for the log-probabilities of a prompt."""
         self.behind = ""
         """The server that well-behaved answers come from, where this one only stands in between."""
         super().__init__(("127.0.0.1", 0), Handler)
@@ -76,7 +78,7 @@ class Handler(BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.seen.append((self.path, body, dict(self.headers)))
             probing = "echo" in body or "prompt_logprobs" in body or body.get("max_tokens") == 3
-            fault = None if probing else self.server.faults.pop(0) if self.server.faults else self.server.always
+            fault = self.server.scoring if probing else self.server.faults.pop(0) if self.server.faults else self.server.always
             self.server.running += 1
             self.server.most = max(self.server.most, self.server.running)
         try:

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from stereometer.cache import Cache
 from stereometer.errors import BudgetSpent, ModelError, UsageError
 from stereometer.files import write_json
 from stereometer.runner import Tally, answered
-from stereometer.types import TOO_LONG, Continuation, Generate, WholeText
+from stereometer.types import TOO_LONG, Answer, Continuation, Generate, WholeText
 from tests.server.conftest import Reply, Stub, said, send
 from tests.unit.commands import PROGRAM, call
 
@@ -411,6 +412,48 @@ def test_continuations_own_the_tokens_whose_first_letter_is_theirs() -> None:
     found = _row([("The", None), (" cat", -1.0), (" sat", -2.0), (" down", -3.0)], text, start)
     assert list(found.column("logprob")) == [-2.0, -3.0]
     assert _row([("The", None), (" cat sat", -1.0), (" down", -3.0)], text, start).end == "token-boundary"
+
+
+@pytest.mark.parametrize("part", ["\ufffd", "<0xE2>", "bytes:\\xe2\\x82"])
+def test_a_text_whose_character_is_split_over_tokens_is_skipped_and_the_run_goes_on(part: str) -> None:
+    from stereometer.backends.server import SPLIT, _row
+
+    assert _row([("The", None), (" ", -1.0), (part, -2.0), (part, -0.1), (" note", -3.0)], "The \u20ac note", 0) == Answer((), end=SPLIT)
+    with pytest.raises(ModelError, match="no longer gives"):
+        _row([("Some", None), (part, -2.0), (" other", -1.0)], "The \u20ac note", 0)
+    with pytest.raises(ModelError, match="no longer gives"):
+        _row([("The", None), (" cat", -1.0)], "The \u20ac note", 0)
+
+
+def test_a_split_text_is_an_answer_with_its_reason_and_ends_no_run(stub: Start) -> None:
+    def scored(handler: Any, body: Any) -> bool:
+        return send(handler, {"choices": [{"logprobs": {"tokens": ["A", "\ufffd", "\ufffd"], "token_logprobs": [None, -1.0, -1.0]}}]})
+
+    server = stub()
+    backend = opened(server)
+    backend.found = replace(backend.found, likelihood="echo")
+    server.scoring = scored
+    request = WholeText("A\u20ac")
+    assert dict(backend.answer({request.key: request}))[request.key].end == "a character is split over tokens"
+
+
+def test_only_a_first_token_may_be_missing() -> None:
+    from stereometer.backends.probe import covers
+
+    words: list[tuple[str, float | None]] = [("", None), (" cat", -1.0), (" sat", -1.0)]
+    assert covers(words, "The cat sat")
+    assert covers([("<s>", None), *words[1:]], "cat sat")
+    assert not covers(words, "The old cat sat")
+    assert not covers(words, "Thethethethethethethethe cat sat")
+    assert not covers([("The", None), (" cat", None), (" sat", -1.0)], "The cat sat")
+    assert not covers([("The", None), (" cat", -1.0)], "The cat sat")
+
+
+def test_space_after_a_text_does_not_move_its_tokens() -> None:
+    from stereometer.backends.server import _row
+
+    found = _row([("The", None), (" cat", -1.0), (" sat", -2.0)], "The cat sat  ", len("The cat"))
+    assert list(found.column("logprob")) == [-2.0]
 
 
 def test_ask_over_http_with_every_fault_in_between(stub: Start, tmp_path: Any) -> None:

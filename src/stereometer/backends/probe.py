@@ -7,6 +7,7 @@ log-probabilities of a prompt count only where they come with the prompt's own t
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -23,6 +24,10 @@ EMPTY_TRIES = 3
 """How often an answer without a choice is asked for."""
 LASTING = ("id", "owned_by", "root", "parent", "max_model_len", "meta")
 """Fields of a list of models that are the same at every asking; `created` is often the time of the question."""
+LONGEST_TOKEN = 20
+"""Characters of a first token that a server may leave out."""
+PART = re.compile(r"\ufffd|<0x[0-9A-Fa-f]{2}>|bytes:\s?(?:\\x[0-9A-Fa-f]{2})+")
+"""How servers write a token that is a part of a character."""
 
 Tokens = list[tuple[str, float | None]]
 """A prompt's tokens with their log-probabilities; None for one that has nothing before it."""
@@ -191,12 +196,28 @@ SCORING: Mapping[str, Callable[[Wire, str, str], Tokens | None]] = {"echo": by_e
 
 
 def covers(found: Tokens | None, text: str) -> bool:
-    """Whether the tokens are those of the text: all of it but a first token that has nothing before it."""
-    if not found or sum(value is not None for _, value in found) < 1:
+    """Whether the tokens are those of the text, each with its number: all of it but a first token that has nothing before it."""
+    if not found or all(value is None for _, value in found) or any(value is None for _, value in found[1:]):
         return False
-    joined = "".join(token for token, _ in found)
-    rest = "".join(token for token, value in found if value is not None)
-    return joined.strip() == text.strip() or (bool(rest.strip()) and text.strip().endswith(rest.strip()) and len(rest) >= len(text) / 2)
+    whole, joined = text.strip(), "".join(token for token, _ in found).strip()
+    rest = "".join(token for token, value in found if value is not None).strip()
+    return joined == whole or (bool(rest) and whole.endswith(rest) and _one_token(whole[: len(whole) - len(rest)]))
+
+
+def _one_token(text: str) -> bool:
+    return len(text) <= LONGEST_TOKEN and len(text.split()) <= 1
+
+
+def splits(found: Tokens | None, text: str) -> bool:
+    """Whether tokens are of this text but hold parts of characters, which come back as what cannot be put together again."""
+    pieces = PART.split("".join(token for token, _ in found or []))
+    at = 0
+    for piece in pieces:
+        at = text.find(piece.strip(), at)
+        if at < 0:
+            return False
+        at += len(piece.strip())
+    return len(pieces) > 1
 
 
 def _scored(wire: Wire, model: str, way: str) -> Tokens | None:

@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from stereometer.backends.budget import Budget, budget_of, guessed
-from stereometer.backends.probe import SCORING, Found, Tokens, chosen, covers, probe
+from stereometer.backends.probe import SCORING, Found, Tokens, chosen, covers, probe, splits
 from stereometer.backends.wire import Closed, TooLong, Wire, shown
 from stereometer.errors import BudgetSpent, ModelError, UsageError
 from stereometer.types import (
@@ -28,6 +28,10 @@ from stereometer.types import (
 
 VERSION = "2"
 """1 sent no top_p: its answers were drawn as the server liked."""
+
+
+SPLIT = "a character is split over tokens"
+"""Why a text is not scored: where its tokens begin cannot be told."""
 
 
 def open_server(spec: str, options: Mapping[str, Any] | None = None) -> Server:
@@ -188,11 +192,13 @@ def _used(whole: Any, request: Generate) -> tuple[int, int]:
 def _row(found: Tokens | None, text: str, start: int) -> Answer:
     """The log-probabilities of the tokens from `start` on; a token belongs where its first character that is no space stands."""
     if not covers(found, text):
+        if splits(found, text):
+            return Answer((), end=SPLIT)
         raise ModelError(
             "The server no longer gives the log-probabilities of a prompt, as it did when it was probed. Its numbers cannot be trusted. Check the server."
         )
     assert found is not None
-    row, at = array("d"), len(text) - len("".join(token for token, _ in found))
+    row, at = array("d"), len(text.rstrip()) - len("".join(token for token, _ in found).rstrip())
     for token, value in found:
         first = at + len(token) - len(token.lstrip())
         if first < start < at + len(token) and text[start : at + len(token)].strip():
