@@ -471,6 +471,24 @@ def test_ask_over_http_with_every_fault_in_between(stub: Start, tmp_path: Any) -
     assert {row["n"] for row in result["estimates"] if not row["slice"]} == {32}
 
 
+@pytest.mark.parametrize(
+    ("mistake", "words"), [("size", "26 are needed"), ("template", "slot {nothing}")], ids=["too-few-comments", "a-bad-slot"]
+)
+def test_a_mistake_in_a_late_setting_is_told_before_anything_is_asked(stub: Start, tmp_path: Path, mistake: str, words: str) -> None:
+    from tests.unit.test_recognition import own_table
+
+    table, server = own_table(tmp_path / "own.csv", 80), stub()
+    (tmp_path / "few-shot-mixed.txt").write_text("{comment} {nothing}")
+    wrong = ["--size", 8] if mistake == "size" else ["--size", 3, "--templates", tmp_path]
+    ran = call(
+        "ask", table, "--model", f"server:{server.url}#parrot", "--column", "comment=text", "--column", "label=gold", "--repeats", 1,
+        "--setting", "zero-shot", "--setting", "one-shot", "--setting", "few-shot-mixed", "--resamples", 100, "--out", tmp_path / "run", *wrong,
+    )  # fmt: skip
+    assert words in ran.err
+    assert ran.code, ran.out
+    assert len(server.asked()) == 1  # of the probe
+
+
 def test_a_flaky_proxy_changes_nothing(stub: Start, tmp_path: Any) -> None:
     """The same answers through one that limits, cuts and lies as from the server itself."""
     from stereometer.backends.fake import Fake

@@ -107,7 +107,9 @@ def ask(
     served = asked_of(budget, price, in_flight, timeout)
     found = asking.open_comments(benchmark, data, columns_of(column or [], list(chosen.words), neither))
     asked = asking.writing(api.open_model(model, seed, served if model.startswith(api.SERVER) else local))
-    jobs = asking.all_jobs(found, names, asked, settings, how, chosen, limit)
+    jobs = list(
+        asking.all_jobs(found, names, asked, settings, how, chosen, limit)
+    )  # a mistake in the last is told before the first is paid
     if dry_run:
         print_plans([dry(job) for job in jobs], json)
         return
