@@ -69,3 +69,12 @@ def test_two_groups_are_too_few_for_an_interval(tmp_path: Path) -> None:
     first = found.result.estimate("tau_first_part")
     assert (first.low, first.high) == (None, None)
     assert "fewer than 3 groups" in str(first.interval)
+
+
+def test_a_handful_of_groups_or_traits_gets_no_interval_and_no_verdict(tmp_path: Path) -> None:
+    run = stored_run(tmp_path / "run", lambda template, group, trait: float(len(group) * len(trait)), ("man", "woman", "Asian"))
+    ratings = synthetic_ratings(tmp_path / "ratings.json", two_sided())
+    found = stereometer.align(run, ratings=ratings, resamples=100, out=tmp_path / "found").result.estimate("tau")
+    assert found.value is not None
+    assert (found.low, found.p, found.verdict) == (None, None, None)
+    assert found.interval == "none: fewer than 5 groups"

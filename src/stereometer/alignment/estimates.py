@@ -31,6 +31,8 @@ CHOSE = "not tested: it chose the templates"
 OVER_BOTH = "bootstrap over groups and raters, centred"
 OVER_RATERS = "bootstrap over raters, centred"
 NO_DRAW = "ratings are too few: drawn again, raters never leave enough of them to compare"
+FEW = 5
+"""Groups that are drawn again, or traits of one group, below which an interval or a test would say more than they can."""
 SPLITS = f"middle of {HALVES} splits"
 
 
@@ -62,8 +64,8 @@ def tau(part: Part, settings: Settings) -> Estimate:
     why = _why_no_tau(part.cells, value, settings)
     if why is not None or value is None:
         return replace(empty, why=why)
-    if len(part.cells.groups) < 2:
-        return replace(empty, value=value, interval="none: a single group")
+    if len(part.cells.groups) < FEW:
+        return replace(empty, value=value, interval=f"none: fewer than {FEW} groups")
     draws = resampled_taus(part.cells, settings.resamples, generator(settings.seed, part.slice, "tau"))
     if not draws.size:
         return replace(empty, why=NO_DRAW)
@@ -100,6 +102,8 @@ def _group_tau(cells: Both, at: int, settings: Settings) -> Estimate:
     if why is not None or value is None:
         return replace(empty, why=why)
     there = ~np.isnan(own.model[0])
+    if np.count_nonzero(there) < FEW:
+        return replace(empty, value=value, interval=f"none: fewer than {FEW} traits")
     draws = group_taus(cells, at, settings.resamples, generator(settings.seed, slice_, "tau"))
     if not draws.size:
         return replace(empty, why=NO_DRAW)
