@@ -12,7 +12,7 @@ from bench import weights
 from bench.models import Items, Ours, Row, bars, compared, loaded, measured, profiled, run, scorable
 
 PAIRS, CATS = 60, 100
-PAIR_ROUNDS, LOOP_ROUNDS, CAT_ROUNDS = 4, 2, 3
+PAIR_ROUNDS, LOOP_ROUNDS, CAT_ROUNDS = 4, 1, 2
 PAIR_BLOCK = 6
 """Pairs that competitors take turns on: short enough that a noisy minute does not spoil a whole round."""
 

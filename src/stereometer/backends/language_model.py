@@ -82,14 +82,18 @@ class LanguageModel(ABC):
             digest=self.weights,
             tokenizer_digest=tokenizer_digest(point.tokenizer),
             dtype=point.options.dtype,
-            settings={"parameters": self.model.num_parameters(), **self.tokens.settings, **self._template(), **self.added},
+            settings={"parameters": self.model.num_parameters(), **self.tokens.settings, **self._read_through(), **self.added},
             notes=(*self.notes, *self._labels(), "Likelihoods are of raw text: no chat template is applied."),
         )
 
-    def _template(self) -> dict[str, str]:
-        """What a conversation is read through, where there is one: answers to it depend on it."""
-        found = template_of(self.checkpoint.tokenizer) if Generate.kind in self.answers else ""
-        return {"chat_template": found} if found else {}
+    @cached_property
+    def chat_template(self) -> str:
+        """What a conversation is read through; empty where the model has no template or does not write."""
+        return template_of(self.checkpoint.tokenizer) if Generate.kind in self.answers else ""
+
+    def _read_through(self) -> dict[str, str]:
+        """Answers to a conversation depend on its template."""
+        return {"chat_template": self.chat_template} if self.chat_template else {}
 
     def _labels(self) -> list[str]:
         options, quantized = self.checkpoint.options, self.checkpoint.quantized
