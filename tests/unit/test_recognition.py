@@ -494,6 +494,14 @@ def test_the_other_categories_of_a_file_are_not_the_one_asked_about(tmp_path: Pa
     assert found.estimate("f1").value == 100
 
 
+def test_a_file_may_have_a_word_of_its_own_for_none_of_them(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in labelled("sexist", "sexist", "fine", "fine")))
+    options = ("replay", file, "--benchmark", "ethos", "--setting", "zero-shot", "--resamples", 200, "--out", tmp_path / "run", "--json")
+    assert "the label 'fine'" in call(*options).err
+    assert call(*options, "--neither", "fine").code == 0
+
+
 @pytest.mark.parametrize("label", ["sexism", "hate", "1", "", "nota bene"])
 def test_a_label_that_is_not_known_is_named(tmp_path: Path, label: str) -> None:
     rows = labelled("sexist", label)

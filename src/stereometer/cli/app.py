@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 import typer
 
 from stereometer.cli import aligning, combining, intersecting, studying
-from stereometer.cli.asking import Budget, Category, Column, InFlight, Price, ReplaySetting, Timeout, ask
+from stereometer.cli.asking import Budget, Category, Column, InFlight, Neither, Price, ReplaySetting, Timeout, ask
 from stereometer.cli.calibrating import calibrate
 from stereometer.cli.guard import guarded
 from stereometer.cli.options import (
@@ -137,6 +137,7 @@ def replay(
     setting: ReplaySetting = None,
     column: Column = None,
     category: Category = None,
+    neither: Neither = "neither",
     seed: Seed = 0,
     resamples: Resamples = 10_000,
     coverage: Coverage = 0.90,
@@ -150,7 +151,7 @@ def replay(
 
     asked = Measuring(variant, seed, resamples, coverage, out, require or [], json)
     if setting:
-        replay_answers(file, setting, column or [], asked, name, benchmark, category or [])
+        replay_answers(file, setting, column or [], asked, name, benchmark, category or [], neither)
     else:
         replay_command(asked, file, benchmark, data, name, measure)
 

@@ -38,6 +38,7 @@ Category = Annotated[Optional[list[str]], typer.Option(help="A category column, 
 Column = Annotated[
     list[str] | None, typer.Option(help="What a column holds: comment=NAME, answer=NAME, label=NAME, category=NAME, repeat=NAME ...")
 ]
+Neither = Annotated[str, typer.Option(help="The label of comments of no category, in a table of your own.")]
 ReplaySetting = Annotated[Optional[str], typer.Option(help="The file holds answers to prompts of this setting: zero-shot, one-shot ...")]  # noqa: UP045
 
 
@@ -63,7 +64,7 @@ def ask(
     threshold: Annotated[float, typer.Option(help="Share of annotators from which a comment is of a category.")] = 0.5,
     category: Category = None,
     column: Column = None,
-    neither: Annotated[str, typer.Option(help="The label of comments of no category, in a table of your own.")] = "neither",
+    neither: Neither = "neither",
     templates: Annotated[Optional[Path], typer.Option(help="A folder with prompts of your own, named like ours.")] = None,  # noqa: UP045
     edits: Annotated[Optional[Path], typer.Option(help="A table of original and edit, for the misspelling setting.")] = None,  # noqa: UP045
     chat: Annotated[bool, typer.Option("--chat", help="Ask as a conversation, through the model's chat template.")] = False,
@@ -149,11 +150,15 @@ def tell(finished: Sequence[Any], json: bool) -> None:
     from stereometer.cli.said import print_asked
     from stereometer.cli.tables import print_json
     from stereometer.measures.recognition.misspelling import flipped
+    from stereometer.measures.recognition.settings import setting_of
 
     said: list[dict[str, Any]] = []
     for one in finished:
         scores = list(runs.load_scores(one.folder))
-        told: dict[str, Any] = {"confusion": asking.confusion(scores), "out_of_scope": asking.out_of_scope(scores)}
+        told: dict[str, Any] = {
+            "confusion": asking.confusion(scores),
+            "out_of_scope": asking.out_of_scope(scores, setting_of(one.result.settings["setting"])),
+        }
         said.append(told | ({"flipped": flipped(scores)} if one.result.settings.get("setting") == "misspelling" else {}))
     if json:
         print_json({"schema": "asked@1", "results": [one.result.as_json() for one in finished], "said": said})
@@ -197,13 +202,12 @@ def columns_of(pairs: Sequence[str], categories: Sequence[str], neither: str) ->
 
 
 def replay_answers(
-    file: Path, setting: str, columns: Sequence[str], asked: Any, name: str | None, benchmark: str, categories: Sequence[str]
+    file: Path, setting: str, columns: Sequence[str], asked: Any, name: str | None, benchmark: str, categories: Sequence[str], neither: str
 ) -> None:
     """`replay --setting`: answers collected elsewhere, read and scored again."""
     from stereometer import asking
     from stereometer.measures.recognition.settings import setting_of
 
-    one = asking.replay_answers(
-        file, setting_of(setting), asked.settings, asking.answer_columns(columns), asked.out, words_of(categories) or None, name, benchmark
-    )
+    mapped, words = asking.answer_columns(columns), words_of(categories) or None
+    one = asking.replay_answers(file, setting_of(setting), asked.settings, mapped, asked.out, words, name, benchmark, neither)
     tell([one], asked.json)

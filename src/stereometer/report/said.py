@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from stereometer import asking
 from stereometer.errors import UsageError
-from stereometer.measures.recognition.settings import SETTINGS
+from stereometer.measures.recognition.settings import SETTINGS, setting_of
 from stereometer.report.page import asset
 from stereometer.runs import load_result, load_scores, runs_in
 from stereometer.types import Estimate, Result, Score
@@ -94,7 +94,7 @@ class Told:
 
     @property
     def out_of_scope(self) -> list[tuple[str, int]]:
-        return asking.out_of_scope(self.scores)
+        return asking.out_of_scope(self.scores, setting_of(self.result.settings["setting"]))
 
     @property
     def rows(self) -> list[tuple[str, list[str]]]:
