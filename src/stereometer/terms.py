@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from stereometer.analysis.items import group_of, words_of
+from stereometer.analysis.words import AGREEMENT, FUNCTION_WORDS
 from stereometer.benchmarks.pairs import Pair, edits
-from stereometer.hygiene.words import AGREEMENT, FUNCTION_WORDS
 
 SHORTEST = 3
 """Letters of a word that can name a group."""

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stereometer.analysis.words import mentions, wants_an
 from stereometer.benchmarks.pairs import Pair
 from stereometer.benchmarks.stereoset import Candidate, Cat
 from stereometer.hygiene.duplicates import alike, duplicates, near
 from stereometer.hygiene.flags import FLAGS, Setting, flags_for, is_glued, setting_for
-from stereometer.hygiene.words import mentions, wants_an
 from tests.strategies import MODERATE
 
 LABELS = ("stereotype", "anti-stereotype", "unrelated")

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from stereometer.analysis.items import Kind, votes_for, words_of
+from stereometer.analysis.words import AGREEMENT, content_words, mentions, wrong_article
 from stereometer.benchmarks.pairs import Edit, Pair, edits
 from stereometer.benchmarks.stereoset import BLANK, Cat
 from stereometer.hygiene.duplicates import NEAR, duplicates, near
-from stereometer.hygiene.words import AGREEMENT, content_words, mentions, wrong_article
 
 AGREED = 0.6
 """Share of validators who must have given an item's own label."""

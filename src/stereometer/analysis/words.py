@@ -1,4 +1,4 @@
-"""Small facts about English that the flags rest on."""
+"""Small facts about English that flags and splits rest on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib import resources
 
 from stereometer.analysis.items import words_of
 
-LISTS = tomllib.loads(resources.files("stereometer.hygiene").joinpath("words.toml").read_text("utf-8"))
+LISTS = tomllib.loads(resources.files("stereometer.analysis").joinpath("words.toml").read_text("utf-8"))
 FUNCTION_WORDS = frozenset(LISTS["function"].split())
 """Words that two texts may share without having anything to do with each other."""
 
