@@ -47,7 +47,7 @@ def test_a_folder_of_wikiextractor_files(tmp_path: Path) -> None:
     assert read(tmp_path) == [Article("Mill", "The wheel turns.\nIt is old."), Article("Harbour", "The sea.")]
 
 
-WHOLE = gzip.compress(b"The sea is wide. " * 50)
+WHOLE = gzip.compress(b"The sea is wide. " * 50, mtime=0)
 DAMAGED = WHOLE[:10] + b"\xff" * 8 + WHOLE[18:]
 """The marks of gzip, and nonsense where the compressed text was."""
 
