@@ -1,4 +1,4 @@
-"""Masked models: CrowS-Pairs and StereoSet's fill-in, on BERT-base's size. `python -m bench masked`."""
+"""Masked models: CrowS-Pairs pseudo-likelihood on BERT-base's size. `python -m bench masked`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from bench import weights
 from bench.models import Items, Ours, Row, bars, compared, loaded, measured, profiled, run, scorable
 
-PAIRS, CATS = 60, 100
-PAIR_ROUNDS, LOOP_ROUNDS, CAT_ROUNDS = 4, 1, 2
+PAIRS = 60
+PAIR_ROUNDS, LOOP_ROUNDS = 4, 1
 PAIR_BLOCK = 6
 """Pairs that competitors take turns on: short enough that a noisy minute does not spoil a whole round."""
 
@@ -23,14 +23,14 @@ def measure() -> list[Row]:
 
 def masked(found: Items, peak: Any) -> Iterator[Row]:
     from bench.flops import useful_flops
-    from bench.loops import MaskedLoop, logged
+    from bench.loops import MaskedLoop
     from bench.timing import IN_A_ROW, contest
 
     made = weights.bert_base()
     ours = Ours(made.folder)
     model, tokenizer = loaded(made.folder, "AutoModelForMaskedLM")
-    pairs_measure, fill_measure = ours.measure("pair-likelihood", "paper"), ours.measure("cat-likelihood", "paper")
-    pairs, cats = scorable(found.pairs, [pairs_measure], PAIRS), scorable(found.inside, [fill_measure], CATS)
+    pairs_measure = ours.measure("pair-likelihood", "paper")
+    pairs = scorable(found.pairs, [pairs_measure], PAIRS)
     loop = MaskedLoop(model, ours.backend)
     score = partial(ours.scores, pairs_measure)
     ours.scores(pairs_measure, pairs[:1])
@@ -47,9 +47,6 @@ def masked(found: Items, peak: Any) -> Iterator[Row]:
                "gflops": rate / 1e9, "peak_gflops": best / 1e9}  # fmt: skip
     times = contest({"ours": score, "the authors' loop": loop.pairs}, pairs, peak, LOOP_ROUNDS, PAIR_BLOCK)
     yield from compared(what, times, {"the authors' loop": 3.5})
-    fill = {"ours": lambda some: logged(ours.scores(fill_measure, some)), "the authors' loop": lambda some: logged(loop.fillers(some))}
-    times = contest(fill, cats, peak, CAT_ROUNDS, CATS)
-    yield from compared(f"StereoSet masked likelihood ({len(cats)} items)", times, {"the authors' loop": 8})
     yield from profiled("BERT", partial(ours.scores, pairs_measure, pairs[:PAIR_BLOCK]))
 
 

@@ -25,6 +25,12 @@ versions of torch and transformers; minicons' masked scorer needs one line of he
 |---|---|---|
 """
 
+PEAK = """
+Useful FLOPs are what a plain evaluation of the unpadded masked copies needs, the head at scored positions only. The peak is
+of products of two 2048 x 2048 float32 matrices, taken between the rounds of the same run: the best single one, and the best
+16 in a row, since a shared machine is at its best for moments only.
+"""
+
 HEADS = """
 ## Heads on frozen trunks
 
@@ -52,13 +58,15 @@ Share of the time inside operators, by torch's profiler; `addmm` and `mm` are ma
 
 
 def main(machine: str) -> None:
-    masked, causal, memory, heads = (
-        json.loads((OUT / f"{name}.json").read_text()) for name in ("masked", "causal", "memory", "next_sentence")
-    )
-    rows = masked["rows"] + causal["rows"]
-    remarks = "\n".join(row["what"] for row in rows if row["value"] is None)
+    names = ("masked", "fill_in", "causal", "memory", "next_sentence")
+    masked, fill_in, causal, memory, heads = (json.loads((OUT / f"{name}.json").read_text()) for name in names)
+    rows = masked["rows"] + fill_in["rows"] + causal["rows"]
+    remarks = "\n".join(dict.fromkeys(row["what"] for row in rows if row["value"] is None))
     page = HEAD.format(date=masked["date"], machine=machine, remarks=remarks)
-    page += "".join(_row(row) for row in rows if row["value"] is not None and "profile" not in row["what"])
+    page += "".join(
+        _row(row) for row in rows if row["value"] is not None and "profile" not in row["what"] and "sgemm peak (" not in row["what"]
+    )
+    page += PEAK
     page += HEADS + "".join(_row(row) for row in heads["rows"])
     page += MEMORY + "".join(_row(row) for row in memory["rows"])
     page += PROFILE + "".join(f"| {row['what']} | {row['value']:.1f} % |\n" for row in rows if "profile" in row["what"])
