@@ -12,7 +12,7 @@ from bench import weights
 from bench.models import Items, Ours, Row, bars, compared, loaded, measured, profiled, run, scorable
 
 PAIRS = 60
-PAIR_ROUNDS, LOOP_ROUNDS = 4, 1
+PAIR_ROUNDS, LOOP_ROUNDS = 4, 2
 PAIR_BLOCK = 6
 """Pairs that competitors take turns on: short enough that a noisy minute does not spoil a whole round."""
 
