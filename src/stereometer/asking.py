@@ -311,7 +311,7 @@ def _in_turn(rows: Sequence[Mapping[str, str]], order: Mapping[str, int], path: 
 # ------------------------------------------------------------------------------------ what was said
 
 
-def out_of_scope(scores: Iterable[Score], setting: Setting | None = None) -> list[tuple[str, int]]:
+def out_of_scope(scores: Iterable[Score], setting: Setting) -> list[tuple[str, int]]:
     """Answers that are none of the words asked for, with counts, the most frequent first (the study's Table 5)."""
     found = list(scores)
     labels = dict.fromkeys([NEITHER, *(score.slices["gold"] for score in found)])
@@ -329,17 +329,12 @@ def _was_written(given: Mapping[str, str]) -> bool:
     return bool(given["text"].strip()) or given.get("skipped") not in UNWRITTEN
 
 
-def _words_for(score: Score, labels: Iterable[str], setting: Setting | None) -> list[str]:
-    """The words that a question asks for. A score does not name its setting: its category and its examples do, but for replayed answers."""
-    category = score.slices.get("category")
-    if category is None:
+def _words_for(score: Score, labels: Iterable[str], setting: Setting) -> list[str]:
+    """The words that a question of the setting asks for."""
+    if setting.mixed:
         return list(labels)
-    own, yes_no = [category, f"not-{category}", f"not {category}"], ["yes", "no"]
-    if setting is not None:
-        return own if setting.words else yes_no
-    if any("repeat" in given for given in score.answers):
-        return own + yes_no
-    return own if f"not-{category}=" in score.texts.get("examples", "") else yes_no
+    category = score.slices["category"]
+    return [category, f"not-{category}", f"not {category}"] if setting.words else ["yes", "no"]
 
 
 def _first_line(text: str) -> str:

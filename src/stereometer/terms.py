@@ -11,6 +11,7 @@ from typing import Any
 from stereometer.analysis.items import group_of, words_of
 from stereometer.analysis.words import AGREEMENT, FUNCTION_WORDS
 from stereometer.benchmarks.pairs import Pair, edits
+from stereometer.stats.connected import connected
 
 SHORTEST = 3
 """Letters of a word that can name a group."""
@@ -102,23 +103,8 @@ def groups_of(items: Sequence[Any], largest: float) -> tuple[list[Group], str]:
 
 def grouped(items: Sequence[Any], marks: Marks) -> list[Group]:
     """Items connected by marks, directly or through others; one without a mark stands by itself."""
-    parent = list(range(len(items)))
-
-    def root(index: int) -> int:
-        while parent[index] != index:
-            parent[index] = parent[parent[index]]
-            index = parent[index]
-        return index
-
     words = [marks(item) for item in items]
-    first: dict[str, int] = {}
-    for index, found in enumerate(words):
-        for word in found:
-            parent[root(index)] = root(first.setdefault(word, index))
-    members: dict[int, list[int]] = {}
-    for index in range(len(items)):
-        members.setdefault(root(index), []).append(index)
-    return [_group([items[at] for at in some], frozenset().union(*(words[at] for at in some))) for some in members.values()]
+    return [_group([items[at] for at in some], frozenset().union(*(words[at] for at in some))) for some in connected(words)]
 
 
 def _group(items: Sequence[Any], words: frozenset[str]) -> Group:
@@ -128,4 +114,4 @@ def _group(items: Sequence[Any], words: frozenset[str]) -> Group:
 
 
 def domain_of(item: Any) -> str:
-    return f"{type(item).__name__} {group_of(item)}"
+    return f"{'pair' if isinstance(item, Pair) else 'cat'} {group_of(item)}"

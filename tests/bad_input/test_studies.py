@@ -41,7 +41,7 @@ def test_one_run_is_no_ensemble(runs: dict[str, Path]) -> None:
 
 
 def test_a_folder_that_is_no_run(runs: dict[str, Path], tmp_path: Path) -> None:
-    assert_refused(call("ensemble", runs["a"], tmp_path / "nothing", *QUICK), 4, "There is no ")
+    assert_refused(call("ensemble", runs["a"], tmp_path / "nothing", *QUICK), 4, "nothing. A stored run is a folder")
 
 
 def test_unlike_runs(runs: dict[str, Path]) -> None:
@@ -121,7 +121,7 @@ def test_a_table_of_sizes_that_is_none(runs: dict[str, Path], tmp_path: Path) ->
 def test_unknown_names_files_and_runs(command: str, runs: dict[str, Path], tmp_path: Path) -> None:
     assert_refused(call(command, "steroset", *QUICK), 2, "Did you mean", "stereoset")
     assert_refused(call(command, tmp_path / "none.csv", *QUICK), 4, "does not exist")
-    assert_refused(call(command, "starter", "--run", tmp_path / "none", *QUICK), 4, "There is no ")
+    assert_refused(call(command, "starter", "--run", tmp_path / "none", *QUICK), 4, "none. A stored run is a folder")
     assert_refused(call(command, "starter", "--run", runs["a"], *QUICK), 2, "measured on other items")
     assert_refused(call(command, "starter", "--resamples", 5), 2, "too few")
 

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from stereometer.alignment.agreement import both, ends, split_half, taus_with_gaps
+from stereometer.alignment.agreement import both, ends, split_half
 from stereometer.alignment.align import Ask, align, load_profile
 from stereometer.alignment.names import Names
 from stereometer.alignment.pilot import choose, pilot_ratings
 from stereometer.alignment.ratings import differing, read_ratings
 from stereometer.benchmarks.abc.items import Grid, packaged
 from stereometer.errors import DataError, UsageError
+from stereometer.stats.kendall import tau_rows
 from stereometer.types import Settings
 from tests.conftest import released
 from tests.unit.commands import assert_refused, call
@@ -185,7 +186,7 @@ def test_few_raters_of_every_trait_still_have_an_interval(tmp_path: Path) -> Non
 def test_gaps_on_either_side_are_left_out_of_tau() -> None:
     one = np.array([[1.0, 2.0, np.nan, 4.0, 3.0], [1.0, 2.0, 3.0, 4.0, 5.0], [np.nan, np.nan, np.nan, 1.0, 2.0]])
     other = np.array([[1.0, np.nan, 9.0, 3.0, 4.0], [1.0, 2.0, 3.0, 5.0, 4.0], [1.0, 2.0, 3.0, np.nan, 4.0]])
-    found = taus_with_gaps(one, other)
+    found = tau_rows(one, other)
     assert found[:2] == pytest.approx([1 / 3, 0.8])
     assert np.isnan(found[2])
 

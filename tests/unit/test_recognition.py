@@ -521,32 +521,31 @@ def test_a_files_own_word_for_none_of_the_categories(tmp_path: Path) -> None:
     assert found.estimate("matches").value == 100
 
 
-def said(*texts: str, category: str = "rude", examples: str = "", **more: str) -> Score:
+def said(*texts: str, category: str = "rude", **more: str) -> Score:
     slices = {"comment": "a", "gold": "rude"} | ({"category": category} if category else {})
-    return Score("a", slices, {}, texts={"comment": "x", "examples": examples}, answers=tuple({"text": text, **more} for text in texts))
+    return Score("a", slices, {}, texts={"comment": "x"}, answers=tuple({"text": text, **more} for text in texts))
 
 
 def test_what_was_out_of_scope() -> None:
     scores = [score("a", "rude", "yes"), said(" lolwut", " lolwut", skipped="unparsed")]
-    assert asking.out_of_scope(scores) == [("lolwut", 2)]
+    assert asking.out_of_scope(scores, ZERO_SHOT) == [("lolwut", 2)]
     assert asking.confusion([score("a", "rude", "rude"), scores[1]]) == {"rude": {"(unparsed)": 2, "rude": 1}}
 
 
 def test_what_is_in_scope_are_the_words_of_the_setting() -> None:
     texts = ("Yes.", "no", "rude", "Not rude", "neither")
-    assert [text for text, _ in asking.out_of_scope([said(*texts)])] == ["Not rude", "neither", "rude"]
-    shown = said(*texts, examples="rude=row-1 not-rude=row-2 rude=row-3")
-    assert [text for text, _ in asking.out_of_scope([shown])] == ["Yes.", "neither", "no"]
-    assert [text for text, _ in asking.out_of_scope([said(*texts, category="")])] == ["Not rude", "Yes.", "no"]
-    replayed_ = said(*texts, repeat="0")
-    assert [text for text, _ in asking.out_of_scope([replayed_])] == ["neither"]
-    assert [text for text, _ in asking.out_of_scope([replayed_], FEW_SHOT_SINGLE)] == ["Yes.", "neither", "no"]
-    assert [text for text, _ in asking.out_of_scope([replayed_], ONE_SHOT)] == ["Not rude", "neither", "rude"]
+    for setting, category, outside in (
+        (ZERO_SHOT, "rude", ["Not rude", "neither", "rude"]),
+        (ONE_SHOT, "rude", ["Not rude", "neither", "rude"]),
+        (FEW_SHOT_SINGLE, "rude", ["Yes.", "neither", "no"]),
+        (FEW_SHOT_MIXED, "", ["Not rude", "Yes.", "no"]),
+    ):
+        assert [text for text, _ in asking.out_of_scope([said(*texts, category=category)], setting)] == outside
 
 
 def test_what_was_not_written_is_not_out_of_scope() -> None:
-    assert asking.out_of_scope([said("", skipped=TOO_LONG), said("", skipped=FILTERED)]) == []
-    assert asking.out_of_scope([said("", skipped="empty"), said("I cannot", skipped=FILTERED)]) == [("", 1), ("I cannot", 1)]
+    assert asking.out_of_scope([said("", skipped=TOO_LONG), said("", skipped=FILTERED)], ZERO_SHOT) == []
+    assert asking.out_of_scope([said("", skipped="empty"), said("I cannot", skipped=FILTERED)], ZERO_SHOT) == [("", 1), ("I cannot", 1)]
 
 
 # ------------------------------------------------------------------------------------------- bad input

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from stereometer.alignment.ratings import MIDDLE, Ratings
 from stereometer.measures.coverage import Asked
 from stereometer.stats.intervals import Floats, resampled_clusters
-from stereometer.stats.kendall import tau_b
+from stereometer.stats.kendall import tau_b, tau_rows
 
 NO_SCORE = "no score of the model"
 HALVES = 1000
@@ -107,20 +107,8 @@ def group_taus(cells: Both, at: int, resamples: int, rng: np.random.Generator) -
 
 def _defined(model: Floats, people: Floats) -> Floats:
     """tau of each draw over the cells that the model scored; draws where it is not defined are left out."""
-    found = taus_with_gaps(model, people)
+    found = tau_rows(model, people)
     return found[~np.isnan(found)]
-
-
-def taus_with_gaps(one: Floats, other: Floats) -> Floats:
-    """tau of each row over the cells that both sides have: rows with gaps, which are few, are taken one by one."""
-    there = ~(np.isnan(one) | np.isnan(other))
-    whole, enough = there.all(axis=1), there.sum(axis=1) > 1
-    found = np.full(len(one), np.nan)
-    if whole.any() and there.shape[1]:
-        found[whole] = tau_b(one[whole], other[whole])
-    for at in np.flatnonzero(~whole & enough):
-        found[at] = float(tau_b(one[at, there[at]], other[at, there[at]]))
-    return found
 
 
 # -------------------------------------------------------------------------------------------- split half
@@ -141,7 +129,7 @@ class Halves:
         columns = [self.traits.index(trait) for trait in part.traits]
         there = ~np.isnan(part.model)
         first, second = (half[:, rows][:, :, columns][:, there] for half in (self.first, self.second))
-        return taus_with_gaps(first, second)
+        return tau_rows(first, second)
 
 
 def split_half(cells: Both, rng: np.random.Generator, halves: int = HALVES) -> Halves:

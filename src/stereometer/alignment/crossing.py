@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from stereometer.benchmarks.abc.groups import Group
 from stereometer.benchmarks.abc.traits import POLES, Trait
 from stereometer.stats.intervals import Floats, resampled_clusters
-from stereometer.stats.kendall import tau_b
+from stereometer.stats.kendall import tau_rows
 from stereometer.types import Score
 
 CHUNK = 500
@@ -76,20 +76,6 @@ def _profile(scores: Floats) -> Floats:
     there = ~np.isnan(leaning)
     with np.errstate(invalid="ignore"):
         found: Floats = np.where(there, leaning, 0.0).sum(axis=0) / there.sum(axis=0)
-    return found
-
-
-def tau_rows(one: Floats, other: Floats) -> Floats:
-    """tau of each row with the row beside it, over the traits that both have."""
-    gaps = np.isnan(one) | np.isnan(other)
-    found = np.full(len(one), np.nan)
-    whole = ~gaps.any(axis=1)
-    if whole.any():
-        found[whole] = tau_b(one[whole], other[whole])
-    for row in np.flatnonzero(~whole):
-        there = ~gaps[row]
-        if there.sum() > 1:
-            found[row] = float(tau_b(one[row, there], other[row, there]))
     return found
 
 

@@ -136,13 +136,14 @@ def _print_dominance(out: Console, found: Sequence[Estimate]) -> None:
 def _print_emergent(out: Console, direction: str, result: Result) -> None:
     from rich.markup import escape
 
+    from stereometer.alignment.emergence import least_p
+
     cells = result.estimate("emergent_cells", direction=direction)
     side = "above the larger part" if direction == "above" else "below the smaller part"
-    out.print(
-        f"\n[bold]Traits that emerge, {side}[/]: {cells.value:.0f} of {cells.n} beyond noise (false-discovery rate 0.05; {str(cells.interval).rpartition('; ')[2]})"
-    )
-    table = _table("pair", "adjective", f"beyond both (the {SHOWN} largest)", "p", "adjusted", "says")
     listed = [one for one in result.estimates if one.name == "emergence" and one.slice["direction"] == direction]
+    least = f"; of {listed[0].n} templates the least p is {least_p(listed[0].n):.2g}" if listed else ""
+    out.print(f"\n[bold]Traits that emerge, {side}[/]: {cells.value:.0f} of {cells.n} beyond noise (false-discovery rate 0.05{least})")
+    table = _table("pair", "adjective", f"beyond both (the {SHOWN} largest)", "p", "adjusted", "says")
     for one in listed[:SHOWN]:
         p, adjusted = f"{one.p:.4f}", f"{one.p_adjusted:.4f}"
         table.add_row(escape(one.slice["group"]), escape(one.slice["adjective"]), f"{one.value:+.3f}", p, adjusted, str(one.verdict))

@@ -43,6 +43,18 @@ def _sorted(x: Floats, y: Floats) -> Floats:
     return np.array([float(kendalltau(a, b, method="asymptotic").statistic) for a, b in zip(x, y, strict=True)])
 
 
+def tau_rows(one: Floats, other: Floats) -> Floats:
+    """tau of each row with the row beside it, over the places that both have; NaN where those are fewer than two."""
+    there = ~(np.isnan(one) | np.isnan(other))
+    whole, enough = there.all(axis=1), there.sum(axis=1) > 1
+    found = np.full(len(one), np.nan)
+    if (whole & enough).any():
+        found[whole] = tau_b(one[whole], other[whole])
+    for row in np.flatnonzero(~whole & enough):
+        found[row] = float(tau_b(one[row, there[row]], other[row, there[row]]))
+    return found
+
+
 def tau_p(x: Floats, y: Floats) -> float | None:
     """Two-sided p of tau-b, exact for few values without ties; None where tau is not defined."""
     from scipy.stats import kendalltau

@@ -17,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from stereometer.errors import DataError
+from stereometer.stats.connected import connected
 
 LONG_ENOUGH = 40
 """Characters: shorter sentences ("See also.") are shared by chance."""
@@ -114,22 +115,7 @@ def sentences(text: str) -> list[str]:
 
 def grouped(articles: Sequence[Article]) -> list[list[Article]]:
     """Articles that share a title or a sentence, in order of first appearance: many sources give overlapping passages."""
-    parent = list(range(len(articles)))
-
-    def root(index: int) -> int:
-        while parent[index] != index:
-            parent[index] = parent[parent[index]]
-            index = parent[index]
-        return index
-
-    first: dict[str, int] = {}
-    for index, article in enumerate(articles):
-        for mark in _marks(article):
-            parent[root(index)] = root(first.setdefault(mark, index))
-    groups: dict[int, list[Article]] = {}
-    for index, article in enumerate(articles):
-        groups.setdefault(root(index), []).append(article)
-    return list(groups.values())
+    return [[articles[at] for at in some] for some in connected([list(_marks(article)) for article in articles])]
 
 
 def _marks(article: Article) -> Iterator[str]:
