@@ -25,7 +25,9 @@ from stereometer.measures.pair_metrics import confidence
 from stereometer.types import Answer, Backend, Estimate, Item, Measure, ModelCard, Request, Result, Score, Settings, Skip, digest_of
 
 WINDOW = 4096
-"""Requests planned before they are asked."""
+"""Requests planned before they are asked, at most;"""
+WINDOW_TOKENS = 2**19
+"""and the tokens that a model reads for them: what is planned takes memory by the token."""
 BATCH = 512
 """Answers kept at once: what a kill can lose."""
 
@@ -54,15 +56,17 @@ def planned(items: Iterable[Item], measure: Measure) -> Iterator[Planned]:
             yield Planned(item, skipped=reason.reason)
 
 
-def windows(plans: Iterable[Planned], size: int = WINDOW) -> Iterator[list[Planned]]:
+def windows(plans: Iterable[Planned], size: int = WINDOW, read: int = WINDOW_TOKENS) -> Iterator[list[Planned]]:
+    """Items of so many requests, or of so many tokens read, together; an item is never torn."""
     window: list[Planned] = []
-    count = 0
+    count = tokens = 0
     for plan in plans:
         window.append(plan)
         count += max(1, sum(map(len, plan.requests.values())))
-        if count >= size:
+        tokens += sum(request.tokens for asked in plan.requests.values() for request in asked)
+        if count >= size or tokens >= read:
             yield window
-            window, count = [], 0
+            window, count, tokens = [], 0, 0
     if window:
         yield window
 

@@ -65,6 +65,12 @@ def test_windows_keep_every_item_in_order_and_are_as_large_as_they_must_be(plans
     assert all(sum(one) >= size for one in counts[:-1])
 
 
+def test_long_texts_make_small_windows() -> None:
+    plans = [Planned(None, {"x": [WholeText("one two three")] * count}) for count in (1, 1, 5, 1, 1)]
+    each = WholeText("one two three").tokens
+    assert [len(window) for window in windows(plans, read=2 * each)] == [2, 1, 2]
+
+
 def test_skipped_items_fill_a_window_too() -> None:
     assert max(map(len, windows([Planned(None, skipped="why")] * 100, 10))) <= 10
 

@@ -11,8 +11,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from stereometer.backends.forward import LOGIT_BYTES, Split, equal_length, packed, shrinking, token_budget
+from stereometer.backends.forward import LOGIT_BYTES, Split, equal_length, packed, token_budget
 from stereometer.backends.lean import Trunk
+from stereometer.backends.memory import shrinking
 from stereometer.backends.output_layer import output_layer
 from stereometer.backends.tokens import Tokens
 from stereometer.backends.word_classes import NEITHER, word_classes

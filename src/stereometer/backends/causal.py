@@ -11,10 +11,11 @@ from torch import Tensor
 
 from stereometer.backends.blanks import next_ways
 from stereometer.backends.checkpoint import Checkpoint
-from stereometer.backends.forward import shrinking, token_budget
+from stereometer.backends.forward import token_budget
 from stereometer.backends.generation import Writer
 from stereometer.backends.language_model import LanguageModel, Way
 from stereometer.backends.lean import decoder_for, head_for
+from stereometer.backends.memory import shrinking
 from stereometer.backends.trie import LARGEST, Asked, Text, Tree, families, grown, trees
 from stereometer.errors import ModelError
 from stereometer.types import Answer, CausalTokens, Generate

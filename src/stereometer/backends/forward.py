@@ -1,4 +1,4 @@
-"""Forward passes: trunk and head apart, batches without padding, and memory that gives way instead of failing.
+"""Forward passes: trunk and head apart, batches without padding.
 
 One generic path serves every model. The trunk gives hidden states; the head is the model's own forward with its trunk
 replaced by the rows that are asked, so that whatever the head does (transforms, tying, soft caps) is done by the model
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Protocol, TypeVar
 
 import torch
@@ -166,16 +166,11 @@ def logprobs(split: Split, rows: Tensor, targets: Targets) -> list[list[float]]:
     return found
 
 
-class Sized(Protocol):
-    def __len__(self) -> int: ...
-
-
 class Text(Sized, Protocol):
     @property
     def segments(self) -> tuple[int, ...]: ...
 
 
-Piece = TypeVar("Piece", bound=Sized)
 SomeText = TypeVar("SomeText", bound=Text)
 
 
@@ -208,22 +203,3 @@ def equal_length(texts: Sequence[SomeText], budget: int) -> Iterator[list[SomeTe
 def _form(text: Text) -> tuple[bool, int]:
     """Whether the model is told of segments, and length."""
     return bool(text.segments), len(text)
-
-
-def shrinking(batch: list[Piece], run: Any) -> Iterator[Any]:
-    """Runs a batch; where memory runs out, its halves; where even one piece does not fit, says so."""
-    try:
-        yield run(batch)
-        return
-    except (MemoryError, torch.OutOfMemoryError):
-        pass
-    except RuntimeError as error:
-        if "allocate memory" not in str(error) and "out of memory" not in str(error):
-            raise
-    if len(batch) == 1:
-        raise ModelError(
-            f"A text of {len(batch[0])} tokens does not fit into memory. The model is too large for this machine. Use a smaller one or another --device."
-        )
-    half = len(batch) // 2
-    yield from shrinking(batch[:half], run)
-    yield from shrinking(batch[half:], run)

@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from itertools import takewhile
 from typing import Any
@@ -21,7 +22,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from stereometer.backends.forward import Split, shrinking
+from stereometer.backends.forward import Split
+from stereometer.backends.memory import shrinking
 from stereometer.backends.tokens import Tokens
 from stereometer.errors import ModelError
 from stereometer.types import TOO_LONG, Answer, Generate, Skip
@@ -128,7 +130,7 @@ class Writer:
         prompts = [Prompt(ids, asked) for ids, asked in by_ids.items()]
         for beginning, group in families(prompts):
             for batch in batches(group, len(beginning), self.rows):
-                for part in shrinking(batch, lambda some, begun=beginning: self._write(begun, some)):
+                for part in shrinking(batch, partial(self._write, beginning)):
                     yield from part
 
     def ids(self, request: Generate) -> Ids:

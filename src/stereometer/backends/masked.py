@@ -10,9 +10,10 @@ import torch
 
 from stereometer.backends.blanks import masked_ways
 from stereometer.backends.checkpoint import Checkpoint
-from stereometer.backends.forward import packed, shrinking, token_budget
+from stereometer.backends.forward import packed, token_budget
 from stereometer.backends.language_model import LanguageModel, Way
 from stereometer.backends.lean import head_for, trunk_for
+from stereometer.backends.memory import shrinking
 from stereometer.errors import ModelError
 from stereometer.types import Answer, MaskedTokens
 

@@ -20,8 +20,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from stereometer.backends.forward import shrinking, token_budget
+from stereometer.backends.forward import token_budget
 from stereometer.backends.language_model import LanguageModel
+from stereometer.backends.memory import shrinking
 from stereometer.errors import ModelError
 from stereometer.types import Answer, Follows, Skip
 

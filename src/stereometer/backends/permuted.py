@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 import torch
 
 from stereometer.backends.checkpoint import Checkpoint
-from stereometer.backends.forward import equal_length, shrinking, token_budget
+from stereometer.backends.forward import equal_length, token_budget
 from stereometer.backends.language_model import LanguageModel, Way
 from stereometer.backends.lean import head_for
 from stereometer.backends.masked import Place, Rows
+from stereometer.backends.memory import shrinking
 from stereometer.types import Answer, MaskedTokens
 
 
