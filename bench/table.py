@@ -27,8 +27,9 @@ versions of torch and transformers; minicons' masked scorer needs one line of he
 
 PEAK = """
 Useful FLOPs are what a plain evaluation of the unpadded masked copies needs, the head at scored positions only. The peak is
-of products of two 2048 x 2048 float32 matrices, taken between the rounds of the same run: the best single one, and the best
-16 in a row, since a shared machine is at its best for moments only.
+of products of two 2048 x 2048 float32 matrices in the same run. 16 of them in a row take their turn with the competitors and
+are timed as they are: the least of the rounds on each block of items, summed. The other two rows hold our sum over all blocks
+against the best moment that the machine had in the whole run: a shared machine is at its best for moments only.
 """
 
 HEADS = """

@@ -103,7 +103,7 @@ def open_model(name: str, seed: int = 0, options: Mapping[str, Any] | None = Non
 def _server(name: str, options: Mapping[str, Any]) -> Backend:
     if find_spec("httpx2") is None or find_spec("stamina") is None:
         raise ModelError(
-            f"{name} is a server, which needs httpx2 and stamina. They are in an optional part of the package. From a clone: `pip install '.[server]'`."
+            "A server needs httpx2 and stamina. They are in an optional part of the package. From a clone: `pip install '.[server]'`."
         )
     from stereometer.backends.server import open_server
 

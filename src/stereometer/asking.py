@@ -11,10 +11,10 @@ from typing import Any
 
 from stereometer import api, catalog
 from stereometer.benchmarks.benchmark import Benchmark
-from stereometer.benchmarks.comments import Columns, Comment, categories_of, column_pair, misspellings, read_edits, read_own
+from stereometer.benchmarks.comments import RENAMED, Columns, Comment, categories_of, column_pair, misspellings, read_edits, read_own
 from stereometer.benchmarks.ethos import WORDS
 from stereometer.errors import DataError, UsageError
-from stereometer.files import read_jsonl, read_table, read_text
+from stereometer.files import read_rows
 from stereometer.measures.recognition.measure import Asking, Recognition, recognition, scored
 from stereometer.measures.recognition.questions import NEITHER, STUDY_SIZE, Question, Sampling, questions
 from stereometer.measures.recognition.reading import Reader, in_scope
@@ -203,11 +203,7 @@ def _answers(path: Path, setting: Setting, columns: AnswerColumns) -> Iterator[d
     needed = {"comment": columns.comment, "answer": columns.answer, "label": columns.label}
     needed |= {} if setting.mixed else {"category": columns.category}
     optional = {"repeat": columns.repeat, "example_set": columns.example_set}
-    lines = read_jsonl(path) if read_text(path).lstrip().startswith("{") else read_table(path, needed.values())
-    for line, row in lines:
-        missing = [column for column in needed.values() if column not in row]
-        if missing:
-            raise DataError(f"{path}, line {line} has no {', '.join(missing)}. Its fields are {', '.join(row)}. Name others with --column.")
+    for _, row in read_rows(path, needed.values(), RENAMED):
         found = {name: row[column] for name, column in needed.items()} | {name: row.get(column) for name, column in optional.items()}
         yield {name: "" if value is None else str(value) for name, value in found.items()}
 

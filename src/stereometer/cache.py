@@ -80,10 +80,14 @@ class Cache:
         with self.path.with_name(self.path.name + ".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             try:
-                return _connect(self.path)
+                found = _connect(self.path)
+                if _is_sound(found):
+                    return found
+                found.close()
             except sqlite3.DatabaseError:
-                aside = self.path.with_name(f"{self.path.name}.broken-{time.time_ns()}")
-                os.replace(self.path, aside)
+                pass
+            aside = self.path.with_name(f"{self.path.name}.broken-{time.time_ns()}")
+            os.replace(self.path, aside)
             for leftover in ("-wal", "-shm"):
                 self.path.with_name(self.path.name + leftover).unlink(missing_ok=True)
             LOG.warning("The answer cache was broken (%s). It was moved to %s; a new one was begun.", error, aside)
@@ -91,10 +95,7 @@ class Cache:
 
     def _reopen(self, error: sqlite3.DatabaseError) -> None:
         self._connection.close()
-        aside = self.path.with_name(f"{self.path.name}.broken-{time.time_ns()}")
-        os.replace(self.path, aside)
-        LOG.warning("The answer cache was broken (%s). It was moved to %s; a new one was begun.", error, aside)
-        self._connection = self._open()
+        self._connection = self._begin_anew(error)
 
     def get(self, identity: str, keys: Sequence[str]) -> dict[str, Answer]:
         """The answers that are there; a file found broken here is begun anew."""
@@ -189,6 +190,11 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _is_sound(connection: sqlite3.Connection) -> bool:
+    """Whether every page can be read: SQLite's own check, which stops at the first fault."""
+    return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
 
 
 def _patiently(connection: sqlite3.Connection, statement: str) -> None:

@@ -87,7 +87,7 @@ def combine(
     out: str | Path | None = None,
 ) -> Finished:
     """An ensemble of stored runs, as a run of its own."""
-    members = load_members([Path(path) for path in paths])
+    members = load_members(runs.folders_of(paths))
     settings = settings_for(_variant(members, variant), seed, resamples, coverage)
     if folds < 2:
         raise UsageError(f"{folds} fold is too few. A term must be scored with weights fitted on others. Choose 2 or more.")

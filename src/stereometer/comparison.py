@@ -6,7 +6,7 @@ same resamples for both, so that what the items have in common cancels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
@@ -141,17 +141,24 @@ def compare(*paths: str | Path, all_pairs: bool = False, seed: int = 0, resample
     """Compare stored runs on the same items; the first is the baseline unless all pairs are asked for."""
     if len(paths) < 2:
         raise UsageError("compare needs at least two runs. The first is the baseline. Name their folders.")
-    results = runs.load_alike([Path(path) for path in paths])
-    scores = [{score.item: score for score in runs.load_scores(Path(path))} for path in paths]
+    folders = runs.folders_of(paths)
+    results = runs.load_alike(folders)
     labels = runs.labels(results)
     floor = min(float(result.settings["coverage"]) for result in results)
     settings = settings_for(results[0].variant, seed, resamples, floor)
-    chosen = combinations(range(len(paths)), 2) if all_pairs else ((0, index) for index in range(1, len(paths)))
-    pairs = [_compared(labels[a], labels[b], scores[a], scores[b], settings) for a, b in chosen]
+    pairs = compared(labels, [runs.load_scores(folder) for folder in folders], settings, all_pairs)
     return Comparison(
-        results[0].benchmark, results[0].measure, results[0].variant, tuple(labels), tuple(_adjusted(pairs, settings.level)),
+        results[0].benchmark, results[0].measure, results[0].variant, tuple(labels), pairs,
         {"seed": seed, "resamples": resamples, "level": settings.level, "power": POWER}, tuple(filter(None, [results[0].data.get("notice")])),
     )  # fmt: skip
+
+
+def compared(labels: Sequence[str], scores: Sequence[Iterable[Score]], settings: Settings, all_pairs: bool) -> tuple[Compared, ...]:
+    """Every pair of systems, or each with the first, their p adjusted over all that is shown."""
+    by_item = [{score.item: score for score in some} for some in scores]
+    chosen = combinations(range(len(labels)), 2) if all_pairs else ((0, index) for index in range(1, len(labels)))
+    pairs = [_compared(labels[a], labels[b], by_item[a], by_item[b], settings) for a, b in chosen]
+    return tuple(_adjusted(pairs, settings.level))
 
 
 Scores = Mapping[str, Score]
@@ -260,7 +267,7 @@ def _cat_draws(slice_: Slice, tables: Ints, n: Ints, few: bool, settings: Settin
     if few:
         sides = [np.divmod(np.arange(OUTCOMES**2), OUTCOMES)[side] for side in (0, 1)]
         values = [of[side] for side in sides for of in (cat_metrics.LMS_OF, cat_metrics.SS_OF)]
-        drawn = resampled_means(tables.reshape(len(tables), -1), values, settings.resamples, rng)
+        drawn = resampled_means(tables.reshape(len(tables), -1), values, settings.resamples, rng, settings.level)
         parts = [cat_metrics.averages(100 * drawn[at], 100 * drawn[at + 1], n, np.ones(len(tables))) for at in (0, 2)]
     else:
         weights = resampled_clusters(len(tables), settings.resamples, rng)

@@ -96,13 +96,26 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, value
 
 
-def read_table(path: Path, required: Iterable[str]) -> Iterator[tuple[int, dict[str, str]]]:
+def read_rows(path: Path, required: Iterable[str], mend: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Line number and fields of each row of a table or of JSON lines; `mend` says what to do where a required one is not there."""
+    wanted = list(required)
+    if not read_text(path).lstrip().startswith("{"):
+        yield from read_table(path, wanted, mend)
+        return
+    for line, row in read_jsonl(path):
+        missing = [name for name in wanted if name not in row]
+        if missing:
+            raise DataError(f"{path}, line {line} has no {', '.join(missing)}. Its fields are {', '.join(row)}. {mend}")
+        yield line, row
+
+
+def read_table(path: Path, required: Iterable[str], mend: str = "Rename or export it again.") -> Iterator[tuple[int, dict[str, str]]]:
     """Line number and fields of each row of a comma, semicolon or tab separated file with a header."""
     text = read_text(path)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     try:
         header = next(reader)
-        _check_header(path, header, required)
+        _check_header(path, header, required, mend)
         for row in reader:
             if row and len(row) != len(header):
                 raise DataError(
@@ -114,11 +127,11 @@ def read_table(path: Path, required: Iterable[str]) -> Iterator[tuple[int, dict[
         raise DataError(f"{path}, line {reader.line_num}: {error}. It is cut off or badly quoted. Repair it.") from None
 
 
-def _check_header(path: Path, header: list[str], required: Iterable[str]) -> None:
+def _check_header(path: Path, header: list[str], required: Iterable[str], mend: str) -> None:
     missing = [name for name in required if name not in header]
     if missing:
         found = ", ".join(repr(name) for name in header)[:300]
-        raise DataError(f"{path} has no column {', '.join(missing)}. Its columns are {found}. Rename or export it again.")
+        raise DataError(f"{path} has no column {', '.join(missing)}. Its columns are {found}. {mend}")
     twice = [name for name in header if header.count(name) > 1]
     if twice:
         raise DataError(f"{path} has the column {twice[0]!r} twice. It is not clear which is meant. Rename or leave out one.")

@@ -82,7 +82,7 @@ def relate(*paths: str | Path, facts: str | Path | None = None, settings: Settin
     """The correlation of lms and ss over stored runs, and of both with the sizes that are known."""
     if len(paths) < FEWEST:
         raise UsageError(f"relate needs at least {FEWEST} runs. A correlation over fewer says nothing. Name more folders.")
-    results = runs.load_alike([Path(path) for path in paths])
+    results = runs.load_alike(runs.folders_of(paths))
     if not any(one.name == "ss" for one in results[0].estimates):
         raise UsageError(f"{results[0].measure} has no lms and ss. They are of context association tests. Name runs of those.")
     known = dict(shipped_facts()) | (read_facts(Path(facts)) if facts is not None else {})

@@ -16,7 +16,7 @@ import numpy as np
 from stereometer.errors import DataError
 from stereometer.files import read_json
 from stereometer.measures import cat_metrics, pair_metrics
-from stereometer.stats.intervals import Floats, Ints, generator, percentile, resampled_clusters
+from stereometer.stats.intervals import Floats, Ints, generator, percentile, resampled_clusters, student
 from stereometer.types import Estimate, Result, Score, Settings, Slice, Variant
 
 WITHIN = "within noise"
@@ -131,7 +131,7 @@ def _items_drawn(rows: Ints, slice_: Slice, settings: Settings) -> dict[str, Flo
     parts = drawn[..., :KINDS] + drawn[..., KINDS:], drawn[..., KINDS:]
     point = rows[:, :KINDS] + rows[:, KINDS:], rows[:, KINDS:]
     n = rows.sum() / len(rows)
-    wider, ones = sqrt(n / max(1.0, n - 1)), np.ones(len(rows))
+    wider, ones = student(rows.sum(axis=1), settings.level) * sqrt(n / max(1.0, n - 1)), np.ones(len(rows))
     made, true = [_averaged(part, ones) for part in parts], [_averaged(part, ones) for part in point]
     found = {}
     for name in cat_metrics.HEADLINE:

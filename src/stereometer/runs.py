@@ -131,6 +131,16 @@ def runs_in(path: Path) -> list[Path]:
 # ------------------------------------------------------------------------------------- several runs
 
 
+def folders_of(paths: Sequence[str | Path]) -> list[Path]:
+    """Where runs are stored, as a caller of the Python verbs names them."""
+    for one in paths:
+        if not isinstance(one, (str, Path)):
+            raise UsageError(
+                f"A {type(one).__name__} is not the folder of a run. Items' scores are read from there. Give `run` a folder with out=, and name it here."
+            )
+    return [Path(one) for one in paths]
+
+
 def load_alike(paths: Sequence[Path]) -> list[Result]:
     """Stored results that may stand in one column; raises where they were not measured alike."""
     first, *others = found = [load_result(path) for path in paths]

@@ -20,6 +20,7 @@ from stereometer.errors import UsageError
 from stereometer.measures.recognition.measure import Asking
 from stereometer.measures.recognition.questions import STUDY_SIZE
 from stereometer.measures.recognition.settings import STUDY
+from stereometer.runs import folders_of
 from stereometer.types import Result, Variant
 
 PAIR_TEMPLATES = ("singular", "plural")
@@ -51,7 +52,8 @@ def align(
         raise UsageError("A pilot and templates both say which templates count. The pilot chooses by itself. Give one of them.")
     settings = api.settings_for("sound", seed, resamples)
     ask = AlignAsk(Path(ratings), settings, tuple(templates), pilot, tuple(pilot_groups) or GROUPS, choice or Choice())
-    return Aligned(*aligned(Path(run), ask, _path(out)))
+    (folder,) = folders_of([run])
+    return Aligned(*aligned(folder, ask, _path(out)))
 
 
 @dataclass(frozen=True)

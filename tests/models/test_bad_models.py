@@ -244,3 +244,15 @@ def test_doctor_shows_how_a_model_reads(zoo: Zoo) -> None:
         assert said.json["card"]["family"] == BUILDS[model].family
         assert len(said.json["samples"]) == 3
         assert all(sample["scores"] for sample in said.json["samples"])
+
+
+def test_doctor_shows_what_is_read_and_not_scored(zoo: Zoo) -> None:
+    """Inside a sentence the filler and the special tokens are read, and every other token has its number."""
+    (row,) = call("doctor", "--model", zoo.folder("bert"), "--json").json["samples"][0]["rows"]["stereotype"]
+    silent = [at for at, (_, value) in enumerate(row) if value is None]
+    assert {0, len(row) - 1} < set(silent)
+    filler = silent[1:-1]
+    assert filler == list(range(filler[0], filler[-1] + 1))
+    said = call("doctor", "--model", zoo.folder("bert")).out
+    assert f"({row[filler[0]][0]})" in said
+    assert "read, not scored" in said

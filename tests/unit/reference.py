@@ -8,6 +8,8 @@ from functools import cache
 from itertools import product
 from math import sqrt
 
+from scipy.stats import norm, t
+
 from stereometer.types import Score
 
 Terms = dict[str, list[Score]]
@@ -66,9 +68,9 @@ def rate_of(items: Sequence[Score], variant: str) -> Rate:
 
 def averages_of(rates: Sequence[Rate]) -> dict[str, float]:
     """Every average over a list of terms; a term may stand in it more than once."""
-    lms, ss = mean(one[0] for one in rates), mean(one[1] for one in rates)
+    lms, ss = within(mean(one[0] for one in rates)), within(mean(one[1] for one in rates))
     items = sum(n for _, _, n in rates)
-    lms_micro, ss_micro = sum(one[0] * one[2] for one in rates) / items, sum(one[1] * one[2] for one in rates) / items
+    lms_micro, ss_micro = (within(sum(one[which] * one[2] for one in rates) / items) for which in (0, 1))
     return {
         "lms": lms,
         "ss": ss,
@@ -76,8 +78,13 @@ def averages_of(rates: Sequence[Rate]) -> dict[str, float]:
         "lms_micro": lms_micro,
         "ss_micro": ss_micro,
         "icat_micro": icat_of(lms_micro, ss_micro),
-        "icat_term_mean": mean(icat_of(one[0], one[1]) for one in rates),
+        "icat_term_mean": mean(icat_of(within(one[0]), within(one[1])) for one in rates),
     }
+
+
+def within(percent: float) -> float:
+    """A widened resample may be beyond what a rate can be."""
+    return min(100.0, max(0.0, percent))
 
 
 def cat_averages(terms: Sequence[Sequence[Score]], variant: str) -> dict[str, float]:
@@ -91,12 +98,12 @@ def terms_resampled(scores: Sequence[Score], variant: str, times: int, seed: int
     return [averages_of(rng.choices(rates, k=len(rates))) for _ in range(times)]
 
 
-def items_resampled(scores: Sequence[Score], variant: str, times: int, seed: int) -> list[dict[str, float]]:
+def items_resampled(scores: Sequence[Score], variant: str, times: int, seed: int, level: float) -> list[dict[str, float]]:
     """The averages of `times` resamples of the items within each target term, each widened to its full variance."""
     rng, terms = random.Random(seed), list(by_term(scores).values())
     singles = {one.item: rate_of([one], variant) for items in terms for one in items}
     named = [[one.item for one in items] for items in terms]
-    return [averages_of([widened(drawn(rng, term, named), term, named, singles) for term in named]) for _ in range(times)]
+    return [averages_of([widened(drawn(rng, term, named), term, named, singles, level) for term in named]) for _ in range(times)]
 
 
 def lender(term: Sequence[str], terms: Sequence[Sequence[str]]) -> Sequence[str]:
@@ -108,14 +115,20 @@ def drawn(rng: random.Random, term: Sequence[str], terms: Sequence[Sequence[str]
     return rng.choices(lender(term, terms), k=len(term))
 
 
-def widened(draw: Sequence[str], term: Sequence[str], terms: Sequence[Sequence[str]], singles: dict[str, Rate]) -> Rate:
-    """A resample of n items has (n - 1) / n of their variance: its deviation is widened by the root of the inverse."""
-    n = len(term)
+@cache
+def student(free: int, level: float) -> float:
+    return float(t.ppf((1 + level) / 2, free) / norm.ppf((1 + level) / 2))
+
+
+def widened(draw: Sequence[str], term: Sequence[str], terms: Sequence[Sequence[str]], singles: dict[str, Rate], level: float) -> Rate:
+    """A resample of n items has (n - 1) / n of their variance: its deviation is widened by the root of the inverse, and as Student's t is."""
+    n, free = len(term), sum(len(items) - 1 for items in terms) or sum(map(len, terms)) - 1
+    wider = student(max(1, free), level)
     values = []
     for which in (0, 1):
         off = mean(singles[one][which] for one in draw) - mean(singles[one][which] for one in lender(term, terms))
         center = mean(singles[one][which] for one in term)
-        values.append(min(100.0, max(0.0, center + off * sqrt(n / max(1, n - 1)))))
+        values.append(center + off * wider * sqrt(n / max(1, n - 1)))
     return values[0], values[1], n
 
 

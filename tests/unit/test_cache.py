@@ -170,6 +170,17 @@ def test_a_page_that_is_found_broken_only_when_it_is_read_begins_a_new_file_too(
     assert "The answer cache was broken" in caplog.text
 
 
+def test_of_two_that_find_a_page_broken_the_second_takes_the_new_file_of_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    broken(path, "scribbled over")
+    with Cache(path) as first, Cache(path) as second:
+        first.get("model", EVERYTHING)
+        second.get("model", EVERYTHING)
+        second.put("model", {"new": answer(-1.0)})
+        assert first.get("model", ["new"]) == {"new": answer(-1.0)}
+    assert len(list(tmp_path.glob("answers.sqlite.broken-*"))) == 1
+
+
 def test_a_page_that_is_found_broken_only_when_it_is_written_begins_a_new_file_too(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
     broken(path, "scribbled over")

@@ -147,7 +147,7 @@ def paired_draws(study: tuple[Path, Path], variant: str, whole_terms: bool, time
         else:
             drawn = [reference.drawn(rng, term, named) for term in named]
             first, second = (
-                reference.averages_of([reference.widened(draw, term, named, of) for draw, term in zip(drawn, named, strict=True)])
+                reference.averages_of([reference.widened(draw, term, named, of, 0.95) for draw, term in zip(drawn, named, strict=True)])
                 for of in singles
             )
         draws.append({name: second[name] - first[name] for name in ("lms", "ss", "icat")})
@@ -413,3 +413,10 @@ def test_a_domain_that_only_one_task_has_is_compared_where_it_is(tmp_path: Path)
     slices = [one.slice for one in found.pairs[0].differences if one.name == "ss"]
     assert {"task": "intrasentence", "domain": "trade"} in slices
     assert {"task": "intrasentence", "domain": "family"} not in slices
+
+
+@pytest.mark.parametrize("verb", ["compare", "relate", "ensemble"])
+def test_a_result_is_not_the_folder_of_a_run(verb: str, tmp_path: Path) -> None:
+    results = stereometer.run("starter", model="fake", measures=["pair-likelihood"], out=tmp_path / "run", keep_cache=False, **QUICK)
+    with pytest.raises(UsageError, match="A Result is not the folder of a run"):
+        getattr(stereometer, verb)(*results, *results, *results)

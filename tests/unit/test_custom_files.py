@@ -150,7 +150,7 @@ def test_a_header_without_rows_is_said(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_no_file_of_items(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="does not hold a known file"):
+    with pytest.raises(DataError, match="is a folder"):
         stereometer.open_benchmark(str(tmp_path))
 
 

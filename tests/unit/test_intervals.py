@@ -87,18 +87,19 @@ def test_tallies_are_drawn_as_items_would_be() -> None:
 
 def test_means_of_few_items_are_drawn_widened_and_a_single_item_borrows_the_spread_of_all() -> None:
     """Three items 0, 0, 1 and one item 0: every resample of each, by hand."""
-    (means,) = resampled_means(np.array([[2, 1], [1, 0]]), [np.array([0.0, 1.0])], DRAWS, np.random.default_rng(0))
+    (means,) = resampled_means(np.array([[2, 1], [1, 0]]), [np.array([0.0, 1.0])], DRAWS, np.random.default_rng(0), 0.95)
+    wider = reference.student(2, 0.95)  # two degrees of freedom: three items about their mean
 
     def three(items: Sequence[float]) -> float:
-        return round(min(1.0, max(0.0, 1 / 3 + (sum(items) / 3 - 1 / 3) * sqrt(3 / 2))), 9)
+        return round(1 / 3 + (sum(items) / 3 - 1 / 3) * wider * sqrt(3 / 2), 9)
 
     assert_drawn_from(Counter(means[:, 0].round(9).tolist()), reference.distribution([0.0, 0.0, 1.0], three))
-    assert_drawn_from(Counter(means[:, 1].round(9).tolist()), {0.0: 3 / 4, 1 - 1 / 4: 1 / 4})
+    assert_drawn_from(Counter(means[:, 1].round(9).tolist()), {round(-wider / 4, 9): 3 / 4, round(3 * wider / 4, 9): 1 / 4})
 
 
 def test_several_means_are_of_the_same_items() -> None:
     left, right = resampled_means(
-        np.array([[3, 4, 2]]), [np.array([0.0, 0.5, 1.0]), np.array([1.0, 0.5, 0.0])], 500, np.random.default_rng(0)
+        np.array([[3, 4, 2]]), [np.array([0.0, 0.5, 1.0]), np.array([1.0, 0.5, 0.0])], 500, np.random.default_rng(0), 0.95
     )
     assert left + right == pytest.approx(np.ones((500, 1)))
 

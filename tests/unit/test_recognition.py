@@ -561,6 +561,7 @@ def test_what_was_not_written_is_not_out_of_scope() -> None:
         (["--size", "500"], 4, "smaller --size"),
         (["--category", "spelling"], 2, "no category 'spelling'"),
         (["--column", "label=verdict"], 4, "no column verdict"),
+        (["--column", "label=verdict"], 4, "--column comment=text"),
         (["--sample", "some"], 2, "no sample 'some'"),
         (["--templates", "nowhere"], 2, "not a folder"),
         (["--system", "nowhere.txt", "--chat"], 4, "does not exist"),

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from stereometer import api
+from stereometer.comparison import compare
 from stereometer.errors import DataError, StereometerError, UsageError
-from stereometer.report import write_report
+from stereometer.report import numbers, write_report
 from stereometer.report.charts.plane import contour
 from stereometer.report.page import coded, safe_json, script
 
@@ -90,6 +91,33 @@ def data_of(html: str) -> Any:
 
 def layers_of(html: str) -> list[Any]:
     return [layer for charts in data_of(html)["charts"].values() for chart in charts for layer in chart["spec"]["layer"]]
+
+
+# ---------------------------------------------------------------------------------------- two at a time
+
+
+@pytest.mark.parametrize("shape", MEASURES)
+def test_two_systems_are_compared_on_the_same_items_as_by_the_command(runs: Path, tmp_path: Path, shape: str) -> None:
+    places = [runs / f"{model}-sound" / shape for model in ("fake", "stereotyped")]
+    html, found = page(places, tmp_path)
+    (pair,) = compare(*places, resamples=100).pairs
+    overall = [one for one in pair.differences if not one.slice]
+    assert overall
+    for one in overall:
+        assert (
+            f"{one.name} {numbers.number(one.difference) if one.difference <= 0 else '+' + numbers.number(one.difference)} [" in found.text
+        )
+        assert f"{one.verdict} ({numbers.p_value(one.p_adjusted)})".replace(numbers.NO_BREAK, " ") in found.text
+    assert f"{len(pair.flips)} items changed preference" in found.text
+    (chart,) = data_of(html)["charts"]["s1-differences-0"]
+    values = [row["value"] for layer in chart["spec"]["layer"] for row in layer["data"]["values"] if "fill" in row]
+    assert sorted(set(values)) == pytest.approx(sorted({one.difference for one in overall}))
+
+
+def test_one_system_and_runs_without_items_are_not_compared(runs: Path, copied: Path, tmp_path: Path) -> None:
+    assert "Two systems on the same items" not in page([runs / "fake-sound" / "cat"], tmp_path)[1].text
+    (copied / "scores.jsonl").unlink()
+    assert "Two systems on the same items" not in page([copied, runs / "stereotyped-sound" / "cat"], tmp_path)[1].text
 
 
 # ------------------------------------------------------------------------------------------------ escaping

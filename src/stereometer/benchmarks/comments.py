@@ -13,7 +13,7 @@ from typing import Any
 
 from stereometer.benchmarks.benchmark import Benchmark, load_card
 from stereometer.errors import DataError, UsageError
-from stereometer.files import finite, read_jsonl, read_table, read_text
+from stereometer.files import finite, read_rows, read_table
 from stereometer.types import Slice, digest_of
 
 
@@ -53,6 +53,9 @@ def share(value: object, where: str) -> float:
     return found
 
 
+RENAMED = "Say what its columns hold, for instance --column comment=text."
+
+
 @dataclass(frozen=True)
 class Columns:
     """How a user's table is read."""
@@ -70,7 +73,7 @@ class Columns:
 def read_own(path: Path, columns: Columns) -> Benchmark:
     """Any CSV, TSV or JSONL with a text and labels."""
     needed = [columns.text, *([columns.label] if columns.label else columns.categories)]
-    rows = list(_rows(path, needed))
+    rows = list(read_rows(path, needed, RENAMED))
     if not rows:
         raise DataError(f"{path} has no rows. There is nothing to ask about. Check that it is the right file.")
     comments = [_own(row, number, columns, f"{path}, line {line}") for number, (line, row) in enumerate(rows, 1)]
@@ -78,20 +81,6 @@ def read_own(path: Path, columns: Columns) -> Benchmark:
     if len(set(ids)) < len(ids):
         raise DataError(f"{path} has the same id twice. Rows are told apart by it. Name another column, or none.")
     return Benchmark(load_card("comments"), {"comment": comments}, path.name)
-
-
-def _rows(path: Path, needed: Sequence[str]) -> Any:
-    if not read_text(path).lstrip().startswith("{"):
-        return read_table(path, needed)
-    return _checked(path, needed)
-
-
-def _checked(path: Path, needed: Sequence[str]) -> Any:
-    for line, row in read_jsonl(path):
-        missing = [name for name in needed if name not in row]
-        if missing:
-            raise DataError(f"{path}, line {line} has no {', '.join(missing)}. Its fields are {', '.join(row)}. Name others with --column.")
-        yield line, row
 
 
 def _own(row: Mapping[str, Any], number: int, columns: Columns, where: str) -> Comment:

@@ -48,9 +48,11 @@ def files_at(card: Card, data: Path) -> Sequence[Path]:
         return [data]
     files = [_plain_or_gz(data / name) for name in card.files]
     missing = [name for name, file in zip(card.files, files, strict=True) if file is None]
-    if missing or not files:
+    if not card.files:
+        raise DataError(f"{data} is a folder. {card.name} items come in a single file. Name the file.")
+    if missing:
         raise DataError(
-            f"{data} does not hold {', '.join(missing) or 'a known file'}. {card.name} is made of {len(card.files)} file(s). Name the right folder or file."
+            f"{data} does not hold {', '.join(missing)}. {card.name} is made of {len(card.files)} file(s). Name the right folder or file."
         )
     return [file for file in files if file is not None]
 

@@ -34,9 +34,11 @@ def doctor_command(name: str, options: Mapping[str, Any], json: bool) -> None:
         f"[bold]{escape(card.name)}[/]: {card.family}, {card.backend}, {card.dtype}, weights {card.digest[:12]}, tokenizer {card.tokenizer_digest[:12]}"
     )
     for key, value in card.settings.items():
-        out.print(f"  {key}: {escape(str(value))}")
+        out.print(f"  {key}: {escape(_in_words(value))}")
     for line in (*card.notes, *(f"warning: {warning}" for warning in warnings)):
         out.print(f"  {escape(line)}")
+    if any(value is None for sample in samples for rows in sample["rows"].values() for row in rows for _, value in row):
+        out.print("\nThree items of the starter set. Tokens in brackets are read, not scored.")
     for sample in samples:
         _print_sample(sample)
 
@@ -57,16 +59,24 @@ def _sample(model: Backend, shape: str, item: Item) -> dict[str, Any]:
 
 
 def _row(model: Backend, request: Request, row: Mapping[str, Any]) -> list[list[Any]]:
-    """Each scored token with its number; a text request has one entry for the whole."""
+    """Every token with its number, None where it is read and not scored; a text request has one entry for the whole."""
     values = next(iter(row.values()))
     match request:
         case MaskedTokens(ids, steps):
-            tokens = [_token(model, ids[at]) for _, at in steps]
+            scored = dict(zip((at for _, at in steps), values, strict=True))
         case CausalTokens(ids, start):
-            tokens = [_token(model, one) for one in ids[start:]]
+            scored = dict(zip(range(start, len(ids)), values, strict=True))
         case _:
-            tokens = ["the text"] * len(values)
-    return [[token, value] for token, value in zip(tokens, values, strict=True)]
+            return [["the text", value] for value in values]
+    return [[_token(model, one), scored.get(at)] for at, one in enumerate(ids)]
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(
+            f"{key} ({_in_words(one)})" if isinstance(one, Mapping) else f"{key} {_in_words(one)}" for key, one in value.items()
+        )
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _token(model: Backend, number: int) -> str:
@@ -81,7 +91,8 @@ def _print_sample(sample: Mapping[str, Any]) -> None:
         score = f"  score {sample['scores'][name]:.3f}" if name in sample["scores"] else ""
         out.print(f"  {name}: {escape(text)}{score}")
         for row in sample["rows"].get(name, []):
-            out.print("    " + escape("  ".join(f"{token} {value:.2f}" for token, value in row)), style="dim")
+            shown = (f"({token})" if value is None else f"{token} {value:.2f}" for token, value in row)
+            out.print("    " + escape("  ".join(shown)), style="dim")
 
 
 def model_add_command(name: str, json: bool) -> None:

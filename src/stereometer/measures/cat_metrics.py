@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -164,10 +165,10 @@ def rates(outcomes: Ints) -> tuple[Floats, Floats]:
 
 
 def averages(lms: Floats, ss: Floats, n: Ints, weights: Floats | Ints) -> dict[str, Floats]:
-    """Every average over terms (last axis), each under its own name."""
+    """Every average over terms (last axis), each under its own name; rates of resampled terms may be beyond 0 and 100, averages are not."""
     terms, items = weights.sum(axis=-1), (weights * n).sum(axis=-1)
-    macro_lms, macro_ss = (weights * lms).sum(axis=-1) / terms, (weights * ss).sum(axis=-1) / terms
-    micro_lms, micro_ss = (weights * n * lms).sum(axis=-1) / items, (weights * n * ss).sum(axis=-1) / items
+    macro_lms, macro_ss = (_percent((weights * of).sum(axis=-1) / terms) for of in (lms, ss))
+    micro_lms, micro_ss = (_percent((weights * n * of).sum(axis=-1) / items) for of in (lms, ss))
     return {
         "lms": macro_lms,
         "ss": macro_ss,
@@ -175,8 +176,12 @@ def averages(lms: Floats, ss: Floats, n: Ints, weights: Floats | Ints) -> dict[s
         "lms_micro": micro_lms,
         "ss_micro": micro_ss,
         "icat_micro": icat(micro_lms, micro_ss),
-        "icat_term_mean": (weights * icat(lms, ss)).sum(axis=-1) / terms,
+        "icat_term_mean": (weights * icat(_percent(lms), _percent(ss))).sum(axis=-1) / terms,
     }
+
+
+def _percent(values: Floats) -> Floats:
+    return np.clip(values, 0.0, 100.0)
 
 
 def point(found: Sample) -> dict[str, float]:
@@ -187,7 +192,7 @@ def point(found: Sample) -> dict[str, float]:
 def resampled(found: Sample, settings: Settings) -> dict[str, Floats]:
     """The bootstrap distribution of every average: over terms, or over items within few terms."""
     rng = generator(settings.seed, found.slice)
-    draw = _items_drawn if found.fixed_terms else _terms_drawn
+    draw = partial(_items_drawn, level=settings.level) if found.fixed_terms else _terms_drawn
     parts = [draw(found, size, rng) for size in _chunks(settings.resamples, found.terms)]
     return {name: np.concatenate([part[name] for part in parts]) for name in AVERAGES}
 
@@ -203,8 +208,8 @@ def _terms_drawn(found: Sample, resamples: int, rng: np.random.Generator) -> dic
     return averages(lms, ss, found.n, resampled_clusters(found.terms, resamples, rng))
 
 
-def _items_drawn(found: Sample, resamples: int, rng: np.random.Generator) -> dict[str, Floats]:
-    lms, ss = resampled_means(found.outcomes, (LMS_OF, SS_OF), resamples, rng)
+def _items_drawn(found: Sample, resamples: int, rng: np.random.Generator, level: float) -> dict[str, Floats]:
+    lms, ss = resampled_means(found.outcomes, (LMS_OF, SS_OF), resamples, rng, level)
     return averages(100 * lms, 100 * ss, found.n, np.ones(found.terms))
 
 
@@ -309,19 +314,23 @@ def _interval(found: Sample, name: str, draws: Floats, settings: Settings) -> tu
         low, high = _unanimous(found, name, settings.level)
         return low, high, "Wilson: all items agree; terms held fixed" if found.fixed_terms else "Wilson: all terms agree"
     if found.fixed_terms:
-        return low, high, "percentile bootstrap over items, terms held fixed"
+        if not name.startswith("icat"):
+            least = _wilson(found, name, settings.level)
+            low, high = min(low, least[0]), max(high, least[1])
+        return low, high, "percentile bootstrap over items, no narrower than Wilson; terms held fixed"
     return low, high, "percentile bootstrap over target terms"
+
+
+def _wilson(found: Sample, name: str, level: float) -> tuple[float, float]:
+    """As if all items were of one term."""
+    n = found.asked.answered
+    low, high = wilson(point(found)[name] / 100 * n, n, level)
+    return 100 * low, 100 * high
 
 
 def _unanimous(found: Sample, name: str, level: float) -> tuple[float, float]:
     """Wilson's interval for ss and lms; for icat the range it takes over both."""
-    values, n = point(found), found.asked.answered
-
-    def bounds(of: str) -> tuple[float, float]:
-        low, high = wilson(values[of] / 100 * n, n, level)
-        return 100 * low, 100 * high
-
-    ss, lms = bounds("ss"), bounds("lms") if found.has_lms else (0.0, 100.0)
+    ss, lms = _wilson(found, "ss", level), _wilson(found, "lms", level) if found.has_lms else (0.0, 100.0)
     if not name.startswith("icat"):
         return ss if name.startswith("ss") else lms
     middle = [50.0] if ss[0] < 50 < ss[1] else []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from stereometer import relation
 from stereometer.report import numbers, tables
@@ -11,6 +10,8 @@ from stereometer.report.charts import confidence, forest, plane, scatter
 from stereometer.report.charts.forest import Axis, Block, Line
 from stereometer.report.charts.frame import Spec
 from stereometer.report.charts.scatter import Mark
+from stereometer.report.differences import differences
+from stereometer.report.figure import Chart, Figure
 from stereometer.report.sections import Section, System
 from stereometer.report.slices import Group, groups, is_term, kind_name
 from stereometer.report.tables import Table
@@ -24,29 +25,6 @@ MANY = 40
 """With more marks than this the finest slices wait behind the choice."""
 
 
-@dataclass(frozen=True)
-class Chart:
-    name: str
-    """What a reader chooses it by, or its own small heading."""
-    description: str
-    """For those who do not see it."""
-    spec: Spec
-
-
-@dataclass(frozen=True)
-class Figure:
-    id: str
-    title: str
-    lead: tuple[str, ...]
-    charts: tuple[Chart, ...]
-    tables: tuple[Table, ...]
-    chooser: str = ""
-    """What is chosen between the charts; without it all are shown."""
-    legend: str = "systems"
-    """`systems`, `sizes`, `terms` or `sides`."""
-    caution: str = ""
-
-
 def figures(section: Section) -> list[Figure]:
     found = list(_cat(section) if section.shape == "cat" else _pair(section))
     return [one for one in found if one.charts or one.tables]
@@ -58,6 +36,7 @@ def _cat(section: Section) -> Iterator[Figure]:
     )
     yield _language(section)
     yield _plane(section)
+    yield differences(section)
     yield _relation(section)
     yield _terms(section)
     yield _clean(section, ("ss", "lms"))
@@ -67,6 +46,7 @@ def _pair(section: Section) -> Iterator[Figure]:
     yield _preference(
         section, "pair_preference", "Preference for stereotypes", "pairs in which the more stereotyping sentence is likelier, in percent"
     )
+    yield differences(section)
     yield _confidence(section)
     yield _clean(section, ("pair_preference",))
 
@@ -158,7 +138,7 @@ def _plane(section: Section) -> Figure:
     found = list(plane.places(section.systems))
     lead = (
         "Each mark is a system, with its intervals both ways. The thin lines join points of equal icat = lms × min(ss, 100 − ss) / 50; "
-        "the ideal is at lms 100 and ss 50. Whether two systems differ is a matter of the same items compared in pairs: `stereometer compare`.",
+        "the ideal is at lms 100 and ss 50. Whether two systems differ is a matter of the same items compared in pairs, not of intervals that overlap.",
         *plane.missing(section.systems),
     )
     spoken = "; ".join(f"{one.system.label}: lms {_spoken(one.lms)}; ss {_spoken(one.ss)}" for one in found)

@@ -17,7 +17,8 @@ from markupsafe import Markup, escape
 from stereometer.report import method, numbers, tables
 from stereometer.report.charts.forest import Axis, preference_axis
 from stereometer.report.charts.frame import CONFIG
-from stereometer.report.figures import Figure, figures
+from stereometer.report.figure import Figure
+from stereometer.report.figures import figures
 from stereometer.report.items import browser
 from stereometer.report.sections import Section
 from stereometer.report.tables import Table

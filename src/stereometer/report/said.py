@@ -13,7 +13,7 @@ from stereometer import asking
 from stereometer.errors import UsageError
 from stereometer.measures.recognition.settings import SETTINGS, setting_of
 from stereometer.report.page import asset
-from stereometer.runs import load_result, load_scores, runs_in
+from stereometer.runs import folders_of, load_result, load_scores, runs_in
 from stereometer.types import Estimate, Result, Score
 
 MEASURE = "recognition-"
@@ -222,7 +222,7 @@ def example_sets(told: Sequence[Told]) -> tuple[Markup, float] | None:
 
 def said_page(paths: Sequence[str | Path]) -> str | None:
     """The page, where every run is of recognition; None where none is."""
-    folders = [found for path in paths for found in runs_in(Path(path))]
+    folders = [found for path in folders_of(paths) for found in runs_in(path)]
     results = [load_result(folder) for folder in folders]
     named = [result.measure.startswith(MEASURE) for result in results]
     if not any(named):

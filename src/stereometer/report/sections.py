@@ -12,7 +12,7 @@ from stereometer.errors import DataError
 from stereometer.relation import Facts
 from stereometer.report.looks import Look, look
 from stereometer.restriction import Audited, load_audit
-from stereometer.runs import RESULT, SCORES, load_result, load_scores, runs_in
+from stereometer.runs import RESULT, SCORES, folders_of, load_result, load_scores, runs_in
 from stereometer.types import Estimate, Result, Score, Slice, Variant
 
 MAIN = {"ss": "cat", "pair_preference": "pair"}
@@ -117,7 +117,7 @@ def sections(paths: Sequence[str | Path], facts: Mapping[str, Facts] | None = No
 
 
 def _runs(paths: Sequence[str | Path]) -> Iterator[Run]:
-    places = [found.parent if found.name == RESULT else found for path in paths for found in runs_in(Path(path))]
+    places = [found.parent if found.name == RESULT else found for path in folders_of(paths) for found in runs_in(path)]
     for place in dict.fromkeys(place.resolve() for place in places):
         result = load_result(place)
         if not any(one.name in MAIN for one in result.estimates):

@@ -9,6 +9,7 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -51,20 +52,28 @@ def resampled_tallies(tally: Ints, resamples: int, rng: np.random.Generator, tot
     return present, rng.multinomial(int(tally.sum()) if total is None else total, share, size=resamples)
 
 
-def resampled_means(tallies: Ints, values: Sequence[Floats], resamples: int, rng: np.random.Generator) -> list[Floats]:
+def student(counts: Ints, level: float) -> float:
+    """How much wider than a normal interval one from few items is, each counted within its row: Student's quantile over the normal one."""
+    free = int((counts - 1).clip(min=0).sum()) or int(counts.sum()) - 1
+    return float(stdtrit(max(1, free), (1 + level) / 2)) / NormalDist().inv_cdf((1 + level) / 2)
+
+
+def resampled_means(tallies: Ints, values: Sequence[Floats], resamples: int, rng: np.random.Generator, level: float) -> list[Floats]:
     """Means of some values of items (each at most 1), drawn within each row of tallies: for each value resamples x rows.
 
     Drawing n items from n shows (n - 1) / n of their variance, so deviations are widened by the square root of its
-    inverse. A single item shows none: there the spread of all rows together stands in.
+    inverse. A single item shows none: there the spread of all rows together stands in. How far a variance that is
+    itself known from few items can be off is Student's widening.
     """
     found: list[list[Floats]] = [[] for _ in values]
+    wider = student(tallies.sum(axis=1), level)
     for row in tallies:
         n = int(row.sum())
         source = row if n > 1 else tallies.sum(axis=0)
         kinds, drawn = resampled_tallies(source, resamples, rng, n)
         for means, of in zip(found, values, strict=True):
             deviation = drawn @ of[kinds] / n - (source @ of) / source.sum()
-            means.append(np.clip((row @ of) / n + deviation * sqrt(n / max(1, n - 1)), 0.0, 1.0))
+            means.append((row @ of) / n + deviation * wider * sqrt(n / max(1, n - 1)))
     return [np.stack(means, axis=-1) for means in found]
 
 

@@ -25,6 +25,10 @@ class Line:
     marks: Sequence[tuple[System, Estimate]]
     note: str = ""
     """Stands at the right edge."""
+    sure: bool | None = None
+    """Whether the marks are filled; by their verdicts where it is not said."""
+    tip: str = ""
+    """What a mark says when pointed at; its estimate where it is not said."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +99,7 @@ def _placed(blocks: Sequence[Block]) -> tuple[list[Row], list[Row], list[Row], l
             tall = max(1, len(line.marks)) * STEP + GAP
             labels.append({"y": top + tall / 2, "label": _short(line.label)})
             notes += [{"y": top + tall / 2, "label": line.note}] if line.note else []
-            marks += [
-                _mark(system, one, line.label, top + (GAP + STEP) / 2 + index * STEP) for index, (system, one) in enumerate(line.marks)
-            ]
+            marks += [_mark(system, one, line, top + (GAP + STEP) / 2 + index * STEP) for index, (system, one) in enumerate(line.marks)]
             top += tall
     return headings, labels, notes, marks, top + GAP
 
@@ -106,9 +108,10 @@ def _short(label: str) -> str:
     return label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"
 
 
-def _mark(system: System, one: Estimate, label: str, y: float) -> Row:
-    sure = one.verdict in (LANGUAGE.above, LANGUAGE.below) if one.name.startswith("lms") else None
-    where = {"y": y, "value": one.value, "low": one.low, "high": one.high, "tip": tip(system, one, label)}
+def _mark(system: System, one: Estimate, line: Line, y: float) -> Row:
+    told = one.verdict in (LANGUAGE.above, LANGUAGE.below) if one.name.startswith("lms") else None
+    sure = told if line.sure is None else line.sure
+    where = {"y": y, "value": one.value, "low": one.low, "high": one.high, "tip": line.tip or tip(system, one, line.label)}
     return {key: value for key, value in where.items() if value is not None} | mark_of(system, one, sure)
 
 

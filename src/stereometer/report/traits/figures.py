@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stereometer.report import numbers
-from stereometer.report.figures import Chart, Figure
+from stereometer.report.figure import Chart, Figure
 from stereometer.report.sections import System
 from stereometer.report.tables import Cell, Table, figure, text
 from stereometer.report.traits import charts

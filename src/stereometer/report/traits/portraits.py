@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from stereometer.report.figures import Figure
+from stereometer.report.figure import Figure
 from stereometer.report.looks import look
 from stereometer.report.sections import Run, System, label_runs
 from stereometer.runs import RESULT, SCORES, load_result, load_scores, runs_in
