@@ -13,7 +13,7 @@ from bench.models import Items, Ours, Row, bars, compared, loaded, measured, pro
 
 PAIRS = 60
 PAIR_ROUNDS, LOOP_ROUNDS = 4, 2
-PAIR_BLOCK = 6
+PAIR_BLOCK = 12
 """Pairs that competitors take turns on: short enough that a noisy minute does not spoil a whole round."""
 
 

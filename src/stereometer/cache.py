@@ -15,9 +15,10 @@ import sys
 import time
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from hashlib import sha256
 from pathlib import Path
+from shutil import copyfile
 from types import TracebackType
 
 from platformdirs import user_cache_path
@@ -31,6 +32,7 @@ DEFAULT_CAP = 2 * 1024**3
 VARIABLE = "STEREOMETER_CACHE"
 BUSY_SECONDS = 60
 KEYS_A_QUERY = 500
+BROKEN = "The answer cache was broken (%s). What was there is in %s; a new one was begun."
 EVICT_SHARE = 0.10
 """When the cap is passed, this share of the oldest answers goes at once."""
 
@@ -76,26 +78,39 @@ class Cache:
             return self._begin_anew(error)
 
     def _begin_anew(self, error: sqlite3.DatabaseError) -> sqlite3.Connection:
-        """Moves a broken file aside; where two processes find it broken at once, the second finds the first one's new file."""
-        with self.path.with_name(self.path.name + ".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        """Moves a file aside that cannot be opened; where two processes find it so at once, the second finds the first one's new file."""
+        with self._alone():
             try:
-                found = _connect(self.path)
-                if _is_sound(found):
-                    return found
-                found.close()
+                return _connect(self.path)
             except sqlite3.DatabaseError:
-                pass
-            aside = self.path.with_name(f"{self.path.name}.broken-{time.time_ns()}")
-            os.replace(self.path, aside)
+                aside = self._aside()
+                os.replace(self.path, aside)
             for leftover in ("-wal", "-shm"):
                 self.path.with_name(self.path.name + leftover).unlink(missing_ok=True)
-            LOG.warning("The answer cache was broken (%s). It was moved to %s; a new one was begun.", error, aside)
+            LOG.warning(BROKEN, error, aside)
             return _connect(self.path)
 
-    def _reopen(self, error: sqlite3.DatabaseError) -> None:
-        self._connection.close()
-        self._connection = self._begin_anew(error)
+    def _empty(self, error: sqlite3.DatabaseError) -> None:
+        """Empties a file that is found broken in use, in place, because others may have it open too; a copy stands aside."""
+        with self._alone():
+            if _is_sound(self._connection):
+                return  # another process has done it
+            aside = self._aside()
+            copyfile(self.path, aside)
+            with closing(sqlite3.connect(":memory:")) as fresh:
+                fresh.executescript(f"{SCHEMA} PRAGMA user_version = {VERSION};")
+                fresh.backup(self._connection)
+            LOG.warning(BROKEN, error, aside)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Of all processes that mend the file."""
+        with self.path.with_name(self.path.name + ".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+
+    def _aside(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.broken-{time.time_ns()}")
 
     def get(self, identity: str, keys: Sequence[str]) -> dict[str, Answer]:
         """The answers that are there; a file found broken here is begun anew."""
@@ -104,7 +119,7 @@ class Cache:
         except sqlite3.OperationalError as error:
             raise _unusable(self.path, str(error)) from None
         except sqlite3.DatabaseError as error:
-            self._reopen(error)
+            self._empty(error)
             return {}
 
     def _found(self, identity: str, keys: Sequence[str]) -> dict[str, Answer]:
@@ -123,7 +138,7 @@ class Cache:
         try:
             self._put(identity, answers)
         except sqlite3.DatabaseError as error:
-            self._reopen(error)
+            self._empty(error)
             self._put(identity, answers)
 
     def _put(self, identity: str, answers: Mapping[str, Answer]) -> None:
@@ -194,7 +209,10 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 def _is_sound(connection: sqlite3.Connection) -> bool:
     """Whether every page can be read: SQLite's own check, which stops at the first fault."""
-    return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
+    try:
+        return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
+    except sqlite3.DatabaseError:
+        return False
 
 
 def _patiently(connection: sqlite3.Connection, statement: str) -> None:
