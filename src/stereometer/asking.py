@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from stereometer import api, catalog
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.benchmarks.comments import RENAMED, Columns, Comment, categories_of, column_pair, misspellings, read_edits, read_own
-from stereometer.benchmarks.ethos import WORDS
+from stereometer.benchmarks.ethos import NOUNS, WORDS
 from stereometer.errors import DataError, UsageError
 from stereometer.files import read_rows
 from stereometer.measures.recognition.measure import Asking, Recognition, recognition, scored
@@ -184,8 +185,7 @@ def replay_answers(
         )
     rows = list(_answers(path, setting, columns))
     measure = Recognition(setting, settings.variant, Asking())
-    named = () if setting.mixed else (row["category"].strip() for row in rows)
-    golds = _Golds(path, tuple(dict.fromkeys([*(words or WORDS).values(), *named])), neither)
+    golds = _Golds(path, words or WORDS, () if setting.mixed else tuple(dict.fromkeys(row["category"] for row in rows)), neither)
     scores = list(_scored(rows, measure, golds))
     comments = {score.slices["comment"]: score.texts["comment"] for score in scores}
     card = ModelCard(name or path.name.split(".")[0], "replayed", "replay@1", digest_of(rows), settings={"file": path.name})
@@ -210,28 +210,40 @@ def _answers(path: Path, setting: Setting, columns: AnswerColumns) -> Iterator[d
 
 @dataclass(frozen=True)
 class _Golds:
-    """What the labels of a file mean; case, spaces and hyphens make no difference."""
+    """What the labels of a file mean; case, spaces and hyphens make no difference, and a category may go by its column or its noun."""
 
     path: Path
-    known: Sequence[str]
-    """The words of the categories, those that the file asks about among them."""
+    words: Mapping[str, str]
+    """The word of each category column."""
+    named: Sequence[str]
+    """The categories that the file asks about, as it names them."""
     neither: str
 
+    @cached_property
+    def known(self) -> Mapping[str, str]:
+        """By each of its names the word of a category."""
+        nouns = {noun: word for noun, word in NOUNS.items() if word in self.words.values()}
+        return {
+            _folded(name): word for name, word in [*self.words.items(), *nouns.items(), *((word, word) for word in self.words.values())]
+        }
+
     def category(self, text: str) -> str:
-        """As the categories are written, where it is one of them."""
+        """By the word of the category, where it is a known one."""
         if not text.strip():
             raise DataError(
                 f"{self.path} has a row without a category. One category is asked about at a time, and it is not clear which. Repair the row, or name another column."
             )
-        return next((word for word in self.known if _folded(word) == _folded(text)), text.strip())
+        return self.known.get(_folded(text)) or next(name.strip() for name in self.named if _folded(name) == _folded(text))
 
     def single(self, label: str, category: str) -> str:
-        """The category asked about, or not: other categories and none at all are not."""
-        not_it = (f"not {category}", *self.known, *self.none)
-        return self._one_of(label, {_folded(word): f"not-{category}" for word in not_it} | {_folded(category): category})
+        """The category asked about, or not: none at all is not, nor are other categories, where it is clear that they are others."""
+        asked = {_folded(name): self.category(name) for name in self.named if name.strip()} | {_folded(category): category}
+        names = asked | (dict(self.known) if category in self.words.values() else {})
+        golds = {name: category if word == category else f"not-{category}" for name, word in names.items()}
+        return self._one_of(label, {_folded(word): f"not-{category}" for word in (f"not {category}", *self.none)} | golds)
 
     def mixed(self, label: str) -> str:
-        return self._one_of(label, {_folded(word): NEITHER for word in self.none} | {_folded(word): word for word in self.known})
+        return self._one_of(label, {_folded(word): NEITHER for word in self.none} | dict(self.known))
 
     @property
     def none(self) -> tuple[str, ...]:
@@ -250,30 +262,30 @@ def _folded(text: str) -> str:
 
 
 def _scored(rows: Sequence[Mapping[str, str]], measure: Recognition, golds: _Golds) -> Iterator[Score]:
-    """Rows of one question together, in the order of the file."""
-    groups: dict[tuple[str, str, str], list[Mapping[str, str]]] = {}
+    """Rows of one question together, in the order of the file. Where all categories are asked about, a comment may stand under several."""
+    groups: dict[tuple[str, str, str], dict[str, list[Mapping[str, str]]]] = {}
     for row in rows:
         category = "" if measure.setting.mixed else golds.category(row["category"])
-        groups.setdefault((row["comment"], category, _number(row["example_set"])), []).append(row)
+        gold = golds.single(row["label"], category) if category else golds.mixed(row["label"])
+        groups.setdefault((row["comment"], category, _number(row["example_set"])), {}).setdefault(gold, []).append(row)
     names = {text: f"text-{at}" for at, text in enumerate(dict.fromkeys(text for text, _, _ in groups), 1)}
     reader, order = Reader(measure.setting, measure.variant), _repeats(rows)
-    for (text, category, number), some in groups.items():
-        question = _question(_Said(names[text], text, 0), [row["label"] for row in some], category, number, golds)
-        words = measure.prompts.words(question)
-        turns = _in_turn(some, order, golds.path)
-        yield scored(question, [{**reader.read_text(row["answer"], words), "repeat": str(at)} for at, row in turns])
+    for (text, category, number), by_gold in groups.items():
+        _check_golds(by_gold, golds.path)
+        for gold, some in by_gold.items():
+            labels = (category, f"not-{category}") if category else (*dict.fromkeys(golds.words.values()), NEITHER)
+            twin = gold if len(by_gold) > 1 else ""
+            question = Question(_Said(names[text], text, 0), gold, labels, category, example_set=number if not category else "", twin=twin)
+            words, turns = measure.prompts.words(question), _in_turn(some, order, golds.path)
+            yield scored(question, [{**reader.read_text(row["answer"], words), "repeat": str(at)} for at, row in turns])
 
 
-def _question(comment: _Said, labels: Iterable[str], category: str, number: str, golds: _Golds) -> Question:
-    """The question that rows answer, with the one gold label that they have."""
-    found = {golds.single(label, category) if category else golds.mixed(label) for label in labels}
-    if len(found) > 1:
+def _check_golds(golds: Collection[str], path: Path) -> None:
+    """Several categories may hold of a comment, but not one and its opposite."""
+    if len(golds) > 1 and any(gold == NEITHER or gold.startswith("not-") for gold in golds):
         raise DataError(
-            f"{golds.path}: one comment is labelled {' and '.join(sorted(found))} for the same question. It is one or the other. Repair the rows."
+            f"{path}: one comment is labelled {' and '.join(sorted(golds))} for the same question. It is one or the other. Repair the rows."
         )
-    if category:
-        return Question(comment, found.pop(), (category, f"not-{category}"), category)
-    return Question(comment, found.pop(), (*golds.known, NEITHER), example_set=number)
 
 
 def _number(text: str) -> str:

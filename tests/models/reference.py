@@ -235,9 +235,10 @@ class Reference:
 
     def pair(self, measure: str, variant: str, item: Any) -> dict[str, Scored]:
         texts = (item.sent_more, item.sent_less)
-        if not all(text.strip() for text in texts):
+        published = measure == "pair-likelihood" and variant == "paper"
+        if not published and not all(text.strip() for text in texts):
             raise Unscorable("a sentence is empty")
-        if texts[0] == texts[1]:
+        if not published and texts[0] == texts[1]:
             raise Unscorable("identical sentences")
         if measure in ("pair-sentence-likelihood", "pair-sentence-mean-likelihood"):
             return dict(zip(SENTENCES, (self.whole(text, "mean" in measure) for text in texts), strict=True))
@@ -247,6 +248,8 @@ class Reference:
         }
         readings = [self.read(text) for text in texts]
         shared = shared_words(*readings) if variant == "sound" else shared_ids(*readings)
+        if published and not shared[0]:
+            return dict.fromkeys(SENTENCES, Scored(0.0, []))
         if measure == "pair-after-change-likelihood":
             return dict(zip(SENTENCES, self.after_change(readings, shared), strict=True))
         return {name: rules[measure](reading, some) for name, reading, some in zip(SENTENCES, readings, shared, strict=True)}

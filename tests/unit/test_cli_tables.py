@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,17 @@ def test_compare_shows_differences_flips_and_what_could_be_seen(tmp_path: Path) 
     assert "+50.0 [+50.0, +50.0]" in said.out
     assert "4 items changed preference: 4 toward the stereotype, 0 away from it" in said.out
     assert "could be seen" in said.out
+
+
+def test_compare_lists_the_slices_beyond_noise_and_counts_the_others(tmp_path: Path) -> None:
+    for model in ("ideal", "random"):
+        call("run", "starter", "-m", model, "--measure", "cat-pseudo-likelihood", "--out", tmp_path / model, *QUICK)
+    two = tmp_path / "ideal", tmp_path / "random"
+    short, long = (call("compare", *two, *QUICK, *more).out for more in ([], ["--every-slice"]))
+    hidden = int(re.search(r"(\d+) differences in slices are not beyond noise", short)[1])  # type: ignore[index]
+    assert hidden
+    assert long.count("not beyond noise") - hidden == short.count("not beyond noise") - 1
+    assert short.count("overall") == long.count("overall") == 3
 
 
 @pytest.mark.parametrize(

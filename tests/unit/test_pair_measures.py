@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from array import array
+from pathlib import Path
 
 import pytest
 
 from stereometer.backends.random import Random
 from stereometer.benchmarks.pairs import Pair
+from stereometer.cache import Cache
 from stereometer.errors import ModelError
-from stereometer.types import Answer, MaskedTokens, Skip, WholeText
+from stereometer.runner import Tally, computed
+from stereometer.types import Answer, MaskedTokens, Settings, Skip, WholeText
 from tests.unit.by_hand import FAKE, Framed, Only, bound, causal, masked, scores
 
 PAIR = Pair("p", "Old men don't sing well.", "Young men don't sing well.", "age")
@@ -113,6 +116,18 @@ def test_models_that_read_text_are_asked_text() -> None:
 def test_pairs_that_cannot_be_scored_say_why(more: str, less: str, reason: str) -> None:
     with pytest.raises(Skip, match=reason):
         bound("pair-likelihood").plan(Pair("p", more, less, "age"))
+
+
+@pytest.mark.parametrize(("more", "less"), [("Same.", "Same."), ("", "Young."), ("Old.", "  "), ("Old", "Young"), ("", "")])
+def test_the_published_metric_counts_pairs_that_say_nothing_as_draws(more: str, less: str, tmp_path: Path) -> None:
+    """methods.md, section 2: equal is neutral, and neutrals are in N."""
+    measure = bound("pair-likelihood", variant="paper")
+    with Cache(tmp_path / "answers.sqlite") as cache:
+        (score,) = computed([Pair("p", more, less, "age")], measure, FAKE, cache, Tally())
+    assert score.skipped is None
+    assert score.values["sent_more"] == score.values["sent_less"]
+    one = next(one for one in measure.summarize([score], Settings(variant="paper", resamples=100)) if not one.slice)
+    assert (one.value, one.n, one.ties) == (0.0, 1, 1)
 
 
 @pytest.mark.parametrize(

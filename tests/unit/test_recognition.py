@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer import api, asking
+from stereometer import api, asking, runs
 from stereometer.backends.fake import Fake
 from stereometer.benchmarks.comments import Columns, Comment, read_own
 from stereometer.errors import DataError, UsageError
@@ -23,9 +23,17 @@ from stereometer.measures.recognition.misspelling import edited, holds
 from stereometer.measures.recognition.prompts import Prompts
 from stereometer.measures.recognition.questions import Example, Question, Sampling, questions
 from stereometer.measures.recognition.reading import Reader, first_clear, in_scope
-from stereometer.measures.recognition.settings import FEW_SHOT_MIXED, FEW_SHOT_SINGLE, MIXED_INSTRUCTION, ONE_SHOT, SETTINGS, ZERO_SHOT
+from stereometer.measures.recognition.settings import (
+    FEW_SHOT_MIXED,
+    FEW_SHOT_SINGLE,
+    MIXED_INSTRUCTION,
+    ONE_SHOT,
+    SETTINGS,
+    ZERO_SHOT,
+    Setting,
+)
 from stereometer.runner import Tally, computed
-from stereometer.types import FILTERED, TOO_LONG, Answer, Encoding, Score, Settings, Skip
+from stereometer.types import FILTERED, TOO_LONG, Answer, Encoding, Score, Settings, Skip, Variant
 from tests.unit.commands import call
 
 COMMENT = Comment("row-1", "The {bread} is stale.", {"rude": 1.0}, 1)
@@ -502,7 +510,52 @@ def test_a_file_may_have_a_word_of_its_own_for_none_of_them(tmp_path: Path) -> N
     assert call(*options, "--neither", "fine").code == 0
 
 
-@pytest.mark.parametrize("label", ["sexism", "hate", "1", "", "nota bene"])
+@pytest.mark.parametrize("category", ["sexism", "gender", "Sexism ", "sexist"])
+@pytest.mark.parametrize("positive", ["sexism", "gender", "sexist"])
+@pytest.mark.parametrize("negative", ["racism", "race", "racist", "not sexist", "neither"])
+def test_a_category_may_go_by_its_column_or_its_noun(tmp_path: Path, category: str, positive: str, negative: str) -> None:
+    found = replayed(tmp_path, labelled(positive, positive, negative, negative, category=category)).result
+    assert found.estimate("f1", category="sexist").value == 100
+
+
+def test_a_category_of_ones_own_has_no_unclear_labels(tmp_path: Path) -> None:
+    """Whether a sexist comment is rude nobody said; where the file names its categories, the names are taken."""
+    with pytest.raises(DataError, match="the label 'sexist'"):
+        replayed(tmp_path, labelled("rude", "sexist", category="rude"))
+    found = replayed(tmp_path, labelled("impolite", "neither", category="rudeness"), words={"rudeness": "impolite"}).result
+    assert found.estimate("f1", category="impolite").value == 100
+
+
+@pytest.mark.parametrize("variant", ["paper", "sound"])
+@pytest.mark.parametrize("setting", [FEW_SHOT_MIXED, MIXED_INSTRUCTION])
+def test_answers_about_a_comment_of_two_categories_replay(tmp_path: Path, setting: Setting, variant: Variant) -> None:
+    """The study's own sample holds such a comment: it stands under each of its categories in every example set."""
+    comments = [
+        Comment(str(at), f"Sentence {at}.", {"gender": float(at < 16), "race": float(14 <= at < 31)}, at, float(at < 31))
+        for at in range(70)
+    ]
+    how = Sampling("paper", size=7, words={"gender": "sexist", "race": "racist"})
+    asked = questions(setting, comments, how)
+    assert len({one.id for one in asked}) == len(asked)
+    assert {one.gold for one in asked if one.comment.id == "14"} == {"sexist", "racist"}
+    rows = [
+        {"comment": one.shown, "answer": one.gold, "label": one.gold, "example_set": one.example_set, "repeat": repeat}
+        for one in asked
+        for repeat in (1, 2)
+    ]
+    file = tmp_path / "said.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    done = asking.replay_answers(file, setting, Settings(variant, resamples=100), asking.AnswerColumns(), tmp_path / "run")
+    stored = list(runs.load_scores(done.folder))
+    assert len({score.item for score in stored}) == len(stored) == len(asked)
+    assert done.result.estimate("recall", category="sexist").value == done.result.estimate("recall", category="racist").value == 100
+    rows[0]["label"] = "neither"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(DataError, match="It is one or the other"):
+        asking.replay_answers(file, setting, Settings(variant, resamples=100), asking.AnswerColumns(), tmp_path / "other")
+
+
+@pytest.mark.parametrize("label", ["sexes", "hate", "1", "", "nota bene"])
 def test_a_label_that_is_not_known_is_named(tmp_path: Path, label: str) -> None:
     rows = labelled("sexist", label)
     with pytest.raises(DataError, match=f"the label '{label}'"):

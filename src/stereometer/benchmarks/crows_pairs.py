@@ -16,7 +16,9 @@ def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
     pairs = read_pairs(path)
     unique((pair.id for pair in pairs), f"{path}: pair")
     same = sum(pair.unscorable is not None for pair in pairs)
-    return {"pair": pairs}, [f"{same} pair(s) cannot be scored: both sentences are the same or one is empty."] if same else []
+    return {"pair": pairs}, [
+        f"{same} pair(s) cannot be scored: both sentences are the same or one is empty. `sound` skips them, `paper` counts them as draws."
+    ] if same else []
 
 
 def statistics(pairs: Sequence[Pair]) -> list[dict[str, Any]]:

@@ -13,6 +13,8 @@ from stereometer.files import read_table
 LABELS = ("violence", "directed_vs_generalized", "gender", "race", "national_origin", "disability", "religion", "sexual_orientation")
 WORDS = {"gender": "sexist", "race": "racist"}
 """The two categories of the study (Chiu et al. 2021) as its prompts name them."""
+NOUNS = {"sexism": "sexist", "racism": "racist"}
+"""The same two as its tables name them."""
 
 
 def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:

@@ -161,6 +161,7 @@ def replay(
 def compare(
     runs: Annotated[list[Path], typer.Argument(help="Folders of runs on the same items; the first is the baseline.")],
     all_pairs: Annotated[bool, typer.Option("--all-pairs", help="Every run against every other.")] = False,
+    every_slice: Annotated[bool, typer.Option("--every-slice", help="Also the slices whose differences are not beyond noise.")] = False,
     seed: Seed = 0,
     resamples: Resamples = 10_000,
     json: Json = False,
@@ -168,7 +169,7 @@ def compare(
     """Compare systems, item by item."""
     from stereometer.cli.measuring import compare_command
 
-    compare_command(runs, all_pairs, seed, resamples, json)
+    compare_command(runs, all_pairs, every_slice, seed, resamples, json)
 
 
 @app.command()

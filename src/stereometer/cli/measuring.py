@@ -179,12 +179,12 @@ def replay_command(asked: Measuring, file: Path, benchmark: str, data: Path | No
     check([one.result], wanted)
 
 
-def compare_command(runs: Sequence[Path], all_pairs: bool, seed: int, resamples: int, json: bool) -> None:
+def compare_command(runs: Sequence[Path], all_pairs: bool, every_slice: bool, seed: int, resamples: int, json: bool) -> None:
     found = compare(*runs, all_pairs=all_pairs, seed=seed, resamples=resamples)
     if json:
         print_json(found.as_json())
     else:
-        print_comparison(found)
+        print_comparison(found, every_slice)
 
 
 def report_command(runs: Sequence[Path], output: Path, json: bool) -> None:

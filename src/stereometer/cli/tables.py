@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from stereometer.cli.trait_tables import is_profile, print_profile
-from stereometer.comparison import Compared, Comparison, Difference
+from stereometer.comparison import NO_DIFFERENCE, Compared, Comparison, Difference
 from stereometer.files import to_json
 from stereometer.types import Estimate, Result, Slice
 
@@ -167,7 +167,8 @@ def rows_table(rows: Sequence[Mapping[str, Any]]) -> Table:
 # ---------------------------------------------------------------------------------------- comparisons
 
 
-def print_comparison(found: Comparison) -> None:
+def print_comparison(found: Comparison, every_slice: bool) -> None:
+    """The overall differences and those beyond noise, and how many are not; or all."""
     out = console()
     out.print(
         f"\n[bold]{found.benchmark}[/] · {found.measure} · variant {found.variant} · {len(found.systems)} systems: second minus first, on the items both answered"
@@ -176,7 +177,10 @@ def print_comparison(found: Comparison) -> None:
         out.print(f"  note: {escape(note)}")
     for pair in found.pairs:
         out.print(f"\n[bold]{escape(pair.first)}[/] -> [bold]{escape(pair.second)}[/]: {pair.items} of {pair.asked} items")
-        out.print(_difference_table(pair.differences))
+        shown = [one for one in pair.differences if every_slice or not one.slice or one.verdict != NO_DIFFERENCE]
+        out.print(_difference_table(shown))
+        if len(shown) < len(pair.differences):
+            out.print(f"{len(pair.differences) - len(shown)} differences in slices are not beyond noise (--every-slice lists them).")
         for one in pair.withheld:
             out.print(f"{named(one.slice)}: not compared, {escape(one.why)}.")
         out.print(_flips(pair))

@@ -86,7 +86,11 @@ def _named(requests: Iterable[Request]) -> Requests:
 
 
 def shared_given_modified(item: PairItem, ask: Ask) -> Requests:
-    return _named(one_at_a_time(encoding, shared, ask.within_word) for encoding, shared in unmodified(item, ask))
+    """Under `paper` nothing is asked where nothing is shared: both sums are empty, which is a draw."""
+    both = unmodified(item, ask)
+    if ask.variant == "paper" and not any(shared for _, shared in both):
+        return {}
+    return _named(one_at_a_time(encoding, shared, ask.within_word) for encoding, shared in both)
 
 
 def modified_given_shared(item: PairItem, ask: Ask) -> Requests:
@@ -170,11 +174,15 @@ class PairLikelihood:
     reads: str = "pair"
 
     def plan(self, item: PairItem) -> Requests:
-        if item.unscorable:
+        """The CrowS-Pairs script scores pairs that say nothing too, as draws, and counts them."""
+        published = self.ask.variant == "paper" and self.rule[1] is shared_given_modified
+        if item.unscorable and not published:
             raise Skip(item.unscorable)
         return self.rule[1](item, self.ask)
 
     def score(self, item: PairItem, answers: Mapping[str, Sequence[Answer]]) -> Mapping[str, float]:
+        if not answers:
+            return dict.fromkeys(CANDIDATES, 0.0)
         return {name: self.rule[2](item, self.ask, name, given[0]) for name, given in answers.items()}
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:

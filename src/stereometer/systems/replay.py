@@ -48,7 +48,8 @@ class Replayed:
         for item in items:
             values = {name: self._value(ids, item.slices, variant) for name, ids in candidate_ids(item).items()}
             known = {name: value for name, value in values.items() if value is not None}
-            skipped = item.unscorable or (None if len(known) == len(values) else NO_SCORE)
+            # The published code compares whatever scores there are: equal ones are a draw, and count.
+            skipped = (None if variant == "paper" else item.unscorable) or (None if len(known) == len(values) else NO_SCORE)
             yield Score(item.id, item.slices, {} if skipped else known, skipped, item.texts)
 
     def _value(self, ids: Sequence[str], slices: Slice, variant: Variant) -> float | None:

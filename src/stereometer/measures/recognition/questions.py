@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -63,10 +64,12 @@ class Question:
     """`original>edit` where the text was misspelt."""
     text: str = ""
     """The misspelt text."""
+    twin: str = ""
+    """Its gold, where the same comment is also asked about under another one (`paper`: of several categories)."""
 
     @property
     def id(self) -> str:
-        parts = (self.comment.id, self.category, f"set-{self.example_set}" if self.example_set else "", self.edit)
+        parts = (self.comment.id, self.category, f"set-{self.example_set}" if self.example_set else "", self.edit, self.twin)
         return ":".join(part for part in parts if part)
 
     @property
@@ -194,13 +197,14 @@ def _mixed(found: Pool, how: Sampling) -> Iterator[Question]:
     extra = 1 if how.variant == "paper" else EXAMPLE_SETS
     for label, of, wanted in kinds:
         _enough(of, wanted + extra, f"called {label}", how.variant)
+    times = Counter(comment.id for _, of, wanted in kinds for comment in of[: wanted + 1])
     for number in range(EXAMPLE_SETS):
         examples = tuple(Example(of[number if how.variant == "paper" else wanted + number], label) for label, of, wanted in kinds)
         for label, of, wanted in kinds:
             # `paper`: the first n + 1 comments less the example; `sound`: examples are none of those asked about.
             asked = [*of[:number], *of[number + 1 : wanted + 1]] if how.variant == "paper" else of[:wanted]
             for comment in asked:
-                yield Question(comment, label, labels, "", examples, str(number + 1))
+                yield Question(comment, label, labels, "", examples, str(number + 1), twin=label if times[comment.id] > 1 else "")
 
 
 def _enough(some: Sequence[Text], wanted: int, called: str, variant: Variant) -> None:
