@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -12,7 +11,17 @@ from typing import Any
 
 from stereometer import api, catalog
 from stereometer.benchmarks.benchmark import Benchmark
-from stereometer.benchmarks.comments import RENAMED, Columns, Comment, categories_of, column_pair, misspellings, read_edits, read_own
+from stereometer.benchmarks.comments import (
+    RENAMED,
+    Columns,
+    Comment,
+    categories_of,
+    column_pair,
+    folded,
+    misspellings,
+    read_edits,
+    read_own,
+)
 from stereometer.benchmarks.ethos import NOUNS, WORDS
 from stereometer.errors import DataError, UsageError
 from stereometer.files import read_rows
@@ -223,9 +232,7 @@ class _Golds:
     def known(self) -> Mapping[str, str]:
         """By each of its names the word of a category."""
         nouns = {noun: word for noun, word in NOUNS.items() if word in self.words.values()}
-        return {
-            _folded(name): word for name, word in [*self.words.items(), *nouns.items(), *((word, word) for word in self.words.values())]
-        }
+        return {folded(name): word for name, word in [*self.words.items(), *nouns.items(), *((word, word) for word in self.words.values())]}
 
     def category(self, text: str) -> str:
         """By the word of the category, where it is a known one."""
@@ -233,32 +240,28 @@ class _Golds:
             raise DataError(
                 f"{self.path} has a row without a category. One category is asked about at a time, and it is not clear which. Repair the row, or name another column."
             )
-        return self.known.get(_folded(text)) or next(name.strip() for name in self.named if _folded(name) == _folded(text))
+        return self.known.get(folded(text)) or next(name.strip() for name in self.named if folded(name) == folded(text))
 
     def single(self, label: str, category: str) -> str:
         """The category asked about, or not: none at all is not, nor are other categories, where it is clear that they are others."""
-        asked = {_folded(name): self.category(name) for name in self.named if name.strip()} | {_folded(category): category}
+        asked = {folded(name): self.category(name) for name in self.named if name.strip()} | {folded(category): category}
         names = asked | (dict(self.known) if category in self.words.values() else {})
         golds = {name: category if word == category else f"not-{category}" for name, word in names.items()}
-        return self._one_of(label, {_folded(word): f"not-{category}" for word in (f"not {category}", *self.none)} | golds)
+        return self._one_of(label, {folded(word): f"not-{category}" for word in (f"not {category}", *self.none)} | golds)
 
     def mixed(self, label: str) -> str:
-        return self._one_of(label, {_folded(word): NEITHER for word in self.none} | dict(self.known))
+        return self._one_of(label, {folded(word): NEITHER for word in self.none} | dict(self.known))
 
     @property
     def none(self) -> tuple[str, ...]:
         return NEITHER, "not hate", self.neither
 
     def _one_of(self, label: str, golds: Mapping[str, str]) -> str:
-        if _folded(label) not in golds:
+        if folded(label) not in golds:
             raise DataError(
                 f"{self.path} has the label '{label[:40]}'. The labels that are known are {', '.join(golds)}. Name other categories with --category, or repair the rows."
             )
-        return golds[_folded(label)]
-
-
-def _folded(text: str) -> str:
-    return " ".join(re.split(r"[\s_-]+", text.strip().casefold()))
+        return golds[folded(label)]
 
 
 def _scored(rows: Sequence[Mapping[str, str]], measure: Recognition, golds: _Golds) -> Iterator[Score]:

@@ -369,8 +369,25 @@ def test_a_group_rated_by_one_person(tmp_path: Path) -> None:
     refused(tmp_path, HEADER + GOOD + "".join(f"p1,Asian people,{trait},50\n" for trait in TRAITS), "'Asian' is rated on", "by one person")
 
 
-def test_a_rating_given_twice(tmp_path: Path) -> None:
-    refused(tmp_path, HEADER + GOOD + f"p1,women,{TRAITS[0]},50\n", "line 66: p1 rates 'women' on", "twice")
+def test_of_a_group_that_the_survey_shows_twice_the_first_page_counts(tmp_path: Path) -> None:
+    file = tmp_path / "ratings.csv"
+    file.write_text(HEADER + GOOD + f"p1,women,{TRAITS[0]},90\np1,woman,{TRAITS[1]},91\n")
+    found = read_ratings(file, NAMES)
+    assert found.means()["woman", TRAITS[0]].value == found.means()["woman", TRAITS[1]].value == 41.5
+    assert any(note.startswith("2 ratings are of a group and trait that the same person had rated before") for note in found.notes)
+
+
+def test_a_scale_named_the_other_way_round_is_turned(tmp_path: Path) -> None:
+    left, right = TRAITS[3].split(" - ")
+    file = tmp_path / "ratings.csv"
+    file.write_text(HEADER + GOOD.replace(TRAITS[3], f"{right} - {left}"))
+    found, plain_way = read_ratings(file, NAMES), tmp_path / "plain.csv"
+    plain_way.write_text(HEADER + GOOD)
+    expected = read_ratings(plain_way, NAMES).means()
+    for (group, trait), mean in found.means().items():
+        value = expected[group, trait].value
+        assert mean.value == pytest.approx(100 - value if trait == TRAITS[3] else value)
+    assert any(note.startswith("4 ratings are on scales whose poles the file names the other way round") for note in found.notes)
 
 
 def test_a_foreign_file(tmp_path: Path) -> None:

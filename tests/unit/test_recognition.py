@@ -388,6 +388,15 @@ def own_table(path: Path, count: int = 40) -> Path:
     return path
 
 
+def test_spellings_of_a_label_are_one_label(tmp_path: Path) -> None:
+    table = tmp_path / "own.csv"
+    table.write_text("comment,label\na,Rude\nb,rude \nc,Neither\nd,neither\ne,NOT_KIND\nf,not-kind\n")
+    found = read_own(table, Columns()).items("comment")
+    assert [dict(one.scores) for one in found] == [{"Rude": 1.0}, {"Rude": 1.0}, {}, {}, {"NOT_KIND": 1.0}, {"NOT_KIND": 1.0}]
+    named = read_own(table, Columns(categories=("rude",))).items("comment")
+    assert [dict(one.scores) for one in named[:3]] == [{"rude": 1.0}, {"rude": 1.0}, {}]
+
+
 def test_any_table_with_any_categories(tmp_path: Path) -> None:
     table = own_table(tmp_path / "own.csv", 200)
     ran = call(

@@ -38,6 +38,13 @@ def items(cats: Path) -> list[str]:
     return [item["id"] for task in json.loads(cats.read_text())["data"].values() for item in task]
 
 
+def test_what_is_no_score_is_not_used_and_said(tmp_path: Path) -> None:
+    given = [{"id": "p1", "sent_more": -1.0, "sent_less": -2.0, "n_tokens": 12, "model": "gpt2"}]
+    found = read_replay(lines(tmp_path / "s.jsonl", given))
+    assert found.by_id == {"p1:sent_more": -1.0, "p1:sent_less": -2.0}
+    assert found.notes == ("Fields of the file that hold no score were not used: n_tokens, model.",)
+
+
 def test_one_line_an_item_with_a_value_a_candidate(tmp_path: Path, cats: Path) -> None:
     given = [{"id": one, "stereotype": -1.0, "anti-stereotype": -2.0, "unrelated": -3.0} for one in items(cats)]
     result = replayed(lines(tmp_path / "s.jsonl", given), cats)

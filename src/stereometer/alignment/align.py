@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ from stereometer.stats.intervals import generator
 from stereometer.types import Estimate, Result, Score, Settings, digest_of
 
 PUBLISHED_MEANS = "Aggregated_scores.json"
+RELEASED_RATINGS = "b531611cf2bf4c22df047286d0831e7d5756108c12c3cc10d35ba7f8816a7514"
+"""The ratings that the published means are of (Cao et al. 2022), by their content."""
 ALL_GROUPS = {"groups": "pilot groups included"}
 
 
@@ -178,9 +181,9 @@ def _notes(
 
 
 def _published(path: Path, ratings: Ratings, names: Names) -> list[str]:
-    """Where the released means lie beside the ratings: how many come out, and which do not."""
+    """Where the released means lie beside the released ratings: how many come out, and which do not."""
     beside = path.with_name(PUBLISHED_MEANS)
-    if not beside.is_file() or beside == path:
+    if not beside.is_file() or sha256(read_text(path).encode()).hexdigest() != RELEASED_RATINGS:
         return []
     count, wrong = differing(beside, ratings, names)
     return [

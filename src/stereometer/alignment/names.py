@@ -25,13 +25,19 @@ class Names:
     def __init__(self, groups: Iterable[Group], traits: Iterable[Trait]) -> None:
         named = {plain(name): group.name for group in groups for name in (group.name, group.singular, group.plural, *group.also)}
         self.groups = {EVERYBODY: EVERYBODY} | named
-        self.traits = {plain(name): trait.name for trait in traits for name in (trait.name, f"{trait.left} - {trait.right}", *trait.also)}
+        every = list(traits)
+        self.traits = {plain(name): trait.name for trait in every for name in (trait.name, f"{trait.left} - {trait.right}", *trait.also)}
+        self.turned = {plain(f"{trait.right} - {trait.left}"): trait.name for trait in every}
+        """Scales whose poles are named the other way round."""
 
     def group(self, name: str, where: str) -> str:
         return _known("group", name, self.groups, where)
 
-    def trait(self, name: str, where: str) -> str:
-        return _known("trait", name, self.traits, where)
+    def trait(self, name: str, where: str) -> tuple[str, bool]:
+        """The trait, and whether its scale is turned: 100 is then its left pole."""
+        if plain(name) not in self.traits and plain(name) in self.turned:
+            return self.turned[plain(name)], True
+        return _known("trait", name, self.traits, where), False
 
 
 def _known(kind: str, name: str, known: dict[str, str], where: str) -> str:

@@ -6,7 +6,7 @@ JSON: {"participant": {"group": {"trait": number}}}. Table or JSONL: participant
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -68,15 +68,20 @@ Rated = dict[str, dict[str, dict[str, float]]]
 def read_ratings(path: Path, names: Names) -> Ratings:
     """Ratings under the names that runs use."""
     rated: Rated = {}
+    again = turned = 0
     for where, participant, group, trait, value in _rows(path):
         cells = rated.setdefault(names.group(group, where), {}).setdefault(participant, {})
-        name = names.trait(trait, where)
-        if name in cells:
-            raise DataError(f"{where}: {participant} rates {group!r} on {trait!r} twice. One rating counts. Leave out the other.")
-        cells[name] = _rating(value, where)
+        name, other_way = names.trait(trait, where)
+        rating = _rating(value, where)
+        again += name in cells
+        turned += other_way
+        cells.setdefault(name, 100 - rating if other_way else rating)
     if not rated:
         raise DataError(f"{path} holds no ratings. There is nothing to compare with. Check that it is the right file.")
-    return _tables(path, rated)
+    found = _tables(path, rated)
+    twice = f"{again} ratings are of a group and trait that the same person had rated before, as the survey's repeated page is; the first counts."
+    poles = f"{turned} ratings are on scales whose poles the file names the other way round; they were turned (100 - rating)."
+    return replace(found, notes=(*found.notes, *([twice] if again else []), *([poles] if turned else [])))
 
 
 def _tables(path: Path, rated: Rated) -> Ratings:
@@ -152,8 +157,10 @@ def differing(path: Path, ratings: Ratings, names: Names, tolerance: float = 0.0
     means = ratings.means()
     for group, traits in _entries(path, read_json(path)):
         for trait, value in _entries(path, traits):
-            known = names.group(group, f"{path}, {group}"), names.trait(trait, f"{path}, {group}")
+            name, turned = names.trait(trait, f"{path}, {group}")
+            known = names.group(group, f"{path}, {group}"), name
             printed = finite(value, f"{path}, {group}, {trait}")
+            printed = 100 - printed if turned else printed
             count += 1
             if known not in means or abs(printed - means[known].value) > tolerance:
                 ours = f"{means[known].value:.4g} from the ratings" if known in means else "not rated"

@@ -5,6 +5,7 @@ A user's own table has a text column and either one column of labels or one colu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -76,14 +77,21 @@ def read_own(path: Path, columns: Columns) -> Benchmark:
     rows = list(read_rows(path, needed, RENAMED))
     if not rows:
         raise DataError(f"{path} has no rows. There is nothing to ask about. Check that it is the right file.")
-    comments = [_own(row, number, columns, f"{path}, line {line}") for number, (line, row) in enumerate(rows, 1)]
+    spelt = {folded(name): name for name in (*columns.categories, columns.neither)}
+    comments = [_own(row, number, columns, spelt, f"{path}, line {line}") for number, (line, row) in enumerate(rows, 1)]
     ids = [comment.id for comment in comments]
     if len(set(ids)) < len(ids):
         raise DataError(f"{path} has the same id twice. Rows are told apart by it. Name another column, or none.")
     return Benchmark(load_card("comments"), {"comment": comments}, path.name)
 
 
-def _own(row: Mapping[str, Any], number: int, columns: Columns, where: str) -> Comment:
+def folded(text: str) -> str:
+    """Without what spellings of a label differ in: case, white space, hyphens and underscores."""
+    return " ".join(re.split(r"[\s_-]+", text.strip().casefold()))
+
+
+def _own(row: Mapping[str, Any], number: int, columns: Columns, spelt: dict[str, str], where: str) -> Comment:
+    """`spelt` is how each label is written: as it was asked for, or where it first stands."""
     text = row[columns.text]
     if not isinstance(text, str) or not text.strip():
         raise DataError(f"{where}: the text is empty. There is nothing to ask about. Repair or leave out that row.")
@@ -93,6 +101,7 @@ def _own(row: Mapping[str, Any], number: int, columns: Columns, where: str) -> C
     label = str(row[columns.label]).strip()
     if not label:
         raise DataError(f"{where}: the label is empty. A text of no category is called '{columns.neither}'. Repair that row.")
+    label = spelt.setdefault(folded(label), label)
     scores = {} if label == columns.neither else {label: 1.0}
     return Comment(_id(row, columns, number), text, scores, number, float(bool(scores)))
 

@@ -19,6 +19,8 @@ from stereometer.files import finite, parse_json, read_jsonl, read_table, read_t
 from stereometer.types import ModelCard, Score, Slice, Variant, digest_of
 
 NO_SCORE = "no score in the file"
+SCORED = ("stereotype", "anti-stereotype", "unrelated", "sent_more", "sent_less", "logprob")
+"""What a line of JSON may give a score for."""
 PAIR_COLUMNS = ("sent_more", "sent_less", "sent_more_score", "sent_less_score")
 
 
@@ -198,18 +200,21 @@ def scale_notes(found: Replayed, variant: Variant) -> tuple[str, ...]:
 def _jsonl(path: Path, name: str | None) -> Replayed:
     """`{"id": ITEM, "stereotype": x, ...}`, `{"id": PAIR, "sent_more": x, "sent_less": y}` or `{"id": SENTENCE, "logprob": x}`."""
     by_id: dict[str, float] = {}
+    others: dict[str, None] = {}
     for line, row in read_jsonl(path):
         where = f"{path}, line {line}"
-        number, values = row.get("id"), {key: value for key, value in row.items() if key != "id"}
+        number, values = row.get("id"), {key: value for key, value in row.items() if key in SCORED}
+        others |= dict.fromkeys(key for key in row if key not in (*SCORED, "id"))
         if number is None or not values:
-            raise DataError(f"{where} has no id or no score. Every line needs both. Repair or export it again.")
+            raise DataError(f"{where} has no id or no score. Scores are named {', '.join(SCORED)}. Repair or export it again.")
         for key, value in values.items():
             tokens = value if isinstance(value, list) else [value]
             if not tokens:
                 raise DataError(f"{where}: {key} is an empty list. A text has at least one token. Repair or leave out that line.")
             one = str(number) if key == "logprob" else f"{number}:{key}"
             _add(by_id, one, sum(finite_number(token, where) for token in tokens), where)
-    return Replayed(path, name or system_name(path), by_id, {"all": "log"})
+    notes = (f"Fields of the file that hold no score were not used: {', '.join(others)}.",) if others else ()
+    return Replayed(path, name or system_name(path), by_id, {"all": "log"}, notes=notes)
 
 
 def _pair_table(path: Path, name: str | None) -> Replayed:
