@@ -1,4 +1,4 @@
-"""The measured ratios as docs/speed.md: `python -m bench.table "2 cores, AVX2, 24 GB"` after `make bench`."""
+"""The measured ratios as docs/speed.md: `python -m bench.table "2 cores, AVX2, 24 GB" ["a remark"]` after `make bench`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ Share of the time inside operators, by torch's profiler; `addmm` and `mm` are ma
 """
 
 
-def main(machine: str) -> None:
+def main(machine: str, remark: str = "") -> None:
     names = ("masked", "fill_in", "causal", "memory", "next_sentence")
     masked, fill_in, causal, memory, heads = (json.loads((OUT / f"{name}.json").read_text()) for name in names)
     rows = masked["rows"] + fill_in["rows"] + causal["rows"]
@@ -67,7 +67,7 @@ def main(machine: str) -> None:
     page += "".join(
         _row(row) for row in rows if row["value"] is not None and "profile" not in row["what"] and "sgemm peak (" not in row["what"]
     )
-    page += PEAK
+    page += PEAK + (f"\n{remark}\n" if remark else "")
     page += HEADS + "".join(_row(row) for row in heads["rows"])
     page += MEMORY + "".join(_row(row) for row in memory["rows"])
     page += PROFILE + "".join(f"| {row['what']} | {row['value']:.1f} % |\n" for row in rows if "profile" in row["what"])
@@ -80,4 +80,4 @@ def _row(row: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

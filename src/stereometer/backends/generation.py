@@ -159,8 +159,7 @@ class Writer:
     def _write(self, beginning: Ids, batch: Sequence[Prompt]) -> list[tuple[str, Answer]]:
         texts = [Text(prompt.asked) for prompt in batch]
         if self._can_share(batch):
-            state, logits = self._begun(beginning, batch)
-            return list(self._grown(state, logits, texts))
+            return list(self._grown(*self._begun(beginning, batch), texts))
         return [answer for prompt in batch for answer in self._alone(prompt)]
 
     def _can_share(self, batch: Sequence[Prompt]) -> bool:
@@ -221,20 +220,26 @@ class Writer:
         return self.split.trunk(input_ids=ids.to(device), past_key_values=cache, use_cache=True, **known)
 
     def _grown(self, state: State, logits: Tensor, texts: Sequence[Text]) -> Iterator[tuple[str, Answer]]:
-        """Every text to its end: rows whose requests part ways become several, some at a time where they are many."""
-        following: list[tuple[int, Text, int]] = []
-        for row, (text, scores) in enumerate(zip(texts, logits.double().cpu().numpy(), strict=True)):
-            for token, longer in self._drawn(text, Draw(scores)):
-                ended = {key: self._ended(request, longer, token) for key, request in longer.asked.items()}
-                yield from ((key, answer) for key, answer in ended.items() if answer is not None)
-                open_ = {key: request for key, request in longer.asked.items() if ended[key] is None}
-                if open_:
-                    following.append((row, Text(open_, longer.written, longer.logprobs), token))
-        for start in range(0, len(following), self.rows):
-            some = following[start : start + self.rows]
-            yield from self._grown(
-                *self._step(state.rows([row for row, _, _ in some]), [token for *_, token in some]), [text for _, text, _ in some]
-            )
+        """Every text to its end: rows whose requests part ways become several, some at a time where they are many.
+
+        A state is let go as soon as the last of its rows has been copied: two at a time, and one more for each part that waits.
+        """
+        waiting: list[tuple[State, Sequence[tuple[int, Text, int]]]] = []
+        while True:
+            following: list[tuple[int, Text, int]] = []
+            for row, (text, scores) in enumerate(zip(texts, logits.double().cpu().numpy(), strict=True)):
+                for token, longer in self._drawn(text, Draw(scores)):
+                    ended = {key: self._ended(request, longer, token) for key, request in longer.asked.items()}
+                    yield from ((key, answer) for key, answer in ended.items() if answer is not None)
+                    open_ = {key: request for key, request in longer.asked.items() if ended[key] is None}
+                    if open_:
+                        following.append((row, Text(open_, longer.written, longer.logprobs), token))
+            waiting += [(state, following[start : start + self.rows]) for start in range(0, len(following), self.rows)]
+            if not waiting:
+                return
+            state, some = waiting.pop()
+            state, logits = self._step(state.rows([row for row, _, _ in some]), [token for *_, token in some])
+            texts = [text for _, text, _ in some]
 
     def _drawn(self, text: Text, draw: Draw) -> Iterator[tuple[int, Text]]:
         """The tokens that the requests of one text choose, each with those that chose it."""
