@@ -15,7 +15,7 @@ from stereometer.comparison import NO_DIFFERENCE, Compared, Comparison, Differen
 from stereometer.files import to_json
 from stereometer.types import Estimate, Result, Slice
 
-PIPE_WIDTH = 160
+PIPE_WIDTH = 200
 """Tables in a pipe are not squeezed into 80 columns."""
 
 
