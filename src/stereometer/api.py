@@ -342,6 +342,10 @@ def replay(
 def replayed(
     file: Path, benchmark: str, data: str | Path | None, settings: Settings, system: str | None, measure: str | None, out: Path | None
 ) -> Finished:
+    if catalog.has("benchmark", benchmark) and not catalog.find("benchmark", benchmark).measures:
+        raise UsageError(
+            f"{benchmark} holds comments. Answers about them are read by the setting they were asked in. Add --setting, such as zero-shot."
+        )
     found = read_replay(file, system)
     if found.pairs and data is None and catalog.has("benchmark", benchmark):
         source: Source = catalog.find("benchmark", benchmark)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stereometer import api, catalog
-from stereometer.benchmarks.benchmark import Benchmark
+from stereometer.benchmarks.benchmark import Benchmark, Card, load_card
 from stereometer.benchmarks.comments import (
     RENAMED,
     Columns,
@@ -192,19 +192,63 @@ def replay_answers(
         raise UsageError(
             "Answers to misspelt comments cannot be replayed. They are compared with those of the same model. Use `stereometer ask`."
         )
+    about, known = _about(benchmark)
     rows = list(_answers(path, setting, columns))
+    if not rows:
+        raise DataError(f"{path} has no rows. There is nothing to read. Check that it is the right file.")
     measure = Recognition(setting, settings.variant, Asking())
-    golds = _Golds(path, words or WORDS, () if setting.mixed else tuple(dict.fromkeys(row["category"] for row in rows)), neither)
+    golds = _Golds(
+        path,
+        words or known or _labels(rows, setting, neither),
+        () if setting.mixed else tuple(dict.fromkeys(row["category"] for row in rows)),
+        neither,
+    )
     scores = list(_scored(rows, measure, golds))
     comments = {score.slices["comment"]: score.texts["comment"] for score in scores}
     card = ModelCard(name or path.name.split(".")[0], "replayed", "replay@1", digest_of(rows), settings={"file": path.name})
-    source = catalog.find("benchmark", benchmark)
     items = [_Said(one, text, number) for number, (one, text) in enumerate(comments.items(), 1)]
-    data = Benchmark(source.card, {"comment": [Comment(one.id, one.text, {}, one.row) for one in items]}, path.name)
-    notes = ("The comments and labels are those in the file.", *notes_for(measure))
+    data = Benchmark(about, {"comment": [Comment(one.id, one.text, {}, one.row) for one in items]}, path.name)
+    notes = (
+        "The comments and labels are those in the file; they were not compared with the released ones.",
+        *_uneven(scores),
+        *notes_for(measure),
+    )
     asked = {"setting": setting.name, "repeats": max((1 + int(given["repeat"]) for score in scores for given in score.answers), default=0)}
     task = Task(data, data.items("comment"), measure.name, measure.summarize, card, "replayed", settings, notes=notes, asked=asked)
     return api.Finished(*finish(task, iter(scores), out, Tally()))
+
+
+def _about(benchmark: str) -> tuple[Card, Mapping[str, str]]:
+    """The card of a benchmark of comments and the words of its categories; a file about comments of one's own names them itself."""
+    if benchmark == "custom":
+        return load_card("comments"), {}
+    source = catalog.find("benchmark", benchmark)
+    if source.measures:
+        raise UsageError(
+            f"{benchmark} is measured by likelihood. A setting is for answers about comments. Name ethos, or custom for comments of your own."
+        )
+    return source.card, WORDS
+
+
+def _uneven(scores: Iterable[Score]) -> Iterator[str]:
+    """Metrics are means over repeats: one that has few of the questions weighs as much as a whole one."""
+    counts = Counter(given["repeat"] for score in scores for given in score.answers)
+    least, most = min(counts.values(), default=0), max(counts.values(), default=0)
+    if 2 * least < most:
+        yield (
+            f"The repeats of the file have from {least} to {most} answers, and every repeat counts the same in the means. "
+            "Leave out what is not a whole repeat, or number the repeats in a column."
+        )
+
+
+def _labels(rows: Iterable[Mapping[str, str]], setting: Setting, neither: str) -> Mapping[str, str]:
+    """The labels of a file about comments of one's own, each as it is first written: its categories, where all are asked about."""
+    none = {folded(word) for word in (NEITHER, NOT_HATE, neither)}
+    found: dict[str, str] = {}
+    for row in rows:
+        if setting.mixed and row["label"].strip() and folded(row["label"]) not in none:
+            found.setdefault(folded(row["label"]), row["label"].strip())
+    return {word: word for word in found.values()}
 
 
 def _answers(path: Path, setting: Setting, columns: AnswerColumns) -> Iterator[dict[str, str]]:
@@ -215,6 +259,11 @@ def _answers(path: Path, setting: Setting, columns: AnswerColumns) -> Iterator[d
     for _, row in read_rows(path, needed.values(), RENAMED):
         found = {name: row[column] for name, column in needed.items()} | {name: row.get(column) for name, column in optional.items()}
         yield {name: "" if value is None else str(value) for name, value in found.items()}
+
+
+YES, NO = ("yes", "true", "1", "1.0"), ("no", "false", "0", "0.0")
+"""Labels that say of the category asked about whether it holds."""
+NOT_HATE = "not hate"
 
 
 @dataclass(frozen=True)
@@ -247,19 +296,22 @@ class _Golds:
         asked = {folded(name): self.category(name) for name in self.named if name.strip()} | {folded(category): category}
         names = asked | (dict(self.known) if category in self.words.values() else {})
         golds = {name: category if word == category else f"not-{category}" for name, word in names.items()}
-        return self._one_of(label, {folded(word): f"not-{category}" for word in (f"not {category}", *self.none)} | golds)
+        plain = dict.fromkeys(YES, category) | dict.fromkeys(
+            (*NO, *(folded(word) for word in (f"not {category}", *self.none))), f"not-{category}"
+        )
+        return self._one_of(label, plain | golds)
 
     def mixed(self, label: str) -> str:
         return self._one_of(label, {folded(word): NEITHER for word in self.none} | dict(self.known))
 
     @property
     def none(self) -> tuple[str, ...]:
-        return NEITHER, "not hate", self.neither
+        return NEITHER, NOT_HATE, self.neither
 
     def _one_of(self, label: str, golds: Mapping[str, str]) -> str:
         if folded(label) not in golds:
             raise DataError(
-                f"{self.path} has the label '{label[:40]}'. The labels that are known are {', '.join(golds)}. Name other categories with --category, or repair the rows."
+                f"{self.path} has the label '{label[:40]}'. The labels that are known are {', '.join(golds)}. Say what it means with --category LABEL=CATEGORY or --neither LABEL, or repair the rows."
             )
         return golds[folded(label)]
 
@@ -323,14 +375,14 @@ def _in_turn(rows: Sequence[Mapping[str, str]], order: Mapping[str, int], path: 
 
 
 def out_of_scope(scores: Iterable[Score], setting: Setting) -> list[tuple[str, int]]:
-    """Answers that are none of the words asked for, with counts, the most frequent first (the study's Table 5)."""
+    """Answers that are none of the words asked for and could not be read as one, with counts, the most frequent first (the study's Table 5)."""
     found = list(scores)
     labels = dict.fromkeys([NEITHER, *(score.slices["gold"] for score in found)])
     counts = Counter(
         _first_line(given["text"])
         for score in found
         for given in score.answers
-        if _was_written(given) and not in_scope(given["text"], _words_for(score, labels, setting))
+        if _was_written(given) and "label" not in given and not in_scope(given["text"], _words_for(score, labels, setting))
     )
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 

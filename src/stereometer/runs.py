@@ -85,6 +85,9 @@ def load_result(path: Path) -> Result:
     file = path / RESULT if path.is_dir() else path
     if not path.exists():
         raise DataError(f"There is no {path}. A stored run is a folder that `run` or `replay` wrote. Check the path.")
+    inner = sorted(one.parent.name for one in path.glob(f"*/{RESULT}")) if not file.exists() else []
+    if inner:
+        raise DataError(f"{path} holds {len(inner)} runs. One run is meant here. Name one of them: {', '.join(inner[:6])}.")
     if not file.exists():
         raise DataError(f"{path} holds no {RESULT}. It is not a run, or the run did not finish. Run it again; it goes on where it stopped.")
     value = read_json(file)

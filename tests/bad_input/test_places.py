@@ -174,6 +174,7 @@ def test_comparing_half_a_run(two: tuple[Path, Path], gone: str) -> None:
 def test_comparing_what_is_no_run(two: tuple[Path, Path], tmp_path: Path) -> None:
     assert_refused(call("compare", two[0], tmp_path / "nowhere"), 4, "nowhere. A stored run is a folder")
     assert_refused(call("compare", two[0], tmp_path / "pairs.csv"), 4)
+    assert_refused(call("compare", two[0], two[0].parent), 4, "runs. One run is meant here. Name one of them")
 
 
 def test_comparing_scores_without_values(two: tuple[Path, Path]) -> None:

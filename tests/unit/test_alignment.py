@@ -390,6 +390,11 @@ def test_a_scale_named_the_other_way_round_is_turned(tmp_path: Path) -> None:
     assert any(note.startswith("4 ratings are on scales whose poles the file names the other way round") for note in found.notes)
 
 
+def test_ratings_on_another_scale(tmp_path: Path) -> None:
+    rows = "".join(f"p{rater},{group},{trait},{1 + rater}\n" for rater in (1, 6) for group in ("women", "man") for trait in TRAITS)
+    refused(tmp_path, HEADER + rows, "no rating is above 7. Ratings are from 0 to 100")
+
+
 def test_a_foreign_file(tmp_path: Path) -> None:
     refused(tmp_path, "[1, 2]", "does not hold ratings", name="ratings.json")
 

@@ -59,6 +59,7 @@ def test_intervals_equal_explicit_resampling_of_many_terms_or_of_items_within_fe
     if data != "many terms" and not name.startswith("icat"):
         least = wilson(one.value / 100 * one.n, one.n, level)
         low, high = min(low, 100 * least[0]), max(high, 100 * least[1])
+    low, high = min(low, one.value), max(high, one.value)
     assert (one.low, one.high) == pytest.approx((low, high), abs=0.35 * pstdev(values))
     assert one.interval == METHODS[data]
 
@@ -90,9 +91,8 @@ def test_few_terms_of_few_items_cover_the_truth_as_often_as_they_say(terms: int,
 @FEW
 @given(cat_scores(max_size=60))
 def test_the_interval_holds_the_value(scores: list[Score]) -> None:
-    """The averages of shares are never outside their own middle 95 %; icat is bent at 50 and may be, a little."""
     for one in summarize(scores, Settings(resamples=400)):
-        if one.name in ("ss", "lms") and one.value is not None:
+        if one.value is not None:
             assert one.low - 1e-9 <= one.value <= one.high + 1e-9
 
 
@@ -111,6 +111,15 @@ def test_agreement_over_many_terms_is_not_certainty_either() -> None:
     scores = [cat_score(number, "age", number, "intrasentence", (-1.0, -2.0, -3.0)) for number in range(12)]
     one = pick(summarize(scores, Settings(resamples=100)), "ss")
     assert one.low < one.high
+
+
+def test_terms_that_are_all_alike_are_not_certainty() -> None:
+    """Twelve terms of three items, the stereotype ahead in two of each: 24 of 36."""
+    scores = [cat_score(at, "age", at // 3, "intrasentence", (-1.0, -2.0 if at % 3 else 0.0, -3.0)) for at in range(36)]
+    one = pick(summarize(scores, Settings(resamples=100)), "ss")
+    expected = binomtest(24, 36).proportion_ci(0.95, "wilson")
+    assert (one.low, one.high) == pytest.approx((100 * expected.low, 100 * expected.high))
+    assert one.p == pytest.approx(binomtest(24, 36).pvalue, abs=0.02)
 
 
 def test_seed_and_data_fix_the_interval_and_another_seed_moves_it() -> None:

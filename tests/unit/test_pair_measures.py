@@ -108,6 +108,7 @@ def test_models_that_read_text_are_asked_text() -> None:
     ("more", "less", "reason"),
     [
         ("Same.", "Same.", "identical sentences"),
+        ("Same one.", " Same  one. ", "identical sentences"),
         ("", "Young.", "a sentence is empty"),
         ("Old.", "  ", "a sentence is empty"),
         ("Old", "Young", "no token to score"),

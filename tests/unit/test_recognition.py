@@ -481,6 +481,9 @@ def test_means_are_over_the_repeats_of_the_file(tmp_path: Path) -> None:
         assert found.settings["repeats"] == 3
     unnumbered = [{name: value for name, value in row.items() if name != "repeat"} for row in rows]
     assert replayed(tmp_path, unnumbered).result.settings["repeats"] == 3
+    assert not any("repeats of the file" in note for note in replayed(tmp_path, rows).result.notes)
+    extra = replayed(tmp_path, [*rows, rows[0] | {"repeat": "21"}]).result
+    assert any(note.startswith("The repeats of the file have from 1 to 4 answers") for note in extra.notes)
     with pytest.raises(DataError, match="same repeat"):
         replayed(tmp_path, [*rows, rows[0]])
 
@@ -527,6 +530,38 @@ def test_a_category_may_go_by_its_column_or_its_noun(tmp_path: Path, category: s
     assert found.estimate("f1", category="sexist").value == 100
 
 
+@pytest.mark.parametrize(("positive", "negative"), [("yes", "no"), ("1", "0"), ("True", "FALSE"), ("1.0", "0.0")])
+def test_a_label_may_say_whether_the_category_holds(tmp_path: Path, positive: str, negative: str) -> None:
+    rows = labelled(positive, positive, negative, negative)
+    assert replayed(tmp_path, rows).result.estimate("f1", category="sexist").value == 100
+    with pytest.raises(DataError, match="the label"):
+        replayed(tmp_path, rows, FEW_SHOT_MIXED)
+
+
+def test_answers_about_comments_of_ones_own(tmp_path: Path) -> None:
+    rows = [row | {"answer": row["label"]} for row in labelled("Rude", "kind", "neither", "rude")]
+    found = replayed(tmp_path, rows, FEW_SHOT_MIXED, benchmark="custom").result
+    assert found.benchmark == "comments"
+    assert found.estimate("recall", category="Rude").value == 100
+    for benchmark in ("stereoset", "crows-pairs", "abc"):
+        with pytest.raises(UsageError, match="Name ethos"):
+            replayed(tmp_path, rows, FEW_SHOT_MIXED, benchmark=benchmark)
+
+
+def test_bars_hold_for_answers_too_and_all_that_are_missed_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in labelled("sexist", "neither", "sexist", "neither")))
+    options = ("replay", file, "--benchmark", "ethos", "--setting", "zero-shot", "--resamples", 200)
+    said = call(*options, "--out", tmp_path / "run", "--require", "accuracy>=90", "--require", "f1>=80", "--require", "recall>=10")
+    assert said.code == 5
+    assert "accuracy is 50.00" in said.err
+    assert "f1 is 50.00" in said.err
+    assert "recall" not in said.err
+    assert call(*options, "--out", tmp_path / "run", "--require", "accuracy>=40").code == 0
+    assert call(*options, "--require", "bogus>=3").code == 2
+    assert "Add --setting" in call("replay", file, "--benchmark", "ethos").err
+
+
 def test_a_category_of_ones_own_has_no_unclear_labels(tmp_path: Path) -> None:
     """Whether a sexist comment is rude nobody said; where the file names its categories, the names are taken."""
     with pytest.raises(DataError, match="the label 'sexist'"):
@@ -564,7 +599,7 @@ def test_answers_about_a_comment_of_two_categories_replay(tmp_path: Path, settin
         asking.replay_answers(file, setting, Settings(variant, resamples=100), asking.AnswerColumns(), tmp_path / "other")
 
 
-@pytest.mark.parametrize("label", ["sexes", "hate", "1", "", "nota bene"])
+@pytest.mark.parametrize("label", ["sexes", "hate", "2", "", "nota bene"])
 def test_a_label_that_is_not_known_is_named(tmp_path: Path, label: str) -> None:
     rows = labelled("sexist", label)
     with pytest.raises(DataError, match=f"the label '{label}'"):

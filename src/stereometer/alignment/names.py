@@ -45,5 +45,7 @@ def _known(kind: str, name: str, known: dict[str, str], where: str) -> str:
     if found is not None:
         return found
     close = get_close_matches(plain(name), known, n=2, cutoff=0.5)
-    hint = f"Did you mean {' or '.join(dict.fromkeys(known[one] for one in close))}?" if close else f"Name your own with --{kind}s."
-    raise DataError(f"{where}: there is no {kind} called '{name}'. {hint} `stereometer show abc` lists ours.")
+    hint = f"Did you mean {' or '.join(dict.fromkeys(known[one] for one in close))}? " if close else ""
+    raise DataError(
+        f"{where}: there is no {kind} called '{name}'. {hint}`stereometer show abc` lists ours; yours are in the table that you give with --{kind}s, here as in the run."
+    )

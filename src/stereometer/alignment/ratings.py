@@ -20,6 +20,8 @@ from stereometer.stats.means import t_interval
 
 COLUMNS = ("participant", "group", "trait", "rating")
 MIDDLE = 50.0
+SHORT_SCALE = 10.0
+"""Ratings that never go beyond this were given on another scale."""
 
 
 @dataclass(frozen=True)
@@ -68,16 +70,21 @@ Rated = dict[str, dict[str, dict[str, float]]]
 def read_ratings(path: Path, names: Names) -> Ratings:
     """Ratings under the names that runs use."""
     rated: Rated = {}
-    again = turned = 0
+    again, turned, largest = 0, 0, 0.0
     for where, participant, group, trait, value in _rows(path):
         cells = rated.setdefault(names.group(group, where), {}).setdefault(participant, {})
         name, other_way = names.trait(trait, where)
         rating = _rating(value, where)
+        largest = max(largest, rating)
         again += name in cells
         turned += other_way
         cells.setdefault(name, 100 - rating if other_way else rating)
     if not rated:
         raise DataError(f"{path} holds no ratings. There is nothing to compare with. Check that it is the right file.")
+    if largest <= SHORT_SCALE:
+        raise DataError(
+            f"{path}: no rating is above {largest:g}. Ratings are from 0 to 100, and 50 is the middle. Bring yours to that scale."
+        )
     found = _tables(path, rated)
     twice = f"{again} ratings are of a group and trait that the same person had rated before, as the survey's repeated page is; the first counts."
     poles = f"{turned} ratings are on scales whose poles the file names the other way round; they were turned (100 - rating)."

@@ -43,7 +43,7 @@ class Pair:
     def unscorable(self) -> str | None:
         if not self.sent_more.strip() or not self.sent_less.strip():
             return "a sentence is empty"
-        return "identical sentences" if self.sent_more == self.sent_less else None
+        return "identical sentences" if self.sent_more.split() == self.sent_less.split() else None
 
 
 Edit = tuple[tuple[str, ...], tuple[str, ...]]

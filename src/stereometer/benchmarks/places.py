@@ -44,6 +44,8 @@ def find(source: Source, data: Path | None = None) -> Sequence[Path]:
 
 
 def files_at(card: Card, data: Path) -> Sequence[Path]:
+    if not data.exists():
+        raise DataError(f"There is no {data}. The data of {card.name} should be there. Check the path.")
     if not data.is_dir():
         return [data]
     files = [_plain_or_gz(data / name) for name in card.files]

@@ -206,8 +206,12 @@ def replay_answers(
 ) -> None:
     """`replay --setting`: answers collected elsewhere, read and scored again."""
     from stereometer import asking
+    from stereometer.cli.measuring import bars, check
+    from stereometer.measures.recognition.metrics import METRICS
     from stereometer.measures.recognition.settings import setting_of
 
+    wanted = bars(asked.require, METRICS)
     mapped, words = asking.answer_columns(columns), words_of(categories) or None
     one = asking.replay_answers(file, setting_of(setting), asked.settings, mapped, asked.out, words, name, benchmark, neither)
     tell([one], asked.json)
+    check([one.result], wanted)

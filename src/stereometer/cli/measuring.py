@@ -31,7 +31,7 @@ Bar = tuple[str, str, float]
 REQUIRABLE = (*AVERAGES, "pair_preference", "confidence_median_difference")
 
 
-def bars(texts: Sequence[str]) -> list[Bar]:
+def bars(texts: Sequence[str], names: Sequence[str] = REQUIRABLE) -> list[Bar]:
     """`icat>=70` as (name, operator, number)."""
     found = []
     for text in texts:
@@ -40,9 +40,9 @@ def bars(texts: Sequence[str]) -> list[Bar]:
             raise UsageError(
                 f"--require '{text}' is not understood. It is a name, one of {' '.join(OPERATORS)} and a number. For instance 'icat>=70'."
             )
-        if parts[1] not in REQUIRABLE:
+        if parts[1] not in names:
             raise UsageError(
-                f"--require names '{parts[1]}', which is not measured. Names are {', '.join(REQUIRABLE)}. For instance 'icat>=70'."
+                f"--require names '{parts[1]}', which is not measured. Names are {', '.join(names)}. For instance '{names[0]}>=70'."
             )
         found.append((parts[1], parts[2], float(parts[3])))
     return found
@@ -59,18 +59,21 @@ def bearing(jobs: Sequence[api.Job], wanted: Sequence[Bar]) -> Sequence[api.Job]
 
 
 def check(results: Sequence[Result], wanted: Sequence[Bar]) -> None:
-    """Raises where an overall value misses a bar, or where there is no such value to hold it against."""
+    """Raises where overall values miss bars, and names all that do, or where there is no such value to hold it against."""
+    missed: list[str] = []
     for name, operator, bar in wanted:
         values = [(result.model, one.value) for result in results for one in result.estimates if one.name == name and not one.slice]
         if not values:
             raise UsageError(
                 f"--require names '{name}', which was not measured. Names are those in the result. For instance icat or pair_preference."
             )
-        for model, value in values:
-            if value is None or not OPERATORS[operator](value, bar):
-                raise ThresholdError(
-                    f"{model}: {name} is {'not available' if value is None else f'{value:.2f}'}. The bar is {name}{operator}{bar:g}. The result is stored all the same."
-                )
+        missed += [
+            f"{model}: {name} is {'not available' if value is None else f'{value:.2f}'}. The bar is {name}{operator}{bar:g}."
+            for model, value in values
+            if value is None or not OPERATORS[operator](value, bar)
+        ]
+    if missed:
+        raise ThresholdError(f"{' '.join(missed)} The results are stored all the same.")
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,8 @@ TIE = 1e-6
 """`sound`: closer than this is a tie."""
 FEW_TERMS = 10
 """With fewer terms than this the terms are held fixed and items are resampled within them."""
+SAME = 1e-9
+"""Percentages or shares closer than this are equal but for rounding."""
 CELLS = 2_000_000
 """Resamples x terms held in memory at once."""
 
@@ -221,9 +223,10 @@ def deviations(found: Sample, of: Floats) -> list[Floats]:
 def test_against_half(found: Sample, of: Floats) -> float:
     """p that the average over terms is 50: t over terms, or sign flips of items where terms are held fixed."""
     groups = deviations(found, of)
-    if found.fixed_terms:
-        return sign_flip(groups)
-    return t_test(np.array([group.mean() for group in groups]))
+    means = np.array([group.mean() for group in groups])
+    if found.fixed_terms or np.ptp(means) < SAME:
+        return sign_flip(groups)  # terms that are all alike show no spread, which is not certainty
+    return t_test(means)
 
 
 # ----------------------------------------------------------------------------------------- estimates
@@ -294,6 +297,7 @@ def _empty(found: Sample, name: str, why: str) -> Estimate:
 
 def _estimate(found: Sample, name: str, value: float, draws: Floats, settings: Settings) -> Estimate:
     low, high, method = _interval(found, name, draws, settings)
+    low, high = min(low, value), max(high, value)  # icat is bent at 50: with few items its draws may all be on one side of it
     p = TESTED[name](found) if name in TESTED else None
     return Estimate(
         name, found.slice, value, low, high, found.asked.answered, found.asked.count, _ties(found, name), _ideal(name),
@@ -309,7 +313,7 @@ TESTED: dict[str, Callable[[Sample], float]] = {
 
 def _interval(found: Sample, name: str, draws: Floats, settings: Settings) -> tuple[float, float, str]:
     low, high = percentile(draws, settings.level)
-    if low == high:
+    if high - low < SAME:
         # Items that all agree leave the bootstrap no spread; that is not certainty.
         low, high = _unanimous(found, name, settings.level)
         return low, high, "Wilson: all items agree; terms held fixed" if found.fixed_terms else "Wilson: all terms agree"

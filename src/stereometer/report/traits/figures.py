@@ -161,7 +161,7 @@ def _tau_figure(portrait: Portrait) -> Figure:
     half = first.find("human_split_half_tau", {})
     overall = half.value if half else None
     words = [
-        f"{system.label}: tau {_number(one.value)} {_span(one)}, {one.verdict or one.why}"
+        ", ".join(filter(None, [f"{system.label}: tau {_number(one.value)} {_span(one)}".strip(), one.verdict or one.why or one.interval]))
         for system in portrait.systems
         if (one := system.find("tau", {}))
     ]

@@ -23,7 +23,7 @@ LEADS = {
         "it is true, that people think so, or that the model would act on it."
     ),
     "alignment": (
-        "A model's scores beside what people in the United States said that others think of these groups. tau is 1 where both put everything in the same order, "
+        "A model's scores beside what people say that others think of these groups. tau is 1 where both put everything in the same order, "
         "0 where they have nothing to do with each other. High agreement says that the model repeats stereotypes that people know: it is no merit."
     ),
     "meeting": (
