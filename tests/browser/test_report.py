@@ -99,7 +99,8 @@ def test_it_loads_without_a_complaint_and_asks_for_nothing(found: Opened, report
 
 def test_every_picture_is_drawn_named_and_has_a_table(found: Opened) -> None:
     charts = found.page.locator(".chart")
-    assert charts.count() == 6  # of CATs two forests, the plane and the terms; of pairs a forest and the fake model's confidence
+    # Of CATs two forests, the plane, the differences and the terms; of pairs a forest, the differences and the fake model's confidence.
+    assert charts.count() == 8
     for chart in charts.all():
         assert chart.locator("svg path").count() > 1
         assert chart.get_attribute("role") == "img"
