@@ -20,7 +20,7 @@ from stereometer.errors import UsageError
 from stereometer.measures import cat_metrics, pair_metrics
 from stereometer.stats.intervals import Floats, Ints, generator, percentile, resampled_clusters, resampled_means, resampled_tallies
 from stereometer.stats.tests import bootstrap_p, detectable, holm, mcnemar, sign_flip, t_test
-from stereometer.types import Score, Settings, Slice, Variant
+from stereometer.types import Result, Score, Settings, Slice, Variant
 
 POWER = 0.80
 NO_DIFFERENCE = "not beyond noise"
@@ -149,8 +149,21 @@ def compare(*paths: str | Path, all_pairs: bool = False, seed: int = 0, resample
     pairs = compared(labels, [runs.load_scores(folder) for folder in folders], settings, all_pairs)
     return Comparison(
         results[0].benchmark, results[0].measure, results[0].variant, tuple(labels), pairs,
-        {"seed": seed, "resamples": resamples, "level": settings.level, "power": POWER}, tuple(filter(None, [results[0].data.get("notice")])),
+        {"seed": seed, "resamples": resamples, "level": settings.level, "power": POWER}, tuple(filter(None, [results[0].data.get("notice"), *kinds(results)])),
     )  # fmt: skip
+
+
+LIKELIHOOD_FAMILIES = ("masked", "causal", "permuted")
+
+
+def kinds(results: Sequence[Result]) -> list[str]:
+    """A note where one measure was computed in more than one way."""
+    found = sorted({str(result.model_card.get("family")) for result in results} & set(LIKELIHOOD_FAMILIES))
+    if len(found) < 2:
+        return []
+    return [
+        f"These are models of different kinds ({', '.join(found)}). The measure is computed from what each can answer (docs/methods.md): part of a difference may be the way of scoring."
+    ]
 
 
 def compared(labels: Sequence[str], scores: Sequence[Iterable[Score]], settings: Settings, all_pairs: bool) -> tuple[Compared, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 from functools import cache
@@ -15,7 +16,7 @@ from scipy.stats import binomtest, ttest_1samp
 
 import stereometer
 from stereometer import runs
-from stereometer.comparison import Compared, Comparison, Difference
+from stereometer.comparison import Compared, Comparison, Difference, kinds
 from stereometer.errors import UsageError
 from stereometer.stats.tests import sign_flip
 from stereometer.types import Score
@@ -420,3 +421,11 @@ def test_a_result_is_not_the_folder_of_a_run(verb: str, tmp_path: Path) -> None:
     results = stereometer.run("starter", model="fake", measures=["pair-likelihood"], out=tmp_path / "run", keep_cache=False, **QUICK)
     with pytest.raises(UsageError, match="A Result is not the folder of a run"):
         getattr(stereometer, verb)(*results, *results, *results)
+
+
+def test_models_of_different_kinds_are_said_to_be(tmp_path: Path) -> None:
+    (result,) = stereometer.run("starter", model="fake", measures=["pair-likelihood"], out=tmp_path / "run", keep_cache=False, **QUICK)
+    masked, causal, replayed = (dataclasses.replace(result, model_card={"family": family}) for family in ("masked", "causal", "replayed"))
+    assert kinds([masked, masked, replayed]) == []
+    (note,) = kinds([masked, causal])
+    assert "different kinds (causal, masked)" in note

@@ -68,7 +68,7 @@ def run(
     measure: Annotated[Optional[list[str]], typer.Option(help="Measures; by default the benchmark's own.")] = None,  # noqa: UP045
     variant: Variant = "sound",
     data: Data = None,
-    limit: Annotated[Optional[int], typer.Option(min=1, help="At most this many items, drawn by lot.")] = None,  # noqa: UP045
+    limit: Annotated[Optional[int], typer.Option(min=1, help="At most this many items, by a lot that is always the same.")] = None,  # noqa: UP045
     seed: Seed = 0,
     resamples: Resamples = 10_000,
     coverage: Coverage = 0.90,

@@ -78,7 +78,7 @@ def ask(
     timeout: Timeout = 60.0,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked; a server is not asked for it.")] = False,
     data: Data = None,
-    limit: Annotated[Optional[int], typer.Option(min=1, help="At most this many questions, drawn by lot.")] = None,  # noqa: UP045
+    limit: Annotated[Optional[int], typer.Option(min=1, help="At most this many questions, by a lot that is always the same.")] = None,  # noqa: UP045
     seed: Seed = 0,
     resamples: Resamples = 10_000,
     coverage: Coverage = 0.90,

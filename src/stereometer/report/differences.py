@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stereometer.comparison import NO_DIFFERENCE, Compared, Difference, compared
+from stereometer.comparison import NO_DIFFERENCE, Compared, Difference, compared, kinds
 from stereometer.errors import UsageError
 from stereometer.report import numbers
 from stereometer.report.charts import forest
@@ -31,6 +31,7 @@ def differences(section: Section) -> Figure:
     lead = (
         "Second minus first on the items that both answered, in points, with the same resamples for both: what the items have in common cancels. "
         f"A filled mark is a difference beyond noise after Holm over all pairs shown, a hollow one is not.{against}",
+        *kinds([system.result for system in section.systems]),
         *map(_told, pairs),
     )
     charts = (Chart("", _described(pairs), _chart(section, pairs)),) if pairs else ()
