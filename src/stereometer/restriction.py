@@ -16,6 +16,7 @@ import numpy as np
 from stereometer.errors import DataError
 from stereometer.files import read_json
 from stereometer.measures import cat_metrics, pair_metrics
+from stereometer.measures.coverage import Asked
 from stereometer.stats.intervals import Floats, Ints, generator, percentile, resampled_clusters, student
 from stereometer.types import Estimate, Result, Score, Settings, Slice, Variant
 
@@ -31,7 +32,7 @@ class Shift:
     name: str
     slice: Slice
     ideal: float
-    value: float
+    value: float | None
     n: int
     kept: float | None
     n_kept: int
@@ -43,7 +44,7 @@ class Shift:
 
     @property
     def difference(self) -> float | None:
-        return None if self.kept is None else self.kept - self.value
+        return None if self.kept is None or self.value is None else self.kept - self.value
 
     def as_json(self) -> dict[str, Any]:
         return dict(vars(self)) | {"difference": self.difference}
@@ -63,11 +64,26 @@ def restricted(scores: Iterable[Score], keep: Collection[str], settings: Setting
 
 def shifts(scores: Iterable[Score], keep: Collection[str], settings: Settings, overall: bool = False) -> list[Shift]:
     """For every headline slice (or overall alone) each metric on all items, on those kept, and the shift."""
+    scores = list(scores)
     found = [score for score in scores if score.skipped is None]
     if not found:
         return []
     by = _cat_shifts if "task" in found[0].slices else _pair_shifts
-    return list(by(found, keep, settings, overall))
+    return [_covered(one, scores, keep, settings) for one in by(found, keep, settings, overall)]
+
+
+def _covered(one: Shift, scores: Sequence[Score], keep: Collection[str], settings: Settings) -> Shift:
+    """No value where a run of these items would have none, and no shift then."""
+    whole, kept = Asked(), Asked()
+    for score in scores:
+        if all(score.slices.get(key) == value for key, value in one.slice.items()):
+            for asked in (whole, kept) if score.item in keep else (whole,):
+                asked.add(score)
+    if why := whole.shortfall(settings):
+        return Shift(one.name, one.slice, one.ideal, None, one.n, None, one.n_kept, why=why)
+    if one.kept is not None and (why := kept.shortfall(settings)):
+        return Shift(one.name, one.slice, one.ideal, one.value, one.n, None, one.n_kept, why=why)
+    return one
 
 
 # ---------------------------------------------------------------------------------------------- CATs

@@ -86,6 +86,24 @@ def test_skipped_items_are_not_counted_and_nothing_gives_nothing() -> None:
     assert restricted([], set(), QUICK) == []
 
 
+def test_a_slice_below_the_coverage_floor_has_no_shift() -> None:
+    age = [pair_score(at, "age", None, -1.0, -2.0) for at in range(20)]
+    race = [pair_score(20 + at, "race", None, -1.0, -2.0, "too long" if at % 4 == 0 else None) for at in range(20)]
+    found = {one.slice.get("bias_type", ""): one for one in shifts(age + race, {score.item for score in age + race[:8]}, QUICK)}
+    assert (found["age"].value, found["age"].difference) == (100.0, 0.0)
+    for name, why in ("", "only 35 of 40"), ("race", "only 15 of 20"):
+        one = found[name]
+        assert (one.value, one.kept, one.difference) == (None, None, None)
+        assert (one.why or "").startswith(why)
+
+
+def test_items_kept_below_the_coverage_floor_have_no_shift() -> None:
+    scores = [pair_score(at, "age", None, -1.0, -2.0, "too long" if at < 2 else None) for at in range(40)]
+    one = pick(shifts(scores, {score.item for score in scores[:8]}, QUICK), "pair_preference")
+    assert (one.value, one.kept, one.n_kept) == (100.0, None, 6)
+    assert (one.why or "").startswith("only 6 of 8")
+
+
 def test_a_shift_survives_json() -> None:
     one = Shift("ss", {"task": "intrasentence"}, 50.0, 60.0, 10, 55.0, 5, -9.0, 1.0, "how", "within noise")
     assert one.as_json()["difference"] == -5.0

@@ -188,7 +188,7 @@ def print_shifts(found: Sequence[Shift], kept: str) -> None:
             {
                 "": named(one.slice).replace("\\", ""),
                 "metric": one.name,
-                "all": f"{one.value:.1f}",
+                "all": "none" if one.value is None else f"{one.value:.1f}",
                 "n": one.n,
                 kept: "none" if one.kept is None else f"{one.kept:.1f}",
                 f"n {kept}": one.n_kept,

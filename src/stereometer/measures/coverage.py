@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from stereometer.types import Settings
+from stereometer.types import Score, Settings
 
 
 @dataclass
@@ -14,6 +14,11 @@ class Asked:
 
     count: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
+
+    def add(self, score: Score) -> None:
+        self.count += 1
+        if score.skipped is not None:
+            self.skipped[score.skipped] += 1
 
     @property
     def answered(self) -> int:

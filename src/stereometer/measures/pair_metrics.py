@@ -75,9 +75,7 @@ def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
     for score in scores:
         places = [samples.setdefault(tuple(slice_.items()), Sample(slice_)) for slice_ in slices_of(score)]
         for place in places:
-            place.asked.count += 1
-            if score.skipped is not None:
-                place.asked.skipped[score.skipped] += 1
+            place.asked.add(score)
         if score.skipped is None:
             decided = decision(score.values, settings.variant)
             for place in places:

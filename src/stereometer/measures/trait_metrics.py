@@ -32,10 +32,8 @@ class Sample:
     by_template: dict[str, list[float]] = field(default_factory=dict)
 
     def add(self, score: Score) -> None:
-        self.asked.count += 1
-        if score.skipped is not None:
-            self.asked.skipped[score.skipped] += 1
-        else:
+        self.asked.add(score)
+        if score.skipped is None:
             self.by_template.setdefault(score.slices["template"], []).append(difference(score.values))
 
     @property
@@ -56,12 +54,10 @@ def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
     samples: dict[tuple[tuple[str, str], ...], Sample] = {}
     cells: dict[tuple[str, str], dict[str, float]] = {}
     for score in scores:
-        everything.count += 1
+        everything.add(score)
         for slice_ in slices_of(score):
             samples.setdefault(tuple(slice_.items()), Sample(slice_)).add(score)
-        if score.skipped is not None:
-            everything.skipped[score.skipped] += 1
-        else:
+        if score.skipped is None:
             place = score.slices["template"], score.slices["trait"]
             cells.setdefault(place, {})[score.slices["group"]] = difference(score.values)
     found = [_association(one, settings) for one in sorted(samples.values(), key=lambda one: "dimension" in one.slice)]

@@ -163,7 +163,7 @@ def shifts(found: Sequence[tuple[System, Audited]]) -> Table:
             text(named(one.slice)),
             _system(system),
             text(one.name),
-            figure(numbers.number(one.value)),
+            figure("none" if one.value is None else numbers.number(one.value)),
             figure(f"{one.n:,}"),
             figure("none" if one.kept is None else numbers.number(one.kept)),
             figure(f"{one.n_kept:,}"),
