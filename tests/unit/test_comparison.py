@@ -16,6 +16,7 @@ from scipy.stats import binomtest, ttest_1samp
 
 import stereometer
 from stereometer import runs
+from stereometer.cli.tables import print_summary
 from stereometer.comparison import Compared, Comparison, Difference, kinds
 from stereometer.errors import UsageError
 from stereometer.stats.tests import sign_flip
@@ -423,9 +424,11 @@ def test_a_result_is_not_the_folder_of_a_run(verb: str, tmp_path: Path) -> None:
         getattr(stereometer, verb)(*results, *results, *results)
 
 
-def test_models_of_different_kinds_are_said_to_be(tmp_path: Path) -> None:
+def test_models_of_different_kinds_are_said_to_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (result,) = stereometer.run("starter", model="fake", measures=["pair-likelihood"], out=tmp_path / "run", keep_cache=False, **QUICK)
     masked, causal, replayed = (dataclasses.replace(result, model_card={"family": family}) for family in ("masked", "causal", "replayed"))
     assert kinds([masked, masked, replayed]) == []
     (note,) = kinds([masked, causal])
     assert "different kinds (causal, masked)" in note
+    print_summary([masked, causal])
+    assert note in capsys.readouterr().out

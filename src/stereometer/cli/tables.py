@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from stereometer.cli.trait_tables import is_profile, print_profile
-from stereometer.comparison import NO_DIFFERENCE, Compared, Comparison, Difference
+from stereometer.comparison import NO_DIFFERENCE, Compared, Comparison, Difference, kinds
 from stereometer.files import to_json
 from stereometer.types import Estimate, Result, Slice
 
@@ -63,7 +63,7 @@ def print_summary(results: Sequence[Result]) -> None:
             print_results(found)
             continue
         out.print(f"\n[bold]{escape(first.data['title'])}[/] · {first.measure} · variant {first.variant}")
-        for note in dict.fromkeys(note for result in found for note in result.notes):
+        for note in dict.fromkeys([*(note for result in found for note in result.notes), *kinds(found)]):
             out.print(f"  note: {escape(note)}")
         rows: Rows = {(("model", result.model),): {one.name: one for one in result.estimates if not one.slice} for result in found}
         out.print(_pair_table(rows) if "pair_preference" in next(iter(rows.values())) else _cat_table(rows))
