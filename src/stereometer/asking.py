@@ -27,7 +27,7 @@ from stereometer.errors import DataError, UsageError
 from stereometer.files import read_rows
 from stereometer.measures.recognition.measure import Asking, Recognition, recognition, scored
 from stereometer.measures.recognition.questions import NEITHER, STUDY_SIZE, Question, Sampling, questions
-from stereometer.measures.recognition.reading import Reader, in_scope
+from stereometer.measures.recognition.reading import SEPARATOR, Reader, in_scope
 from stereometer.measures.recognition.settings import MISSPELLING, Setting, setting_of
 from stereometer.runner import Tally, Task, finish, limited
 from stereometer.types import UNWRITTEN, Backend, ModelCard, Score, Settings, Variant, digest_of
@@ -232,18 +232,24 @@ def _about(benchmark: str) -> tuple[Card, Mapping[str, str]]:
 
 def _uneven(scores: Iterable[Score]) -> Iterator[str]:
     """Metrics are means over repeats: one that has few of the questions weighs as much as a whole one."""
-    counts = Counter(given["repeat"] for score in scores for given in score.answers)
+    found = [[given["repeat"] for given in score.answers] for score in scores]
+    counts = Counter(repeat for repeats in found for repeat in repeats)
     least, most = min(counts.values(), default=0), max(counts.values(), default=0)
     if 2 * least < most:
         yield (
             f"The repeats of the file have from {least} to {most} answers, and every repeat counts the same in the means. "
             "Leave out what is not a whole repeat, or number the repeats in a column."
         )
+    elif 2 * most < len(found):
+        yield (
+            f"No repeat of the file has answers to more than {most} of its {len(found)} questions, and metrics are means over repeats. "
+            "Name the column that counts the answers to one question."
+        )
 
 
 def _labels(rows: Iterable[Mapping[str, str]], setting: Setting, neither: str) -> Mapping[str, str]:
     """The labels of a file about comments of one's own, each as it is first written: its categories, where all are asked about."""
-    none = {folded(word) for word in (NEITHER, NOT_HATE, neither)}
+    none = {folded(word) for word in (*NONE, neither)}
     found: dict[str, str] = {}
     for row in rows:
         if setting.mixed and row["label"].strip() and folded(row["label"]) not in none:
@@ -263,7 +269,8 @@ def _answers(path: Path, setting: Setting, columns: AnswerColumns) -> Iterator[d
 
 YES, NO = ("yes", "true", "1", "1.0"), ("no", "false", "0", "0.0")
 """Labels that say of the category asked about whether it holds."""
-NOT_HATE = "not hate"
+NONE = (NEITHER, "not hate", "none")
+"""Labels of a comment that is of no category."""
 
 
 @dataclass(frozen=True)
@@ -297,7 +304,7 @@ class _Golds:
         names = asked | (dict(self.known) if category in self.words.values() else {})
         golds = {name: category if word == category else f"not-{category}" for name, word in names.items()}
         plain = dict.fromkeys(YES, category) | dict.fromkeys(
-            (*NO, *(folded(word) for word in (f"not {category}", *self.none))), f"not-{category}"
+            (*NO, *(folded(word) for word in (f"not {category}", f"non {category}", *self.none))), f"not-{category}"
         )
         return self._one_of(label, plain | golds)
 
@@ -306,7 +313,7 @@ class _Golds:
 
     @property
     def none(self) -> tuple[str, ...]:
-        return NEITHER, NOT_HATE, self.neither
+        return *NONE, self.neither
 
     def _one_of(self, label: str, golds: Mapping[str, str]) -> str:
         if folded(label) not in golds:
@@ -331,8 +338,14 @@ def _scored(rows: Sequence[Mapping[str, str]], measure: Recognition, golds: _Gol
             labels = (category, f"not-{category}") if category else (*dict.fromkeys(golds.words.values()), NEITHER)
             twin = gold if len(by_gold) > 1 else ""
             question = Question(_Said(names[text], text, 0), gold, labels, category, example_set=number if not category else "", twin=twin)
-            words, turns = measure.prompts.words(question), _in_turn(some, order, golds.path)
+            words, turns = _words(measure, question, golds), _in_turn(some, order, golds.path)
             yield scored(question, [{**reader.read_text(row["answer"], words), "repeat": str(at)} for at, row in turns])
+
+
+def _words(measure: Recognition, question: Question, golds: _Golds) -> Mapping[str, str]:
+    """What stands for each label in an answer: for none of them also the file's own word."""
+    found = dict(measure.prompts.words(question))
+    return found | {NEITHER: golds.neither} if NEITHER in found else found
 
 
 def _check_golds(golds: Collection[str], path: Path) -> None:
@@ -348,7 +361,7 @@ def _number(text: str) -> str:
         return ""
     try:
         return str(int(float(text)))
-    except ValueError:
+    except (ValueError, OverflowError):
         raise DataError(
             f"The example set '{text[:40]}' is not a number. Sets are told apart by their numbers. Name another column."
         ) from None
@@ -409,6 +422,6 @@ def confusion(scores: Iterable[Score]) -> dict[str, dict[str, int]]:
     found: dict[str, Counter[str]] = {}
     for score in scores:
         row = found.setdefault(score.slices["gold"], Counter())
-        row.update(given.get("label") or f"({given['skipped']})" for given in score.answers)
+        row.update(given["label"].replace(SEPARATOR, ", ") if "label" in given else f"({given['skipped']})" for given in score.answers)
         row.update([f"({score.skipped})"] if score.skipped else [])
     return {gold: dict(sorted(row.items())) for gold, row in found.items()}

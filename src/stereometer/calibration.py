@@ -47,7 +47,7 @@ class Calibration:
     likelihood: str
     choice: str
     rows: Sequence[Row]
-    """All items, then from the least to the most sure."""
+    """All items, then from the least to the most sure; none where no item has both readings."""
     kappa: float | None
     """Agreement beyond what the two preferences give by chance."""
     p: float
@@ -67,17 +67,15 @@ def calibrate(likelihood: Path, choice: Path) -> Calibration:
     chosen = {score.item: _side(score) for score in runs.load_scores(choice) if score.skipped is None}
     margins = {score.item: _margin(score) for score in runs.load_scores(likelihood) if score.skipped is None}
     both = [(margins[item], chosen[item]) for item in margins if item in chosen and margins[item] != 0]
-    if not both:
-        raise UsageError("No item was scored in both runs. There is nothing to compare. Run both on the same items.")
-    rows = [_row("all", both), *_bands(both)]
-    p = sign_test(rows[0].agree, rows[0].disagree)
+    rows = [_row("all", both), *_bands(both)] if both else []
+    p = sign_test(rows[0].agree, rows[0].disagree) if rows else 1.0
     names = ("ss", "lms", "icat", "pair_preference")
     numbers = {
         one.name: {"likelihood": one.value, "forced-choice": _value(second, one.name)}
         for one in first.estimates
         if not one.slice and one.name in names
     }
-    return Calibration(first.benchmark, first.model, first.measure, second.measure, rows, _kappa(both), p, numbers, _verdict(rows[0], p))
+    return Calibration(first.benchmark, first.model, first.measure, second.measure, rows, _kappa(both), p, numbers, _verdict(rows, p))
 
 
 def _check(first: Result, second: Result) -> None:
@@ -148,7 +146,10 @@ def _kappa(both: Sequence[tuple[float, int]]) -> float | None:
     return None if expected == 1 else (observed - expected) / (1 - expected)
 
 
-def _verdict(row: Row, p: float) -> str:
+def _verdict(rows: Sequence[Row], p: float) -> str:
+    if not rows:
+        return "no item has both a choice and a likelihood: nothing can be said of how far they agree"
+    row = rows[0]
     decided = row.agree + row.disagree
     if not decided or row.undecided > decided:
         return "most choices follow the position of the option: forced choice says nothing about this model"

@@ -96,13 +96,22 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, value
 
 
+def _read_list(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Number and object of each entry of a JSON list."""
+    for number, value in enumerate(read_json(path), 1):
+        if not isinstance(value, dict):
+            raise DataError(f"{path}, entry {number} is not a JSON object. Each row is one object. Repair that entry.")
+        yield number, value
+
+
 def read_rows(path: Path, required: Iterable[str], mend: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line number and fields of each row of a table or of JSON lines; `mend` says what to do where a required one is not there."""
+    """Line number and fields of each row of a table, of JSON lines or of a JSON list (there counted); `mend` says what to do where a required one is not there."""
     wanted = list(required)
-    if not read_text(path).lstrip().startswith("{"):
+    begins = read_text(path).lstrip()[:1]
+    if begins not in ("{", "["):
         yield from read_table(path, wanted, mend)
         return
-    for line, row in read_jsonl(path):
+    for line, row in read_jsonl(path) if begins == "{" else _read_list(path):
         missing = [name for name in wanted if name not in row]
         if missing:
             raise DataError(f"{path}, line {line} has no {', '.join(missing)}. Its fields are {', '.join(row)}. {mend}")

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from stereometer import calibration, catalog
 from stereometer.api import Asking, Job, execute, open_named, opened_cache
+from stereometer.asking import Sample, all_jobs
 from stereometer.errors import ModelError, UsageError
 from stereometer.measures.forced_choice import CAT, PAIR, first_position, prompt, read
+from stereometer.measures.recognition.measure import Asking as Asked
 from stereometer.runner import Task
 from stereometer.types import FILTERED, Answer, CausalTokens, Encoding, Generate, ModelCard, Request, Score, Settings
 from tests.unit.commands import call
@@ -151,7 +153,8 @@ def test_what_is_not_answered_is_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("A", "1"), (" B.", "2"), ("(b)", "unparsed"), ("Answer: B", "2"), ("A. The baker", "1"), ("**B**", "2"), ("A cat sat", "1"),
+        ("A", "1"), (" B.", "2"), ("(b)", "2"), ("a", "1"), ("Option b.", "2"), ("the answer is: a", "1"), ("a dog", "unparsed"),
+        ("A cat sat. The dog ran.", "unparsed"), ("The dog ran. A cat", "2"), ("Answer: B", "2"), ("A. The baker", "1"), ("**B**", "2"), ("A cat sat", "1"),
         ("A dog", "unparsed"), ("The dog ran", "2"), ("", "empty"), ("I cannot answer that", "refused"), ("AB", "unparsed"),
     ],
 )  # fmt: skip
@@ -277,6 +280,25 @@ def test_runs_of_two_models_are_not_held_against_each_other(tmp_path: Path) -> N
 def test_choices_by_lot_say_nothing(tmp_path: Path) -> None:
     found = both_runs(tmp_path, lambda first, second: sum(map(ord, first + second)) % 2 == 0)
     assert "agree no more often than not" in found.verdict
+
+
+def test_choices_that_cannot_be_read_leave_the_likelihoods_and_say_so(tmp_path: Path) -> None:
+    model = Both(lambda *_: False)
+    model.say = lambda *_: "banana"
+    choice = measured(model, "pair", tmp_path / "choice")
+    found = calibration.calibrate(likely(model, tmp_path / "likely"), choice.folder)
+    assert (list(found.rows), found.kappa, found.p) == ([], None, 1.0)
+    assert "nothing can be said" in found.verdict
+    ran = call("calibrate", tmp_path / "likely", tmp_path / "choice")
+    assert (ran.code, "nothing can be said" in ran.out) == (0, True)
+
+
+def test_a_system_prompt_goes_with_a_choice_that_is_a_conversation_by_itself() -> None:
+    talker = Talker(by_content)
+    talker.chat_template = "a template"
+    (job, *_) = all_jobs(open_named("starter"), [], talker, SETTINGS, Asked(system="Be brief."), Sample())
+    (request, *_) = next(iter(job.source.measure.plan(job.task.items[0]).values()))
+    assert request.messages[0] == ("system", "Be brief.")
 
 
 def test_runs_in_the_wrong_order_are_refused(tmp_path: Path) -> None:

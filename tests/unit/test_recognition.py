@@ -81,6 +81,19 @@ def test_a_template_of_ones_own(tmp_path: Path) -> None:
         Prompts(ZERO_SHOT, "sound", tmp_path).prompt(question())
 
 
+def test_a_template_by_another_name_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "zeroshot.txt").write_text("{category}? {comment}")
+    with pytest.raises(UsageError, match=r"no template called 'zeroshot.txt'. Did you mean zero-shot.txt"):
+        Asking(templates=tmp_path)
+
+
+@pytest.mark.parametrize("setting", [ONE_SHOT, FEW_SHOT_SINGLE, FEW_SHOT_MIXED, MIXED_INSTRUCTION])
+def test_a_template_that_shows_no_examples_is_refused_where_they_are_the_setting(setting: Setting, tmp_path: Path) -> None:
+    (tmp_path / f"{setting.name}.txt").write_text("{category}? {comment}")
+    with pytest.raises(UsageError, match=r"no slot \{examples\}"):
+        Prompts(setting, "sound", tmp_path).prompt(question())
+
+
 # --------------------------------------------------------------------------------------------- reading
 
 
@@ -97,7 +110,11 @@ def test_paper_drops_nothing_in_the_few_shot_settings() -> None:
     assert [single.read_text(text, SINGLE)["label"] for text in (" rude", " not-rude", "Not rude", "", "lolwut")] == [
         "rude", "not-rude", "rude", "rude", "rude",
     ]  # fmt: skip
-    assert [mixed.read_text(text, MIXED)["label"] for text in (" rude, kind", "Rude", " neither")] == ["rude, kind", "other", "neither"]
+    assert [mixed.read_text(text, MIXED)["label"] for text in (" rude, kind", "Rude", " neither")] == [
+        "rude\nkind",
+        "(no label)",
+        "neither",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -137,6 +154,50 @@ def test_sound_reads_one_label_where_several_are_asked_for(text: str, label: str
 def test_sound_reads_no_label_that_is_denied_or_offered(text: str) -> None:
     for setting, words in ((ZERO_SHOT, YES_NO), (FEW_SHOT_SINGLE, SINGLE), (FEW_SHOT_MIXED, MIXED)):
         assert Reader(setting, "sound").read_text(text, words)["skipped"] == "unparsed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have no opinion on this.", "There is no way to tell.", "No idea", "No comment", "There is no clear answer", "no context given",
+        "Rude? Hard to tell.", "rude, kind or neither", "'rude', 'kind', or 'neither'.", "rude/kind/neither", "Yes - no",
+    ],
+)  # fmt: skip
+def test_what_is_no_answer_is_not_read_as_one(text: str) -> None:
+    words = MIXED if "kind" in text else YES_NO
+    assert Reader(FEW_SHOT_MIXED if "kind" in text else ZERO_SHOT, "sound").read_text(text, words)["skipped"] == "unparsed"
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Rude? No.", "not-rude"), ("Rude? Yes.", "rude"), ("Rude: No", "not-rude"), ("Rude - no", "not-rude"), ("**Rude**: yes", "rude"),
+        ("Rude = false", "not-rude"), ("not rude: yes", "not-rude"), ("not rude: no", None), ("rude?", "rude"), ("Yes/No Answer: no", "not-rude"),
+        ("No this is fine", "not-rude"), ("No it's not", "not-rude"), ("_No_", "not-rude"), ("__Yes__", "rude"), ("not_rude", "not-rude"),
+    ],
+)  # fmt: skip
+def test_a_label_with_its_answer_is_read_as_both(text: str, label: str | None) -> None:
+    assert Reader(ZERO_SHOT, "sound").read_text(text, YES_NO).get("label") == label
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [("Rude: no. Kind: yes.", "kind"), ("Rude? No, kind", "kind"), ("Rude: no", None), ("rude: yes", "rude"), ("rude, kind", "rude")],
+)
+def test_labels_with_their_answers_where_several_are_asked_for(text: str, label: str | None) -> None:
+    assert Reader(FEW_SHOT_MIXED, "sound").read_text(text, MIXED).get("label") == label
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("non-toxic", "non-toxic"), ("Non toxic", "non-toxic"), ("toxic", "toxic"), ("not toxic", "non-toxic"),
+        ("identity attack", "identity_attack"), ("identity_attack", "identity_attack"), ("hate, general", "hate, general"),
+    ],
+)  # fmt: skip
+def test_labels_of_any_spelling_are_read(text: str, label: str) -> None:
+    words = {word: word for word in ("toxic", "non-toxic", "identity_attack", "hate, general", "neither")}
+    assert Reader(FEW_SHOT_MIXED, "sound").read_text(text, words).get("label") == label
 
 
 @pytest.mark.parametrize(
@@ -188,7 +249,8 @@ def test_every_text_is_a_label_or_a_reason(text: str, setting: object, variant: 
 
 @given(st.sampled_from(["rude", "kind", "neither"]), st.sampled_from(["", " ", "\n", "'", "**"]), st.text(alphabet=".,!? xyz", max_size=20))
 def test_a_label_at_the_start_is_read(label: str, before: str, after: str) -> None:
-    if after[:1] not in "xyz" or not after:
+    """Unless it is asked about, and words follow."""
+    if re.match(r"[ '*]*\?.*[xyz]|[xyz]", after) is None:
         assert first_clear(f"{before}{label.title()}{after}", MIXED) == label
 
 
@@ -548,6 +610,63 @@ def test_answers_about_comments_of_ones_own(tmp_path: Path) -> None:
             replayed(tmp_path, rows, FEW_SHOT_MIXED, benchmark=benchmark)
 
 
+def test_a_category_may_have_a_comma_in_its_name(tmp_path: Path) -> None:
+    rows = [row | {"answer": row["label"]} for row in labelled("hate, general", "hate, general", "neither", "neither")]
+    for variant in ("sound", "paper"):
+        (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        settings = Settings(variant, resamples=100)
+        found = asking.replay_answers(
+            tmp_path / "said.jsonl", FEW_SHOT_MIXED, settings, asking.AnswerColumns(), tmp_path / variant, benchmark="custom"
+        )
+        assert (found.result.estimate("accuracy").value, found.result.estimate("recall").value) == (100, 100)
+
+
+def test_an_answer_without_a_label_is_not_of_a_category_called_other(tmp_path: Path) -> None:
+    rows = [row | {"answer": "lolwut"} for row in labelled("other", "other", "rude", "neither")]
+    (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    settings = Settings("paper", resamples=100)
+    found = asking.replay_answers(
+        tmp_path / "said.jsonl", FEW_SHOT_MIXED, settings, asking.AnswerColumns(), tmp_path / "run", benchmark="custom"
+    )
+    assert found.result.estimate("recall", category="other").value == 0
+    assert asking.confusion(runs.load_scores(found.folder))["other"] == {"(no label)": 2}
+
+
+def test_labels_named_together_are_shown_as_a_list() -> None:
+    assert asking.confusion([Score("a", {"gold": "rude"}, {}, answers=({"text": "", "label": "rude\nkind"},))]) == {
+        "rude": {"rude, kind": 1}
+    }
+
+
+def test_a_files_own_word_for_none_is_also_an_answer(tmp_path: Path) -> None:
+    rows = [row | {"answer": row["label"]} for row in labelled("rude", "rude", "normal", "normal")]
+    found = replayed(tmp_path, rows, FEW_SHOT_MIXED, benchmark="custom", neither="normal").result
+    assert (found.estimate("accuracy").value, found.estimate("accuracy").n) == (100, 4)
+
+
+def test_a_column_that_counts_rows_is_no_repeat_and_said_to_be_none(tmp_path: Path) -> None:
+    rows = [row | {"repeat": at} for at, row in enumerate(labelled(*["sexist"] * 4, *["neither"] * 4))]
+    assert any("more than 1 of its 8 questions" in note for note in replayed(tmp_path, rows).result.notes)
+    whole = [row | {"repeat": 1} for row in rows]
+    assert not any("questions" in note for note in replayed(tmp_path, whole).result.notes)
+
+
+def test_a_list_of_rows_is_read_as_lines_are(tmp_path: Path) -> None:
+    (tmp_path / "said.json").write_text(json.dumps(labelled("sexist", "sexist", "none", "non-sexist")))
+    found = asking.replay_answers(tmp_path / "said.json", ZERO_SHOT, Settings(resamples=100), asking.AnswerColumns(), tmp_path / "run")
+    assert found.result.estimate("f1").value == 100
+    (tmp_path / "said.json").write_text("[1]")
+    with pytest.raises(DataError, match="entry 1 is not a JSON object"):
+        asking.replay_answers(tmp_path / "said.json", ZERO_SHOT, Settings(resamples=100), asking.AnswerColumns(), tmp_path / "run")
+
+
+@pytest.mark.parametrize("number", ["inf", "-inf", "nan", "one"])
+def test_an_example_set_is_a_number(tmp_path: Path, number: str) -> None:
+    rows = [row | {"example_set": number} for row in labelled("sexist", "sexist", "neither", "neither")]
+    with pytest.raises(DataError, match="is not a number"):
+        replayed(tmp_path, rows, FEW_SHOT_MIXED)
+
+
 def test_bars_hold_for_answers_too_and_all_that_are_missed_are_named(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in labelled("sexist", "neither", "sexist", "neither")))
@@ -675,6 +794,17 @@ def test_bad_input_is_answered(tmp_path: Path, arguments: list[str], code: int, 
     assert ran.code == code, ran.err
     assert words in ran.err
     assert "Traceback" not in ran.err
+
+
+def test_a_set_in_which_every_comment_is_of_a_category() -> None:
+    comments = [Comment(f"row-{at}", f"Sentence {at}", {("toxic", "clean")[at % 2]: 1.0}, at, 1.0) for at in range(60)]
+    how = Sampling("sound", size=5, words={"toxic": "toxic", "clean": "clean"})
+    asked = questions(FEW_SHOT_MIXED, comments, how)
+    assert {one.gold for one in asked} == {"toxic", "clean"}
+    assert "neither" not in Prompts(MIXED_INSTRUCTION, "sound").prompt(asked[0])
+    for setting, variant in ((ZERO_SHOT, "sound"), (FEW_SHOT_MIXED, "paper")):
+        with pytest.raises(DataError, match="--neither LABEL"):
+            questions(setting, comments, Sampling(variant, size=5, words=how.words))
 
 
 @pytest.mark.parametrize(

@@ -55,10 +55,12 @@ def read(answer: Answer, options: Sequence[str]) -> dict[str, str]:
         return {"text": text, "skipped": answer.end}
     plain = text.replace("’", "'")
     quoted = [at for at, option in enumerate(options, 1) if _quotes(_words(plain), _words(option))]
-    if len(quoted) == 1:
+    if len(quoted) == 1 and not _quotes_both(_words(plain), [_words(option) for option in options], quoted[0] - 1):
         return {"text": text, "position": str(quoted[0])}
     if REFUSALS.search(plain) and not OPENING.match(plain):
         return {"text": text, "skipped": REFUSED}
+    if small := SMALL.fullmatch(plain):
+        return {"text": text, "position": str(LETTERS.index(small[1].upper()) + 1)}
     letters = [found for found in LETTER.finditer(plain) if not _is_article(found, options)]
     if len({found[0] for found in letters}) == 1 and not _is_denied(letters[0]):
         return {"text": text, "position": str(LETTERS.index(letters[0][0]) + 1)}
@@ -66,6 +68,8 @@ def read(answer: Answer, options: Sequence[str]) -> dict[str, str]:
 
 
 LETTER = re.compile(rf"(?<!\w)[{LETTERS}](?![\w'])")
+SMALL = re.compile(rf"\W*(?:(?:the\s+)?(?:option|answer|choice|sentence|letter)\W+(?:is\W+)?)?([{LETTERS}])\W*", re.IGNORECASE)
+"""An answer that is a letter and nothing else may be written small."""
 OPENING = re.compile(rf"\W*[{LETTERS}]\W*(?:[.):\n]|$)")
 """An answer that begins with a letter has answered, whatever it says after."""
 QUOTED = 3
@@ -87,6 +91,12 @@ def _quotes(said: Sequence[str], option: Sequence[str]) -> bool:
         return same > 0
     cut = same == len(said) - 1 and option[same].startswith(said[same])
     return same >= QUOTED and (same == len(said) or cut)
+
+
+def _quotes_both(said: Sequence[str], options: Sequence[Sequence[str]], first: int) -> bool:
+    """Whether the other option follows the one that was quoted."""
+    rest = said[len(options[first]) :]
+    return bool(rest) and any(_quotes(rest, option) for at, option in enumerate(options) if at != first)
 
 
 def _is_article(found: re.Match[str], options: Sequence[str]) -> bool:

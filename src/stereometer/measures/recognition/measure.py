@@ -10,7 +10,7 @@ from typing import Any
 
 from stereometer.errors import ModelError, UsageError
 from stereometer.measures.recognition import likelihood, metrics, misspelling
-from stereometer.measures.recognition.prompts import Prompts
+from stereometer.measures.recognition.prompts import Prompts, check_folder
 from stereometer.measures.recognition.questions import Question
 from stereometer.measures.recognition.reading import Reader
 from stereometer.measures.recognition.settings import MISSPELLING, Setting
@@ -41,8 +41,8 @@ class Asking:
             raise UsageError(
                 f"The temperature is {self.temperature:g}. It goes from 0, always the likeliest word, to {WARMEST:g}. The study used 0.3."
             )
-        if self.system and not self.chat:
-            raise UsageError("A system prompt was given without --chat. Only a conversation has one. Add --chat, or leave it out.")
+        if self.templates is not None:
+            check_folder(self.templates)
 
 
 @dataclass(frozen=True)
@@ -123,6 +123,8 @@ def recognition(setting: Setting, backend: Backend, variant: Variant, how: Askin
         )
     if how.chat and not getattr(backend, "chat_template", ""):
         raise ModelError(f"{backend.card.name} has no chat template. It was not taught to hold a conversation. Ask without --chat.")
+    if how.system and not how.chat:
+        raise UsageError("A system prompt was given without --chat. Only a conversation has one. Add --chat, or leave it out.")
     if how.likelihood and how.chat:
         raise UsageError("--likelihood was asked for with --chat. A conversation has no label words to score. Leave out one of them.")
     if how.likelihood and not backend.supports & {CausalTokens.kind, Continuation.kind}:

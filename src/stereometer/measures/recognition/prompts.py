@@ -9,10 +9,10 @@ from functools import cached_property
 from importlib import resources
 from pathlib import Path
 
-from stereometer.errors import UsageError
+from stereometer.errors import UnknownName, UsageError
 from stereometer.files import read_text
 from stereometer.measures.recognition.questions import NEITHER, Question
-from stereometer.measures.recognition.settings import MISSPELLING, ZERO_SHOT, Setting
+from stereometer.measures.recognition.settings import MISSPELLING, STUDY, ZERO_SHOT, Setting
 from stereometer.types import Variant, digest_of
 
 SLOT = re.compile(r"\{(\w+)\}")
@@ -41,6 +41,14 @@ class Template:
             raise UsageError(f"The template {self.name} has no slot {{{needed}}}. What is asked about would not be in the prompt. Add it.")
 
 
+def check_folder(path: Path) -> None:
+    """A file by another name would be passed over, and our prompt asked instead."""
+    known = {f"{name}.txt" for name in ("example", *STUDY)}
+    for own in sorted(path.glob("*.txt")):
+        if own.name not in known:
+            raise UnknownName("template", own.name, known, f"Rename it, or keep it outside {path}.")
+
+
 @dataclass(frozen=True)
 class Prompts:
     """The prompt of one setting and the line of one example."""
@@ -54,6 +62,8 @@ class Prompts:
         named = ZERO_SHOT.name if self.setting is MISSPELLING else self.setting.name
         found = Template(f"{named}.txt", self._read(f"{named}.txt"))
         found.check(("category", "comment", "example", "examples", "labels"), "comment")
+        if self.setting.shows and not {"example", "examples"} & set(SLOT.findall(found.text)):
+            raise UsageError(f"The template {found.name} has no slot {{examples}}. {self.setting.name} shows examples. Add it.")
         return found
 
     @cached_property
@@ -98,5 +108,5 @@ class Prompts:
 
 def listed(labels: tuple[str, ...]) -> str:
     """'racist', 'sexist' or 'neither': categories by name, and what is none of them last."""
-    ordered = [f"'{label}'" for label in (*sorted(label for label in labels if label != NEITHER), NEITHER)]
+    ordered = [f"'{label}'" for label in sorted(labels, key=lambda label: (label == NEITHER, label))]
     return f"{', '.join(ordered[:-1])} or {ordered[-1]}"

@@ -154,7 +154,7 @@ def _single(setting: Setting, found: Pool, how: Sampling) -> Iterator[Question]:
         # `paper` asks about the same first comments for every category; `sound` about others each time.
         start = 0 if how.variant == "paper" else number * size
         _enough(of, needed, f"called {word}", how.variant)
-        _enough(found.neither, start + size + (size if shown else 0), "of no category", how.variant)
+        _enough(found.neither, start + size + (size if shown else 0), NO_CATEGORY, how.variant)
         for gold, some in ((word, of[:size]), (f"not-{word}", found.neither[start : start + size])):
             for at, comment in enumerate(some):
                 examples = _examples(setting, found, word, at, how, number)
@@ -190,13 +190,15 @@ def _examples(setting: Setting, found: Pool, word: str, at: int, how: Sampling, 
 
 
 def _mixed(found: Pool, how: Sampling) -> Iterator[Question]:
-    """All categories at once, with ten sets of one example each."""
-    labels = (*found, NEITHER)
+    """All categories at once, with ten sets of one example each; `neither` is one more where there are such comments."""
     size = 2 * how.size
-    kinds = [(word, found.categories[word], size) for word in found] + [(NEITHER, found.neither, len(found.categories) * size)]
+    kinds = [(word, found.categories[word], size) for word in found]
+    if found.neither or how.variant == "paper" or len(kinds) < 2:
+        kinds.append((NEITHER, found.neither, len(found.categories) * size))
+    labels = tuple(label for label, _, _ in kinds)
     extra = 1 if how.variant == "paper" else EXAMPLE_SETS
     for label, of, wanted in kinds:
-        _enough(of, wanted + extra, f"called {label}", how.variant)
+        _enough(of, wanted + extra, NO_CATEGORY if label == NEITHER else f"called {label}", how.variant)
     times = Counter(comment.id for _, of, wanted in kinds for comment in of[: wanted + 1])
     for number in range(EXAMPLE_SETS):
         examples = tuple(Example(of[number if how.variant == "paper" else wanted + number], label) for label, of, wanted in kinds)
@@ -207,7 +209,14 @@ def _mixed(found: Pool, how: Sampling) -> Iterator[Question]:
                 yield Question(comment, label, labels, "", examples, str(number + 1), twin=label if times[comment.id] > 1 else "")
 
 
+NO_CATEGORY = "of no category"
+
+
 def _enough(some: Sequence[Text], wanted: int, called: str, variant: Variant) -> None:
+    if not some and called == NO_CATEGORY:
+        raise DataError(
+            "There are no comments of no category. Those of a category are asked about beside them. Say which label means none with --neither LABEL."
+        )
     if len(some) < wanted:
         other = ", or --sample sound, which needs fewer examples" if variant == "paper" else ""
         raise DataError(

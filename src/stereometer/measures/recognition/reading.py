@@ -11,8 +11,8 @@ from stereometer.measures.recognition.settings import Setting
 from stereometer.types import FILTERED, UNWRITTEN, Answer, Variant
 
 EMPTY, UNPARSED, REFUSED = "empty", "unparsed", FILTERED
-SEPARATOR = ", "
-"""Between the labels of an answer that names several (`paper`, mixed settings)."""
+SEPARATOR = "\n"
+"""Between the labels of an answer that names several (`paper`, mixed settings): none has a line break in it."""
 
 REFUSALS = re.compile(
     r"\b(i\s+(can(no|')?t|am\s+(not\s+able|unable)|won'?t|will\s+not)|i'?m\s+(sorry|not\s+able|unable)|as\s+an?\s+(ai|language\s+model)"
@@ -49,14 +49,14 @@ class Reader:
         labels = list(words)
         if self.setting.mixed:
             named = [label for label in labels if label in text]
-            return SEPARATOR.join(named) or OTHER
+            return SEPARATOR.join(named) or UNNAMED
         if self.setting.words:
             return labels[1] if "not" in text else labels[0]
         plain = text.lower().strip()
         return labels[1] if "no" in plain else labels[0] if "yes" in plain else None
 
 
-OTHER = "other"
+UNNAMED = "(no label)"
 """An answer that names no label (`paper`, mixed settings): it counts, as of no category."""
 
 
@@ -77,15 +77,23 @@ NOT_SAID = (
 """Words after which a label is denied, or not said to hold, until the clause ends."""
 
 
+GAP = r"[\s\"'*]*"
+NO = r"no(?!\s+(?!(?:it|its|this|that|these|those|the|they|there|i|he|she|we|you|because|since|as|and|but|not)\b)\w)"
+"""`no` as an answer: `no opinion` and `no way to tell` are none."""
+
+
 @cache
 def _signs(words: tuple[str, ...]) -> re.Pattern[str]:
-    """What a reader looks at: labels, denied or not, `one or the other`, words that deny, ends of clauses."""
-    label = "|".join(_spelt(word) for word in sorted(words, key=len, reverse=True))
-    denied = r"not?n?[\s-]+(?:an?\s+)?"
-    one, quotes = f"(?:{denied})?(?:{label})", r"[\s\"'*]*"
+    """What a reader looks at: labels, denied, asked about or answered, lists to choose from, words that deny, ends of clauses."""
+    spelt = {word: _spelt(word) for word in sorted(words, key=len, reverse=True)}
+    label = "|".join((spelt | {"no": NO} if "no" in spelt else spelt).values())
+    denied = r"not?n?[\s_-]+(?:an?\s+)?"
+    one = f"(?:{denied})??(?:{'|'.join(spelt.values())})(?!\\w)"
+    listed = rf"{one}(?:{GAP}(?:,{GAP}or\b|,|/|\bor\b){GAP}{one})*{GAP},?{GAP}(?:\bor\b|/){GAP}(?:{one}|not(?!\w))"
+    verdict = rf"{GAP}(?:[:=?→]|[-–—]+>?){GAP}(?P<verdict>yes|true|false|{NO})(?!\w)"
     return re.compile(
-        rf"(?<![\w-])(?P<choice>{one}{quotes}(?:\bor\b|/){quotes}(?:{one}|not)(?!\w))"
-        rf"|(?<![\w-])(?P<denied>{denied})?(?P<label>{label})(?!\w)(?P<doubt>{quotes}\?)?"
+        rf"(?<![\w-])(?P<choice>{listed})"
+        rf"|(?<![\w-])(?P<denied>{denied})??(?P<label>{label})(?!\w)(?:{verdict}|(?P<doubt>{GAP}\?))?"
         rf"|(?<!\w)(?P<denial>{NOT_SAID})(?!\w)|(?P<end>[.;:!?\n—]|\bbut\b)|(?P<comma>,)",
         re.IGNORECASE,
     )
@@ -93,26 +101,26 @@ def _signs(words: tuple[str, ...]) -> re.Pattern[str]:
 
 def _begins_with_label(text: str, words: Mapping[str, str]) -> bool:
     found = _signs(tuple(words)).search(text)
-    return found is not None and found["label"] is not None and _is_first(found)
+    return found is not None and found["label"] is not None and re.search(r"\w", text[: found.start()]) is None
 
 
-def _is_first(found: re.Match[str]) -> bool:
-    return re.search(r"\w", found.string[: found.start()]) is None
+def _is_all(found: re.Match[str]) -> bool:
+    return re.search(r"\w", found.string[: found.start()] + found.string[found.end() :]) is None
 
 
 def first_clear(text: str, words: Mapping[str, str]) -> str | None:
     """The label that stands first as a word of its own.
 
-    `not` right before a label stands for its opposite, where there is one. A label that is denied in other words, asked about or
-    offered as one of two is passed over. A comma ends a denial only after the label that it denies.
+    `not` right before a label, or `no` as what follows it (`sexist: no`), stands for its opposite, where there is one. A label that
+    is denied in other words, asked about or offered in a list is passed over. A comma ends a denial only after the label that it denies.
     """
     denying = passed = False
-    for found in _signs(tuple(words)).finditer(text):
-        if found["label"] and not denying and (_is_first(found) or not found["doubt"]):
+    for found in _signs(tuple(words)).finditer(_unmarked(text)):
+        if found["label"] and not denying and (not found["doubt"] or _is_all(found)):
             label = _meant(found, words)
             if label is not None:
                 return label
-        if found["end"] or (found["comma"] and passed):
+        if found["end"] or found["verdict"] or (found["comma"] and passed):
             denying = passed = False
         elif found["denial"]:
             denying, passed = True, False
@@ -121,24 +129,34 @@ def first_clear(text: str, words: Mapping[str, str]) -> str | None:
     return None
 
 
+def _unmarked(text: str) -> str:
+    """Without underscores around words, which set them off; those within words join them."""
+    return re.sub(r"(?<![^\W_])_+|_+(?![^\W_])", "", text)
+
+
 def _meant(found: re.Match[str], words: Mapping[str, str]) -> str | None:
     """A label, its opposite where it is denied, or nothing where it has none."""
-    label = _named(re.sub(r"[\s-]+", "-", found["label"].lower()), words)
-    if not found["denied"]:
+    named = {_joined(name): label for name, label in words.items()}
+    word = _joined(found["label"].lower())
+    label, verdict = named.get(word), (found["verdict"] or "").lower()
+    if verdict and word in ("yes", "no"):
+        return None
+    if not found["denied"] and verdict not in ("no", "false"):
         return label
-    if "no" in words and re.match(r"no(?!t|n)", found["denied"], re.IGNORECASE):
+    if found["denied"] and verdict in ("no", "false"):
+        return None
+    if "no" in words and re.match(r"no(?!t|n)", found["denied"] or "", re.IGNORECASE):
         return words["no"]
-    return words.get(f"not-{label}")
+    return named.get(f"not-{label}".lower()) or named.get(f"non-{label}".lower())
 
 
 def _spelt(word: str) -> str:
-    """`not-sexist` may be written with a space."""
-    return r"[\s-]+".join(re.escape(part) for part in re.split(r"[\s-]+", word))
+    """`not-sexist` may be written with a space or an underscore."""
+    return r"[\s_-]+".join(re.escape(part) for part in re.split(r"[\s_-]+", word))
 
 
-def _named(word: str, words: Mapping[str, str]) -> str | None:
-    plain = {re.sub(r"[\s-]+", "-", name): label for name, label in words.items()}
-    return plain.get(word)
+def _joined(word: str) -> str:
+    return re.sub(r"[\s_-]+", "-", word)
 
 
 def in_scope(text: str, words: Sequence[str]) -> bool:

@@ -23,6 +23,11 @@ class Setting:
     stops: tuple[str, ...]
     """Where the study's answers end."""
 
+    @property
+    def shows(self) -> bool:
+        """Whether examples come before the comment."""
+        return self not in (ZERO_SHOT, MISSPELLING)
+
     def max_tokens(self, variant: Variant) -> int:
         return self.most if variant == "paper" else ROOM
 
