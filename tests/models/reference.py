@@ -39,7 +39,8 @@ class Reading:
     text: str
     ids: tuple[int, ...]
     offsets: tuple[tuple[int, int], ...]
-    words: tuple[int | None, ...]
+    words: tuple[tuple[int, int | None, int] | None, ...]
+    """Text, the tokenizer's word, and how many words there are by white space up to the piece."""
     """None for special tokens."""
     parts: tuple[int | None, ...]
     types: tuple[int, ...] | None
@@ -112,7 +113,8 @@ class Reference:
         causal = self.family == "causal"
         found = self.tokenizer(text, second, return_offsets_mapping=True, add_special_tokens=not causal)
         ids, offsets, parts = list(found["input_ids"]), list(map(tuple, found["offset_mapping"])), found.sequence_ids()
-        words = [None if part is None else found.word_ids()[at] for at, part in enumerate(parts)]
+        texts = (text, second or "")
+        words = [None if part is None else (part, found.word_ids()[at], chunk(texts[part], *offsets[at])) for at, part in enumerate(parts)]
         types = found.get("token_type_ids")
         if causal and self.first is not None:
             ids, offsets, words, parts = [self.first, *ids], [(0, 0), *offsets], [None, *words], [None, *parts]
@@ -190,14 +192,14 @@ class Reference:
     def one_at_a_time(self, reading: Reading, positions: Sequence[int]) -> Scored:
         if not positions:
             raise Unscorable("no token to score")
-        row = [self.hidden(reading, self.with_later_pieces(reading, at), at) for at in positions]
+        row = [self.hidden(reading, self.with_later_pieces(reading, at, positions), at) for at in positions]
         return Scored(sum(row), row)
 
-    def with_later_pieces(self, reading: Reading, at: int) -> list[int]:
-        """A position alone, or (within-word) with the pieces of its word that come after it."""
+    def with_later_pieces(self, reading: Reading, at: int, positions: Sequence[int]) -> list[int]:
+        """A position alone, or (within-word) with the pieces of its word that come after it and are scored too."""
         later = [
             other
-            for other in reading.ordinary
+            for other in positions
             if other > at and self.within_word and reading.words[other] == reading.words[at] and reading.parts[other] == reading.parts[at]
         ]
         return [at, *later]
@@ -322,6 +324,12 @@ def owned(reading: Reading, spans: Sequence[tuple[int, int]]) -> list[int]:
         if inside:
             found.append(at)
     return found
+
+
+def chunk(text: str, start: int, end: int) -> int:
+    """By white space: the number of the word that the piece's first visible character is in."""
+    visible = start + len(text[start:end]) - len(text[start:end].lstrip())
+    return len(text[: visible + 1].split())
 
 
 def words_of(text: str) -> list[tuple[int, int]]:

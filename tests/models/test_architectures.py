@@ -93,6 +93,7 @@ def masked_slow(model: Any, requests: dict[str, Request], mask: int) -> dict[str
 
 MASKED: dict[str, Callable[[], Any]] = {
     "mpnet": lambda: model_of("MPNet", "ForMaskedLM", **SHAPE),
+    "funnel": lambda: model_of("Funnel", "ForMaskedLM", d_model=32, n_head=4, d_head=8, d_inner=64, block_sizes=[1, 1]),
     "rembert": lambda: model_of("RemBert", "ForMaskedLM", input_embedding_size=16, output_embedding_size=24, **SHAPE),
 }
 

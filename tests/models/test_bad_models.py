@@ -156,6 +156,13 @@ def test_weights_that_are_no_numbers_give_no_score(zoo: Zoo, tmp_path: Path) -> 
     assert one.skipped == {"a score is not a finite number": 3}
 
 
+def test_causal_weights_that_are_no_numbers_give_no_score(zoo: Zoo, tmp_path: Path) -> None:
+    name = "transformer.h.0.mlp.c_fc.weight"
+    folder = rewritten(copied(zoo, "gpt2", tmp_path / "model"), lambda tensors: tensors[name].fill_(float("nan")))
+    (result,) = stereometer.run("starter", model=str(folder), measures=["pair-sentence-likelihood"], limit=3, resamples=100)
+    assert result.estimate("pair_preference").skipped == {"a score is not a finite number": 3}
+
+
 # ------------------------------------------------------------------------------------------- tokenizers
 
 
@@ -214,7 +221,7 @@ def test_an_unknown_dtype(zoo: Zoo) -> None:
     assert_refused(run(zoo.folder("bert"), "--dtype", "int4"), MODEL_ERROR, "no dtype 'int4'", "float32")
 
 
-@pytest.mark.parametrize("device", ["toaster", "cuda:9"])
+@pytest.mark.parametrize("device", ["toaster", "cuda:9", "meta"])
 def test_a_device_that_is_not_there(zoo: Zoo, device: str) -> None:
     with pytest.raises(ModelError):
         api.open_model(str(zoo.folder("bert")), options={"device": device})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 
 import stereometer
+from stereometer import api
 from stereometer.backends import checkpoint
 from stereometer.backends import open as opening
 from stereometer.backends.language_model import LanguageModel
@@ -96,3 +98,26 @@ def test_within_word_is_another_measure_by_name(zoo: Zoo, tmp_path: Path) -> Non
         "starter", model=str(zoo.folder("bert")), measures=["pair-likelihood"], limit=4, resamples=100, within_word=True, out=tmp_path
     )
     assert result.measure == "pair-likelihood@1+within-word"
+
+
+def edited(folder: Path, file: str, **entries: object) -> Path:
+    found = json.loads((folder / file).read_text())
+    (folder / file).write_text(json.dumps(found | entries))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "entries"),
+    [
+        ("gpt2", "config.json", {"n_head": 2}),
+        ("bert", "config.json", {"hidden_act": "relu"}),
+        ("bert", "tokenizer_config.json", {"mask_token": "[UNK]"}),
+    ],
+)
+def test_the_same_weights_read_in_another_way_are_another_model(
+    zoo: Zoo, name: str, file: str, entries: dict[str, Any], tmp_path: Path
+) -> None:
+    first, same, other = (shutil.copytree(zoo.folder(name), tmp_path / one) for one in ("first", "same", "other"))
+    cards = [api.open_model(str(one)).card for one in (first, same, edited(other, file, **entries))]
+    assert len({card.digest for card in cards}) == 1
+    assert cards[0].identity == cards[1].identity != cards[2].identity

@@ -10,6 +10,7 @@ import hashlib
 import inspect
 import json
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,7 +128,12 @@ def _with_own_head(source: str, model: Any, loaded: Mapping[str, Any], options: 
 
 def _fits(spec: str, tokenizer: Any, model: Any) -> None:
     """A tokenizer that knows nothing, or more words than the model, belongs to another one."""
-    rows = int(model.get_input_embeddings().weight.shape[0])
+    table = getattr(model.get_input_embeddings(), "weight", None)
+    if table is None:
+        raise ModelError(
+            f"{spec} has no table of token embeddings ({type(model).__name__}). It cannot be seen which tokens it knows. Choose another model."
+        )
+    rows = int(table.shape[0])
     ids = tokenizer("The cat sat on the mat.", add_special_tokens=False)["input_ids"]
     if not ids or set(ids) <= {tokenizer.unk_token_id}:
         raise ModelError(
@@ -140,12 +146,14 @@ def _fits(spec: str, tokenizer: Any, model: Any) -> None:
 
 
 def _moved(model: Any, device: str) -> None:
+    if device.split(":")[0] == "meta":
+        raise ModelError(
+            "The device 'meta' cannot be used: it has no numbers. Nothing could be computed. Name one that is there, such as cpu."
+        )
     try:
         model.to(device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
-        raise ModelError(
-            f"The device '{device}' cannot be used: {first_line(error)}. Name one that is there, such as cpu or cuda."
-        ) from None
+        raise ModelError(f"The device '{device}' cannot be used: {first_line(error)}. Name one that is there, such as cpu.") from None
 
 
 def first_line(error: Exception) -> str:
@@ -268,6 +276,23 @@ def weights_digest(model: Any) -> str:
         digest.update(f"{name}:{tuple(tensor.shape)}:{tensor.dtype}".encode())
         digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy() if tensor.numel() else b"")
     return digest.hexdigest()
+
+
+NAMES = frozenset(["_name_or_path", "name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures"])
+"""Entries of a configuration that change no number; the precision stands on the card by itself."""
+
+
+def config_digest(model: Any, tokenizer: Any) -> str:
+    """Of what the same weights may be read by: configuration, ids of special tokens, and code that a checkpoint brings."""
+    entries = {name: value for name, value in model.config.to_dict().items() if name not in NAMES and not name.startswith("_")}
+    code = sys.modules[type(model).__module__].__file__ if type(model).__module__.startswith("transformers_modules") else None
+    parts = [
+        entries,
+        sorted(tokenizer.special_tokens_map.items(), key=str),
+        tokenizer.mask_token_id,
+        Path(code).read_text() if code else "",
+    ]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
 
 
 def tokenizer_digest(tokenizer: Any) -> str:

@@ -56,9 +56,10 @@ class Split:
         try:
             called = self._called(probe)
         except RuntimeError as error:
+            dtype = next(model.parameters()).dtype
             raise ModelError(
-                f"The model cannot be asked in {next(model.parameters()).dtype} on {self.device}: {first_line(error)}. "
-                "Its code does not allow it. Try --dtype float32, or another --device."
+                f"The model cannot be asked in {str(dtype).removeprefix('torch.')} on {self.device}: {first_line(error)}. "
+                f"Its code does not allow it. {'Choose another model' if dtype == torch.float32 else 'Try --dtype float32'}, or another --device."
             ) from None
         if called is not None:
             self.inner = called
@@ -131,7 +132,7 @@ class Split:
         given: list[Tensor] = []
         hook = last.register_forward_hook(lambda part, inputs, output: given.append(output))
         try:
-            width = int(self.inner(input_ids=torch.ones(1, 1, dtype=torch.long, device=self.device))[0].shape[-1])
+            width = int(self.inner(input_ids=torch.ones(1, 8, dtype=torch.long, device=self.device))[0].shape[-1])
             logits = self.head(
                 torch.linspace(-3, 3, 2 * width, dtype=next(self.model.parameters()).dtype, device=self.device).view(2, width)
             )

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from stereometer.backends.blanks import Blanks
-from stereometer.backends.checkpoint import Checkpoint, tokenizer_digest, weights_digest
+from stereometer.backends.checkpoint import Checkpoint, config_digest, tokenizer_digest, weights_digest
 from stereometer.backends.forward import Split
 from stereometer.backends.generation import template_of
 from stereometer.backends.tokens import UNBOUNDED, Tokens, canaries, window_of
@@ -33,6 +33,7 @@ class LanguageModel(ABC):
         """Settings of what was put onto the model after loading, such as a next-sentence head."""
         self.check_pair: Callable[[str, str], object] | None = None
         """Raises Skip for two sentences that a next-sentence head cannot judge."""
+        self.config = config_digest(checkpoint.model, checkpoint.tokenizer)
         self.notes = list(notes)
         """What the card says besides what follows from the checkpoint."""
 
@@ -82,7 +83,13 @@ class LanguageModel(ABC):
             digest=self.weights,
             tokenizer_digest=tokenizer_digest(point.tokenizer),
             dtype=point.options.dtype,
-            settings={"parameters": self.model.num_parameters(), **self.tokens.settings, **self._read_through(), **self.added},
+            settings={
+                "parameters": self.model.num_parameters(),
+                "config": self.config,
+                **self.tokens.settings,
+                **self._read_through(),
+                **self.added,
+            },
             notes=(*self.notes, *self._labels(), "Likelihoods are of raw text: no chat template is applied."),
         )
 

@@ -5,9 +5,10 @@ Everything is asked of the tokenizer itself; nothing hangs on a model's name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 from stereometer.types import Encoding, Skip
@@ -87,7 +88,7 @@ class Tokens:
         return Encoding(
             tuple(piece.id for piece in pieces),
             tuple(piece.offset for piece in pieces),
-            tuple(piece.word for piece in pieces),
+            tuple(_words(pieces, (text, second or ""))),
             segments if second is not None or any(segments) else (),
             tuple(piece.second for piece in pieces) if second is not None else (),
         )
@@ -117,6 +118,25 @@ def _pieces(found: Any) -> Iterator[_Piece]:
     for at, (number, offset, segment) in enumerate(zip(found["input_ids"], found["offset_mapping"], segments, strict=True)):
         word = None if special[at] or parts[at] is None else _word(found, at)
         yield _Piece(number, tuple(offset), word, segment, parts[at] == 1)
+
+
+def _words(pieces: Iterable[_Piece], texts: tuple[str, str]) -> Iterator[int | None]:
+    """The number of each piece's word: as the tokenizer has them, and parted at white space where it takes a whole text for one."""
+    spaced = [_spaced(text) for text in texts]
+    numbers: dict[tuple[bool, int, int], int] = {}
+    for piece in pieces:
+        if piece.word is None:
+            yield None
+            continue
+        start, end = piece.offset
+        visible = start + len(texts[piece.second][start:end]) - len(texts[piece.second][start:end].lstrip())
+        yield numbers.setdefault((piece.second, piece.word, spaced[piece.second][visible]), len(numbers))
+
+
+def _spaced(text: str) -> list[int]:
+    """For each character, and the end, how many words have begun by white space."""
+    begins = [not one.isspace() and (at == 0 or text[at - 1].isspace()) for at, one in enumerate(text)]
+    return [*accumulate(begins), sum(begins)]
 
 
 def _is_text(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import SequenceMatcher
 
 from stereometer.types import Encoding, MaskedTokens, Skip
@@ -39,10 +39,11 @@ def versioned(name: str, within_word: bool) -> str:
 
 
 def one_at_a_time(encoding: Encoding, positions: Sequence[int], within_word: bool = False) -> MaskedTokens:
-    """Pseudo-likelihood: each position hidden in its own copy; `within_word` hides the later pieces of its word with it."""
+    """Pseudo-likelihood: each position hidden in its own copy; `within_word` hides the later pieces of its word that are scored too."""
     if not positions:
         raise Skip("no token to score")
-    steps = tuple((_later_pieces(encoding, position) if within_word else (position,), position) for position in positions)
+    scored = frozenset(positions)
+    steps = tuple((_later_pieces(encoding, position, scored) if within_word else (position,), position) for position in positions)
     return MaskedTokens(encoding.ids, steps, encoding.segments)
 
 
@@ -51,12 +52,12 @@ def left_to_right(encoding: Encoding, positions: Sequence[int]) -> MaskedTokens:
     return MaskedTokens(encoding.ids, tuple((tuple(positions[at:]), one) for at, one in enumerate(positions)), encoding.segments)
 
 
-def _later_pieces(encoding: Encoding, position: int) -> tuple[int, ...]:
-    """A position and the pieces after it in the same word of the same text."""
+def _later_pieces(encoding: Encoding, position: int, scored: Collection[int]) -> tuple[int, ...]:
+    """A position and the pieces after it in the same word of the same text; what is not scored is never hidden."""
     end = position + 1
     while end < len(encoding.words) and encoding.words[end] is not None and encoding.words[end] == encoding.words[position]:
         end += 1
-    return tuple(range(position, end))
+    return tuple(at for at in range(position, end) if at in scored)
 
 
 def shared_words(left: str, right: str) -> tuple[list[Span], list[Span]]:
