@@ -8,7 +8,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import stereometer
 from stereometer import api
@@ -64,7 +67,33 @@ def test_a_difference_in_sentiment_is_tested_over_terms() -> None:
     items = [cat(number, target=f"t{number % 12}") for number in range(48)]
     signs = sentiment.signs(items, "cat", Judge())
     one = sentiment.contrasts(items, "cat", signs, QUICK)[0]
-    assert (one.difference, one.test, one.verdict) == (100.0, "paired t over terms", "stereotypes sound more negative")
+    assert (one.difference, one.test, one.verdict) == (100.0, "t over terms, items weighing the same", "stereotypes sound more negative")
+
+
+def lopsided(least: int, terms: int) -> list[Cat]:
+    """One term with `least` items whose stereotype is the kinder text, and terms with one item whose stereotype is the harsher."""
+    kinder = [cat(at, target="crowd", texts=("is good", "is bad", "is")) for at in range(least)]
+    return kinder + [cat(least + at, target=f"t{at}") for at in range(terms)]
+
+
+@pytest.mark.parametrize("terms", [5, 11])
+def test_a_term_with_many_items_cannot_turn_the_verdict_round(terms: int) -> None:
+    """Most terms say one thing and most items the other: difference, interval and verdict are of the items alone."""
+    items = lopsided(40, terms)
+    one = sentiment.contrasts(items, "cat", sentiment.signs(items, "cat", Judge()), QUICK)[0]
+    assert one.difference == pytest.approx(100 * (terms - 40) / (terms + 40))
+    assert one.low - 1e-9 <= one.difference <= one.high + 1e-9
+    assert (one.verdict == sentiment.SAME) == (one.low <= 0 <= one.high)
+    assert one.verdict != "stereotypes sound more negative"
+
+
+@given(st.lists(st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=6), min_size=10, max_size=16))
+def test_interval_and_test_of_a_difference_agree(changes: list[list[int]]) -> None:
+    texts = {-1: ("is good", "is bad", "is"), 0: ("is", "is", "is"), 1: ("is bad", "is good", "is")}
+    items = [cat(100 * at + n, target=f"t{at}", texts=texts[one]) for at, some in enumerate(changes) for n, one in enumerate(some)]
+    one = sentiment.contrasts(items, "cat", sentiment.signs(items, "cat", Judge()), QUICK)[0]
+    assert one.difference == pytest.approx(100 * np.mean([step for some in changes for step in some]))
+    assert (one.p < 0.05) == (not one.low <= 0 <= one.high)
 
 
 def test_few_terms_are_held_fixed_and_pairs_are_mcnemars() -> None:
