@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stereometer import api, runs
+from stereometer.benchmarks.stereoset import read_cats
 from stereometer.errors import DataError, StereometerError
 from stereometer.hygiene.audit import Asked, audit
-from stereometer.hygiene.errata import ACTIONS, read_errata
+from stereometer.hygiene.errata import ACTIONS, Errata, Erratum, corrected, read_errata
 from stereometer.hygiene.flags import FLAGS
 from stereometer.report import write_report
 from stereometer.restriction import AUDIT, load_audit
@@ -125,6 +126,33 @@ def test_errata_drop_keep_and_correct(dev: Path, tmp_path: Path) -> None:
     assert (counts["article"], counts["glued-blank"]) == (1, 1)
     assert (shape.dropped, shape.kept, shape.corrected) == (1, 1, 1)
     assert shape.flagged == 2  # a2 by its article, b0 by hand; a1 is kept, a3 is repaired
+
+
+def corrections(number: str, **texts: str) -> Errata:
+    return Errata(schema_="errata@1", benchmark="custom", version="1", item=[Erratum(id=number, action="correct", reason="because", texts=texts)])  # fmt: skip
+
+
+def test_a_corrected_context_is_filled_in_anew(dev: Path) -> None:
+    items = corrected(read_cats(dev), corrections("a3", context="The cook owned a BLANK ."))
+    assert dict(items[3].texts) == {
+        "context": "The cook owned a BLANK .",
+        "stereotype": "The cook owned a loud .",
+        "anti-stereotype": "The cook owned a odd .",
+        "unrelated": "The cook owned a square .",
+    }
+
+
+def test_a_sentence_given_with_a_corrected_context_is_taken(dev: Path) -> None:
+    (item,) = corrected(read_cats(dev)[3:4], corrections("a3", context="A cook is BLANK .", unrelated="A cook is green ."))
+    assert (item.texts["stereotype"], item.texts["unrelated"]) == ("A cook is loud .", "A cook is green .")
+
+
+@pytest.mark.parametrize(
+    "texts", [{"stereotype": "calm"}, {"context": "A cook."}, {"context": "A BLANK .", "unrelated": "A cook had a tree."}]
+)
+def test_corrections_that_would_break_an_item_are_refused(texts: dict[str, str], dev: Path) -> None:
+    with pytest.raises(DataError, match="a3"):
+        corrected(read_cats(dev), corrections("a3", **texts))
 
 
 def test_scores_of_a_corrected_item_are_of_the_old_text_and_not_clean(dev: Path, tmp_path: Path) -> None:
