@@ -114,6 +114,35 @@ def test_clean_items_are_written_and_can_be_run(dev: Path, tmp_path: Path) -> No
     assert len(written.items("cat")) == found.shapes[0].clean == 6
 
 
+OWN = {
+    "cat": """\
+id,task,target,domain,context,stereotype,anti_stereotype,unrelated
+fine,intrasentence,cook,trade,The cook was BLANK all day .,loud,calm,square
+without,intrasentence,cook,trade,The cook sang all night .,loud,calm,square
+unfilled,intrasentence,cook,trade,A cook stays BLANK at noon .,loud,,square
+silent,intersentence,cook,trade,One cook came in.,He shouts a lot.,He whispers now.,
+""",
+    "pair": "id,sent_more,sent_less,bias_type\nfine,The old man sang.,The young man sang.,age\nhalf,The old woman ran.,,age\n",
+}
+
+
+@pytest.mark.parametrize(("shape", "flagged"), [("cat", {"no-blank": {"without"}, "empty": {"unfilled", "silent"}}), ("pair", {"empty": {"half"}})])  # fmt: skip
+def test_rows_that_cannot_be_measured_are_flagged_in_an_own_file(shape: str, flagged: dict[str, set[str]], tmp_path: Path) -> None:
+    """Only an audit reads them: whatever measures refuses the file at that row."""
+    (tmp_path / "own.csv").write_text(OWN[shape])
+    (found,) = audit(str(tmp_path / "own.csv"), asked=Asked(counting=["no-blank", "empty"]), settings=QUICK).shapes
+    assert {flag.name: set(flag.ids) for flag in found.flags if flag.name in ("no-blank", "empty") and flag.ids} == flagged
+    assert found.clean == 1
+    with pytest.raises(DataError, match="line 3"):
+        api.open_named(str(tmp_path / "own.csv"))
+
+
+def test_a_row_that_does_not_say_what_it_is_is_refused_by_an_audit_too(tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text(OWN["pair"].replace(",,age", ",The young woman ran.,"))
+    with pytest.raises(DataError, match="bias_type"):
+        audit(str(tmp_path / "own.csv"), settings=QUICK)
+
+
 # ---------------------------------------------------------------------------------------------- errata
 
 

@@ -125,7 +125,7 @@ def audit(
 ) -> Audit:
     chosen, wanted = settings or Settings(), asked or Asked()
     counting = _counting(wanted)
-    benchmark = api.open_named(name, data)
+    benchmark = api.open_for_audit(name, data)
     loaded = [(Path(folder), runs.load_result(Path(folder))) for folder in run_folders]
     for folder, result in loaded:
         check_same(benchmark, result, folder)
