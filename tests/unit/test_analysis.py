@@ -6,6 +6,7 @@ import json
 from array import array
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from stereometer.benchmarks.pairs import Pair
 from stereometer.benchmarks.stereoset import Candidate, Cat
 from stereometer.errors import UsageError
 from stereometer.hygiene.audit import audit
-from stereometer.types import Answer, Encoding, ModelCard, Request, Settings
+from stereometer.types import Answer, Encoding, Estimate, ModelCard, Request, Settings
 from tests.unit.little import little_stereoset, pairs_file
 
 QUICK = Settings(resamples=200)
@@ -161,8 +162,18 @@ def test_terms_of_a_run_stand_at_both_ends_once(tmp_path: Path) -> None:
     for domain in {row.domain for row in rows}:
         ranked = [row for row in rows if row.domain == domain and row.target]
         assert len({row.target for row in ranked}) == len(ranked) == 4  # four terms a domain, none twice
+        assert [row.end for row in ranked] == ["most", "most", "least", "least"]
         values = [row.ss.value for row in ranked]
         assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize(("count", "ends", "most", "least"), [(1, 3, 1, 0), (2, 3, 1, 1), (3, 3, 2, 1), (5, 3, 3, 2), (6, 3, 3, 3), (9, 3, 3, 3), (3, 1, 1, 1)])  # fmt: skip
+def test_a_term_is_at_one_end(count: int, ends: int, most: int, least: int) -> None:
+    places = [{"domain": "trade"}, *({"domain": "trade", "target": f"t{at}"} for at in range(count))]
+    estimates = [Estimate(name, place, float(at), None, None, 9, 9, 0, None) for at, place in enumerate(places) for name in ("lms", "ss", "icat")]
+    rows = terms.table(SimpleNamespace(estimates=estimates), ends)  # type: ignore[arg-type]
+    assert [row.end for row in rows] == ["domain", *["most"] * most, *["least"] * least]
+    assert [row.target for row in rows if row.end == "most"] == [f"t{count - 1 - at}" for at in range(most)]
 
 
 def test_metrics_where_validators_agree(tmp_path: Path) -> None:
