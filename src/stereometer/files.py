@@ -184,6 +184,14 @@ def replacing(path: Path) -> Iterator[IO[str]]:
             raise
 
 
+def make_room(path: Path) -> None:
+    """The folder of a file that is to be written, made now: a place that cannot be written is said before the work."""
+    with _explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+
+
 UNWRITABLE = frozenset(
     {
         errno.ENOSPC,

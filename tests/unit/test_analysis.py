@@ -170,7 +170,9 @@ def test_terms_of_a_run_stand_at_both_ends_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("count", "ends", "most", "least"), [(1, 3, 1, 0), (2, 3, 1, 1), (3, 3, 2, 1), (5, 3, 3, 2), (6, 3, 3, 3), (9, 3, 3, 3), (3, 1, 1, 1)])  # fmt: skip
 def test_a_term_is_at_one_end(count: int, ends: int, most: int, least: int) -> None:
     places = [{"domain": "trade"}, *({"domain": "trade", "target": f"t{at}"} for at in range(count))]
-    estimates = [Estimate(name, place, float(at), None, None, 9, 9, 0, None) for at, place in enumerate(places) for name in ("lms", "ss", "icat")]
+    estimates = [
+        Estimate(name, place, float(at), None, None, 9, 9, 0, None) for at, place in enumerate(places) for name in ("lms", "ss", "icat")
+    ]
     rows = terms.table(SimpleNamespace(estimates=estimates), ends)  # type: ignore[arg-type]
     assert [row.end for row in rows] == ["domain", *["most"] * most, *["least"] * least]
     assert [row.target for row in rows if row.end == "most"] == [f"t{count - 1 - at}" for at in range(most)]
