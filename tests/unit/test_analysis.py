@@ -118,6 +118,12 @@ def test_keywords_are_simple_maths_by_hand() -> None:
     assert (found["bad"].count, found["bad"].items) == (3, 3)
 
 
+def test_a_word_rarer_than_in_the_language_is_no_keyword() -> None:
+    items = [cat(at, texts=("bad", "x", "x")) for at in range(3)]
+    known = {"the": 1e6, "came": 1e6 * 3 / 18}
+    assert {one.word for one in keywords.keywords(items, lambda word: known.get(word, 0.0), 10)} == {"in", "bad", "x"}
+
+
 def test_target_terms_their_plurals_and_rare_words_are_no_keywords() -> None:
     items = [cat(at, texts=("cooks", "cook's", "x")) for at in range(3)] + [cat(9, texts=("once", "x", "x"))]
     words = {one.word for one in keywords.keywords(items, lambda word: 0.0, 100)}
