@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from stereometer import api, runs
 from stereometer.benchmarks.stereoset import read_cats
-from stereometer.errors import DataError, StereometerError
+from stereometer.errors import DataError, StereometerError, UnknownName
 from stereometer.hygiene.audit import Asked, audit
 from stereometer.hygiene.errata import ACTIONS, Errata, Erratum, corrected, read_errata
 from stereometer.hygiene.flags import FLAGS
@@ -112,6 +112,11 @@ def test_clean_items_are_written_and_can_be_run(dev: Path, tmp_path: Path) -> No
     found = audit(str(dev), asked=Asked(counting=["article"], write=tmp_path / "clean"), settings=QUICK)
     written = api.open_named(str(tmp_path / "clean" / "clean-cat.json"))
     assert len(written.items("cat")) == found.shapes[0].clean == 6
+
+
+def test_an_unknown_flag_is_said_where_flags_are_shown() -> None:
+    with pytest.raises(UnknownName, match=r"`stereometer audit starter` shows all of them\.$"):
+        audit("starter", asked=Asked(counting=["nope"]), settings=QUICK)
 
 
 OWN = {
