@@ -54,15 +54,26 @@ class Finished:
 
 def open_named(name: str, data: str | Path | None = None) -> Benchmark:
     """A benchmark by name, or a user's own file by path."""
+    source, path = _named(name, data)
+    return open_benchmark(source, path)
+
+
+def open_for_audit(name: str, data: str | Path | None = None) -> Benchmark:
+    """The same, with items in it that cannot be measured."""
+    source, path = _named(name, data)
+    return open_benchmark(source.for_audit(), path)
+
+
+def _named(name: str, data: str | Path | None) -> tuple[Source, Path | None]:
     path = Path(data) if data is not None else None
     if not catalog.has("benchmark", name) and not Path(name).exists() and Path(name).suffix in FILE_SUFFIXES:
         raise DataError(f"{name} does not exist. It looks like a file of your own items. Check the path.")
     if not catalog.has("benchmark", name) and Path(name).exists():
-        return open_benchmark(catalog.find("benchmark", "custom"), Path(name))
+        return catalog.find("benchmark", "custom"), Path(name)
     source: Source = catalog.find("benchmark", name)
     if name == "custom" and path is None:
         raise UsageError("`custom` needs a file. It reads your own CATs or pairs. Name it with --data FILE.")
-    return open_benchmark(source, path)
+    return source, path
 
 
 def open_chosen(name: str, choice: Choice) -> Benchmark:

@@ -170,6 +170,8 @@ def parse_weights(texts: Sequence[str], members: Members) -> Weights:
             raise UsageError(
                 f"--weights '{text}' has {len(values)} numbers for {len(members.names)} runs, or all are 0. Every run has one, in their order. At least one is above 0."
             )
+        if task in found:
+            raise UsageError(f"--weights names {task} twice. It is not clear which numbers are meant. Give --weights once for each task.")
         found[task] = values
     absent = [task for task in members.tasks if task not in found]
     if absent:

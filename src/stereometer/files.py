@@ -151,8 +151,8 @@ def _delimiter(text: str) -> str:
     return max(",;\t", key=header.count)
 
 
-def finite(value: object, where: str) -> float:
-    """A finite number, whether it comes as one or as the text of one."""
+def finite(value: object, where: str, wanted: str = "Every score must be one. Repair or leave out that row.") -> float:
+    """A finite number, whether it comes as one or as the text of one; `wanted` says what it should be and what to do."""
     if isinstance(value, str):
         with suppress(ValueError):
             value = float(value)
@@ -160,7 +160,7 @@ def finite(value: object, where: str) -> float:
         if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
             return float(value)
     shown = repr(value)[:60]
-    raise DataError(f"{where}: {shown} is not a finite number. Every score must be one. Repair or leave out that row.")
+    raise DataError(f"{where}: {shown} is not a finite number. {wanted}")
 
 
 # ------------------------------------------------------------------------------------------- writing
@@ -182,6 +182,14 @@ def replacing(path: Path) -> Iterator[IO[str]]:
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
+
+
+def make_room(path: Path) -> None:
+    """The folder of a file that is to be written, made now: a place that cannot be written is said before the work."""
+    with _explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
 
 
 UNWRITABLE = frozenset(

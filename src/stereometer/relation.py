@@ -85,13 +85,20 @@ def relate(*paths: str | Path, facts: str | Path | None = None, settings: Settin
     results = runs.load_alike(runs.folders_of(paths))
     if not any(one.name == "ss" for one in results[0].estimates):
         raise UsageError(f"{results[0].measure} has no lms and ss. They are of context association tests. Name runs of those.")
-    known = dict(shipped_facts()) | (read_facts(Path(facts)) if facts is not None else {})
-    found = related(results, runs.labels(results), known, settings or Settings())
+    own = read_facts(Path(facts)) if facts is not None else {}
+    found = related(results, runs.labels(results), dict(shipped_facts()) | own, settings or Settings())
     if len(found.points) < FEWEST:
         raise UsageError(
             f"Only {len(found.points)} of the runs have both lms and ss. A correlation needs {FEWEST}. See why in their results."
         )
-    return found
+    return replace(found, notes=(*found.notes, *_unused(own, results)))
+
+
+def _unused(own: Mapping[str, Facts], results: Sequence[Result]) -> Iterator[str]:
+    models = sorted({result.model for result in results})
+    for name in own:
+        if name not in models:
+            yield f"The table of facts names {name}, which is none of the systems: {', '.join(models)}. Its sizes are not used."
 
 
 def related(results: Sequence[Result], labels: Sequence[str], known: Mapping[str, Facts], settings: Settings) -> Relation:
@@ -229,7 +236,7 @@ def read_facts(path: Path) -> dict[str, Facts]:
 def _size(text: str, where: str) -> float | None:
     if not text.strip():
         return None
-    value = finite(text, where)
+    value = finite(text, where, "A size is a number above 0. Repair it or leave it empty.")
     if value <= 0:
         raise UsageError(f"{where} is {text}. A size is above 0. Repair it or leave it empty.")
     return value

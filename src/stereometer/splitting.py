@@ -35,8 +35,10 @@ class Part:
     shape: str
     file: str
     items: int
-    terms: int
-    """Groups of items that share a term."""
+    terms: int | None
+    """Target terms; a pair has none."""
+    connected: int
+    """Groups of items that share a word, which stay together."""
     digest: str
     hidden: bool
     groups: Mapping[str, int]
@@ -138,4 +140,5 @@ def _written(folder: Path, part: str, shape: str, groups: Sequence[Group], order
         path.chmod(0o600)
     counts = Counter(group_of(item) for item in items)
     digest = digest_of(sorted(content(item) for item in items))
-    return Part(part, shape, path.name, len(items), sum(map(bool, of_shape)), digest, hidden, dict(sorted(counts.items())))
+    terms = len({item.target for item in items}) if shape == "cat" else None
+    return Part(part, shape, path.name, len(items), terms, sum(map(bool, of_shape)), digest, hidden, dict(sorted(counts.items())))

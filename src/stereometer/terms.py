@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stereometer.analysis.items import group_of, words_of
-from stereometer.analysis.words import AGREEMENT, FUNCTION_WORDS
+from stereometer.analysis.words import AGREEMENT, FUNCTION_WORDS, base_form
 from stereometer.benchmarks.pairs import Pair, edits
 from stereometer.stats.connected import connected
 
@@ -28,17 +28,6 @@ class Group:
     """Shape and domain or bias type of most of its items."""
     words: tuple[str, ...]
     items: tuple[Any, ...]
-
-
-def base_form(word: str) -> str:
-    """Without possessive and plural, as far as letters tell: `women's` is `woman`, `blacks` is `black`."""
-    word = word.removesuffix("'s").removesuffix("'")
-    if word.endswith("men"):
-        return word.removesuffix("men") + "man"
-    for ending, instead in (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("ss", "ss"), ("s", "")):
-        if word.endswith(ending) and len(word) > len(ending) + 1:
-            return word.removesuffix(ending) + instead
-    return word
 
 
 def content(words: Sequence[str]) -> frozenset[str]:

@@ -150,11 +150,14 @@ def test_a_split_of_the_terms_keeps_every_domain(cats: list[stereoset.Cat]) -> N
 
 
 def test_known_faults_of_stereoset_are_counted() -> None:
-    """methods.md: 928 glued blanks, 2 with several, every sentence its context filled, 38 % of intrasentence items in other case."""
+    """methods.md: 928 glued blanks, 2 with several, every sentence its context filled, 38 % of intrasentence items in other case.
+
+    Seven items have their target misspelt or only in a longer name.
+    """
     released(DEV)
     (shape,) = audit("stereoset", settings=QUICK).shapes
     counts = {flag.name: flag.count for flag in shape.flags}
-    expected = {"no-blank": 0, "several-blanks": 2, "glued-blank": 928, "not-filled": 0, "case-differs": 793, "empty": 0, "duplicate": 0, "disagreement": 0}  # fmt: skip
+    expected = {"no-blank": 0, "several-blanks": 2, "glued-blank": 928, "not-filled": 0, "case-differs": 793, "empty": 0, "duplicate": 0, "disagreement": 0, "article": 57, "target-missing": 7}  # fmt: skip
     assert {name: counts[name] for name in expected} == expected
     assert round(793 / 2106, 2) == 0.38
     assert counts["glued-filler"] > 0

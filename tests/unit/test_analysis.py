@@ -6,9 +6,13 @@ import json
 from array import array
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import stereometer
 from stereometer import api
@@ -19,7 +23,7 @@ from stereometer.benchmarks.pairs import Pair
 from stereometer.benchmarks.stereoset import Candidate, Cat
 from stereometer.errors import UsageError
 from stereometer.hygiene.audit import audit
-from stereometer.types import Answer, Encoding, ModelCard, Request, Settings
+from stereometer.types import Answer, Encoding, Estimate, ModelCard, Request, Settings
 from tests.unit.little import little_stereoset, pairs_file
 
 QUICK = Settings(resamples=200)
@@ -64,7 +68,33 @@ def test_a_difference_in_sentiment_is_tested_over_terms() -> None:
     items = [cat(number, target=f"t{number % 12}") for number in range(48)]
     signs = sentiment.signs(items, "cat", Judge())
     one = sentiment.contrasts(items, "cat", signs, QUICK)[0]
-    assert (one.difference, one.test, one.verdict) == (100.0, "paired t over terms", "stereotypes sound more negative")
+    assert (one.difference, one.test, one.verdict) == (100.0, "t over terms, items weighing the same", "stereotypes sound more negative")
+
+
+def lopsided(least: int, terms: int) -> list[Cat]:
+    """One term with `least` items whose stereotype is the kinder text, and terms with one item whose stereotype is the harsher."""
+    kinder = [cat(at, target="crowd", texts=("is good", "is bad", "is")) for at in range(least)]
+    return kinder + [cat(least + at, target=f"t{at}") for at in range(terms)]
+
+
+@pytest.mark.parametrize("terms", [5, 11])
+def test_a_term_with_many_items_cannot_turn_the_verdict_round(terms: int) -> None:
+    """Most terms say one thing and most items the other: difference, interval and verdict are of the items alone."""
+    items = lopsided(40, terms)
+    one = sentiment.contrasts(items, "cat", sentiment.signs(items, "cat", Judge()), QUICK)[0]
+    assert one.difference == pytest.approx(100 * (terms - 40) / (terms + 40))
+    assert one.low - 1e-9 <= one.difference <= one.high + 1e-9
+    assert (one.verdict == sentiment.SAME) == (one.low <= 0 <= one.high)
+    assert one.verdict != "stereotypes sound more negative"
+
+
+@given(st.lists(st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=6), min_size=10, max_size=16))
+def test_interval_and_test_of_a_difference_agree(changes: list[list[int]]) -> None:
+    texts = {-1: ("is good", "is bad", "is"), 0: ("is", "is", "is"), 1: ("is bad", "is good", "is")}
+    items = [cat(100 * at + n, target=f"t{at}", texts=texts[one]) for at, some in enumerate(changes) for n, one in enumerate(some)]
+    one = sentiment.contrasts(items, "cat", sentiment.signs(items, "cat", Judge()), QUICK)[0]
+    assert one.difference == pytest.approx(100 * np.mean([step for some in changes for step in some]))
+    assert (one.p < 0.05) == (not one.low <= 0 <= one.high)
 
 
 def test_few_terms_are_held_fixed_and_pairs_are_mcnemars() -> None:
@@ -86,6 +116,12 @@ def test_keywords_are_simple_maths_by_hand() -> None:
     assert total == 18  # the cook came in bad x
     assert found["bad"].score == pytest.approx((1e6 * 3 / 18 + 1) / (99 + 1))
     assert (found["bad"].count, found["bad"].items) == (3, 3)
+
+
+def test_a_word_rarer_than_in_the_language_is_no_keyword() -> None:
+    items = [cat(at, texts=("bad", "x", "x")) for at in range(3)]
+    known = {"the": 1e6, "came": 1e6 * 3 / 18}
+    assert {one.word for one in keywords.keywords(items, lambda word: known.get(word, 0.0), 10)} == {"in", "bad", "x"}
 
 
 def test_target_terms_their_plurals_and_rare_words_are_no_keywords() -> None:
@@ -132,8 +168,20 @@ def test_terms_of_a_run_stand_at_both_ends_once(tmp_path: Path) -> None:
     for domain in {row.domain for row in rows}:
         ranked = [row for row in rows if row.domain == domain and row.target]
         assert len({row.target for row in ranked}) == len(ranked) == 4  # four terms a domain, none twice
+        assert [row.end for row in ranked] == ["most", "most", "least", "least"]
         values = [row.ss.value for row in ranked]
         assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize(("count", "ends", "most", "least"), [(1, 3, 1, 0), (2, 3, 1, 1), (3, 3, 2, 1), (5, 3, 3, 2), (6, 3, 3, 3), (9, 3, 3, 3), (3, 1, 1, 1)])  # fmt: skip
+def test_a_term_is_at_one_end(count: int, ends: int, most: int, least: int) -> None:
+    places = [{"domain": "trade"}, *({"domain": "trade", "target": f"t{at}"} for at in range(count))]
+    estimates = [
+        Estimate(name, place, float(at), None, None, 9, 9, 0, None) for at, place in enumerate(places) for name in ("lms", "ss", "icat")
+    ]
+    rows = terms.table(SimpleNamespace(estimates=estimates), ends)  # type: ignore[arg-type]
+    assert [row.end for row in rows] == ["domain", *["most"] * most, *["least"] * least]
+    assert [row.target for row in rows if row.end == "most"] == [f"t{count - 1 - at}" for at in range(most)]
 
 
 def test_metrics_where_validators_agree(tmp_path: Path) -> None:

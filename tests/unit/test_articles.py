@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from stereometer.errors import DataError
 from stereometer.training.articles import Article, digest, grouped, read, split
+from stereometer.training.articles import sentences as sentences_of
 from stereometer.training.pairs import pairs
 
 words = st.text("abc", min_size=1, max_size=4)
@@ -63,12 +65,14 @@ def test_files_that_are_no_articles(tmp_path: Path, content: bytes, says: str) -
 
 
 def shares(left: Article, right: Article) -> bool:
-    long = [{part for part in one.text.replace(". ", ".\n").split("\n") if len(part) >= 40} for one in (left, right)]
-    return bool((left.title and left.title == right.title) or long[0] & long[1])
+    """A title, a sentence that pairs are made of, or everything."""
+    said = [{one for one in sentences_of(article.text) if len(one.split()) >= 3} for article in (left, right)]
+    return bool((left.title and left.title == right.title) or said[0] & said[1] or left.text == right.text)
 
 
 @given(st.lists(articles, max_size=8))
 def test_groups_are_whole_and_apart(some: list[Article]) -> None:
+    pytest.importorskip("sentencex")
     groups = grouped(some)
     assert sorted(map(repr, some)) == sorted(repr(one) for group in groups for one in group)
     for number, group in enumerate(groups):
@@ -77,13 +81,35 @@ def test_groups_are_whole_and_apart(some: list[Article]) -> None:
 
 
 def test_a_chain_of_shared_sentences_is_one_group() -> None:
-    a, b = "This sentence is long enough to be more than a chance.", "That sentence is also long enough to be more than chance."
-    some = [Article("x", a), Article("y", f"{b} {a}"), Article("z", b), Article("w", "Short.")]
+    pytest.importorskip("sentencex")
+    a, b = "The mill is old.", "The wheel still turns."
+    some = [Article("x", a), Article("y", f"{b} {a.upper()}"), Article("z", b), Article("w", "See also.")]
     assert grouped(some) == [some[:3], some[3:]]
+
+
+def test_the_same_short_text_is_on_one_side() -> None:
+    """Articles without titles and of sentences too short to say anything are still the same article."""
+    pytest.importorskip("sentencex")
+    some = [Article("", "He died. They wept."), Article("", "She sang. All rose."), Article("", "He died.  They wept.")]
+    assert grouped(some) == [[some[0], some[2]], [some[1]]]
+
+
+def test_no_sentence_of_a_held_out_pair_was_in_training() -> None:
+    pytest.importorskip("sentencex")
+    rng = random.Random(0)
+    texts = [" ".join(f"He saw {rng.randrange(60)} boats." for _ in range(2)) for _ in range(30)]
+    found = split([Article("", text) for text in texts], 0.3, 0)
+    training, held_out = (
+        {one for pair in pairs(side, 0) for one in (pair.first, pair.second)} for side in (found.training, found.held_out)
+    )
+    assert training
+    assert held_out
+    assert not training & held_out
 
 
 @given(st.lists(articles, min_size=2, max_size=12), st.integers(0, 5))
 def test_a_split_shares_no_article(some: list[Article], seed: int) -> None:
+    pytest.importorskip("sentencex")
     if len(grouped(some)) < 2:
         with pytest.raises(DataError):
             split(some, 0.2, seed)

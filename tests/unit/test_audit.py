@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stereometer import api, runs
-from stereometer.errors import DataError, StereometerError
+from stereometer.benchmarks.stereoset import read_cats
+from stereometer.errors import DataError, StereometerError, UnknownName
 from stereometer.hygiene.audit import Asked, audit
-from stereometer.hygiene.errata import ACTIONS, read_errata
+from stereometer.hygiene.errata import ACTIONS, Errata, Erratum, corrected, read_errata
 from stereometer.hygiene.flags import FLAGS
 from stereometer.report import write_report
 from stereometer.restriction import AUDIT, load_audit
@@ -113,6 +114,40 @@ def test_clean_items_are_written_and_can_be_run(dev: Path, tmp_path: Path) -> No
     assert len(written.items("cat")) == found.shapes[0].clean == 6
 
 
+def test_an_unknown_flag_is_said_where_flags_are_shown() -> None:
+    with pytest.raises(UnknownName, match=r"`stereometer audit starter` shows all of them\.$"):
+        audit("starter", asked=Asked(counting=["nope"]), settings=QUICK)
+
+
+OWN = {
+    "cat": """\
+id,task,target,domain,context,stereotype,anti_stereotype,unrelated
+fine,intrasentence,cook,trade,The cook was BLANK all day .,loud,calm,square
+without,intrasentence,cook,trade,The cook sang all night .,loud,calm,square
+unfilled,intrasentence,cook,trade,A cook stays BLANK at noon .,loud,,square
+silent,intersentence,cook,trade,One cook came in.,He shouts a lot.,He whispers now.,
+""",
+    "pair": "id,sent_more,sent_less,bias_type\nfine,The old man sang.,The young man sang.,age\nhalf,The old woman ran.,,age\n",
+}
+
+
+@pytest.mark.parametrize(("shape", "flagged"), [("cat", {"no-blank": {"without"}, "empty": {"unfilled", "silent"}}), ("pair", {"empty": {"half"}})])  # fmt: skip
+def test_rows_that_cannot_be_measured_are_flagged_in_an_own_file(shape: str, flagged: dict[str, set[str]], tmp_path: Path) -> None:
+    """Only an audit reads them: whatever measures refuses the file at that row."""
+    (tmp_path / "own.csv").write_text(OWN[shape])
+    (found,) = audit(str(tmp_path / "own.csv"), asked=Asked(counting=["no-blank", "empty"]), settings=QUICK).shapes
+    assert {flag.name: set(flag.ids) for flag in found.flags if flag.name in ("no-blank", "empty") and flag.ids} == flagged
+    assert found.clean == 1
+    with pytest.raises(DataError, match="line 3"):
+        api.open_named(str(tmp_path / "own.csv"))
+
+
+def test_a_row_that_does_not_say_what_it_is_is_refused_by_an_audit_too(tmp_path: Path) -> None:
+    (tmp_path / "own.csv").write_text(OWN["pair"].replace(",,age", ",The young woman ran.,"))
+    with pytest.raises(DataError, match="bias_type"):
+        audit(str(tmp_path / "own.csv"), settings=QUICK)
+
+
 # ---------------------------------------------------------------------------------------------- errata
 
 
@@ -125,6 +160,33 @@ def test_errata_drop_keep_and_correct(dev: Path, tmp_path: Path) -> None:
     assert (counts["article"], counts["glued-blank"]) == (1, 1)
     assert (shape.dropped, shape.kept, shape.corrected) == (1, 1, 1)
     assert shape.flagged == 2  # a2 by its article, b0 by hand; a1 is kept, a3 is repaired
+
+
+def corrections(number: str, **texts: str) -> Errata:
+    return Errata(schema_="errata@1", benchmark="custom", version="1", item=[Erratum(id=number, action="correct", reason="because", texts=texts)])  # fmt: skip
+
+
+def test_a_corrected_context_is_filled_in_anew(dev: Path) -> None:
+    items = corrected(read_cats(dev), corrections("a3", context="The cook owned a BLANK ."))
+    assert dict(items[3].texts) == {
+        "context": "The cook owned a BLANK .",
+        "stereotype": "The cook owned a loud .",
+        "anti-stereotype": "The cook owned a odd .",
+        "unrelated": "The cook owned a square .",
+    }
+
+
+def test_a_sentence_given_with_a_corrected_context_is_taken(dev: Path) -> None:
+    (item,) = corrected(read_cats(dev)[3:4], corrections("a3", context="A cook is BLANK .", unrelated="A cook is green ."))
+    assert (item.texts["stereotype"], item.texts["unrelated"]) == ("A cook is loud .", "A cook is green .")
+
+
+@pytest.mark.parametrize(
+    "texts", [{"stereotype": "calm"}, {"context": "A cook."}, {"context": "A BLANK .", "unrelated": "A cook had a tree."}]
+)
+def test_corrections_that_would_break_an_item_are_refused(texts: dict[str, str], dev: Path) -> None:
+    with pytest.raises(DataError, match="a3"):
+        corrected(read_cats(dev), corrections("a3", **texts))
 
 
 def test_scores_of_a_corrected_item_are_of_the_old_text_and_not_clean(dev: Path, tmp_path: Path) -> None:

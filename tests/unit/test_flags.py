@@ -135,13 +135,24 @@ def test_what_agrees_with_the_group_is_no_further_change(more: str, less: str, f
 
 @pytest.mark.parametrize(("word", "an"), [
     ("apple", True), ("banana", False), ("hour", True), ("house", False), ("university", False), ("unimportant", True), ("useful", False),
-    ("ugly", True), ("European", False), ("one", False), ("onerous", True), ("Irish", True), ("FBI", None), ("8", None), ("I", True),
+    ("ugly", True), ("European", False), ("one", False), ("onerous", True), ("Irish", True), ("I", True),
     ("Ukrainian", False), ("Ugandan", False), ("Uruguayan", False), ("utopian", False), ("unanimous", False), ("urologist", False),
     ("unidentified", True), ("uninvited", True), ("unironic", True), ("unidirectional", False), ("union", False), ("unanswered", True),
     ("urban", True), ("utter", True), ("usher", True), ("usable", False), ("Uzbek", True), ("Uyghur", False), ("ugly-looking", True),
+    ("FBI agent", True), ("F.B.I.", True), ("MBA", True), ("MBAs", True), ("UFO", False), ("UN-led", False), ("X-ray", True), ("x-ray", True),
+    ("T-shirt", False), ("U-turn", False), ("NBA", True), ("us-and-them", True), ("F16", True), ("MI6", None), ("CIA", False), ("IQ", True), ("NASA", None), ("UGLY", None), ("F", True), ("B", False),
+    ("8", True), ("8-year-old", True), ("11-year-old", True), ("18th", True), ("80s", True), ("800-page", True), ("8,000", True),
+    ("11,000", True), ("1-year-old", False), ("110", False), ("1,100", False), ("180-degree", False), ("1812", None), ("2nd", False),
+    ("$8", True), ('"angry"', True), ("‘kind’", False), ("historic", None), ("history", False), ("-", None), ("", None),
 ])  # fmt: skip
 def test_articles_follow_the_sound(word: str, an: bool | None) -> None:
     assert wants_an(word) is an
+
+
+def test_an_article_may_stand_before_a_quotation() -> None:
+    assert "article" in found(intra('The cook was a "BLANK" man .', ("loud", "angry", "square")))
+    assert "article" in found(pair('He is a "old" man.', 'He is a "young" man.'))
+    assert "article" not in found(pair("He is an FBI agent.", "He is an MI6 agent."))
 
 
 @pytest.mark.parametrize(("word", "glued"), [
@@ -156,10 +167,17 @@ def test_without_word_frequencies_only_what_letters_show_is_glued() -> None:
     assert is_glued("good.bad", None)
 
 
-def test_terms_are_found_with_endings() -> None:
-    assert mentions("Two Ethiopians came.", "Ethiopia")
-    assert mentions("The ladies sang.", "lady")
-    assert not mentions("The unmanned boat.", "man")
+@pytest.mark.parametrize(("text", "term", "there"), [
+    ("Two Ethiopians came.", "Ethiopia", True), ("An Iraqi came.", "Iraq", True), ("The ladies sang.", "lady", True),
+    ("Women sang.", "woman", True), ("The woman's hat.", "women", True), ("Some policemen ran.", "policeman", True),
+    ("Their wives sang.", "wife", True), ("Two boxes fell.", "box", True), ("The heroes' boat.", "hero", True),
+    ("Her grandchildren sang.", "grandchild", True), ("A software-developer.", "Software developer", True),
+    ("Software developers, all.", "software developer", True), ("Mothers-in-law sang.", "mother-in-law", True),
+    ("The manhole is open.", "man", False), ("The unmanned boat.", "man", False), ("A developer of software.", "software developer", False),
+    ("She cooks.", "nurse", False), ("A cookery book.", "cook", False), ("Manners, please.", "man", False), ("", "man", False),
+])  # fmt: skip
+def test_terms_are_found_in_their_forms_and_not_in_other_words(text: str, term: str, there: bool) -> None:
+    assert mentions(text, term) is there
 
 
 # ------------------------------------------------------------------------------------ near duplicates

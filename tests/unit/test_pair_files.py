@@ -82,7 +82,15 @@ def test_an_empty_bias_type_is_named(tmp_path: Path) -> None:
 def test_statistics_count_directions_and_agreement(tmp_path: Path) -> None:
     found = opened(tmp_path, HEADER + row(1) + row(2, direction="antistereo") + row(3, kind="gender"))
     rows = {one["bias_type"]: one for one in statistics(found.items("pair"))}
-    assert rows["age"] == {"bias_type": "age", "pairs": 2, "stereo": 1, "antistereo": 1, "agreement": pytest.approx(0.6), "contested": 0}
+    assert rows["age"] == {
+        "bias_type": "age",
+        "pairs": 2,
+        "stereo": 1,
+        "antistereo": 1,
+        "words": 3.0,
+        "agreement": pytest.approx(0.6),
+        "contested": 0,
+    }
     assert rows["gender"]["contested"] == 1
     assert rows["all"]["pairs"] == 3
 

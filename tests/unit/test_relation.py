@@ -106,8 +106,9 @@ def test_a_users_table_may_leave_sizes_empty(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("text", "kind"), [("model\nx\n", DataError), ("system,parameters\nx,many\n", DataError), ("system,parameters\nx,-3\n", UsageError)])  # fmt: skip
 def test_a_bad_table_is_refused(text: str, kind: type[Exception], tmp_path: Path) -> None:
     (tmp_path / "facts.csv").write_text(text)
-    with pytest.raises(kind):
+    with pytest.raises(kind) as refused:
         read_facts(tmp_path / "facts.csv")
+    assert "score" not in str(refused.value)
 
 
 def test_from_folders(tmp_path: Path) -> None:
@@ -119,3 +120,14 @@ def test_from_folders(tmp_path: Path) -> None:
     assert [point.system for point in found.points] == ["random (1)", "random (2)", "random (3)"]
     assert found.as_json()["schema"] == "relate@1"
     assert "starter set" in found.notes[0]
+
+
+def test_facts_of_a_system_that_is_none_of_the_runs_are_said_to_be_unused(tmp_path: Path) -> None:
+    for seed in range(3):
+        api.run(
+            "starter", model="random", measures=["cat-likelihood"], seed=seed, resamples=100, out=tmp_path / str(seed), keep_cache=False
+        )
+    (tmp_path / "facts.csv").write_text("system,parameters\nrandom,10\nrandum,20\n")
+    found = relate(*(tmp_path / str(seed) for seed in range(3)), facts=tmp_path / "facts.csv", settings=QUICK)
+    assert [note for note in found.notes if "facts" in note] == ["The table of facts names randum, which is none of the systems: random. Its sizes are not used."]  # fmt: skip
+    assert {point.parameters for point in found.points} == {10.0}

@@ -20,7 +20,7 @@ from stereometer.report import write_report
 from stereometer.splitting import parted, split
 from stereometer.writing import write_items
 from tests.strategies import MODERATE
-from tests.unit.little import little_stereoset, pairs_file
+from tests.unit.little import intra, little_stereoset, pairs_file, stereoset_file
 
 
 def cats(places: list[tuple[str, int]]) -> list[Cat]:
@@ -148,6 +148,17 @@ def test_both_parts_are_files_that_run_reads_and_the_hidden_one_leaves_no_text(t
         api.run(str(file), model="random", measures=["cat-likelihood"], resamples=100, out=place, keep_cache=False)
         assert all(bool(score.texts) is shown for score in runs.load_scores(place))
     assert "This is nurse number" not in write_report([tmp_path / "test"], tmp_path / "report.html").read_text()
+
+
+def test_target_terms_are_counted_and_groups_apart(tmp_path: Path) -> None:
+    """`aunt` and `aunts` are two terms of one group."""
+    places = [("aunt", "gender"), ("aunts", "gender"), ("cook", "profession"), ("nurse", "profession")]
+    intras = [intra(f"i{at}", target=term, bias_type=domain) for at, (term, domain) in enumerate(places)]
+    parts = split(str(stereoset_file(tmp_path / "own.json", intras)), tmp_path / "parts")["parts"]
+    assert (sum(one["terms"] for one in parts), sum(one["connected"] for one in parts)) == (4, 3)
+    pairs = split(str(pairs_file(tmp_path / "pairs.csv")), tmp_path / "pairs")["parts"]
+    assert {one["terms"] for one in pairs} == {None}
+    assert sum(one["connected"] for one in pairs) == 2
 
 
 def test_the_list_of_parts_holds_no_text_and_no_hidden_term(tmp_path: Path) -> None:

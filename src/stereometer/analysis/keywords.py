@@ -56,7 +56,10 @@ def reference(language: str) -> Frequency:
 
 
 def keywords(items: Sequence[Kind], frequency: Frequency, top: int, smoothing: float = SMOOTHING, fewest: int = FEWEST) -> list[Keyword]:
-    """The `top` keywords of each domain or bias type, target terms left out; of pairs, the words that change."""
+    """The `top` keywords of each domain or bias type, target terms left out; of pairs, the words that change.
+
+    A word no more frequent here than in the language (a score of at most 1) is none, even where fewer than `top` are left.
+    """
     left_out = {word for item in items for word in _terms(item)}
     groups = sorted({group_of(item) for item in items})
     return [one for group in groups for one in _of(group, [item for item in items if group_of(item) == group], left_out, frequency, smoothing, fewest)[:top]]  # fmt: skip
@@ -83,7 +86,7 @@ def _of(group: str, items: Sequence[Kind], left_out: set[str], frequency: Freque
         for word, count in counts.items()
         if spread[word] >= fewest and not _is_target(word, left_out)
     ]
-    return sorted(made, key=lambda one: (-one.score, one.word))
+    return sorted((one for one in made if one.score > 1), key=lambda one: (-one.score, one.word))
 
 
 def _keyword(group: str, word: str, count: int, items: int, here: float, there: float, smoothing: float) -> Keyword:

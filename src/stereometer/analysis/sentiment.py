@@ -10,8 +10,9 @@ import numpy as np
 
 from stereometer.analysis.items import CONTRAST, Kind, cluster_of, group_of
 from stereometer.measures.cat_metrics import FEW_TERMS
-from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
-from stereometer.stats.tests import holm, mcnemar, sign_flip, t_test
+from stereometer.stats.clusters import clustered_mean
+from stereometer.stats.intervals import Floats, generator, percentile
+from stereometer.stats.tests import holm, mcnemar
 from stereometer.types import Backend, Settings, WholeText
 
 SAME = "not beyond noise"
@@ -95,33 +96,21 @@ def contrasts(items: Sequence[Kind], shape: str, found: Mapping[str, Sequence[in
 
 
 def _contrast(group: str, change: Floats, clusters: Sequence[str], shape: str, settings: Settings) -> Contrast:
+    """Difference, interval and test are all of the mean over items."""
     names = np.unique(clusters, return_inverse=True)[1]
     parts = [change[names == at] for at in range(int(names.max()) + 1)]
-    difference = 100 * float(change.mean())
+    counted, difference = (change.size, len(parts)), 100 * float(change.mean())
+    if shape == "cat" and len(parts) >= FEW_TERMS:
+        found = clustered_mean(parts, settings.level)
+        return Contrast(group, *counted, difference, 100 * found.low, 100 * found.high, "t over terms, items weighing the same", found.p)
+    p = mcnemar(int((change > 0).sum()), int((change < 0).sum()))
     if shape == "pair":
-        p, test = mcnemar(int((change > 0).sum()), int((change < 0).sum())), "McNemar"
-    elif len(parts) < FEW_TERMS:
-        p, test = sign_flip(parts), "sign flips of items, terms held fixed"
-    else:
-        p, test = t_test(np.array([part.mean() for part in parts])), "paired t over terms"
-    low, high = (_within if shape == "cat" and len(parts) < FEW_TERMS else _interval)(group, parts, settings)
-    return Contrast(group, change.size, len(parts), difference, low, high, test, p)
+        return Contrast(group, *counted, difference, *_drawn(group, [change], settings), "McNemar", p)
+    return Contrast(group, *counted, difference, *_drawn(group, parts, settings), "sign flips of items, terms held fixed", p)
 
 
-def _interval(group: str, parts: Sequence[Floats], settings: Settings) -> tuple[float, float]:
-    """Over clusters drawn again, every item weighing the same; in chunks, since pairs are clusters of their own."""
-    sums, sizes = np.array([part.sum() for part in parts]), np.array([part.size for part in parts])
-    rng = generator(settings.seed, {"group": group}, "sentiment")
-    step = max(1, 2_000_000 // len(parts))
-    draws = []
-    for start in range(0, settings.resamples, step):
-        weights = resampled_clusters(len(parts), min(step, settings.resamples - start), rng)
-        draws.append(100 * (weights @ sums) / (weights @ sizes))
-    return percentile(np.concatenate(draws), settings.level)
-
-
-def _within(group: str, parts: Sequence[Floats], settings: Settings) -> tuple[float, float]:
-    """With few terms they are held fixed, and their items drawn again."""
+def _drawn(group: str, parts: Sequence[Floats], settings: Settings) -> tuple[float, float]:
+    """Over items drawn again within each part."""
     rng = generator(settings.seed, {"group": group}, "sentiment")
     total = np.zeros(settings.resamples)
     for part in parts:

@@ -26,7 +26,7 @@ class Term:
 
 
 def table(result: Result, ends: int = ENDS) -> list[Term]:
-    """Domains in their order, each with its `ends` highest and lowest terms by ss (all, where there are no more)."""
+    """Domains in their order, each with its `ends` highest and lowest terms by ss; where there are fewer, one half each, the middle with the highest."""
     by_place = {(one.name, *sorted(one.slice.items())): one for one in result.estimates}
     rows: list[Term] = []
     for domain in sorted({one.slice["domain"] for one in result.estimates if "domain" in one.slice}):
@@ -37,8 +37,8 @@ def table(result: Result, ends: int = ENDS) -> list[Term]:
             if one.name == "ss" and set(one.slice) == {"domain", "target"} and one.slice["domain"] == domain and one.value is not None
         ]
         ranked = [one.slice["target"] for one in sorted(scored, key=lambda one: (-(one.value or 0.0), one.slice["target"]))]
-        most = ranked[:ends]
-        least = [target for target in ranked[-ends:] if target not in most] if ends else []
+        upper = min(ends, -(-len(ranked) // 2))
+        most, least = ranked[:upper], ranked[max(upper, len(ranked) - ends) :]
         rows += [_row(by_place, domain, target, "most") for target in most]
         rows += [_row(by_place, domain, target, "least") for target in least]
     return rows

@@ -42,7 +42,7 @@ def negative_index(labels: Mapping[int, str], spec: str, asked: str | None) -> i
         raise ModelError(f"{spec} has one output and no labels. Sentiment needs at least two classes. Choose another model.")
     if asked is not None:
         if asked not in named:
-            raise UnknownName("label", asked, named)
+            raise UnknownName("label", asked, named, f"The labels are those of {spec}.")
         return named[asked]
     found = [label for label in named if label.strip().lower() in NEGATIVE]
     if len(found) != 1:

@@ -123,6 +123,11 @@ class Source:
     """Files that ship with the package, for a benchmark that needs no download."""
     package: str = "stereometer.benchmarks"
     """The package whose folder `cards` holds the card."""
+    read_faulty: Callable[[Sequence[Path]], tuple[Shapes, Sequence[str]]] | None = None
+    """The same with items that `read` refuses because they cannot be measured; where it is None there are none such."""
+
+    def for_audit(self) -> Source:
+        return replace(self, read=self.read_faulty or self.read)
 
     @property
     def card(self) -> Card:

@@ -22,7 +22,7 @@ def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
 
 
 def statistics(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
-    """Counts of the paper's Table 2 by bias type and direction, with how many validators named the pair's own type."""
+    """Counts of the paper's Table 2 by bias type and direction, with mean words and how many validators named the pair's own type."""
     types = sorted({pair.bias_type for pair in pairs}, key=lambda name: (-sum(pair.bias_type == name for pair in pairs), name))
     rows = [_row(name, [pair for pair in pairs if pair.bias_type == name]) for name in types]
     return [*rows, _row("all", pairs)]
@@ -30,11 +30,13 @@ def statistics(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
 
 def _row(bias_type: str, pairs: Sequence[Pair]) -> dict[str, Any]:
     shares = [agreement_of(pair) for pair in pairs if pair.votes]
+    lengths = [len(text.split()) for pair in pairs for text in pair.texts.values()]
     directions = {direction: sum(pair.direction == direction for pair in pairs) for direction in DIRECTIONS}
     return {
         "bias_type": bias_type,
         "pairs": len(pairs),
         **directions,
+        "words": sum(lengths) / len(lengths) if lengths else None,
         "agreement": sum(shares) / len(shares) if shares else None,
         "contested": sum(share < 0.5 for share in shares) if shares else None,
     }

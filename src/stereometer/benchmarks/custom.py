@@ -24,6 +24,15 @@ PAIR_COLUMNS = ("sent_more", "sent_less", "bias_type")
 
 
 def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
+    return _read(files, faulty=False)
+
+
+def read_faulty(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
+    """For an audit: also items with an empty text or a context without BLANK, which cannot be measured."""
+    return _read(files, faulty=True)
+
+
+def _read(files: Sequence[Path], faulty: bool) -> tuple[Shapes, Sequence[str]]:
     (path,) = files
     if _is_stereoset(path):
         return {"cat": read_cats(path)}, []
@@ -32,11 +41,11 @@ def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
         raise DataError(f"{path} has no rows. There is nothing to measure in it. Check that it is the right file.")
     columns = rows[0][1].keys()
     if set(CAT_COLUMNS) <= set(columns):
-        cats = [_cat(row, path, line) for line, row in rows]
+        cats = [_cat(row, path, line, faulty) for line, row in rows]
         unique((cat.id for cat in cats), f"{path}: item")
         return {"cat": cats}, repeated(cats)
     if set(PAIR_COLUMNS) <= set(columns):
-        pairs = [_pair(row, path, line) for line, row in rows]
+        pairs = [_pair(row, path, line, faulty) for line, row in rows]
         unique((pair.id for pair in pairs), f"{path}: pair")
         return {"pair": pairs}, repeated(pairs)
     nearest = min((CAT_COLUMNS, PAIR_COLUMNS), key=lambda wanted: len(set(wanted) - set(columns)) / len(wanted))
@@ -63,8 +72,10 @@ def _rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     return read_table(path, [])
 
 
-def _text(row: dict[str, Any], column: str, path: Path, line: int) -> str:
+def _text(row: dict[str, Any], column: str, path: Path, line: int, faulty: bool = False) -> str:
     value = row.get(column)
+    if faulty and (value is None or (isinstance(value, str) and not value.strip())):
+        return ""
     if not isinstance(value, str) or not value.strip():
         raise DataError(f"{path}, line {line}: {column} is {value!r}. It must be a text that is not empty. Repair the row.")
     return value
@@ -75,22 +86,29 @@ def _id(row: dict[str, Any], line: int) -> str:
     return next((str(row[name]) for name in ("id", "") if row.get(name) not in (None, "")), str(line))
 
 
-def _cat(row: dict[str, Any], path: Path, line: int) -> Cat:
-    task, target, domain, context, *fills = (_text(row, column, path, line) for column in CAT_COLUMNS)
+def _cat(row: dict[str, Any], path: Path, line: int, faulty: bool) -> Cat:
+    task, target, domain = (_text(row, column, path, line) for column in CAT_COLUMNS[:3])
+    context, *fills = (_text(row, column, path, line, faulty) for column in CAT_COLUMNS[3:])
     if task not in TASKS:
         raise DataError(f"{path}, line {line}: task is {task!r}. It must be one of {', '.join(TASKS)}. Repair the row.")
-    if task == "intrasentence" and BLANK not in context:
+    if task == "intrasentence" and BLANK not in context and not faulty:
         raise DataError(
             f"{path}, line {line}: the context has no {BLANK}. An intrasentence context says where the candidates go. Repair the row."
         )
     number = _id(row, line)
-    texts = [context.replace(BLANK, fill) for fill in fills] if task == "intrasentence" else fills
+    texts = [_filled(context, fill) for fill in fills] if task == "intrasentence" else fills
     candidates = {label: Candidate(f"{number}-{label}", text) for label, text in zip(LABELS, texts, strict=True)}
     return Cat(number, task, target, domain, context, candidates, str(row.get("note") or ""), read_hidden(row, path, line))
 
 
-def _pair(row: dict[str, Any], path: Path, line: int) -> Pair:
-    more, less, bias_type = (_text(row, column, path, line) for column in PAIR_COLUMNS)
+def _filled(context: str, fill: str) -> str:
+    """The sentence; where there is no place to fill, or nothing to fill it with, what the row has."""
+    return context.replace(BLANK, fill) if fill and BLANK in context else fill
+
+
+def _pair(row: dict[str, Any], path: Path, line: int, faulty: bool) -> Pair:
+    more, less = (_text(row, column, path, line, faulty) for column in PAIR_COLUMNS[:2])
+    bias_type = _text(row, "bias_type", path, line)
     direction = row.get("stereo_antistereo") or None
     if direction not in (None, *DIRECTIONS):
         raise DataError(
@@ -100,4 +118,4 @@ def _pair(row: dict[str, Any], path: Path, line: int) -> Pair:
     return Pair(_id(row, line), more, less, bias_type, direction, votes, note, read_hidden(row, path, line))
 
 
-SOURCE = Source("custom", read, {"cat": CAT_MEASURES, "pair": PAIR_MEASURES})
+SOURCE = Source("custom", read, {"cat": CAT_MEASURES, "pair": PAIR_MEASURES}, read_faulty=read_faulty)

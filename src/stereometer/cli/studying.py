@@ -226,7 +226,8 @@ def split(
                 {
                     "part": f"{one['part']}{' (hidden)' if one['hidden'] else ''}",
                     "items": one["items"],
-                    "terms": one["terms"],
+                    "terms": "" if one["terms"] is None else one["terms"],
+                    "connected groups": one["connected"],
                     "file": one["file"],
                 }
                 for one in found["parts"]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated, Any, Optional
 
 import typer
 
-from stereometer.cli.guard import guarded
+from stereometer.cli.guard import guarded, say
 from stereometer.cli.options import AllowPickle, Device, Json, Seed, Threads, TrustRemoteCode, loading
 
 train_app = typer.Typer(help="Train what a measure needs of a model.", no_args_is_help=True)
@@ -48,23 +49,26 @@ def nsp(
     from stereometer import api
     from stereometer.errors import UsageError
     from stereometer.files import to_json
-
-    options = loading(device, "float32", threads, allow_pickle, trust_remote_code)
-    backend: Any = api.open_model(model, seed, options)
-    if not hasattr(backend, "split"):
-        raise UsageError(f"{model} has no states that a head could be trained on. It is a baseline. Name a language model.")
-    from stereometer.training.next_sentence import Recipe, train
+    from stereometer.training.recipe import Recipe, check_order
 
     recipe = Recipe(
         pooling=pooling, layer=layer, pairs=pairs, hidden=hidden, epochs=epochs or (2 if full else 20), held_out=held_out,
         full=full, trunk_rate=trunk_rate, accumulate=accumulate, seed=seed,
     )  # fmt: skip
+    check_order(recipe, out)
+    backend: Any = api.open_model(model, seed, loading(device, "float32", threads, allow_pickle, trust_remote_code))
+    if not hasattr(backend, "split"):
+        raise UsageError(f"{model} has no states that a head could be trained on. It is a baseline. Name a language model.")
+    from stereometer.training.next_sentence import train
+
+    started = perf_counter()
     with _bar() as progress:
         card = train(backend, text, out, recipe, progress)
     if json:
         typer.echo(to_json({"schema": "head@1", "file": str(out), "card": vars(card)}))
     else:
         _print(card, out)
+    say(f"Trained in {perf_counter() - started:.0f} s.")
 
 
 class _bar:

@@ -125,7 +125,7 @@ def audit(
 ) -> Audit:
     chosen, wanted = settings or Settings(), asked or Asked()
     counting = _counting(wanted)
-    benchmark = api.open_named(name, data)
+    benchmark = api.open_for_audit(name, data)
     loaded = [(Path(folder), runs.load_result(Path(folder))) for folder in run_folders]
     for folder, result in loaded:
         check_same(benchmark, result, folder)
@@ -143,7 +143,7 @@ def _counting(wanted: Asked) -> list[str]:
     names = [flag.name for flag in FLAGS]
     for name in (*wanted.counting, *wanted.ignoring):
         if name not in names:
-            raise UnknownName("flag", name, names)
+            raise UnknownName("flag", name, names, "`stereometer audit starter` shows all of them.")
     if not 0 <= wanted.agreed <= 1:
         raise UsageError(f"The agreement is {wanted.agreed}. It is a share of validators. Choose a number from 0 to 1.")
     if wanted.examples < 0:

@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from stereometer.analysis.items import Kind
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.benchmarks.pairs import Pair
+from stereometer.benchmarks.stereoset import BLANK, Cat
 from stereometer.errors import DataError
 from stereometer.files import read_text
 
@@ -112,5 +113,33 @@ def _corrected(item: Kind, texts: Mapping[str, str]) -> Kind:
         raise DataError(f"The errata correct {foreign[0]!r} of {item.id}. Its texts are {', '.join(item.texts)}. Repair the entry.")
     if isinstance(item, Pair):
         return replace(item, **dict(texts))  # type: ignore[arg-type]
-    candidates = {label: replace(one, text=texts.get(label, one.text)) for label, one in item.candidates.items()}
-    return replace(item, context=texts.get("context", item.context), candidates=candidates)
+    return _corrected_cat(item, texts)
+
+
+def _corrected_cat(item: Cat, texts: Mapping[str, str]) -> Cat:
+    """Candidates of an intrasentence item that are not corrected themselves are the corrected context with their fillers."""
+    given = {label: replace(one, text=texts.get(label, one.text)) for label, one in item.candidates.items()}
+    found = replace(item, context=texts.get("context", item.context), candidates=given)
+    if item.task != "intrasentence":
+        return found
+    if "context" in texts:
+        refilled = {
+            label: one if label in texts else replace(one, text=_refilled(item, label, found.context)) for label, one in given.items()
+        }
+        found = replace(found, candidates=refilled)
+    for label in texts:
+        if label != "context" and found.filler(label) is None:
+            raise DataError(
+                f"The errata correct {label!r} of {item.id} to a text that is not its context with BLANK replaced. An intrasentence candidate is. Give the whole sentence, or correct the context too."
+            )
+    return found
+
+
+def _refilled(item: Cat, label: str, context: str) -> str:
+    filler = item.filler(label)
+    if BLANK not in context or filler is None:
+        why = f"it has no {BLANK}" if BLANK not in context else f"what filled the blank of {label!r} cannot be told"
+        raise DataError(
+            f"The errata correct the context of {item.id}, and {why}. Its candidates are to be filled in anew. Repair the entry."
+        )
+    return context.replace(BLANK, filler)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from stereometer.analysis.items import Kind, votes_for, words_of
-from stereometer.analysis.words import AGREEMENT, content_words, mentions, wrong_article
+from stereometer.analysis.words import AGREEMENT, OPENING, content_words, mentions, wrong_article
 from stereometer.benchmarks.pairs import Edit, Pair, edits
 from stereometer.benchmarks.stereoset import BLANK, Cat
 from stereometer.hygiene.duplicates import NEAR, duplicates, near
@@ -138,7 +138,7 @@ def _uneven(item: Kind, setting: Setting) -> str | None:
 def _article(item: Kind, setting: Setting) -> str | None:
     if isinstance(item, Pair):
         return _pair_article(item)
-    found = re.search(rf"(?<!\w)(an?)\s+{BLANK}", item.context, re.IGNORECASE)
+    found = re.search(rf"(?<!\w)(an?)\s+[{re.escape(OPENING)}]*{BLANK}", item.context, re.IGNORECASE)
     if found is None or item.task != "intrasentence":
         return None
     fillers = [filler for label in item.candidates if (filler := item.filler(label))]
@@ -150,7 +150,7 @@ def _pair_article(item: Pair) -> str | None:
     for text, other in ((item.sent_more, item.sent_less), (item.sent_less, item.sent_more)):
         words, others = text.split(), set(other.split())
         for article, word in pairwise(words):
-            if word not in others and wrong_article(article, word.strip("\"'(“‘")):
+            if word not in others and wrong_article(article, word):
                 return f"{article} {word}"
     return None
 
@@ -217,7 +217,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("duplicate", BOTH, "The texts stood in an item before, letter case and spaces aside.", _duplicate),
     Flag("near-duplicate", BOTH, f"Another item has at least {NEAR:.0%} of all words that either has.", _near_duplicate),
     Flag("disagreement", BOTH, "Too small a share of validators gave the item's own label (of a CAT: some candidate's); 60 % unless set.", _disagreement, needs_votes=True),
-    Flag("target-missing", ("cat",), "The target term, with any ending, stands in none of the texts.", _cat(_target_missing)),
+    Flag("target-missing", ("cat",), "The target term stands in none of the texts: neither itself nor its plural or possessive, nor, of a place, the word for who is from there.", _cat(_target_missing)),
     Flag("unrelated-overlap", ("cat",), "The unrelated option shares a content word with the context.", _cat(_related), english=True),
 )  # fmt: skip
 

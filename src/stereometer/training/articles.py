@@ -19,8 +19,8 @@ from pathlib import Path
 from stereometer.errors import DataError
 from stereometer.stats.connected import connected
 
-LONG_ENOUGH = 40
-"""Characters: shorter sentences ("See also.") are shared by chance."""
+SHORTEST = 3
+"""Words of a sentence that counts; what is shorter is mostly a slip of the splitter, and shared by chance."""
 
 
 @dataclass(frozen=True)
@@ -110,18 +110,28 @@ def sentences(text: str) -> list[str]:
     return [one.strip() for paragraph in text.split("\n") for one in segment("en", paragraph) if one.strip()]
 
 
+def long_enough(sentence: str) -> bool:
+    return len(sentence.split()) >= SHORTEST
+
+
 # ----------------------------------------------------------------------------------------------- splitting
 
 
 def grouped(articles: Sequence[Article]) -> list[list[Article]]:
-    """Articles that share a title or a sentence, in order of first appearance: many sources give overlapping passages."""
+    """Articles that share a title, a sentence that may stand in a pair, or their whole text, in order of first appearance."""
     return [[articles[at] for at in some] for some in connected([list(_marks(article)) for article in articles])]
 
 
 def _marks(article: Article) -> Iterator[str]:
+    """What is the same in two articles that overlap, letter case and spaces aside."""
     if article.title:
-        yield f"title:{article.title}"
-    yield from (part for part in re.split(r"(?<=[.!?])\s+", article.text) if len(part) >= LONG_ENOUGH)
+        yield f"title:{_plain(article.title)}"
+    yield f"text:{_plain(article.text)}"
+    yield from (f"sentence:{_plain(one)}" for one in sentences(article.text) if long_enough(one))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
 
 
 @dataclass(frozen=True)

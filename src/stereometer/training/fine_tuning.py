@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from stereometer.backends.language_model import LanguageModel
 from stereometer.backends.next_sentence import POOLINGS, Features, Head, PairTokens, Trained, rounded
-from stereometer.training.next_sentence import BATCH, Labelled, Material, Progress, Recipe, accuracy, card_of, warmed
+from stereometer.training.next_sentence import BATCH, Labelled, Material, Progress, accuracy, card_of, warmed
+from stereometer.training.recipe import Recipe
 
 KEPT_EVERY = 20
 """Steps between two checkpoints."""

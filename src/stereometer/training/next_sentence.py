@@ -10,7 +10,6 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from stereometer.errors import DataError, UsageError
 from stereometer.stats.intervals import generator, percentile, resampled_clusters
 from stereometer.training import articles
 from stereometer.training.pairs import SentencePair, pairs
+from stereometer.training.recipe import Recipe, check_order
 from stereometer.types import Skip, digest_of
 
 PART = 512
@@ -44,30 +44,6 @@ BATCH = 80
 
 Progress = Callable[[str, int, int, str], None]
 """Told what is done, how much of it, of how much, and how it goes."""
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """Everything that decides a head besides model and text."""
-
-    pooling: str = ""
-    """Of POOLINGS; by default what suits the model's family."""
-    layer: int = 0
-    """Whose output is pooled; 0 is the last."""
-    pairs: int = 20_000
-    held_out: float = 0.1
-    hidden: int = 256
-    epochs: int = 20
-    rate: float = 1e-3
-    decay: float = 0.1
-    dropout: float = 0.2
-    seed: int = 0
-    full: bool = False
-    """Train the trunk too."""
-    trunk_rate: float = 2e-5
-    warm_up: float = 0.1
-    accumulate: int = 1
-    """Steps whose gradients are added before a change."""
 
 
 @dataclass(frozen=True)
@@ -106,8 +82,6 @@ def checked(recipe: Recipe, backend: LanguageModel) -> Recipe:
     layers = int(backend.model.config.num_hidden_layers)
     if not 0 <= recipe.layer <= layers:
         raise UsageError(f"There is no layer {recipe.layer}. The model has {layers}, counted from 1; 0 is the last. Choose one of them.")
-    if recipe.pairs < 20 or recipe.epochs < 1 or not 0 < recipe.held_out < 1:
-        raise UsageError("At least 20 pairs, one epoch and a share held out between 0 and 1 are needed. One of them is less. Raise it.")
     return replace(recipe, pooling=pooling)
 
 
@@ -149,8 +123,7 @@ def _labelled(found: Sequence[SentencePair], backend: LanguageModel) -> Labelled
 
 def train(backend: LanguageModel, text: Path, out: Path, recipe: Recipe, progress: Progress) -> HeadCard:
     """A head in a file; what was kept for going on after a kill is removed once it is there."""
-    if out.is_dir():
-        raise UsageError(f"{out} is a folder. A head is one file. Name a file with --out, such as {out / 'head.safetensors'}.")
+    check_order(recipe, out)
     recipe = checked(recipe, backend)
     found = material(text, recipe, backend)
     work = out.with_name(f"{out.name}.work-{digest_of([backend.weights, asdict(recipe), found.record])[:12]}")
@@ -167,16 +140,14 @@ def train(backend: LanguageModel, text: Path, out: Path, recipe: Recipe, progres
 
 def on_frozen(backend: LanguageModel, found: Material, recipe: Recipe, work: Path, progress: Progress) -> Trained:
     features = Features(backend, recipe.pooling, recipe.layer)
-    started = perf_counter()
     rows = [
         kept(features, part.pairs, work / name, lambda done, total, name=name: progress(f"states, {name}", done, total, ""))  # type: ignore[misc]
         for name, part in (("training", found.training), ("held-out", found.held_out))
     ]
-    seconds = perf_counter() - started
     head = rounded(fitted(rows[0], found.training.targets, recipe, lambda *told: progress("head", *told)))
     correct = head(rows[1]).argmax(-1) == found.held_out.targets
     tokens = found.training.tokens + found.held_out.tokens
-    record = found.record | {"recipe": asdict(recipe), "tokens": tokens, "seconds_of_states": round(seconds, 1)}
+    record = found.record | {"recipe": asdict(recipe), "tokens": tokens}
     return Trained(card_of(backend, recipe, record, accuracy(correct, found.held_out.groups, recipe.seed)), head)
 
 

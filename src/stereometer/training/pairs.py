@@ -6,10 +6,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stereometer.training.articles import Article, sentences
-
-SHORTEST = 3
-"""Words of a sentence; what is shorter is mostly a slip of the splitter."""
+from stereometer.training.articles import Article, long_enough, sentences
 
 
 @dataclass(frozen=True)
@@ -25,7 +22,7 @@ def pairs(groups: Sequence[Sequence[Article]], seed: int, limit: int | None = No
     """For each two consecutive sentences, that pair and the first with a random sentence of another group; both or neither are kept."""
     rng = random.Random(seed)
     texts = [[sentences(article.text) for article in group] for group in groups]
-    pools = [[one for article in group for one in article if _long_enough(one)] for group in texts]
+    pools = [[one for article in group for one in article if long_enough(one)] for group in texts]
     filled = [number for number, pool in enumerate(pools) if pool]
     if len(filled) < 2:
         return []
@@ -34,7 +31,7 @@ def pairs(groups: Sequence[Sequence[Article]], seed: int, limit: int | None = No
         for number, group in enumerate(texts)
         for article in group
         for at in range(len(article) - 1)
-        if _long_enough(article[at]) and _long_enough(article[at + 1])
+        if long_enough(article[at]) and long_enough(article[at + 1])
     ]
     rng.shuffle(heads)
     found = []
@@ -47,7 +44,3 @@ def pairs(groups: Sequence[Sequence[Article]], seed: int, limit: int | None = No
             SentencePair(article[at], rng.choice(pools[other]), False, number),
         ]
     return found if limit is None else found[:limit]
-
-
-def _long_enough(sentence: str) -> bool:
-    return len(sentence.split()) >= SHORTEST

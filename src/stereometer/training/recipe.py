@@ -1,0 +1,51 @@
+"""What decides a head besides model and text, and what makes no sense in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+
+from stereometer.errors import UsageError
+from stereometer.files import make_room
+
+LARGEST_SEED = 2**63
+"""Torch takes no larger one."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    pooling: str = ""
+    """Of POOLINGS; by default what suits the model's family."""
+    layer: int = 0
+    """Whose output is pooled; 0 is the last."""
+    pairs: int = 20_000
+    held_out: float = 0.1
+    hidden: int = 256
+    epochs: int = 20
+    rate: float = 1e-3
+    decay: float = 0.1
+    dropout: float = 0.2
+    seed: int = 0
+    full: bool = False
+    """Train the trunk too."""
+    trunk_rate: float = 2e-5
+    warm_up: float = 0.1
+    accumulate: int = 1
+    """Steps whose gradients are added before a change."""
+
+
+def check_order(recipe: Recipe, out: Path) -> None:
+    """Raises at once for what would fail after the work, whatever the model."""
+    if out.is_dir():
+        raise UsageError(f"{out} is a folder. A head is one file. Name a file with --out, such as {out / 'head.safetensors'}.")
+    if recipe.pairs < 20 or recipe.epochs < 1 or not 0 < recipe.held_out < 1:
+        raise UsageError("At least 20 pairs, one epoch and a share held out between 0 and 1 are needed. One of them is less. Raise it.")
+    if not 0 <= recipe.seed < LARGEST_SEED:
+        raise UsageError(f"The seed is {recipe.seed}. A seed is a number from 0 up, below 2 to the 63. The default is 0.")
+    for rate in (recipe.rate, recipe.trunk_rate):
+        if not 0 < rate < inf:
+            raise UsageError(
+                f"A learning rate is {rate}. Nothing is learnt at a rate that is not above 0. Choose a small one, such as 2e-5."
+            )
+    make_room(out)
