@@ -19,7 +19,7 @@ import pytest
 from stereometer.api import open_model
 from stereometer.backends import wire
 from stereometer.cache import Cache
-from stereometer.errors import BudgetSpent, ModelError, UsageError
+from stereometer.errors import ModelError, UsageError
 from stereometer.files import write_json
 from stereometer.runner import Tally, answered
 from stereometer.types import TOO_LONG, Answer, Continuation, Generate, WholeText
@@ -250,7 +250,7 @@ def test_openais_key_goes_to_nobody_else(stub: Start, monkeypatch: pytest.Monkey
     assert all("Authorization" not in headers for _, _, headers in server.seen)
 
 
-# --------------------------------------------------------------------------- cache, budget, capabilities
+# ----------------------------------------------------------------------------------- cache, capabilities
 
 
 @pytest.mark.parametrize("chat", [False, True])
@@ -277,31 +277,6 @@ def test_every_answer_is_kept_when_it_arrives_and_the_run_goes_on(stub: Start, m
         found = answered(requests, opened(server), cache, tally)
     assert len(found) == 12
     assert tally.from_cache == 5
-
-
-def test_a_budget_of_tokens_stops_cleanly_and_a_larger_one_goes_on(stub: Start) -> None:
-    server = stub()
-    requests = some(20, max_tokens=8)
-    with Cache() as cache:
-        with pytest.raises(BudgetSpent, match=r"larger --budget") as spent:
-            answered(requests, opened(server, budget="100", in_flight=2), cache, Tally())
-        assert spent.value.exit_code == 6
-        sent = len(server.asked()) - 1
-        assert 0 < sent < 20
-        assert sent * 12 <= 100  # ten read and two written each, as the server says
-        tally = Tally()
-        assert len(answered(requests, opened(server, budget="10k"), cache, tally)) == 20
-    assert tally.from_cache == sent
-
-
-def test_a_budget_of_money_needs_a_price(stub: Start) -> None:
-    with pytest.raises(UsageError, match="needs a price"):
-        opened(stub(), budget="$1")
-    with pytest.raises(BudgetSpent, match=r"\$0.0001"):
-        dict(opened(stub(), budget="$0.0001", price="1/2").answer(some(20)))
-    for wrong in ("much", "0", "-5", "$1k"):
-        with pytest.raises(UsageError, match="not understood"):
-            opened(stub(), budget=wrong, price="1/2")
 
 
 def test_no_more_in_flight_than_asked_and_as_many(stub: Start) -> None:

@@ -114,12 +114,12 @@ def _try(ask: Callable[[], Any]) -> Any:
 
 
 def _completion(wire: Wire, model: str, prompt: str, **options: Any) -> Mapping[str, Any]:
-    return chosen(wire, "/completions", {"model": model, "prompt": prompt, **options})[0]
+    return chosen(wire, "/completions", {"model": model, "prompt": prompt, **options})
 
 
 def _chat(wire: Wire, model: str) -> Mapping[str, Any] | None:
     body = {"model": model, "messages": [{"role": "user", "content": "Say yes."}], "max_tokens": 3, "temperature": 0}
-    message = chosen(wire, "/chat/completions", body)[0].get("message")
+    message = chosen(wire, "/chat/completions", body).get("message")
     return message if isinstance(message, dict) else None
 
 
@@ -127,13 +127,12 @@ class NoChoices(ModelError):
     """The server answers, and its answers hold nothing."""
 
 
-def chosen(wire: Wire, path: str, body: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any]:
-    """The first choice of an answer and the whole answer; one without choices is no answer, and is asked for again."""
+def chosen(wire: Wire, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The first choice of an answer; one without choices is no answer, and is asked for again."""
     for _ in range(EMPTY_TRIES):
-        whole = wire.post(path, body)
-        found = choice(whole)
+        found = choice(wire.post(path, body))
         if found is not None:
-            return found, whole
+            return found
     raise NoChoices(
         f"{wire.base} answers without any choices. It does not keep to the protocol, or is overloaded. Try again; answers so far are kept."
     )
@@ -178,7 +177,7 @@ def by_prompt_logprobs(wire: Wire, model: str, text: str) -> Tokens | None:
 def _looked_up(wire: Wire, body: Mapping[str, Any], name: str) -> Any:
     """A field of the first choice; a server may give no choice where it has nothing to write."""
     try:
-        return chosen(wire, "/completions", body)[0].get(name)
+        return chosen(wire, "/completions", body).get(name)
     except NoChoices:
         return None
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
-from stereometer.backends.budget import Budget, budget_of, guessed
+from stereometer.backends.budget import budget_of
 from stereometer.backends.probe import SCORING, Found, Tokens, chosen, covers, probe, splits
 from stereometer.backends.wire import Closed, TooLong, Wire, shown
 from stereometer.errors import BudgetSpent, ModelError, UsageError
@@ -43,8 +43,8 @@ def open_server(spec: str, options: Mapping[str, Any] | None = None) -> Server:
         )
     asked = dict(options or {})
     budget = budget_of(asked.get("budget"), asked.get("price"))
-    wire = Wire(url, float(asked.get("timeout", 60.0)), int(asked.get("in_flight", 8)), float(asked.get("wait_initial", 0.5)))
-    return Server(wire, model, budget)
+    wire = Wire(url, float(asked.get("timeout", 60.0)), int(asked.get("in_flight", 8)), float(asked.get("wait_initial", 0.5)), budget)
+    return Server(wire, model)
 
 
 class Server:
@@ -55,8 +55,8 @@ class Server:
     costly = True
     """A dry run asks it nothing."""
 
-    def __init__(self, wire: Wire, model: str, budget: Budget | None = None) -> None:
-        self.wire, self.model, self.budget = wire, model, budget or Budget()
+    def __init__(self, wire: Wire, model: str) -> None:
+        self.wire, self.model = wire, model
         self.found: Found = probe(wire, model)
         scored = {WholeText.kind, Continuation.kind} if self.found.likelihood != "none" else set()
         self.supports = frozenset({Generate.kind, *scored})
@@ -84,20 +84,14 @@ class Server:
             while True:
                 while failed is None and len(running) < self.wire.in_flight and (following := next(waiting, None)) is not None:
                     key, request = following
-                    size = _size(request)
-                    if not self.budget.reserve(*size):
-                        failed = BudgetSpent(
-                            f"The budget of {self.budget} does not hold the next request. Nothing more was sent. Answers so far are kept; the same command with a larger --budget goes on."
-                        )
-                        break
-                    running[pool.submit(self._settled, request, size)] = key
+                    running[pool.submit(self._answer, request)] = key
                 if not running:
                     break
                 for done in wait(running, return_when=FIRST_COMPLETED).done:
                     key = running.pop(done)
                     try:
                         answer = done.result()
-                    except (ModelError, Closed) as error:
+                    except (BudgetSpent, ModelError, Closed) as error:
                         failed = failed or error
                         continue
                     yield key, answer
@@ -109,31 +103,16 @@ class Server:
         if failed is not None:
             raise failed
 
-    def _settled(self, request: Request, size: tuple[int, int]) -> Answer:
-        used = (0, 0)
-        try:
-            answer, used = self._answer(request)
-            return answer
-        finally:
-            self.budget.settle(size, used)
-
-    def _answer(self, request: Request) -> tuple[Answer, tuple[int, int]]:
+    def _answer(self, request: Request) -> Answer:
         try:
             if isinstance(request, Generate):
-                return self._written(request)
+                return _text(chosen(self.wire, *self._body(request)))
             text, start = (
                 request.joined if isinstance(request, Continuation) else (request.text, 0) if isinstance(request, WholeText) else ("", 0)
             )
-            return _row(SCORING[self.found.likelihood](self.wire, self.model, text), text, start), (guessed(text), 1)
+            return _row(SCORING[self.found.likelihood](self.wire, self.model, text), text, start)
         except TooLong:
-            return (Answer((), "", TOO_LONG) if isinstance(request, Generate) else Answer((), end=TOO_LONG)), (0, 0)
-
-    # ------------------------------------------------------------------------------------------ writing
-
-    def _written(self, request: Generate) -> tuple[Answer, tuple[int, int]]:
-        path, body = self._body(request)
-        found, whole = chosen(self.wire, path, body)
-        return _text(found), _used(whole, request)
+            return Answer((), "", TOO_LONG) if isinstance(request, Generate) else Answer((), end=TOO_LONG)
 
     def _body(self, request: Generate) -> tuple[str, dict[str, Any]]:
         common: dict[str, Any] = {
@@ -166,24 +145,6 @@ def _text(found: Mapping[str, Any]) -> Answer:
 def _writable(text: Any) -> str:
     """Half a surrogate pair can come in JSON, and never be written to a file."""
     return re.sub("[\ud800-\udfff]", "\ufffd", str(text or ""))
-
-
-def _size(request: Request) -> tuple[int, int]:
-    match request:
-        case Generate(prompt, messages):
-            return guessed(prompt + "".join(content for _, content in messages)), request.max_tokens
-        case Continuation(context, text):
-            return guessed(context + text), 1
-        case WholeText(text):
-            return guessed(text), 1
-    return 0, 0
-
-
-def _used(whole: Any, request: Generate) -> tuple[int, int]:
-    """What the server says it read and wrote; our guess where it says nothing."""
-    usage = whole.get("usage") if isinstance(whole, dict) else None
-    read, written = (usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens"))
-    return (int(read), int(written)) if isinstance(read, int) and isinstance(written, int) else _size(request)
 
 
 # ------------------------------------------------------------------------------------------- scoring

@@ -21,6 +21,7 @@ from weakref import finalize
 import httpx2
 import stamina
 
+from stereometer.backends.budget import Budget
 from stereometer.errors import ModelError, UsageError
 
 KEY_VARIABLE = "STEREOMETER_SERVER_KEY"
@@ -55,12 +56,13 @@ class Closed(Exception):
 
 @dataclass
 class Wire:
-    """Posts JSON to one server."""
+    """Posts JSON to one server, within a budget."""
 
     base: str
     timeout: float = 60.0
     in_flight: int = 8
     wait_initial: float = 0.5
+    budget: Budget = field(default_factory=Budget)
     closing: Event = field(default_factory=Event)
 
     def __post_init__(self) -> None:
@@ -81,7 +83,7 @@ class Wire:
         return self._asked("GET", path, None)
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        return self._asked("POST", path, body)
+        return self.budget.paid(body, lambda: self._asked("POST", path, body))
 
     def _asked(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
         """The parsed answer; passing failures are tried again, later each time, with jitter, or when the server says."""
