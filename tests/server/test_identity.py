@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import count
 from typing import Any
 
 import pytest
 
 from stereometer.backends.probe import SENTENCE, Found, probe
 from stereometer.backends.server import Server
+from stereometer.backends.wire import Wire
 from stereometer.errors import ModelError
 
 Answered = Mapping[str, Any]
 EMPTY: Answered = {"choices": []}
 
 
-class Wired:
+class Wired(Wire):
     """Answers like a server, without one."""
 
-    base, in_flight = "http://here/v1", 1
-
     def __init__(self, value: float = -1.0, said: str = " Paris", entry: Answered | None = None) -> None:
+        super().__init__("http://here/v1", wait_initial=0.001)
         self.value, self.said, self.entry = value, said, entry
         self.empty: Callable[[str, Answered], bool] = lambda path, body: False
-        self.asked = count()
 
-    def post(self, path: str, body: Answered) -> Any:
-        next(self.asked)
+    def _once(self, method: str, path: str, body: Any) -> Any:
+        return self.listing() if method == "GET" else self.answered(path, body)
+
+    def answered(self, path: str, body: Answered) -> Any:
         if self.empty(path, body):
             return EMPTY
         if "messages" in body:
@@ -38,7 +38,7 @@ class Wired:
         value = self.value if body["prompt"] == SENTENCE else self.value - 2
         return {"choices": [{"logprobs": {"tokens": words, "token_logprobs": [None, *[value] * (len(words) - 1)]}}]}
 
-    def get(self, path: str) -> Any:
+    def listing(self) -> Any:
         if self.entry is None:
             raise ModelError("It has no list.")
         return {"data": [self.entry]}
@@ -71,7 +71,7 @@ def test_the_entry_in_the_list_of_models_is_without_the_time_of_asking() -> None
 
 def test_a_list_of_others_says_nothing_of_this_one() -> None:
     class Many(Wired):
-        def get(self, path: str) -> Any:
+        def listing(self) -> Any:
             return {"data": [{"id": "one"}, {"id": "other"}, "neither"]}
 
     assert found(Many()).listed == ""

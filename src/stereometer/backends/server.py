@@ -10,7 +10,8 @@ from typing import Any
 
 from stereometer.backends.budget import budget_of
 from stereometer.backends.probe import SCORING, Found, Tokens, chosen, covers, probe, splits
-from stereometer.backends.wire import Closed, TooLong, Wire, shown
+from stereometer.backends.refusals import TooLong
+from stereometer.backends.wire import Closed, Wire, shown
 from stereometer.errors import BudgetSpent, ModelError, UsageError
 from stereometer.types import (
     BOUNDARY,
@@ -58,6 +59,7 @@ class Server:
     def __init__(self, wire: Wire, model: str) -> None:
         self.wire, self.model = wire, model
         self.found: Found = probe(wire, model)
+        wire.acquainted = True
         scored = {WholeText.kind, Continuation.kind} if self.found.likelihood != "none" else set()
         self.supports = frozenset({Generate.kind, *scored})
         self.chat_template = "the server's own" if self.found.chat else ""
@@ -106,7 +108,7 @@ class Server:
     def _answer(self, request: Request) -> Answer:
         try:
             if isinstance(request, Generate):
-                return _text(chosen(self.wire, *self._body(request)))
+                return self._text(chosen(self.wire, *self._body(request)))
             text, start = (
                 request.joined if isinstance(request, Continuation) else (request.text, 0) if isinstance(request, WholeText) else ("", 0)
             )
@@ -117,7 +119,6 @@ class Server:
     def _body(self, request: Generate) -> tuple[str, dict[str, Any]]:
         common: dict[str, Any] = {
             "model": self.model,
-            "max_tokens": request.max_tokens,
             "temperature": request.temperature,
             "top_p": 1,
             "seed": int(request.key[:7], 16),
@@ -125,26 +126,29 @@ class Server:
         if request.stop:
             common["stop"] = list(request.stop)
         if not request.messages and self.found.completions:
-            return "/completions", {**common, "prompt": request.prompt}
+            return "/completions", {**common, "prompt": request.prompt, "max_tokens": request.max_tokens}
         if not self.found.chat:
             raise ModelError(f"{self.model} at {self.wire.base} holds no conversation. It only continues text. Ask without --chat.")
         turns = request.messages or (("user", request.prompt),)
-        return "/chat/completions", {**common, "messages": [{"role": role, "content": content} for role, content in turns]}
+        messages = [{"role": role, "content": content} for role, content in turns]
+        return "/chat/completions", {**common, "messages": messages, self.found.limit: request.max_tokens}
+
+    def _text(self, found: Mapping[str, Any]) -> Answer:
+        message = found.get("message")
+        inner: Mapping[str, Any] = message if isinstance(message, dict) else found
+        text, refusal = inner.get("content", inner.get("text")), inner.get("refusal")
+        reason = str(found.get("finish_reason") or "stop")
+        kept = self.wire.for_keeping(_writable(refusal or text))
+        if refusal or reason == "content_filter":
+            return Answer((), kept, FILTERED)
+        return Answer((), kept, "length" if reason == "length" else "stop")
 
 
-def _text(found: Mapping[str, Any]) -> Answer:
-    message = found.get("message")
-    inner: Mapping[str, Any] = message if isinstance(message, dict) else found
-    text, refusal = inner.get("content", inner.get("text")), inner.get("refusal")
-    reason = str(found.get("finish_reason") or "stop")
-    if refusal or reason == "content_filter":
-        return Answer((), _writable(refusal or text), FILTERED)
-    return Answer((), _writable(text), "length" if reason == "length" else "stop")
-
-
-def _writable(text: Any) -> str:
-    """Half a surrogate pair can come in JSON, and never be written to a file."""
-    return re.sub("[\ud800-\udfff]", "\ufffd", str(text or ""))
+def _writable(content: Any) -> str:
+    """A text, or the texts of its parts; half a surrogate pair can come in JSON, and never be written to a file."""
+    parts = content if isinstance(content, list) else [content]
+    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    return re.sub("[\ud800-\udfff]", "\ufffd", "".join(str(text or "") for text in texts))
 
 
 # ------------------------------------------------------------------------------------------- scoring
