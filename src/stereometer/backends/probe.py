@@ -45,7 +45,7 @@ class Found:
     top_k: bool
     """Whether written tokens come with the likeliest others."""
     likelihoods: tuple[float, ...] = ()
-    """Of a known sentence, to 1e-3, where prompts are scored: another model behind the same name has others."""
+    """Of a known sentence, where prompts are scored: another model behind the same name has others."""
     listed: str = ""
     """A digest of what the server's list of models says of this one."""
     limit: str = LIMITS[0]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import Any
 
 from stereometer.backends.budget import budget_of
@@ -35,7 +36,13 @@ SPLIT = "a character is split over tokens"
 """Why a text is not scored: where its tokens begin cannot be told."""
 
 
-def open_server(spec: str, options: Mapping[str, Any] | None = None) -> Server:
+Remember = Callable[[str, tuple[float, ...]], tuple[float, ...]]
+"""Given a server and the likelihoods of a known sentence, gives those that the same model is known by."""
+
+
+def open_server(
+    spec: str, options: Mapping[str, Any] | None = None, remember: Remember = lambda server, likelihoods: likelihoods
+) -> Server:
     """`URL#model`, with how patiently and at what cost it is asked."""
     url, sign, model = spec.rpartition("#")
     if not sign or not url or not model:
@@ -45,7 +52,7 @@ def open_server(spec: str, options: Mapping[str, Any] | None = None) -> Server:
     asked = dict(options or {})
     budget = budget_of(asked.get("budget"), asked.get("price"))
     wire = Wire(url, float(asked.get("timeout", 60.0)), int(asked.get("in_flight", 8)), float(asked.get("wait_initial", 0.5)), budget)
-    return Server(wire, model)
+    return Server(wire, model, remember)
 
 
 class Server:
@@ -56,14 +63,21 @@ class Server:
     costly = True
     """A dry run asks it nothing."""
 
-    def __init__(self, wire: Wire, model: str) -> None:
+    def __init__(self, wire: Wire, model: str, remember: Remember) -> None:
         self.wire, self.model = wire, model
-        self.found: Found = probe(wire, model)
+        self.found: Found = self._known(probe(wire, model), remember)
         wire.acquainted = True
         scored = {WholeText.kind, Continuation.kind} if self.found.likelihood != "none" else set()
         self.supports = frozenset({Generate.kind, *scored})
         self.chat_template = "the server's own" if self.found.chat else ""
         self.card = self._card()
+
+    def _known(self, found: Found, remember: Remember) -> Found:
+        """The finding, with the likelihoods that the model was first known by: the cache goes by them."""
+        if not found.likelihoods:
+            return found
+        server = digest_of([self.wire.base, self.model, replace(found, likelihoods=()).as_json()])
+        return replace(found, likelihoods=remember(server, found.likelihoods))
 
     def _card(self) -> ModelCard:
         notes = [f"Served by {self.wire.base}: {self.found}."]
