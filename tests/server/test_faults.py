@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import socket
 import subprocess
@@ -567,6 +568,36 @@ def test_a_split_text_is_an_answer_with_its_reason_and_ends_no_run(stub: Start) 
     server.scoring = scored
     request = WholeText("A\u20ac")
     assert dict(backend.answer({request.key: request}))[request.key].end == "a character is split over tokens"
+
+
+@pytest.mark.parametrize("value", ["-Infinity", "NaN", "null"])
+def test_a_scored_token_without_a_number_skips_its_item(stub: Start, value: str) -> None:
+    tokens = '["The", " cat", " sat"]'
+    server = stub()
+    backend = opened(server)
+    backend.found = replace(backend.found, likelihood="echo")
+    content = f'{{"choices": [{{"logprobs": {{"tokens": {tokens}, "token_logprobs": [null, {value}, -1.0]}}}}]}}'.encode()
+    server.scoring = lambda handler, body: send(handler, content)
+    whole, end = WholeText("The cat sat"), Continuation("The cat", "sat")
+    found = dict(backend.answer({one.key: one for one in (whole, end)}))
+    assert found[whole.key] == Answer((), end="the server gives a token no log-probability")
+    assert list(found[end.key].column("logprob")) == [-1.0]
+
+
+def test_a_text_of_one_token_has_nothing_to_score() -> None:
+    from stereometer.backends.server import _row
+
+    assert _row([("Hello", None)], "Hello", 0) == Answer((), end="no token to score")
+    assert _row([("Hello", math.nan)], "Hello", 0) == Answer((), end="the server gives a token no log-probability")
+
+
+def test_numbers_above_zero_and_no_numbers_at_all_are_no_likelihoods() -> None:
+    from stereometer.backends.probe import _tokens
+    from stereometer.backends.server import _row
+
+    assert _tokens(["The", " cat"], [None, 0.5]) is None
+    with pytest.raises(ModelError, match="no longer gives"):
+        _row(_tokens(["The", " cat"], [None, None]), "The cat", 0)
 
 
 def test_only_a_first_token_may_be_missing() -> None:

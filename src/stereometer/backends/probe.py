@@ -31,7 +31,7 @@ PART = re.compile(r"\ufffd|<0x[0-9A-Fa-f]{2}>|bytes:\s?(?:\\x[0-9A-Fa-f]{2})+")
 """How servers write a token that is a part of a character."""
 
 Tokens = list[tuple[str, float | None]]
-"""A prompt's tokens with their log-probabilities; None for one that has nothing before it."""
+"""A prompt's tokens with their log-probabilities; None for one that has nothing before it or is left out, NaN for one that is impossible."""
 
 
 @dataclass(frozen=True)
@@ -178,21 +178,34 @@ def _looked_up(wire: Wire, body: Mapping[str, Any], name: str) -> Any:
 def _tokens(tokens: Any, values: Any) -> Tokens | None:
     if not isinstance(tokens, list) or not isinstance(values, list) or len(tokens) != len(values):
         return None
-    numbers = [None if value is None else float(value) if isinstance(value, int | float) else math.nan for value in values]
-    if any(number is not None and not (math.isfinite(number) and number <= 1e-6) for number in numbers):
+    if not all(value is None or (isinstance(value, int | float) and not value > 1e-6) for value in values):
         return None
-    return [(str(token), number) for token, number in zip(tokens, numbers, strict=True)]
+    return [(str(token), _number(value)) for token, value in zip(tokens, values, strict=True)]
+
+
+def _number(value: float | None) -> float | None:
+    return value if value is None else float(value) if math.isfinite(value) else math.nan
+
+
+def unnumbered(place: int, value: float | None) -> bool:
+    """Whether a token has no number though it should: only the first may have nothing before it."""
+    return place > 0 if value is None else math.isnan(value)
 
 
 SCORING: Mapping[str, Callable[[Wire, str, str], Tokens | None]] = {"echo": by_echo, "prompt_logprobs": by_prompt_logprobs}
 
 
 def covers(found: Tokens | None, text: str) -> bool:
-    """Whether the tokens are those of the text, each with its number: all of it but a first token that has nothing before it."""
-    if not found or all(value is None for _, value in found) or any(value is None for _, value in found[1:]):
+    """Whether the tokens are those of the text, each with its number."""
+    return spells(found, text) and not any(unnumbered(place, value) for place, (_, value) in enumerate(found or []))
+
+
+def spells(found: Tokens | None, text: str) -> bool:
+    """Whether the tokens are those of the text, and not all without a number: all of it but a first token that has nothing before it."""
+    if not found or (len(found) > 1 and all(value is None for _, value in found)):
         return False
     whole, joined = text.strip(), "".join(token for token, _ in found).strip()
-    rest = "".join(token for token, value in found if value is not None).strip()
+    rest = "".join(token for token, _ in (found[1:] if found[0][1] is None else found)).strip()
     return joined == whole or (bool(rest) and whole.endswith(rest) and _one_token(whole[: len(whole) - len(rest)]))
 
 

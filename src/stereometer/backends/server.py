@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from stereometer.backends.budget import budget_of
-from stereometer.backends.probe import SCORING, Found, Tokens, chosen, covers, probe, splits
+from stereometer.backends.probe import SCORING, Found, Tokens, chosen, probe, spells, splits, unnumbered
 from stereometer.backends.refusals import TooLong
 from stereometer.backends.wire import Closed, Wire, shown
 from stereometer.errors import BudgetSpent, ModelError, UsageError
@@ -34,6 +34,8 @@ VERSION = "2"
 
 SPLIT = "a character is split over tokens"
 """Why a text is not scored: where its tokens begin cannot be told."""
+UNNUMBERED = "the server gives a token no log-probability"
+"""Why a text is not scored: it is impossible to the model, or the number is missing."""
 
 
 Remember = Callable[[str, tuple[float, ...]], tuple[float, ...]]
@@ -170,7 +172,7 @@ def _writable(content: Any) -> str:
 
 def _row(found: Tokens | None, text: str, start: int) -> Answer:
     """The log-probabilities of the tokens from `start` on; a token belongs where its first character that is no space stands."""
-    if not covers(found, text):
+    if not spells(found, text):
         if splits(found, text):
             return Answer((), end=SPLIT)
         raise ModelError(
@@ -178,10 +180,12 @@ def _row(found: Tokens | None, text: str, start: int) -> Answer:
         )
     assert found is not None
     row, at = array("d"), len(text.rstrip()) - len("".join(token for token, _ in found).rstrip())
-    for token, value in found:
+    for place, (token, value) in enumerate(found):
         first = at + len(token) - len(token.lstrip())
         if first < start < at + len(token) and text[start : at + len(token)].strip():
             return Answer((), end=BOUNDARY)
+        if first >= start and unnumbered(place, value):
+            return Answer((), end=UNNUMBERED)
         if first >= start and value is not None:
             row.append(value)
         at += len(token)
