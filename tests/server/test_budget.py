@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from stereometer.types import WholeText
 from tests.server.conftest import Stub, said, send
 from tests.server.test_faults import opened, some
 from tests.unit.commands import call
+from tests.unit.test_recognition import own_table
 
 Start = Callable[..., Stub]
 PROBE = 72
@@ -87,6 +89,20 @@ def test_what_does_not_fit_yet_waits_for_what_is_under_way(stub: Start) -> None:
     server.always = lambda handler, body: bool(time.sleep(0.05))
     requests = some(8, max_tokens=100)
     assert len(dict(opened(server, budget=str(PROBE + 300), in_flight=8).answer(requests))) == 8
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_what_is_finished_is_shown_where_the_budget_ends_the_rest(stub: Start, tmp_path: Path, as_json: bool) -> None:
+    table = own_table(tmp_path / "own.csv", 80)
+    ran = call(
+        "ask", table, "--model", f"server:{stub().url}#parrot", "--column", "comment=text", "--column", "label=gold", "--size", 3, "--repeats", 1,
+        "--setting", "zero-shot", "--setting", "one-shot", "--budget", PROBE + 180, "--resamples", 100, "--out", tmp_path / "runs",
+        *(["--json"] if as_json else []),
+    )  # fmt: skip
+    assert ran.code == 6, ran.err
+    assert "larger --budget" in ran.err
+    assert "Stored in" in ran.err
+    assert [one["settings"]["setting"] for one in ran.json["results"]] == ["zero-shot"] if as_json else "accuracy" in ran.out
 
 
 def test_a_failed_request_costs_nothing() -> None:
