@@ -17,8 +17,9 @@ from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
 from stereometer.benchmarks.benchmark import Benchmark, Source
 from stereometer.benchmarks.places import open_benchmark
 from stereometer.cache import Cache
-from stereometer.errors import DataError, ModelError, UnknownName, UsageError
+from stereometer.errors import DataError, ModelError, StereometerError, UnknownName, UsageError
 from stereometer.measures import cat_metrics, pair_metrics
+from stereometer.remembering import remembered
 from stereometer.runner import Progress, Summarize, Tally, Task, computed, finish, limited, silent
 from stereometer.systems.replay import joined, read_replay, scale_notes
 from stereometer.types import Backend, Measure, Result, Settings, System, Variant
@@ -118,7 +119,16 @@ def _server(name: str, options: Mapping[str, Any]) -> Backend:
         )
     from stereometer.backends.server import open_server
 
-    return open_server(name.removeprefix(SERVER), options)
+    return open_server(name.removeprefix(SERVER), options, _remember)
+
+
+def _remember(server: str, likelihoods: tuple[float, ...]) -> tuple[float, ...]:
+    """As the answer cache knows them; a cache that cannot be used is no reason not to ask."""
+    try:
+        with Cache() as cache:
+            return remembered(server, likelihoods, cache)
+    except StereometerError:
+        return likelihoods
 
 
 def check_names(models: Iterable[str], measures: Iterable[str]) -> None:

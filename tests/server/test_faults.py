@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import socket
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
@@ -17,9 +19,9 @@ import httpx2
 import pytest
 
 from stereometer.api import open_model
-from stereometer.backends import wire
+from stereometer.backends import keys, refusals, wire
 from stereometer.cache import Cache
-from stereometer.errors import BudgetSpent, ModelError, UsageError
+from stereometer.errors import ModelError, UsageError
 from stereometer.files import write_json
 from stereometer.runner import Tally, answered
 from stereometer.types import TOO_LONG, Answer, Continuation, Generate, WholeText
@@ -68,6 +70,26 @@ def no_choices(handler: Any, body: Any) -> bool:
     return send(handler, {"choices": []})
 
 
+def error_in_200(handler: Any, body: Any) -> bool:
+    return send(handler, {"error": {"message": "The model is overloaded", "code": 503}})
+
+
+def plain_error_in_200(handler: Any, body: Any) -> bool:
+    return send(handler, {"error": "The model is asleep"})
+
+
+def header_drip(handler: Any, body: Any) -> bool:
+    """Header after header: no single read is late, and the answer never begins."""
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-A: ")
+    with suppress(OSError):
+        for _ in range(60):
+            handler.wfile.write(b"a")
+            handler.wfile.flush()
+            time.sleep(0.05)
+    handler.close_connection = True
+    return True
+
+
 def opened(stub: Stub, **options: Any) -> Any:
     return open_model(f"server:{stub.url}#parrot", 0, {"timeout": 0.5, "in_flight": 4, "wait_initial": 0.01, **options})
 
@@ -79,8 +101,21 @@ def some(count: int = 3, **fields: Any) -> dict[str, Generate]:
 
 @pytest.mark.parametrize(
     "fault",
-    [status(429, Retry_After="0.05"), status(500), status(503), status(529), cut, slow, drip, not_json, no_choices],
-    ids=["429", "500", "503", "529", "cut", "slow", "drip", "not-json", "no-choices"],
+    [
+        status(429, Retry_After="0.05"),
+        status(500),
+        status(503),
+        status(529),
+        cut,
+        slow,
+        drip,
+        header_drip,
+        not_json,
+        no_choices,
+        error_in_200,
+        plain_error_in_200,
+    ],
+    ids=["429", "500", "503", "529", "cut", "slow", "drip", "header-drip", "not-json", "no-choices", "error-in-200", "plain-error-in-200"],
 )
 def test_what_passes_is_tried_again(stub: Start, fault: Reply) -> None:
     server = stub(fault, fault)
@@ -95,9 +130,9 @@ def test_retry_after_is_waited_for_in_seconds_and_until_a_date(stub: Start) -> N
     started = time.monotonic()
     assert dict(backend.answer(some(1)))
     assert time.monotonic() - started > 0.6
-    assert wire._retry_after(formatdate(time.time() + 30, usegmt=True)) == pytest.approx(30, abs=2)
-    assert wire._retry_after("soon") is None
-    assert wire._retry_after("-5") == 0
+    assert refusals.seconds(formatdate(time.time() + 30, usegmt=True)) == pytest.approx(30, abs=2)
+    assert refusals.seconds("soon") is None
+    assert refusals.seconds("-5") == 0
 
 
 def test_a_server_that_asks_for_an_hour_is_not_waited_for(stub: Start) -> None:
@@ -113,20 +148,65 @@ def test_what_does_not_pass_is_said(stub: Start, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ModelError, match="on fire"):
         dict(backend.answer(some(1)))
     server.always = no_choices
-    with pytest.raises(ModelError, match="without any choices"):
+    with pytest.raises(ModelError, match=r"without any choices.*asked 3 times"):
+        dict(backend.answer(some(1)))
+    server.always = error_in_200
+    with pytest.raises(ModelError, match="The model is overloaded"):
+        dict(backend.answer(some(1)))
+    server.always = plain_error_in_200
+    with pytest.raises(ModelError, match="The model is asleep"):
         dict(backend.answer(some(1)))
     server.always = status(400, "temperature not supported")
     with pytest.raises(ModelError, match="temperature not supported"):
         dict(backend.answer(some(1)))
 
 
-def test_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "ATTEMPTS", 2)
+def test_a_drip_of_headers_ends_with_the_time_and_breaks_off_nobody_else(stub: Start) -> None:
+    server = stub(header_drip)
+    server.always = lambda handler, body: bool(time.sleep(0.3))
+    backend = opened(server)
+    sent, started = len(server.asked()), time.monotonic()
+    assert len(dict(backend.answer(some(4)))) == 4
+    assert time.monotonic() - started < 2
+    assert len(server.asked()) - sent == 5
+
+
+def test_empty_answers_are_asked_for_again_later_and_later(stub: Start) -> None:
+    server = stub(*[no_choices] * 3)
+    backend = opened(server, wait_initial=0.2)
+    started = time.monotonic()
+    assert dict(backend.answer(some(1)))
+    assert time.monotonic() - started > 0.2 + 0.4 + 0.8
+
+
+def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with pytest.raises(ModelError, match="no connection"):
-        open_model(f"server:http://127.0.0.1:{port}/v1#parrot", 0, {"wait_initial": 0.01})
+        return int(free.getsockname()[1])
+
+
+def test_no_server_is_soon_said() -> None:
+    started = time.monotonic()
+    with pytest.raises(ModelError, match=r"no connection.*asked 3 times"):
+        open_model(f"server:http://127.0.0.1:{free_port()}/v1#parrot")
+    assert time.monotonic() - started < 5
+
+
+def test_a_server_that_goes_away_in_the_middle_is_waited_for(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "ATTEMPTS", 5)
+    backend = opened(stub())
+    backend.wire.base = f"http://127.0.0.1:{free_port()}/v1"
+    with pytest.raises(ModelError, match=r"no connection.*asked 5 times"):
+        dict(backend.answer(some(1)))
+
+
+def test_long_waiting_is_told_once_for_all(stub: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(wire, "QUIET", 0.5)
+    server = stub(*[status(429, "slow down", Retry_After="0.6")] * 4)
+    dict(opened(server).answer(some(4)))
+    assert [one.getMessage() for one in caplog.records if one.name == "stereometer"] == [
+        f"{server.url}: status 429 (slow down). It is asked again."
+    ]
 
 
 @pytest.mark.parametrize(
@@ -160,6 +240,46 @@ def test_an_unknown_model_names_the_known_ones(stub: Start) -> None:
         opened(server)
 
 
+def test_the_servers_own_reason_is_told_where_nothing_is_answered(stub: Start) -> None:
+    server = stub()
+    server.always = server.scoring = status(400, "the engine is of version 3")
+    with pytest.raises(ModelError, match=r"completions \(the engine is of version 3\) nor chat \(the engine is of version 3\)"):
+        opened(server)
+
+
+def test_a_model_that_renamed_the_limit_is_asked_by_its_new_name(stub: Start) -> None:
+    def renamed(handler: Any, body: Any) -> bool:
+        if "messages" not in body:
+            return send(handler, {"error": {"message": "This is a chat model."}}, 404)
+        return "max_tokens" in body and send(handler, {"error": {"message": "Use 'max_completion_tokens' instead."}}, 400)
+
+    server = stub()
+    server.always = server.scoring = renamed
+    backend = opened(server)
+    (answer,) = dict(backend.answer(some(1, max_tokens=5))).values()
+    assert answer.text == " yes"
+    assert server.seen[-1][1]["max_completion_tokens"] == 5
+
+
+def test_completions_without_log_probabilities_are_enough_for_text(stub: Start) -> None:
+    def plain(handler: Any, body: Any) -> bool:
+        if "messages" in body:
+            return send(handler, {"error": "no"}, 404)
+        return "logprobs" in body and send(handler, {"error": {"message": "logprobs is not supported"}}, 400)
+
+    server = stub()
+    server.always = server.scoring = plain
+    backend = opened(server)
+    assert backend.found.likelihood == "none"
+    assert [one.text for one in dict(backend.answer(some(1))).values()] == [" yes"]
+
+
+def test_the_probe_asks_for_no_temperature_that_a_model_might_refuse(stub: Start) -> None:
+    server = stub()
+    opened(server)
+    assert not any("temperature" in body for _, body, _ in server.seen if body.get("max_tokens") == 3)
+
+
 def _lost(handler: Any) -> None:
     handler.rfile.read(int(handler.headers["Content-Length"]))
     send(handler, {"error": {"message": "no such model"}}, 404)
@@ -170,7 +290,7 @@ def _lost(handler: Any) -> None:
 
 def test_the_key_is_sent_and_never_shown(stub: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(0)
-    monkeypatch.setenv(wire.KEY_VARIABLE, "sesame-1234")
+    monkeypatch.setenv(keys.KEY_VARIABLE, "sesame-1234")
     monkeypatch.setattr(wire, "ATTEMPTS", 2)
     server = stub()
     backend = opened(server)
@@ -200,7 +320,7 @@ KEY = "sesame/1234-and-some-more-of-it"
 )
 @pytest.mark.parametrize("escaped", [False, True])
 def test_no_half_of_the_key_is_shown(stub: Start, monkeypatch: pytest.MonkeyPatch, said_: tuple[int, Any], escaped: bool) -> None:
-    monkeypatch.setenv(wire.KEY_VARIABLE, KEY)
+    monkeypatch.setenv(keys.KEY_VARIABLE, KEY)
     monkeypatch.setattr(wire, "ATTEMPTS", 2)
     server = stub()
     backend = opened(server)
@@ -214,7 +334,7 @@ def test_no_half_of_the_key_is_shown(stub: Start, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_key_is_taken_without_the_line_break_after_it(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(wire.KEY_VARIABLE, " sesame-1234\n")
+    monkeypatch.setenv(keys.KEY_VARIABLE, " sesame-1234\n")
     server = stub()
     opened(server)
     assert {headers["Authorization"] for _, _, headers in server.seen} == {"Bearer sesame-1234"}
@@ -222,8 +342,8 @@ def test_a_key_is_taken_without_the_line_break_after_it(stub: Start, monkeypatch
 
 @pytest.mark.parametrize("key", ["sesame\n1234", "sesame\u20ac1234", "sesame\x7f1234", "sesam\u00e9"])
 def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(wire.KEY_VARIABLE, key)
-    with pytest.raises(UsageError, match=wire.KEY_VARIABLE) as error:
+    monkeypatch.setenv(keys.KEY_VARIABLE, key)
+    with pytest.raises(UsageError, match=keys.KEY_VARIABLE) as error:
         open_model("server:http://127.0.0.1:1/v1#m")
     assert "sesam" not in str(error.value)
 
@@ -235,22 +355,40 @@ def test_a_request_that_cannot_be_written_is_sent_once_and_not_shown(stub: Start
         tries.append(1)
         raise httpx2.LocalProtocolError("Illegal header value b'Bearer sesame'")
 
-    monkeypatch.setattr(backend.wire._client, "stream", illegal)
+    monkeypatch.setattr(httpx2.Client, "stream", illegal)
     with pytest.raises(ModelError, match="cannot be written as HTTP") as error:
         backend.wire.get("/models")
     assert len(tries) == 1
     assert "sesame" not in str(error.value)
 
 
+@pytest.mark.parametrize("key", ["none", KEY])
+def test_an_answer_is_kept_without_the_key(stub: Start, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    monkeypatch.setenv(keys.KEY_VARIABLE, key)
+    server = stub(lambda handler, body: send(handler, said(body, f" none {handler.headers['Authorization']}")))
+    (answer,) = dict(opened(server).answer(some(1))).values()
+    assert answer.text == (" none Bearer none" if key == "none" else " none Bearer (key)")
+
+
+@pytest.mark.parametrize("piece", [KEY[:8], KEY[5:17], KEY[-12:]])
+def test_a_piece_of_the_key_is_not_shown(stub: Start, monkeypatch: pytest.MonkeyPatch, piece: str) -> None:
+    monkeypatch.setenv(keys.KEY_VARIABLE, KEY)
+    server = stub()
+    backend = opened(server)
+    server.always = status(400, f"key {piece}... is wrong")
+    with pytest.raises(ModelError, match=r"key \(key\)\.\.\. is wrong"):
+        dict(backend.answer(some(1)))
+
+
 def test_openais_key_goes_to_nobody_else(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(wire.KEY_VARIABLE, raising=False)
-    monkeypatch.setenv(wire.OPENAI_VARIABLE, "not-for-you")
+    monkeypatch.delenv(keys.KEY_VARIABLE, raising=False)
+    monkeypatch.setenv(keys.OPENAI_VARIABLE, "not-for-you")
     server = stub()
     opened(server)
     assert all("Authorization" not in headers for _, _, headers in server.seen)
 
 
-# --------------------------------------------------------------------------- cache, budget, capabilities
+# ----------------------------------------------------------------------------------- cache, capabilities
 
 
 @pytest.mark.parametrize("chat", [False, True])
@@ -279,31 +417,6 @@ def test_every_answer_is_kept_when_it_arrives_and_the_run_goes_on(stub: Start, m
     assert tally.from_cache == 5
 
 
-def test_a_budget_of_tokens_stops_cleanly_and_a_larger_one_goes_on(stub: Start) -> None:
-    server = stub()
-    requests = some(20, max_tokens=8)
-    with Cache() as cache:
-        with pytest.raises(BudgetSpent, match=r"larger --budget") as spent:
-            answered(requests, opened(server, budget="100", in_flight=2), cache, Tally())
-        assert spent.value.exit_code == 6
-        sent = len(server.asked()) - 1
-        assert 0 < sent < 20
-        assert sent * 12 <= 100  # ten read and two written each, as the server says
-        tally = Tally()
-        assert len(answered(requests, opened(server, budget="10k"), cache, tally)) == 20
-    assert tally.from_cache == sent
-
-
-def test_a_budget_of_money_needs_a_price(stub: Start) -> None:
-    with pytest.raises(UsageError, match="needs a price"):
-        opened(stub(), budget="$1")
-    with pytest.raises(BudgetSpent, match=r"\$0.0001"):
-        dict(opened(stub(), budget="$0.0001", price="1/2").answer(some(20)))
-    for wrong in ("much", "0", "-5", "$1k"):
-        with pytest.raises(UsageError, match="not understood"):
-            opened(stub(), budget=wrong, price="1/2")
-
-
 def test_no_more_in_flight_than_asked_and_as_many(stub: Start) -> None:
     server = stub()
     server.always = lambda handler, body: bool(time.sleep(0.05))
@@ -324,6 +437,19 @@ def test_a_prompt_that_is_too_long_is_an_answer(stub: Start) -> None:
         (400, "This model's maximum context length is 4096 tokens. However, you requested 5000", True),
         (400, "the request exceeds the available context size, try increasing it", True),
         (422, "input is longer than the context window", True),
+        (422, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens", True),
+        (422, "Input validation error: `inputs` must have less than 1024 tokens. Given: 2000", True),
+        (400, "the model is loaded with context length of only 4096 tokens, which is not enough", True),
+        (400, "The decoder prompt (length 3000) is longer than the maximum model length of 2048.", True),
+        (400, "prompt is too long: 210000 tokens > 200000 maximum", True),
+        (400, "The input token count (40000) exceeds the maximum number of tokens allowed (32768).", True),
+        (400, "Prompt contains 40000 tokens, too large for model with 32768 maximum context length", True),
+        (400, "Input is too long for requested model.", True),
+        (400, "Prompt length 5000 is greater than max_seq_len 4096", True),
+        (422, "`max_new_tokens` must be <= 512. Given: 1000", False),
+        (400, "max_tokens is too large: 9000. This model supports at most 4096 completion tokens", False),
+        (400, "the stop string is too long", False),
+        (429, "The input token count per minute exceeds the maximum of your quota", False),
         (500, '{"error": {"type": "exceed_context_size_error"}}', True),
         (500, "maximum context length exceeded", False),
         (500, "context deadline exceeded", False),
@@ -333,7 +459,7 @@ def test_a_prompt_that_is_too_long_is_an_answer(stub: Start) -> None:
     ],
 )
 def test_only_what_names_the_window_is_too_long(code: int, text: str, too_long: bool) -> None:
-    assert wire._means_too_long(code, text) is too_long
+    assert refusals.means_too_long(code, text) is too_long
 
 
 def test_a_time_out_behind_the_server_is_tried_again_and_not_kept(stub: Start) -> None:
@@ -356,6 +482,13 @@ def test_half_a_surrogate_pair_is_replaced_and_can_be_stored(stub: Start, fields
     (answer,) = dict(opened(server).answer(some(1))).values()
     assert answer.text == "a\ufffd"
     write_json(tmp_path / "answer.json", answer.text)
+
+
+def test_the_parts_of_a_message_are_joined(stub: Start) -> None:
+    parts = [{"type": "text", "text": "No"}, {"type": "image"}, {"type": "text", "text": "."}]
+    server = stub(lambda handler, body: send(handler, {"choices": [{"message": {"content": parts}}]}))
+    request = Generate(messages=(("user", "Well?"),))
+    assert dict(opened(server).answer({request.key: request}))[request.key].text == "No."
 
 
 def test_a_whole_surrogate_pair_is_one_character(stub: Start) -> None:
@@ -435,6 +568,36 @@ def test_a_split_text_is_an_answer_with_its_reason_and_ends_no_run(stub: Start) 
     server.scoring = scored
     request = WholeText("A\u20ac")
     assert dict(backend.answer({request.key: request}))[request.key].end == "a character is split over tokens"
+
+
+@pytest.mark.parametrize("value", ["-Infinity", "NaN", "null"])
+def test_a_scored_token_without_a_number_skips_its_item(stub: Start, value: str) -> None:
+    tokens = '["The", " cat", " sat"]'
+    server = stub()
+    backend = opened(server)
+    backend.found = replace(backend.found, likelihood="echo")
+    content = f'{{"choices": [{{"logprobs": {{"tokens": {tokens}, "token_logprobs": [null, {value}, -1.0]}}}}]}}'.encode()
+    server.scoring = lambda handler, body: send(handler, content)
+    whole, end = WholeText("The cat sat"), Continuation("The cat", "sat")
+    found = dict(backend.answer({one.key: one for one in (whole, end)}))
+    assert found[whole.key] == Answer((), end="the server gives a token no log-probability")
+    assert list(found[end.key].column("logprob")) == [-1.0]
+
+
+def test_a_text_of_one_token_has_nothing_to_score() -> None:
+    from stereometer.backends.server import _row
+
+    assert _row([("Hello", None)], "Hello", 0) == Answer((), end="no token to score")
+    assert _row([("Hello", math.nan)], "Hello", 0) == Answer((), end="the server gives a token no log-probability")
+
+
+def test_numbers_above_zero_and_no_numbers_at_all_are_no_likelihoods() -> None:
+    from stereometer.backends.probe import _tokens
+    from stereometer.backends.server import _row
+
+    assert _tokens(["The", " cat"], [None, 0.5]) is None
+    with pytest.raises(ModelError, match="no longer gives"):
+        _row(_tokens(["The", " cat"], [None, None]), "The cat", 0)
 
 
 def test_only_a_first_token_may_be_missing() -> None:

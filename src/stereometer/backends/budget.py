@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from threading import Lock
+from threading import Condition
+from typing import Any
 
-from stereometer.errors import UsageError
+from stereometer.errors import BudgetSpent, UsageError
 
 CHARACTERS_A_TOKEN = 3
 """A careful guess: English has four."""
 
 
+Size = tuple[int, int]
+"""Tokens read and written."""
+
+
 def guessed(text: str) -> int:
     return len(text) // CHARACTERS_A_TOKEN + 8
+
+
+def size_of(body: Mapping[str, Any]) -> Size:
+    """What a question may cost, before it is sent."""
+    texts = [body.get("prompt", ""), *(message["content"] for message in body.get("messages", ()))]
+    return guessed("".join(texts)), int(body.get("max_tokens", body.get("max_completion_tokens", 0)))
+
+
+def used_by(answer: Any, size: Size) -> Size:
+    """What the server says it read and wrote; our guess where it says nothing."""
+    usage = answer.get("usage") if isinstance(answer, dict) else None
+    told = usage if isinstance(usage, dict) else {}
+    read, written = told.get("prompt_tokens"), told.get("completion_tokens", 0)
+    return (int(read), int(written)) if isinstance(read, int) and isinstance(written, int) else size
 
 
 @dataclass
@@ -26,25 +46,46 @@ class Budget:
     """Of one token read and one written."""
     spent: list[int] = field(default_factory=lambda: [0, 0])
     reserved: list[int] = field(default_factory=lambda: [0, 0])
-    _lock: Lock = field(default_factory=Lock, repr=False)
+    short: int = 0
+    """Tokens by which a guess was below what the server then counted, at most."""
+    _settled: Condition = field(default_factory=Condition, repr=False)
 
-    def reserve(self, read: int, written: int) -> bool:
-        """Whether a request of this size still fits, whatever is under way; if so, its place is kept."""
-        with self._lock:
-            after = [self.spent[at] + self.reserved[at] + size for at, size in enumerate((read, written))]
-            if self.tokens is not None and sum(after) > self.tokens:
-                return False
-            if self.money is not None and self._cost(after) > self.money:
-                return False
-            self.reserved[0] += read
-            self.reserved[1] += written
-            return True
+    def paid(self, body: Mapping[str, Any], ask: Callable[[], Any]) -> Any:
+        """What comes of asking, once there is room for it; it is counted as the server counts it."""
+        size = size_of(body)
+        place = self._reserve(size)
+        used = (0, 0)
+        try:
+            answer = ask()
+            used = used_by(answer, size)
+            return answer
+        finally:
+            self._settle(size, place, used)
 
-    def settle(self, reserved: tuple[int, int], used: tuple[int, int]) -> None:
-        with self._lock:
+    def _reserve(self, size: Size) -> Size:
+        """Keeps a place for a request; while others are under way it waits for what they leave."""
+        with self._settled:
+            while not self._fits(place := (size[0] + self.short, size[1])):
+                if not any(self.reserved):
+                    raise BudgetSpent(
+                        f"The budget of {self} does not hold the next request. Nothing more was sent. Answers so far are kept; the same command with a larger --budget goes on."
+                    )
+                self._settled.wait()
             for at in (0, 1):
-                self.reserved[at] -= reserved[at]
+                self.reserved[at] += place[at]
+            return place
+
+    def _fits(self, size: Size) -> bool:
+        after = [self.spent[at] + self.reserved[at] + size[at] for at in (0, 1)]
+        return (self.tokens is None or sum(after) <= self.tokens) and (self.money is None or self._cost(after) <= self.money)
+
+    def _settle(self, size: Size, place: Size, used: Size) -> None:
+        with self._settled:
+            for at in (0, 1):
+                self.reserved[at] -= place[at]
                 self.spent[at] += used[at]
+            self.short = max(self.short, used[0] - size[0])
+            self._settled.notify_all()
 
     def _cost(self, sizes: list[int]) -> float:
         return sum(size * price for size, price in zip(sizes, self.price, strict=True))

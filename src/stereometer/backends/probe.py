@@ -13,15 +13,16 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
-from stereometer.backends.wire import NotThere, TooLong, Wire
+from stereometer.backends.refusals import NoChoices, NotThere, Refused, TooLong
+from stereometer.backends.wire import Wire, choice
 from stereometer.errors import ModelError
-from stereometer.types import digest_of
+from stereometer.types import TOO_LONG, digest_of
 
 SENTENCE = "The cat sat on the mat and looked out of the window."
 SHUFFLED = "window the sat of mat and on cat out looked The the."
 QUESTION = "The capital of France is"
-EMPTY_TRIES = 3
-"""How often an answer without a choice is asked for."""
+LIMITS = ("max_tokens", "max_completion_tokens")
+"""What the length of an answer in a conversation is called: by most servers, and by those that renamed it."""
 LASTING = ("id", "owned_by", "root", "parent", "max_model_len", "meta")
 """Fields of a list of models that are the same at every asking; `created` is often the time of the question."""
 LONGEST_TOKEN = 20
@@ -30,7 +31,7 @@ PART = re.compile(r"\ufffd|<0x[0-9A-Fa-f]{2}>|bytes:\s?(?:\\x[0-9A-Fa-f]{2})+")
 """How servers write a token that is a part of a character."""
 
 Tokens = list[tuple[str, float | None]]
-"""A prompt's tokens with their log-probabilities; None for one that has nothing before it."""
+"""A prompt's tokens with their log-probabilities; None for one that has nothing before it or is left out, NaN for one that is impossible."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,11 @@ class Found:
     top_k: bool
     """Whether written tokens come with the likeliest others."""
     likelihoods: tuple[float, ...] = ()
-    """Of a known sentence, to 1e-3, where prompts are scored: another model behind the same name has others."""
+    """Of a known sentence, where prompts are scored: another model behind the same name has others."""
     listed: str = ""
     """A digest of what the server's list of models says of this one."""
+    limit: str = LIMITS[0]
+    """What the length of an answer in a conversation is called."""
 
     def __str__(self) -> str:
         ways = [name for name, has in (("completions", self.completions), ("chat", self.chat)) if has]
@@ -58,14 +61,15 @@ class Found:
 
 
 def probe(wire: Wire, model: str) -> Found:
-    """Asks six short questions at most, and for the list of models."""
-    written = _try(lambda: _completion(wire, model, QUESTION, max_tokens=3, temperature=0, logprobs=2))
-    talked = _try(lambda: _chat(wire, model))
-    if written is None and talked is None:
-        raise ModelError(_nothing(wire, model))
+    """Asks eight short questions at most, and for the list of models."""
+    plain = {"model": model, "prompt": QUESTION, "max_tokens": 3}
+    written, unwritten = _try(*(partial(chosen, wire, "/completions", plain | more) for more in ({"logprobs": 2}, {})))
+    limit, untold = _try(*(partial(_chat, wire, model, name) for name in LIMITS))
+    if written is None and limit is None:
+        raise ModelError(_nothing(wire, model, unwritten, untold))
     way, scored = _way(wire, model) if written is not None else ("none", [])
     values = tuple(round(value, 3) + 0.0 for _, value in scored if value is not None)
-    return Found(written is not None, talked is not None, way, _has_top(written), values, _listed(wire, model))
+    return Found(written is not None, limit is not None, way, _has_top(written), values, _listed(wire, model), limit or LIMITS[0])
 
 
 def _way(wire: Wire, model: str) -> tuple[str, Tokens]:
@@ -95,55 +99,43 @@ def _listed(wire: Wire, model: str) -> str:
     return digest_of(lasting)[:16] if lasting else ""
 
 
-def _nothing(wire: Wire, model: str) -> str:
+def _nothing(wire: Wire, model: str, unwritten: str, untold: str) -> str:
     names = [str(one.get("id")) for one in _models(wire)]
-    known = f"It has {', '.join(names[:8])}" if names else "It names none"
-    return f"{wire.base} answers neither completions nor chat for the model '{model}'. {known}. Check the name after # and the path of the address."
-
-
-def _try(ask: Callable[[], Any]) -> Any:
-    """What came of it; None where there is no such endpoint or it does not take the question."""
-    try:
-        return ask()
-    except (NotThere, TooLong):
-        return None
-    except ModelError as error:
-        if "(400)" in str(error) or "(422)" in str(error) or "(405)" in str(error) or "(501)" in str(error):
-            return None
-        raise
-
-
-def _completion(wire: Wire, model: str, prompt: str, **options: Any) -> Mapping[str, Any]:
-    return chosen(wire, "/completions", {"model": model, "prompt": prompt, **options})[0]
-
-
-def _chat(wire: Wire, model: str) -> Mapping[str, Any] | None:
-    body = {"model": model, "messages": [{"role": "user", "content": "Say yes."}], "max_tokens": 3, "temperature": 0}
-    message = chosen(wire, "/chat/completions", body)[0].get("message")
-    return message if isinstance(message, dict) else None
-
-
-class NoChoices(ModelError):
-    """The server answers, and its answers hold nothing."""
-
-
-def chosen(wire: Wire, path: str, body: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any]:
-    """The first choice of an answer and the whole answer; one without choices is no answer, and is asked for again."""
-    for _ in range(EMPTY_TRIES):
-        whole = wire.post(path, body)
-        found = choice(whole)
-        if found is not None:
-            return found, whole
-    raise NoChoices(
-        f"{wire.base} answers without any choices. It does not keep to the protocol, or is overloaded. Try again; answers so far are kept."
+    known = f"It has {', '.join(names[:8])}" if names else "It names no models"
+    return (
+        f"{wire.base} answers neither completions ({unwritten}) nor chat ({untold}) for the model '{model}'. {known}. "
+        "Check the name after # and the path of the address."
     )
 
 
-def choice(answer: Any) -> Mapping[str, Any] | None:
-    """The first choice of an answer, if it has one."""
-    choices = answer.get("choices") if isinstance(answer, dict) else None
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return first if isinstance(first, dict) else None
+def _try(*ways: Callable[[], Any]) -> tuple[Any, str]:
+    """What came of the first way of asking that the server takes; where it takes none, None and its own reasons."""
+    reasons: list[str] = []
+    for ask in ways:
+        try:
+            return ask(), ""
+        except TooLong:
+            reasons.append(TOO_LONG)
+        except Refused as error:
+            reasons.append(error.said)
+            if isinstance(error, NotThere):
+                break
+    return None, "; ".join(dict.fromkeys(reasons))
+
+
+def _chat(wire: Wire, model: str, limit: str) -> str:
+    """The name of the limit, where a conversation with it is answered by a message."""
+    found = chosen(wire, "/chat/completions", {"model": model, "messages": [{"role": "user", "content": "Say yes."}], limit: 3})
+    if not isinstance(found.get("message"), dict):
+        raise Refused(f"{wire.base} answers a conversation without a message.", "an answer without a message")
+    return limit
+
+
+def chosen(wire: Wire, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The first choice of an answer."""
+    found = choice(wire.post(path, body))
+    assert found is not None, "an answer without one is asked for again"
+    return found
 
 
 def _has_top(written: Mapping[str, Any] | None) -> bool:
@@ -178,7 +170,7 @@ def by_prompt_logprobs(wire: Wire, model: str, text: str) -> Tokens | None:
 def _looked_up(wire: Wire, body: Mapping[str, Any], name: str) -> Any:
     """A field of the first choice; a server may give no choice where it has nothing to write."""
     try:
-        return chosen(wire, "/completions", body)[0].get(name)
+        return chosen(wire, "/completions", body).get(name)
     except NoChoices:
         return None
 
@@ -186,21 +178,34 @@ def _looked_up(wire: Wire, body: Mapping[str, Any], name: str) -> Any:
 def _tokens(tokens: Any, values: Any) -> Tokens | None:
     if not isinstance(tokens, list) or not isinstance(values, list) or len(tokens) != len(values):
         return None
-    numbers = [None if value is None else float(value) if isinstance(value, int | float) else math.nan for value in values]
-    if any(number is not None and not (math.isfinite(number) and number <= 1e-6) for number in numbers):
+    if not all(value is None or (isinstance(value, int | float) and not value > 1e-6) for value in values):
         return None
-    return [(str(token), number) for token, number in zip(tokens, numbers, strict=True)]
+    return [(str(token), _number(value)) for token, value in zip(tokens, values, strict=True)]
+
+
+def _number(value: float | None) -> float | None:
+    return value if value is None else float(value) if math.isfinite(value) else math.nan
+
+
+def unnumbered(place: int, value: float | None) -> bool:
+    """Whether a token has no number though it should: only the first may have nothing before it."""
+    return place > 0 if value is None else math.isnan(value)
 
 
 SCORING: Mapping[str, Callable[[Wire, str, str], Tokens | None]] = {"echo": by_echo, "prompt_logprobs": by_prompt_logprobs}
 
 
 def covers(found: Tokens | None, text: str) -> bool:
-    """Whether the tokens are those of the text, each with its number: all of it but a first token that has nothing before it."""
-    if not found or all(value is None for _, value in found) or any(value is None for _, value in found[1:]):
+    """Whether the tokens are those of the text, each with its number."""
+    return spells(found, text) and not any(unnumbered(place, value) for place, (_, value) in enumerate(found or []))
+
+
+def spells(found: Tokens | None, text: str) -> bool:
+    """Whether the tokens are those of the text, and not all without a number: all of it but a first token that has nothing before it."""
+    if not found or (len(found) > 1 and all(value is None for _, value in found)):
         return False
     whole, joined = text.strip(), "".join(token for token, _ in found).strip()
-    rest = "".join(token for token, value in found if value is not None).strip()
+    rest = "".join(token for token, _ in (found[1:] if found[0][1] is None else found)).strip()
     return joined == whole or (bool(rest) and whole.endswith(rest) and _one_token(whole[: len(whole) - len(rest)]))
 
 
@@ -222,7 +227,7 @@ def splits(found: Tokens | None, text: str) -> bool:
 
 def _scored(wire: Wire, model: str, way: str) -> Tokens | None:
     """A known sentence, if it comes back token by token, likelier than its words shuffled."""
-    sentence, shuffled = (_try(partial(SCORING[way], wire, model, text)) for text in (SENTENCE, SHUFFLED))
+    sentence, shuffled = (_try(partial(SCORING[way], wire, model, text))[0] for text in (SENTENCE, SHUFFLED))
     if not covers(sentence, SENTENCE) or not covers(shuffled, SHUFFLED):
         return None
     return sentence if _mean(sentence) > _mean(shuffled) else None

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import Any
 
-from stereometer.backends.budget import Budget, budget_of, guessed
-from stereometer.backends.probe import SCORING, Found, Tokens, chosen, covers, probe, splits
-from stereometer.backends.wire import Closed, TooLong, Wire, shown
+from stereometer.backends.budget import budget_of
+from stereometer.backends.probe import SCORING, Found, Tokens, chosen, probe, spells, splits, unnumbered
+from stereometer.backends.refusals import TooLong
+from stereometer.backends.wire import Closed, Wire, shown
 from stereometer.errors import BudgetSpent, ModelError, UsageError
 from stereometer.types import (
     BOUNDARY,
@@ -32,9 +34,17 @@ VERSION = "2"
 
 SPLIT = "a character is split over tokens"
 """Why a text is not scored: where its tokens begin cannot be told."""
+UNNUMBERED = "the server gives a token no log-probability"
+"""Why a text is not scored: it is impossible to the model, or the number is missing."""
 
 
-def open_server(spec: str, options: Mapping[str, Any] | None = None) -> Server:
+Remember = Callable[[str, tuple[float, ...]], tuple[float, ...]]
+"""Given a server and the likelihoods of a known sentence, gives those that the same model is known by."""
+
+
+def open_server(
+    spec: str, options: Mapping[str, Any] | None = None, remember: Remember = lambda server, likelihoods: likelihoods
+) -> Server:
     """`URL#model`, with how patiently and at what cost it is asked."""
     url, sign, model = spec.rpartition("#")
     if not sign or not url or not model:
@@ -43,8 +53,8 @@ def open_server(spec: str, options: Mapping[str, Any] | None = None) -> Server:
         )
     asked = dict(options or {})
     budget = budget_of(asked.get("budget"), asked.get("price"))
-    wire = Wire(url, float(asked.get("timeout", 60.0)), int(asked.get("in_flight", 8)), float(asked.get("wait_initial", 0.5)))
-    return Server(wire, model, budget)
+    wire = Wire(url, float(asked.get("timeout", 60.0)), int(asked.get("in_flight", 8)), float(asked.get("wait_initial", 0.5)), budget)
+    return Server(wire, model, remember)
 
 
 class Server:
@@ -55,13 +65,21 @@ class Server:
     costly = True
     """A dry run asks it nothing."""
 
-    def __init__(self, wire: Wire, model: str, budget: Budget | None = None) -> None:
-        self.wire, self.model, self.budget = wire, model, budget or Budget()
-        self.found: Found = probe(wire, model)
+    def __init__(self, wire: Wire, model: str, remember: Remember) -> None:
+        self.wire, self.model = wire, model
+        self.found: Found = self._known(probe(wire, model), remember)
+        wire.acquainted = True
         scored = {WholeText.kind, Continuation.kind} if self.found.likelihood != "none" else set()
         self.supports = frozenset({Generate.kind, *scored})
         self.chat_template = "the server's own" if self.found.chat else ""
         self.card = self._card()
+
+    def _known(self, found: Found, remember: Remember) -> Found:
+        """The finding, with the likelihoods that the model was first known by: the cache goes by them."""
+        if not found.likelihoods:
+            return found
+        server = digest_of([self.wire.base, self.model, replace(found, likelihoods=()).as_json()])
+        return replace(found, likelihoods=remember(server, found.likelihoods))
 
     def _card(self) -> ModelCard:
         notes = [f"Served by {self.wire.base}: {self.found}."]
@@ -84,20 +102,14 @@ class Server:
             while True:
                 while failed is None and len(running) < self.wire.in_flight and (following := next(waiting, None)) is not None:
                     key, request = following
-                    size = _size(request)
-                    if not self.budget.reserve(*size):
-                        failed = BudgetSpent(
-                            f"The budget of {self.budget} does not hold the next request. Nothing more was sent. Answers so far are kept; the same command with a larger --budget goes on."
-                        )
-                        break
-                    running[pool.submit(self._settled, request, size)] = key
+                    running[pool.submit(self._answer, request)] = key
                 if not running:
                     break
                 for done in wait(running, return_when=FIRST_COMPLETED).done:
                     key = running.pop(done)
                     try:
                         answer = done.result()
-                    except (ModelError, Closed) as error:
+                    except (BudgetSpent, ModelError, Closed) as error:
                         failed = failed or error
                         continue
                     yield key, answer
@@ -109,36 +121,20 @@ class Server:
         if failed is not None:
             raise failed
 
-    def _settled(self, request: Request, size: tuple[int, int]) -> Answer:
-        used = (0, 0)
-        try:
-            answer, used = self._answer(request)
-            return answer
-        finally:
-            self.budget.settle(size, used)
-
-    def _answer(self, request: Request) -> tuple[Answer, tuple[int, int]]:
+    def _answer(self, request: Request) -> Answer:
         try:
             if isinstance(request, Generate):
-                return self._written(request)
+                return self._text(chosen(self.wire, *self._body(request)))
             text, start = (
                 request.joined if isinstance(request, Continuation) else (request.text, 0) if isinstance(request, WholeText) else ("", 0)
             )
-            return _row(SCORING[self.found.likelihood](self.wire, self.model, text), text, start), (guessed(text), 1)
+            return _row(SCORING[self.found.likelihood](self.wire, self.model, text), text, start)
         except TooLong:
-            return (Answer((), "", TOO_LONG) if isinstance(request, Generate) else Answer((), end=TOO_LONG)), (0, 0)
-
-    # ------------------------------------------------------------------------------------------ writing
-
-    def _written(self, request: Generate) -> tuple[Answer, tuple[int, int]]:
-        path, body = self._body(request)
-        found, whole = chosen(self.wire, path, body)
-        return _text(found), _used(whole, request)
+            return Answer((), "", TOO_LONG) if isinstance(request, Generate) else Answer((), end=TOO_LONG)
 
     def _body(self, request: Generate) -> tuple[str, dict[str, Any]]:
         common: dict[str, Any] = {
             "model": self.model,
-            "max_tokens": request.max_tokens,
             "temperature": request.temperature,
             "top_p": 1,
             "seed": int(request.key[:7], 16),
@@ -146,44 +142,29 @@ class Server:
         if request.stop:
             common["stop"] = list(request.stop)
         if not request.messages and self.found.completions:
-            return "/completions", {**common, "prompt": request.prompt}
+            return "/completions", {**common, "prompt": request.prompt, "max_tokens": request.max_tokens}
         if not self.found.chat:
             raise ModelError(f"{self.model} at {self.wire.base} holds no conversation. It only continues text. Ask without --chat.")
         turns = request.messages or (("user", request.prompt),)
-        return "/chat/completions", {**common, "messages": [{"role": role, "content": content} for role, content in turns]}
+        messages = [{"role": role, "content": content} for role, content in turns]
+        return "/chat/completions", {**common, "messages": messages, self.found.limit: request.max_tokens}
+
+    def _text(self, found: Mapping[str, Any]) -> Answer:
+        message = found.get("message")
+        inner: Mapping[str, Any] = message if isinstance(message, dict) else found
+        text, refusal = inner.get("content", inner.get("text")), inner.get("refusal")
+        reason = str(found.get("finish_reason") or "stop")
+        kept = self.wire.for_keeping(_writable(refusal or text))
+        if refusal or reason == "content_filter":
+            return Answer((), kept, FILTERED)
+        return Answer((), kept, "length" if reason == "length" else "stop")
 
 
-def _text(found: Mapping[str, Any]) -> Answer:
-    message = found.get("message")
-    inner: Mapping[str, Any] = message if isinstance(message, dict) else found
-    text, refusal = inner.get("content", inner.get("text")), inner.get("refusal")
-    reason = str(found.get("finish_reason") or "stop")
-    if refusal or reason == "content_filter":
-        return Answer((), _writable(refusal or text), FILTERED)
-    return Answer((), _writable(text), "length" if reason == "length" else "stop")
-
-
-def _writable(text: Any) -> str:
-    """Half a surrogate pair can come in JSON, and never be written to a file."""
-    return re.sub("[\ud800-\udfff]", "\ufffd", str(text or ""))
-
-
-def _size(request: Request) -> tuple[int, int]:
-    match request:
-        case Generate(prompt, messages):
-            return guessed(prompt + "".join(content for _, content in messages)), request.max_tokens
-        case Continuation(context, text):
-            return guessed(context + text), 1
-        case WholeText(text):
-            return guessed(text), 1
-    return 0, 0
-
-
-def _used(whole: Any, request: Generate) -> tuple[int, int]:
-    """What the server says it read and wrote; our guess where it says nothing."""
-    usage = whole.get("usage") if isinstance(whole, dict) else None
-    read, written = (usage.get(name) if isinstance(usage, dict) else None for name in ("prompt_tokens", "completion_tokens"))
-    return (int(read), int(written)) if isinstance(read, int) and isinstance(written, int) else _size(request)
+def _writable(content: Any) -> str:
+    """A text, or the texts of its parts; half a surrogate pair can come in JSON, and never be written to a file."""
+    parts = content if isinstance(content, list) else [content]
+    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    return re.sub("[\ud800-\udfff]", "\ufffd", "".join(str(text or "") for text in texts))
 
 
 # ------------------------------------------------------------------------------------------- scoring
@@ -191,7 +172,7 @@ def _used(whole: Any, request: Generate) -> tuple[int, int]:
 
 def _row(found: Tokens | None, text: str, start: int) -> Answer:
     """The log-probabilities of the tokens from `start` on; a token belongs where its first character that is no space stands."""
-    if not covers(found, text):
+    if not spells(found, text):
         if splits(found, text):
             return Answer((), end=SPLIT)
         raise ModelError(
@@ -199,10 +180,12 @@ def _row(found: Tokens | None, text: str, start: int) -> Answer:
         )
     assert found is not None
     row, at = array("d"), len(text.rstrip()) - len("".join(token for token, _ in found).rstrip())
-    for token, value in found:
+    for place, (token, value) in enumerate(found):
         first = at + len(token) - len(token.lstrip())
         if first < start < at + len(token) and text[start : at + len(token)].strip():
             return Answer((), end=BOUNDARY)
+        if first >= start and unnumbered(place, value):
+            return Answer((), end=UNNUMBERED)
         if first >= start and value is not None:
             row.append(value)
         at += len(token)

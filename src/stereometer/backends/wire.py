@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import random
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
-from threading import Event
+from threading import Event, Timer
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 from weakref import finalize
@@ -21,32 +20,25 @@ from weakref import finalize
 import httpx2
 import stamina
 
+from stereometer.backends.budget import Budget
+from stereometer.backends.keys import KEY_VARIABLE, key_for, masked, masked_answer
+from stereometer.backends.refusals import Empty, NoChoices, Passing, Unreached, message, one_line, refusal, status_of
 from stereometer.errors import ModelError, UsageError
 
-KEY_VARIABLE = "STEREOMETER_SERVER_KEY"
-OPENAI_VARIABLE, OPENAI_HOST = "OPENAI_API_KEY", "api.openai.com"
+LOG = logging.getLogger("stereometer")
 ATTEMPTS = 8
+FIRST_ATTEMPTS = 3
+"""At the first contact, where nobody listens or nothing is answered: that rarely passes."""
 PATIENCE = 300.0
 """Seconds for all attempts at one request together."""
-LONGEST_WAIT = 120.0
-"""A server that asks for more than this is not waited for."""
+QUIET = 5.0
+"""Seconds of asking again before a word is said about it, and between one word and the next."""
 LARGEST = 16 * 1024 * 1024
 """Bytes of an answer."""
-RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+LARGEST_ERROR = 10_000
+"""Characters of an error that are read."""
 
 logging.getLogger("stamina").addHandler(logging.NullHandler())  # retries are our business: without a handler each would be printed
-
-
-class TooLong(Exception):
-    """The prompt does not fit into the model's window."""
-
-
-class Passing(Exception):
-    """A failure that may not come again; `wait` is what the server asked for."""
-
-    def __init__(self, reason: str, wait: float | None = None) -> None:
-        super().__init__(reason)
-        self.wait = wait
 
 
 class Closed(Exception):
@@ -55,60 +47,82 @@ class Closed(Exception):
 
 @dataclass
 class Wire:
-    """Posts JSON to one server."""
+    """Posts JSON to one server, within a budget."""
 
     base: str
     timeout: float = 60.0
     in_flight: int = 8
     wait_initial: float = 0.5
+    budget: Budget = field(default_factory=Budget)
     closing: Event = field(default_factory=Event)
+    acquainted: bool = False
+    """Whether the server has been probed."""
 
     def __post_init__(self) -> None:
         self.base = _checked(self.base)
-        self._key = _key_for(self.base)
-        limits = httpx2.Limits(max_connections=self.in_flight + 1, max_keepalive_connections=self.in_flight + 1)
-        self._client = httpx2.Client(timeout=self.timeout, limits=limits, headers=self._headers(), follow_redirects=False)
-        finalize(self, self._client.close)
-
-    def _headers(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        self._key = key_for(self.base)
+        self._trusted = httpx2.create_ssl_context()
+        self._clients: list[httpx2.Client] = []
+        self._idle: list[httpx2.Client] = []
+        self._told = -QUIET
+        finalize(self, _close, self._clients)
 
     def close(self) -> None:
         self.closing.set()
-        self._client.close()
+        _close(self._clients)
 
     def get(self, path: str) -> Any:
         return self._asked("GET", path, None)
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        return self._asked("POST", path, body)
+        """An answer that has a choice."""
+        return self.budget.paid(body, lambda: self._asked("POST", path, body))
+
+    def for_keeping(self, text: str) -> str:
+        """A text of an answer, without the key where the server put it there."""
+        return masked_answer(text, self._key)
+
+    # --------------------------------------------------------------------------------------- patience
 
     def _asked(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
         """The parsed answer; passing failures are tried again, later each time, with jitter, or when the server says."""
+        tries = _Tries(self)
         try:
             for attempt in stamina.retry_context(
-                on=_again, attempts=ATTEMPTS, timeout=PATIENCE, wait_initial=self.wait_initial, wait_max=30.0, wait_jitter=self.wait_initial
+                on=tries, attempts=ATTEMPTS, timeout=PATIENCE, wait_initial=self.wait_initial, wait_max=30.0, wait_jitter=self.wait_initial
             ):
                 with attempt:
                     if self.closing.is_set():
                         raise Closed
-                    return self._once(method, path, body)
+                    answer = self._once(method, path, body)
+                    if method == "POST" and choice(answer) is None:
+                        raise Empty(f"no choices in {one_line(self._without_key(str(answer)))}")
+                    return answer
+        except Empty as error:
+            raise NoChoices(
+                f"{self.base} answers without any choices: {error}. It was asked {tries}; it does not keep to the protocol, or is overloaded. "
+                "Try again; answers so far are kept."
+            ) from None
         except Passing as error:
             raise ModelError(
-                f"{self.base} did not answer: {error}. It was asked {ATTEMPTS} times or for {PATIENCE:.0f} s. "
-                "Check that it runs; answers so far are kept, and the same command goes on."
+                f"{self.base} did not answer: {error}. It was asked {tries}. Check that it runs; answers so far are kept, and the same command goes on."
             ) from None
         raise AssertionError("an attempt returns or raises")
 
+    def tell(self, reason: Exception) -> None:
+        """Says why it takes long; however many requests wait, one speaks for all."""
+        if time.monotonic() - self._told >= QUIET:
+            self._told = time.monotonic()
+            LOG.warning("%s: %s. It is asked again.", self.base, reason)
+
+    # ------------------------------------------------------------------------------------ one request
+
     def _once(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
-        until = time.monotonic() + self.timeout
         try:
-            with self._client.stream(method, f"{self.base}{path}", json=body) as response:
+            with self._client() as client, client.stream(method, f"{self.base}{path}", json=body) as response:
                 content = bytearray()
                 for part in response.iter_bytes():
                     content += part
-                    if time.monotonic() > until:
-                        raise Passing(f"no whole answer within {self.timeout:g} s")
                     if len(content) > LARGEST:
                         raise ModelError(f"{self.base} answered with more than {LARGEST} bytes. No answer is that long. Check the address.")
         except httpx2.LocalProtocolError:  # its text may hold the headers
@@ -120,83 +134,95 @@ class Wire:
                 f"'{self.base}' is not the address of a server: {self._short(error)}. It is http or https. Check it."
             ) from None
         except httpx2.ConnectError as error:
-            raise Passing(f"no connection ({self._short(error)})") from None
+            raise Unreached(f"no connection ({self._short(error)})") from None
         except httpx2.TimeoutException:
             raise Passing(f"no answer within {self.timeout:g} s") from None
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             raise Passing(f"the connection broke ({self._short(error)})") from None
         return self._read(response, bytes(content))
 
+    @contextmanager
+    def _client(self) -> Iterator[httpx2.Client]:
+        """A client for one request, closed under it when the time is up: a time-out of each read alone never ends a drip."""
+        client = self._free_client()
+        late = Timer(self.timeout, client.close)
+        late.daemon = True
+        late.start()
+        try:
+            yield client
+        except Exception:
+            if client.is_closed:
+                raise (Closed() if self.closing.is_set() else Passing(f"no whole answer within {self.timeout:g} s")) from None
+            raise
+        finally:
+            late.cancel()
+            (self._clients.remove if client.is_closed else self._idle.append)(client)
+
+    def _free_client(self) -> httpx2.Client:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._new_client()
+
+    def _new_client(self) -> httpx2.Client:
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        client = httpx2.Client(timeout=self.timeout, headers=headers, follow_redirects=False, verify=self._trusted)
+        self._clients.append(client)
+        return client
+
     def _read(self, response: httpx2.Response, content: bytes) -> Any:
         text = content.decode("utf-8", "replace")
         if response.status_code != 200:
-            self._refused(response, text)
+            raise self._refusal(response, response.status_code, text)
         try:
-            return json.loads(text)
+            answer = json.loads(text)
         except (json.JSONDecodeError, RecursionError):
             raise Passing(f"an answer that is not JSON: {self._without_key(text)[:80]!r}") from None
+        code = status_of(answer)
+        if code is not None:
+            raise self._refusal(response, code, text)
+        return answer
 
-    def _refused(self, response: httpx2.Response, text: str) -> None:
-        code, said = response.status_code, _one_line(self._without_key(_message(text)))
-        if code in (401, 403):
-            raise ModelError(
-                f"{self.base} refused the request ({code}). The key is missing, wrong or not for this model. Set {KEY_VARIABLE} to the right one."
-            )
-        if _means_too_long(code, text):
-            raise TooLong
-        if code == 404:
-            raise NotThere(f"{self.base} has no such model or endpoint ({said}). The name after # or the path is wrong. Check both.")
-        if code == 429 and "insufficient_quota" in text:
-            raise ModelError(
-                f"{self.base} says that the quota is spent ({said}). Nothing more is answered until it is raised. Answers so far are kept."
-            )
-        if code in RETRIED:
-            wait = _retry_after(response.headers.get("retry-after"))
-            if wait is not None and wait > LONGEST_WAIT:
-                raise ModelError(
-                    f"{self.base} asks to wait {wait:.0f} s ({code}). That is longer than we wait. Answers so far are kept; run the same command later."
-                )
-            raise Passing(f"status {code} ({said})", wait)
-        raise ModelError(
-            f"{self.base} refused the request ({code}): {said}. It does not take what was asked. Check the model and the options."
-        )
+    def _refusal(self, response: httpx2.Response, code: int, text: str) -> Exception:
+        said = one_line(self._without_key(message(text)))
+        return refusal(self.base, code, text, said, response.headers.get("retry-after"))
 
     def _without_key(self, text: str) -> str:
-        """A server may repeat what it was sent, as it is or escaped. Called on a whole text: half a key would not be found."""
-        for form in _forms(self._key):
-            text = text.replace(form, "(key)")
-        return text
+        return masked(text[:LARGEST_ERROR], self._key)
 
     def _short(self, error: Exception) -> str:
         return (self._without_key(str(error)).strip().splitlines() or [type(error).__name__])[0][:120]
 
 
-class NotThere(ModelError):
-    """The server has no such model or endpoint."""
+class _Tries:
+    """Counts the attempts at one question, and decides after each that failed whether there is another."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire, self.began, self.count = wire, time.monotonic(), 0
+
+    def __call__(self, error: Exception) -> bool | float:
+        self.count += 1
+        hopeless = not self.wire.acquainted and isinstance(error, Unreached | Empty) and self.count >= FIRST_ATTEMPTS
+        if not isinstance(error, Passing) or hopeless:
+            return False
+        if time.monotonic() - self.began + (error.wait or 0.0) > QUIET:
+            self.wire.tell(error)
+        return True if error.wait is None else error.wait * random.uniform(1.0, 1.1)
+
+    def __str__(self) -> str:
+        return f"{self.count} times in {time.monotonic() - self.began:.0f} s"
 
 
-def _again(error: Exception) -> bool | float:
-    if not isinstance(error, Passing):
-        return False
-    return True if error.wait is None else error.wait * random.uniform(1.0, 1.1)
+def choice(answer: Any) -> Mapping[str, Any] | None:
+    """The first choice of an answer, if it has one."""
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, dict) else None
 
 
-def _key_for(base: str) -> str:
-    """Ours for any server; OpenAI's own only for OpenAI."""
-    for name in (KEY_VARIABLE, *([OPENAI_VARIABLE] if urlsplit(base).hostname == OPENAI_HOST else [])):
-        key = os.environ.get(name, "").strip()
-        if not (key.isascii() and key.isprintable()):
-            raise UsageError(f"{name} is no key. It holds a line break or a character that no header can carry. Copy the key again.")
-        if key:
-            return key
-    return ""
-
-
-def _forms(key: str) -> list[str]:
-    """A key and how JSON and Python write it, the longest first."""
-    quoted = json.dumps(key)[1:-1]
-    found = {key, quoted, quoted.replace("/", "\\/"), repr(key)[1:-1]} - {""}
-    return sorted(found, key=len, reverse=True)
+def _close(clients: list[httpx2.Client]) -> None:
+    for client in list(clients):
+        client.close()
 
 
 def shown(address: str) -> str:
@@ -227,41 +253,3 @@ def _parts(base: str) -> SplitResult:
 
 def _no_address(base: str) -> str:
     return f"{shown(base)} is not the address of a server. It is http or https, then # and the model. For instance server:http://127.0.0.1:8080/v1#name."
-
-
-def _retry_after(text: str | None) -> float | None:
-    """Seconds, or until a date."""
-    if not text:
-        return None
-    try:
-        return max(0.0, float(text))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except (TypeError, ValueError):
-        return None
-
-
-def _message(text: str) -> str:
-    """What an error says, in the layouts that servers use."""
-    try:
-        found = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
-        return text
-    inner = found.get("error", found) if isinstance(found, dict) else found
-    said = inner.get("message", inner) if isinstance(inner, dict) else inner
-    return str(said)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())[:200]
-
-
-def _means_too_long(code: int, text: str) -> bool:
-    """Kept for good, so only what names the window counts: Go calls a time-out `context deadline exceeded`, often with status 500."""
-    plain = text.lower()
-    named = "context_length_exceeded" in plain or "exceed_context_size" in plain
-    window = any(words in plain for words in ("context length", "context window", "context size"))
-    told = window and "deadline" not in plain and any(word in plain for word in ("exceed", "maximum", "too long", "longer"))
-    return code in (400, 413, 422, 500) and (named or (told and code != 500))

@@ -114,8 +114,13 @@ def ask(
     if dry_run:
         print_plans([dry(job) for job in jobs], json)
         return
-    finished = list(api.execute_all(jobs, out, cache, watch))
-    (tell if "comment" in found.shapes else tell_choices)(finished, json)
+    show = tell if "comment" in found.shapes else tell_choices
+    finished: list[Any] = []
+    try:
+        finished.extend(api.execute_all(jobs, out, cache, watch))
+    finally:
+        if finished:  # what is finished is shown, whatever ends the rest
+            show(finished, json)
 
 
 def tell_choices(finished: Sequence[Any], json: bool) -> None:
