@@ -31,4 +31,4 @@ def remembered(server: str, likelihoods: Sequence[float], cache: Cache) -> tuple
 
 def alike(first: Sequence[float], second: Sequence[float]) -> bool:
     """Whether they are of as many tokens, none farther apart than the tolerance."""
-    return len(first) == len(second) and all(abs(one - other) <= TOLERANCE for one, other in zip(first, second, strict=True))
+    return len(first) == len(second) and not any(abs(one - other) > TOLERANCE for one, other in zip(first, second, strict=True))

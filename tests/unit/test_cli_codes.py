@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import stereometer
+from stereometer import api
+from stereometer.errors import BudgetSpent
 from tests.unit.commands import PROGRAM, assert_refused, call, shell
 from tests.unit.little import little_stereoset, pairs_file
 
@@ -176,3 +178,18 @@ def test_a_closed_standard_output_is_no_traceback(tmp_path: Path) -> None:
     os.close(writer)
     assert found.returncode == 0
     assert found.stderr == ""
+
+
+def test_6_what_was_finished_before_the_budget_was_spent_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    execute, calls = api.execute, iter(range(9))
+
+    def spending(*given: object) -> api.Finished:
+        if next(calls):
+            raise BudgetSpent("The budget is spent.")
+        return execute(*given)
+
+    monkeypatch.setattr(api, "execute", spending)
+    ran = call("run", "starter", "-m", "fake", "--out", tmp_path / "out", "--json", *QUICK)
+    assert ran.code == 6
+    assert [result["measure"] for result in ran.json["results"]] == ["cat-pseudo-likelihood@1"]
+    assert "Stored in" in ran.err

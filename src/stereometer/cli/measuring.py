@@ -108,17 +108,25 @@ def run_command(
     if dry_run:
         print_plans([dry(job) for job in jobs], asked.json)
         return
-    finished = list(api.execute_all(jobs, asked.out, cache, watch))
+    finished: list[api.Finished] = []
+    try:
+        finished.extend(api.execute_all(jobs, asked.out, cache, watch))
+    finally:
+        if finished:  # what is finished is shown, whatever ends the rest
+            _show(finished, asked.json, len(models) > 1)
+    check([one.result for one in finished], wanted)
+
+
+def _show(finished: Sequence[api.Finished], json: bool, side_by_side: bool) -> None:
     results = [one.result for one in finished]
-    if asked.json:
+    if json:
         print_json({"schema": "runs@1", "results": [result.as_json() for result in results]})
-    elif len(models) > 1:
+    elif side_by_side:
         print_summary(results)
     else:
         print_results(results)
     for one in finished:
         say(f"Stored in {one.folder}" + (f" ({one.result.measure})" if len(finished) > 1 else ""))
-    check(results, wanted)
 
 
 SAMPLE_REQUESTS = 64
