@@ -173,7 +173,7 @@ def test_what_is_no_answer_is_not_read_as_one(text: str) -> None:
     [
         ("Rude? No.", "not-rude"), ("Rude? Yes.", "rude"), ("Rude: No", "not-rude"), ("Rude - no", "not-rude"), ("**Rude**: yes", "rude"),
         ("Rude = false", "not-rude"), ("not rude: yes", "not-rude"), ("not rude: no", None), ("rude?", "rude"), ("Yes/No Answer: no", "not-rude"),
-        ("No this is fine", "not-rude"), ("No it's not", "not-rude"), ("_No_", "not-rude"), ("__Yes__", "rude"), ("not_rude", "not-rude"),
+        ("No this is fine", "not-rude"), (" no\n\nWhat is the", "not-rude"), ("No it's not", "not-rude"), ("_No_", "not-rude"), ("__Yes__", "rude"), ("not_rude", "not-rude"),
     ],
 )  # fmt: skip
 def test_a_label_with_its_answer_is_read_as_both(text: str, label: str | None) -> None:

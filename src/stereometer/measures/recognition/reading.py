@@ -78,7 +78,7 @@ NOT_SAID = (
 
 
 GAP = r"[\s\"'*]*"
-NO = r"no(?!\s+(?!(?:it|its|this|that|these|those|the|they|there|i|he|she|we|you|because|since|as|and|but|not)\b)\w)"
+NO = r"no(?![^\S\n]+(?!(?:it|its|this|that|these|those|the|they|there|i|he|she|we|you|because|since|as|and|but|not)\b)\w)"
 """`no` as an answer: `no opinion` and `no way to tell` are none."""
 
 
