@@ -191,6 +191,22 @@ def test_two_groups_need_words_enough_for_a_spread(tmp_path: Path) -> None:
     assert ("man vs teenager", "powerless - powerful") not in found
 
 
+def test_the_only_two_groups_are_a_pair_whatever_their_domains(tmp_path: Path) -> None:
+    choice = Choice(groups=("woman", "teenager"), text=told_text.write(tmp_path))
+    found = chosen_benchmark(choice).items("sentence-pairs")
+    assert {(item.slices["group"], item.slices["domain"]) for item in found} == {("woman vs teenager", "gender/sexuality + age")}
+
+
+@pytest.mark.parametrize("groups", ["woman", "woman,teenager,blind"])
+def test_without_two_groups_to_compare_nothing_is_run(tmp_path: Path, groups: str) -> None:
+    file = told_text.write(tmp_path)
+    said = call(
+        "run", "abc", "--model", "fake", "--groups", groups, "--text", file, "--measure", "ceat-two-group", "--out", tmp_path / "out"
+    )
+    assert_refused(said, 2, "ceat-two-group needs running text, and two groups of one domain")
+    assert not (tmp_path / "out").exists()
+
+
 def test_two_words_have_no_spread_worth_dividing_by(tmp_path: Path) -> None:
     text = " ".join(f"A {word} lamp {n} was on." for word in ("cold", "warm") for n in range(30)) + " ".join(
         f" Women saw {n}." for n in range(30)
@@ -222,7 +238,7 @@ def test_bad_input(tmp_path: Path) -> None:
     lines = tmp_path / "lines.jsonl"
     lines.write_text('{"text": "Fine."}\n{"body": "x"}\n')
     assert_refused(call("run", "abc", "--model", "fake", "--text", lines), 4, "line 2 has no text")
-    assert_refused(call("run", "abc", "--model", "fake", "--measure", "ceat"), 2, "abc has no items of shape 'sentences'", "--text FILE")
+    assert_refused(call("run", "abc", "--model", "fake", "--measure", "ceat"), 2, "ceat needs running text", "--text FILE")
     with pytest.raises(ModelError, match="random cannot answer ceat"):
         SINGLE(Random(), "sound")
 
