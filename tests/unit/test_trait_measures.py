@@ -28,6 +28,7 @@ from stereometer.measures.trait_association import (
     released_distance,
 )
 from stereometer.measures.trait_metrics import NEITHER, ONE_TEMPLATE, summarize
+from stereometer.measures.unknown_words import UNKNOWN_WORD
 from stereometer.runner import distinct, planned, scored
 from stereometer.stats.means import t_interval
 from stereometer.types import Encoding, Score, Settings, Skip
@@ -126,6 +127,25 @@ def test_a_prior_whose_group_cannot_be_masked_is_skipped(monkeypatch: pytest.Mon
     monkeypatch.setattr(Fake, "encode", without_person)
     (plan,) = planned(ITEMS[:1], ILPS(backend, "sound"))
     assert scored(plan, ILPS(backend, "sound"), {}).skipped == "no token of the group to mask"
+
+
+class Ignorant(Fake):
+    """Knows letters and marks of ASCII; whatever else stands in a word makes it token 1."""
+
+    def encode(self, text: str, second: str | None = None) -> Encoding:
+        found = super().encode(text, second)
+        ids = tuple(one if text[slice(*place)].isascii() else 1 for one, place in zip(found.ids, found.offsets, strict=True))
+        return Encoding(ids, found.offsets, found.words)
+
+
+@pytest.mark.parametrize("binder", [ILPS, ILPS_STAR, SET, CAUSAL_ILPS, CAUSAL_SET])
+def test_words_that_the_tokenizer_does_not_know_are_skipped_with_the_reason(binder: Any, tmp_path: Any) -> None:
+    (tmp_path / "groups.csv").write_text("name,domain,singular,plural,article\nu,d,🦄,🦄,a\nw,d,woman,women,a\n")
+    (tmp_path / "traits.csv").write_text("name,dimension,left,right\nodd,x,🐉,warm\nplain,x,cold,warm\n")
+    choice = Choice(groups=(str(tmp_path / "groups.csv"),), traits=tmp_path / "traits.csv", templates=("that",))
+    plans = list(planned(chosen_benchmark(choice).items("trait"), binder(Ignorant(), "sound")))
+    assert [plan.skipped for plan in plans] == [UNKNOWN_WORD] * 3 + [None]
+    assert all(plan.skipped is None for plan in planned(chosen_benchmark(choice).items("trait"), binder(Fake(), "sound")))
 
 
 def pieces(*distances: float) -> list[dict[str, float]]:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from stereometer.measures.spans import tokens_in
+from stereometer.measures.unknown_words import check_known, unknown_token
 from stereometer.types import HIDDEN, Encode, Encoding, MaskedBlank, NextTokens, Skip
 
 POLES = ("left", "right")
@@ -89,6 +90,7 @@ class Reader:
 
     def __init__(self, encode: Encode, causal: bool, hidden_prior: bool, synonyms: bool) -> None:
         self.encode, self.causal, self.hidden_prior, self.synonyms = encode, causal, hidden_prior, synonyms
+        self.unknown = unknown_token(encode)
         self._remembered = lru_cache(REMEMBERED)(self._read_anew)
 
     def group(self, item: TraitItem) -> Reading:
@@ -110,6 +112,7 @@ class Reader:
 
     def _steps(self, sentence: Sentence, hide_group: bool) -> list[tuple[_Asked, int]]:
         encoding = self.encode(sentence.text)
+        check_known(encoding, [sentence.trait] if hide_group else [sentence.group, sentence.trait], self.unknown)
         trait = tokens_in(sentence.text, encoding, [sentence.trait])
         if not trait or trait != list(range(trait[0], trait[-1] + 1)):
             raise Skip("no token to score")
