@@ -17,8 +17,11 @@ from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
 from stereometer.benchmarks.abc.sentences import POOL, Concordance, sentences
 from stereometer.errors import ModelError
 from stereometer.measures.embedding_association import DRAWS, FEW_SENTENCES, FEW_WORDS, NO_POLE, SINGLE, TWO_GROUP, ceat
+from stereometer.measures.trait_metrics import NEITHER
+from stereometer.report import write_report
 from stereometer.runner import distinct, planned, scored
 from stereometer.stats.effects import random_effects, within_variance
+from stereometer.types import Score, Settings
 from tests.conftest import released
 from tests.unit import told_text
 from tests.unit.commands import assert_refused, call
@@ -229,6 +232,37 @@ def test_run_and_its_estimates(tmp_path: Path) -> None:
     assert all(one["interval"] == f"middle of {DRAWS} draws of sentences" and one["p_adjusted"] >= one["p"] for one in known)
     assert result["estimates"][0]["skipped"] == {NO_POLE: 28, FEW_SENTENCES: 16}
     assert call(*command, "--out", tmp_path / "again", "--json").json["results"][0]["estimates"] == result["estimates"]
+
+
+def test_a_small_p_with_an_interval_around_0_is_not_beyond_noise() -> None:
+    """However often the same sentences are drawn, they stay the same sentences."""
+    slices = {"group": "g", "domain": "d", "trait": "cold - warm", "dimension": "x", "template": "sentences"}
+    spreads = {"cold - warm": (-0.4, 0.9), "poor - wealthy": (0.1, 0.9)}
+    scores = [
+        Score(trait, slices | {"trait": trait}, {"effect": 0.3}, derived={"p": 2e-212, "low": low, "high": high})
+        for trait, (low, high) in spreads.items()
+    ]
+    found = SINGLE(Fake(), "sound").summarize(scores, Settings())
+    assert {one.slice["trait"]: one.verdict for one in found if "trait" in one.slice} == {
+        "cold - warm": NEITHER,
+        "poor - wealthy": "towards wealthy",
+    }
+    assert all(one.p == 2e-212 for one in found if "trait" in one.slice)
+
+
+@pytest.mark.parametrize("measure", ["ceat", "ceat-two-group"])
+def test_what_is_said_of_sentences_does_not_speak_of_templates(tmp_path: Path, measure: str) -> None:
+    run = ("run", "abc", "--model", "fake", "--groups", "man,woman", "--text", told_text.write(tmp_path), "--measure", measure)
+    said = call(*run, "--coverage", 0, "--out", tmp_path / "out")
+    words = " ".join(said.out.split())
+    assert "over templates" not in words
+    assert "nobody in particular" not in words
+    assert "the middle of draws of sentences, 95%" in words
+    assert "say nothing of other sentences" in words
+    page = write_report([tmp_path / "out"], tmp_path / "report.html").read_text()
+    assert "over templates" not in page
+    assert "nobody in particular" not in page
+    assert "middle of draws of sentences" in page
 
 
 def test_bad_input(tmp_path: Path) -> None:

@@ -303,6 +303,11 @@ def test_runs_and_shows(tmp_path: Any) -> None:
     assert one.json["results"][0]["variant"] == "printed"
 
 
+def test_why_a_value_is_missing_is_said(tmp_path: Any) -> None:
+    said = call("run", "abc", "--model", "fake", "--groups", "woman", "--templates", "the,that", "--out", tmp_path / "run")
+    assert "none: needs two groups (1 of 20 values)." in said.out
+
+
 def test_profiles_are_not_compared_as_preferences(tmp_path: Any) -> None:
     for name in ("one", "two"):
         call("run", "abc", "--model", "fake", "--groups", "age", "--templates", "singular", "--out", tmp_path / name)

@@ -202,7 +202,8 @@ def chosen_benchmark(choice: Choice) -> Benchmark:
     found = grid(choice)
     met = crossed(found, choice.rules) if choice.pairs else ()
     joined = f", {len(met)} ordered pairs of them" if met else ""
-    note = f"{len(found.groups)} groups{joined}, {len(found.traits)} traits{'' if choice.synonyms else ' without synonyms'}, {len(found.templates)} templates, chosen from the packaged ones or the user's own."
+    read = f"{len(found.templates)} templates" + ("" if choice.text is None else f" (ceat: the sentences of {choice.text.name} instead)")
+    note = f"{len(found.groups)} groups{joined}, {len(found.traits)} traits{'' if choice.synonyms else ' without synonyms'}, {read}, chosen from the packaged ones or the user's own."
     found = replace(found, groups=(*found.groups, *met))
     files = ", ".join(str(one) for one in (_file(choice.groups), choice.traits, _file(choice.templates), choice.text) if one)
     shapes, measures = dict(found.shapes), SOURCE.measures

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from stereometer.benchmarks.abc.items import Grid
 
 POOL = 1000
+TOLD = "sentences"
+"""Stands where a template's name does: scores of sentences are of no template."""
 LONGEST = 64
 """Words of a sentence; longer ones are mostly lists."""
 END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9])")
@@ -134,7 +136,7 @@ class Told:
             "domain": self.domain,
             "trait": self.trait.name,
             "dimension": self.trait.dimension,
-            "template": "sentences",
+            "template": TOLD,
         }
 
     @cached_property
