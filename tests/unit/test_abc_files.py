@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stereometer.benchmarks.abc.groups import Group, Rules, pair, pairs, read_groups, read_rules
-from stereometer.benchmarks.abc.items import Choice, Grid, chosen_benchmark, data_file, packaged
+from stereometer.benchmarks.abc.items import Choice, Grid, chosen_benchmark, crossed, data_file, packaged
 from stereometer.benchmarks.abc.items import grid as grid_of
 from stereometer.benchmarks.abc.templates import Template, read_templates
 from stereometer.benchmarks.abc.traits import POLES, read_traits
-from stereometer.errors import DataError, UnknownName
+from stereometer.errors import DataError, UnknownName, UsageError
+from tests.unit.commands import assert_refused, call
 
 
 def grid(groups: tuple[str, ...] = (), templates: tuple[str, ...] = ()) -> Grid:
@@ -179,8 +180,36 @@ def test_every_rule_bars_something() -> None:
 def test_a_rule_about_nobody_known(tmp_path: Path) -> None:
     file = tmp_path / "rules.csv"
     file.write_text("one,other\nman,womann\n")
-    with pytest.raises(DataError, match="line 2: 'womann' is neither a group nor a domain"):
+    with pytest.raises(DataError, match=r"line 2: 'womann' is neither a group nor a domain\. Did you mean woman"):
         read_rules(file, DEFAULT.groups)
+    file.write_text("one,other\n")
+    with pytest.raises(DataError, match="has no rules"):
+        read_rules(file, DEFAULT.groups)
+
+
+def test_ones_own_rules_stand_beside_those_of_the_package(tmp_path: Path) -> None:
+    file = tmp_path / "rules.csv"
+    file.write_text("one,other\nmen,Black people\nnationality,age\n")
+    met = {one.parts for one in crossed(grid(groups=("man", "woman", "Black", "White")), file)}
+    assert ("woman", "man") not in met
+    assert ("Black", "man") not in met
+    assert ("Black", "woman") in met
+
+
+def test_groups_go_by_all_their_names() -> None:
+    found = grid(groups=("Women", "asian people", "working-class", "AGE")).groups
+    assert [group.name for group in found] == ["woman", "Asian", "working class", "teenager", "elderly"]
+
+
+@pytest.mark.parametrize("given", [("own.csv", "woman"), ("woman", "own.csv"), ("own.csv", "other.csv")])
+def test_a_table_and_names_are_not_mixed(given: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError, match=r"own\.csv is a table"):
+        grid(groups=given)
+
+
+def test_an_empty_option_is_not_everything() -> None:
+    assert_refused(call("run", "abc", "--model", "fake", "--groups", ""), 2, "groups or templates is empty")
+    assert_refused(call("intersect", "--model", "fake", "--templates", " , "), 2, "groups or templates is empty")
 
 
 @pytest.mark.parametrize(("first", "article"), [("Ukrainian", "a"), ("LGBT", "an"), ("HIV-positive", "an"), ("Asian", "an"), ("cis", "a")])

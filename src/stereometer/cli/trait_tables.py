@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from stereometer.benchmarks.abc.rows import counted
 from stereometer.measures.trait_metrics import NEITHER
 from stereometer.measures.trait_words import NOT_MORE, words_for
 from stereometer.types import Estimate, Result
@@ -83,7 +84,3 @@ def _absent(result: Result) -> list[str]:
     shown = [f"none: {why} ({count} of {counted(len(result.estimates), 'value')})." for why, count in reasons.most_common(SHOWN)]
     left = reasons.total() - sum(count for _, count in reasons.most_common(SHOWN))
     return [*shown, *([f"{counted(left, 'more value')} without a score: result.json says why for each."] if left else [])]
-
-
-def counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
