@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from math import log, log1p
 from statistics import median
 from typing import Any
@@ -10,9 +11,10 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+from stereometer.api import job_for
 from stereometer.backends.fake import Fake
 from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
-from stereometer.errors import UsageError
+from stereometer.errors import ModelError, UsageError
 from stereometer.measures.trait_association import (
     ALREADY_TOP,
     CAUSAL_ILPS,
@@ -31,7 +33,7 @@ from stereometer.measures.trait_metrics import NEITHER, ONE_TEMPLATE, summarize
 from stereometer.measures.unknown_words import UNKNOWN_WORD
 from stereometer.runner import distinct, planned, scored
 from stereometer.stats.means import t_interval
-from stereometer.types import Encoding, Score, Settings, Skip
+from stereometer.types import TOO_LONG, Encoding, Score, Settings, Skip
 from tests.unit.commands import assert_refused, call
 
 ITEMS = chosen_benchmark(Choice(groups=("woman", "Asian"), templates=("that", "should", "trait-first"))).items("trait")
@@ -280,6 +282,44 @@ def test_a_trait_longer_than_the_window_is_skipped_with_the_reason(tmp_path: Any
     measure = SET(Narrow(), "sound")
     (plan,) = planned(benchmark.items("trait"), measure)
     assert plan.skipped == "longer than the model's window"
+
+
+def test_an_adjective_that_fits_nowhere_is_refused_and_one_that_fits_somewhere_is_not(tmp_path: Any) -> None:
+    class Narrow(Fake):
+        def encode(self, text: str, second: str | None = None) -> Any:
+            if len(text.split()) > 5:
+                raise Skip(TOO_LONG)
+            return super().encode(text, second)
+
+    file = tmp_path / "traits.csv"
+    for words, fits in (("rather warm", True), ("very very very warm", False)):
+        file.write_text(f"name,dimension,left,right\nlong,own,cold,{words}\n")
+        benchmark = chosen_benchmark(Choice(groups=("woman", "Asian"), traits=file, templates=("that", "i-think")))
+        with nullcontext() if fits else pytest.raises(ModelError, match="'very very very warm' is longer than the model's window"):
+            job_for(benchmark, "trait", ["set"], Narrow(), Settings(), None)
+
+
+def test_templates_that_do_not_apply_are_named_and_not_counted(tmp_path: Any) -> None:
+    run = (
+        "run",
+        "abc",
+        "--model",
+        "fake",
+        "--groups",
+        "age",
+        "--measure",
+        "causal-set",
+        "--out",
+        tmp_path / "run",
+        "--json",
+        "--templates",
+    )
+    (result,) = call(*run, "that,trait-first,more").json["results"]
+    assert all(one["why"] is None for one in result["estimates"])
+    assert {(one["n"], one["asked"]) for one in result["estimates"] if "trait" in one["slice"]} == {(1, 1)}
+    assert any(note.startswith("Templates that do not end with the trait") and "trait-first, more." in note for note in result["notes"])
+    assert_refused(call(*run[:-4], "--out", tmp_path / "none", "--templates", "trait-first,more"), 2, "no template ends with the trait")
+    assert not (tmp_path / "none").exists()
 
 
 def test_a_baseline_without_answers_is_refused() -> None:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from stereometer.measures.spans import tokens_in
 from stereometer.measures.unknown_words import check_known, unknown_token
-from stereometer.types import HIDDEN, Encode, Encoding, MaskedBlank, NextTokens, Skip
+from stereometer.types import HIDDEN, Encode, Encoding, MaskedBlank, NextTokens, Skip, Slice
 
 POLES = ("left", "right")
 REMEMBERED = 1024
@@ -55,6 +55,9 @@ class Frame(Hashable, Protocol):
 
 
 class TraitItem(Protocol):
+    @property
+    def slices(self) -> Slice: ...
+
     @property
     def frame(self) -> Frame: ...
 
@@ -100,10 +103,13 @@ class Reader:
         """The same with one mask for the group, or of a person."""
         return self._remembered(item.frame.about_nobody(), item.vocabulary, self.hidden_prior)
 
+    def words(self, vocabulary: Vocabulary) -> tuple[str, ...]:
+        """The adjectives that are asked."""
+        return vocabulary.everything if self.synonyms else vocabulary.heads
+
     def _read_anew(self, frame: Frame, vocabulary: Vocabulary, hide_group: bool) -> Reading:
-        words = vocabulary.everything if self.synonyms else vocabulary.heads
         steps: dict[str, list[tuple[_Asked, int]] | str] = {}
-        for word in words:
+        for word in self.words(vocabulary):
             try:
                 steps[word] = self._steps(frame.sentence(word), hide_group)
             except Skip as skip:
