@@ -136,11 +136,19 @@ TEMPLATES = "name,kind,number,text\n"
         (read_traits, TRAITS + "t,Agency,warm,warm\n", "line 2: both poles are 'warm'"),
         (read_traits, TRAITS + "t,Agency,warm\n", "line 2 does not have 4 fields"),
         (read_templates, TEMPLATES + "t,k,plural,{Group} are nice.\n", "line 2: the template has no blank for a trait"),
-        (read_templates, TEMPLATES + "t,k,plural,{Group} are {trait} and {trait}.\n", "line 2: the template has 2 blank for a trait"),
+        (read_templates, TEMPLATES + "t,k,plural,{Group} are {trait} and {trait}.\n", "line 2: the template has 2 blanks for a trait"),
         (read_templates, TEMPLATES + "t,k,plural,They are {trait}.\n", "line 2: the template has no place for a group"),
         (read_templates, TEMPLATES + "t,k,plural,{Groups} are {trait}.\n", "line 2: {Groups} is not understood"),
         (read_templates, TEMPLATES + "t,k,plural,{Group} are {trait.\n", "line 2: { is not understood"),
         (read_templates, TEMPLATES + "t,k,plural,{A group} are {trait}.\n", "line 2: an article stands before a plural"),
+        (read_templates, TEMPLATES + "t,k,plural,{Group} are{trait}.\n", "line 2: a slot stands right beside a letter (are{trait}.)"),
+        (read_templates, TEMPLATES + "t,k,plural,Some {group}s are {trait}.\n", "line 2: a slot stands right beside a letter ({group}s)"),
+        (read_templates, TEMPLATES + "t,k,plural,{Group} are [MASK] {trait}.\n", "line 2: the text has [MASK]"),
+        (read_templates, TEMPLATES + "t,k,plural,{Group} are <mask> {trait}.\n", "line 2: the text has <mask>"),
+        (read_templates, TEMPLATES + "t,k,plural,{group} are {trait}.\n", "line 2: the sentence begins with {group}"),
+        (read_templates, TEMPLATES + "t,k,singular,{a group} is {trait}.\n", "line 2: the sentence begins with {a group}"),
+        (read_templates, TEMPLATES + "t,k,singular,That {group} are {trait}.\n", "line 2: '{group} are' is not singular"),
+        (read_templates, TEMPLATES + "t,k,plural,{Group} was {trait}.\n", "line 2: '{Group} was' is not plural"),
         (read_templates, TEMPLATES + "t,k,dual,{Group} are {trait}.\n", "line 2: number is 'dual'"),
     ],
 )
@@ -151,6 +159,15 @@ def test_a_wrong_file_is_told_which_line_and_why(read: object, text: str, says: 
         read(file)  # type: ignore[operator]
     assert says in str(told.value)
     assert str(file) in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "row", ["plural,{Group} were {trait}.", "singular,Is that {group} {trait}?", "plural,Non-{group} are not {trait}!"]
+)
+def test_good_templates_are_taken(row: str, tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text(f"{TEMPLATES}t,k,{row}\n")
+    assert read_templates(file)[0].text == row.partition(",")[2]
 
 
 # ----------------------------------------------------------------------------------------------- pairs

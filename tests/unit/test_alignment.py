@@ -437,6 +437,18 @@ def test_a_foreign_file(tmp_path: Path) -> None:
     refused(tmp_path, "[1, 2]", "does not hold ratings", name="ratings.json")
 
 
+def test_means_instead_of_ratings(tmp_path: Path) -> None:
+    refused(tmp_path, '{"men": {"poor - wealthy": "61.5"}}', "one number a group and trait: means", name="ratings.json")
+
+
+def test_ratings_that_are_all_alike_give_no_number(tmp_path: Path) -> None:
+    file = synthetic_ratings(tmp_path / "ratings.json", {(g, c): 60.0 for g in GROUPS for c in TRAITS}, spread=0)
+    run = stored_run(tmp_path / "run", lambda template, group, trait: float(len(group) * len(trait)))
+    result, _ = align(run, Ask(file, SETTINGS), tmp_path / "out")
+    for name in ("tau", "precision_at_3", "precision_at_3_top"):
+        assert (result.estimate(name).value, result.estimate(name).why) == (None, "all scores, or all ratings, are the same")
+
+
 def test_missing_columns(tmp_path: Path) -> None:
     refused(tmp_path, "a,b\n1,2\n", "has no column participant, group, trait, rating")
 

@@ -32,6 +32,7 @@ CHOSE = "not tested: it chose the templates"
 OVER_BOTH = "bootstrap over groups and raters, centred"
 OVER_RATERS = "bootstrap over raters, centred"
 NO_DRAW = "ratings are too few: drawn again, raters never leave enough of them to compare"
+NO_ORDER = "all scores, or all ratings, are the same"
 FEW = 5
 """Groups that are drawn again, or traits of one group, below which an interval or a test would say more than they can."""
 SPLITS = f"middle of {HALVES} splits"
@@ -77,7 +78,7 @@ def tau(part: Part, settings: Settings) -> Estimate:
 
 
 def _why_no_tau(cells: Both, value: float | None, settings: Settings) -> str | None:
-    return cells.asked.shortfall(settings) or ("all scores are the same" if value is None else None)
+    return cells.asked.shortfall(settings) or (NO_ORDER if value is None else None)
 
 
 def _verdict(value: float, p: float, settings: Settings) -> str:
@@ -137,9 +138,9 @@ def _precision(
     cells = part.cells
     known = [(at, row) for at, row in enumerate(scores) if row is not None]
     empty = replace(_empty(name, part.slice, cells), n=len(known), asked=len(scores), skipped=_undecided(len(scores) - len(known)))
-    shortfall = cells.asked.shortfall(settings)
-    if shortfall is not None:
-        return replace(empty, why=shortfall)
+    why = _why_no_tau(cells, cells.tau(), settings)
+    if why is not None:
+        return replace(empty, why=why)
     if not known:
         return replace(empty, why=f"no group has {LEAST_DECIDED} traits to choose from")
     values = [_share(name, row, cells.people[at]) for at, row in known]

@@ -56,7 +56,7 @@ def load_card(name: str, package: str = "stereometer.benchmarks") -> Card:
 
 MADE = {
     "sentences": "ceat needs running text, in which it finds sentences about groups. None was given. Name one: `stereometer run abc --measure ceat --text FILE`.",
-    "sentence-pairs": "ceat-two-group needs running text, and two groups of one domain or no more than two groups. There are none such here. Give --text FILE, and name the groups with --groups.",
+    "sentence-pairs": "ceat-two-group needs running text, and two groups of one domain or just two groups. There is no such pair here. Give --text FILE, and name the groups with --groups.",
 }
 """How items of a shape come to be that no set carries: what is said where there are none."""
 

@@ -15,7 +15,7 @@ from stereometer.measures.trait_words import NOT_MORE, words_for
 from stereometer.types import Estimate, Result
 
 SHOWN = 3
-"""Traits at either end, and reasons why values are missing."""
+"""Traits that are named, and reasons why values are missing."""
 
 
 def is_profile(result: Result) -> bool:
@@ -71,11 +71,16 @@ def _legend(result: Result) -> str:
         [
             *(f"{counted(count, 'cell')} skipped ({reason})." for reason, count in spread.skipped.items()),
             *_absent(result),
-            f"Positive: towards powerful, modern, trustworthy ... (the right pole). [low, high]: {words.interval}, {level:.0%}. Standard deviation between groups: {value}.",
+            f"Positive: towards {_right_poles(result)} (the right pole). [low, high]: {words.interval}, {level:.0%}. Standard deviation between groups: {value}.",
             *([f"{words.caveat}."] if words.caveat else []),
             f"A score says {words.says}: {NOT_MORE}.",
         ]
     )
+
+
+def _right_poles(result: Result) -> str:
+    traits = list(dict.fromkeys(one.slice["trait"] for one in result.estimates if "trait" in one.slice))
+    return ", ".join(trait.rpartition(" - ")[2] for trait in traits[:SHOWN]) + (" ..." if len(traits) > SHOWN else "")
 
 
 def _absent(result: Result) -> list[str]:
