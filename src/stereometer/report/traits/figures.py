@@ -168,7 +168,8 @@ def _tau_figure(portrait: Portrait) -> Figure:
     ]
     lead = (
         f"Overall, {'; '.join(words)}. Half of the raters agree with the other half at {_number(overall)} (dashed line; grey ticks for single groups): a model can hardly be "
-        "expected to do better, though nothing forbids it. A filled mark can be told from 0 after Holm's correction over groups; groups that chose the templates are not tested.",
+        "expected to do better, though nothing forbids it. A filled mark can be told from 0 after Holm's correction over groups; groups that chose the templates are not tested. "
+        "The overall p is of the model's traits permuted, for all groups together.",
     )
     described = f"tau with people for {len(ordered)} groups, with intervals, beside people's own split-half tau. {'; '.join(words)}."
     charts_ = (Chart("tau", described, charts.taus(ordered, points, people, overall)),)
