@@ -220,7 +220,7 @@ def job_for(
     limit: int | None,
     within_word: bool = False,
 ) -> Job:
-    items = limited(benchmark.items(shape), limit)
+    items = benchmark.items(shape)
     for name in measures:
         _has_variant(name, settings.variant)
     if isinstance(model, System):
@@ -229,11 +229,16 @@ def job_for(
                 f"{model.card.name} has no scores for {benchmark.name}. Its items have no gold labels. Name a model that can be asked."
             )
         name = f"{measures[0].split('@')[0]}@1"
-        return Job(Task(benchmark, items, name, SUMMARIES[shape], model.card, model.scoring, settings, limit), model)
+        return Job(Task(benchmark, limited(items, limit), name, SUMMARIES[shape], model.card, model.scoring, settings, limit), model)
     measure = _first_answerable(measures, model, settings.variant, within_word)
     warnings = tuple(getattr(model, "warnings", ())) if settings.variant == "paper" else ()
     asked = getattr(measure, "asked", {})
-    task = Task(benchmark, items, measure.name, measure.summarize, model.card, "computed", settings, limit, notes=warnings, asked=asked)
+    applicable = getattr(measure, "applicable", None)
+    items, left_out = applicable(items) if applicable else (items, ())
+    task = Task(
+        benchmark, limited(items, limit), measure.name, measure.summarize, model.card, "computed", settings, limit,
+        notes=(*warnings, *left_out), asked=asked,
+    )  # fmt: skip
     return Job(task, Asking(measure, model))
 
 

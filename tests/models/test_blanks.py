@@ -11,6 +11,7 @@ import torch
 from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
 from stereometer.errors import ModelError
 from stereometer.measures.trait_association import CAUSAL_ILPS, CAUSAL_SET, ILPS, ILPS_STAR, SET
+from stereometer.measures.unknown_words import unknown_token
 from stereometer.runner import distinct, planned, scored
 from stereometer.types import HIDDEN, SET_DISTANCES, WORD_MASSES, MaskedBlank, NextTokens, SpanVectors
 from tests.models.builders import names
@@ -34,6 +35,13 @@ def whole_pass(backend: Any, ids: list[int], segments: tuple[int, ...]) -> tuple
         hook.remove()
     given, made = seen[-1]
     return logits.double(), given.reshape(len(ids), -1).double(), made.reshape(len(ids), -1).double(), layer
+
+
+@pytest.mark.parametrize(("name", "spells"), [("bert", False), ("albert", False), ("roberta", True), ("gpt2", True)])
+def test_the_token_for_unknown_words_is_found_where_words_can_be_unknown(zoo: Zoo, name: str, spells: bool) -> None:
+    """A tokenizer that spells everything in bytes may have such a token and never uses it."""
+    backend = zoo.backend(name)
+    assert unknown_token(backend.encode) == (None if spells else backend.checkpoint.tokenizer.unk_token_id)
 
 
 def requests_of(backend: Any, binder: Any, variant: str = "sound") -> dict[str, Any]:

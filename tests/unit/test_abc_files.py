@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stereometer.benchmarks.abc.groups import Group, Rules, pair, pairs, read_groups, read_rules
-from stereometer.benchmarks.abc.items import Choice, Grid, chosen_benchmark, data_file, packaged
+from stereometer.benchmarks.abc.items import Choice, Grid, chosen_benchmark, crossed, data_file, packaged
 from stereometer.benchmarks.abc.items import grid as grid_of
 from stereometer.benchmarks.abc.templates import Template, read_templates
 from stereometer.benchmarks.abc.traits import POLES, read_traits
-from stereometer.errors import DataError, UnknownName
+from stereometer.errors import DataError, UnknownName, UsageError
+from tests.unit.commands import assert_refused, call
 
 
 def grid(groups: tuple[str, ...] = (), templates: tuple[str, ...] = ()) -> Grid:
@@ -135,11 +136,19 @@ TEMPLATES = "name,kind,number,text\n"
         (read_traits, TRAITS + "t,Agency,warm,warm\n", "line 2: both poles are 'warm'"),
         (read_traits, TRAITS + "t,Agency,warm\n", "line 2 does not have 4 fields"),
         (read_templates, TEMPLATES + "t,k,plural,{Group} are nice.\n", "line 2: the template has no blank for a trait"),
-        (read_templates, TEMPLATES + "t,k,plural,{Group} are {trait} and {trait}.\n", "line 2: the template has 2 blank for a trait"),
+        (read_templates, TEMPLATES + "t,k,plural,{Group} are {trait} and {trait}.\n", "line 2: the template has 2 blanks for a trait"),
         (read_templates, TEMPLATES + "t,k,plural,They are {trait}.\n", "line 2: the template has no place for a group"),
         (read_templates, TEMPLATES + "t,k,plural,{Groups} are {trait}.\n", "line 2: {Groups} is not understood"),
         (read_templates, TEMPLATES + "t,k,plural,{Group} are {trait.\n", "line 2: { is not understood"),
         (read_templates, TEMPLATES + "t,k,plural,{A group} are {trait}.\n", "line 2: an article stands before a plural"),
+        (read_templates, TEMPLATES + "t,k,plural,{Group} are{trait}.\n", "line 2: a slot stands right beside a letter (are{trait}.)"),
+        (read_templates, TEMPLATES + "t,k,plural,Some {group}s are {trait}.\n", "line 2: a slot stands right beside a letter ({group}s)"),
+        (read_templates, TEMPLATES + "t,k,plural,{Group} are [MASK] {trait}.\n", "line 2: the text has [MASK]"),
+        (read_templates, TEMPLATES + "t,k,plural,{Group} are <mask> {trait}.\n", "line 2: the text has <mask>"),
+        (read_templates, TEMPLATES + "t,k,plural,{group} are {trait}.\n", "line 2: the sentence begins with {group}"),
+        (read_templates, TEMPLATES + "t,k,singular,{a group} is {trait}.\n", "line 2: the sentence begins with {a group}"),
+        (read_templates, TEMPLATES + "t,k,singular,That {group} are {trait}.\n", "line 2: '{group} are' is not singular"),
+        (read_templates, TEMPLATES + "t,k,plural,{Group} was {trait}.\n", "line 2: '{Group} was' is not plural"),
         (read_templates, TEMPLATES + "t,k,dual,{Group} are {trait}.\n", "line 2: number is 'dual'"),
     ],
 )
@@ -150,6 +159,15 @@ def test_a_wrong_file_is_told_which_line_and_why(read: object, text: str, says: 
         read(file)  # type: ignore[operator]
     assert says in str(told.value)
     assert str(file) in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "row", ["plural,{Group} were {trait}.", "singular,Is that {group} {trait}?", "plural,Non-{group} are not {trait}!"]
+)
+def test_good_templates_are_taken(row: str, tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text(f"{TEMPLATES}t,k,{row}\n")
+    assert read_templates(file)[0].text == row.partition(",")[2]
 
 
 # ----------------------------------------------------------------------------------------------- pairs
@@ -179,8 +197,36 @@ def test_every_rule_bars_something() -> None:
 def test_a_rule_about_nobody_known(tmp_path: Path) -> None:
     file = tmp_path / "rules.csv"
     file.write_text("one,other\nman,womann\n")
-    with pytest.raises(DataError, match="line 2: 'womann' is neither a group nor a domain"):
+    with pytest.raises(DataError, match=r"line 2: 'womann' is neither a group nor a domain\. Did you mean woman"):
         read_rules(file, DEFAULT.groups)
+    file.write_text("one,other\n")
+    with pytest.raises(DataError, match="has no rules"):
+        read_rules(file, DEFAULT.groups)
+
+
+def test_ones_own_rules_stand_beside_those_of_the_package(tmp_path: Path) -> None:
+    file = tmp_path / "rules.csv"
+    file.write_text("one,other\nmen,Black people\nnationality,age\n")
+    met = {one.parts for one in crossed(grid(groups=("man", "woman", "Black", "White")), file)}
+    assert ("woman", "man") not in met
+    assert ("Black", "man") not in met
+    assert ("Black", "woman") in met
+
+
+def test_groups_go_by_all_their_names() -> None:
+    found = grid(groups=("Women", "asian people", "working-class", "AGE")).groups
+    assert [group.name for group in found] == ["woman", "Asian", "working class", "teenager", "elderly"]
+
+
+@pytest.mark.parametrize("given", [("own.csv", "woman"), ("woman", "own.csv"), ("own.csv", "other.csv")])
+def test_a_table_and_names_are_not_mixed(given: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError, match=r"own\.csv is a table"):
+        grid(groups=given)
+
+
+def test_an_empty_option_is_not_everything() -> None:
+    assert_refused(call("run", "abc", "--model", "fake", "--groups", ""), 2, "groups or templates is empty")
+    assert_refused(call("intersect", "--model", "fake", "--templates", " , "), 2, "groups or templates is empty")
 
 
 @pytest.mark.parametrize(("first", "article"), [("Ukrainian", "a"), ("LGBT", "an"), ("HIV-positive", "an"), ("Asian", "an"), ("cis", "a")])

@@ -13,6 +13,7 @@ from scipy.stats import kendalltau
 from stereometer.alignment.agreement import both, ends, split_half
 from stereometer.alignment.align import Ask, align, load_profile
 from stereometer.alignment.names import Names
+from stereometer.alignment.permutation import TEST, permutation_p, trait_orders
 from stereometer.alignment.pilot import choose, pilot_ratings
 from stereometer.alignment.ratings import differing, read_ratings
 from stereometer.benchmarks.abc.items import Grid, packaged
@@ -80,6 +81,43 @@ def test_a_random_model_is_not_told_from_chance(tmp_path: Path, ratings: Path) -
     assert one.low < 0 < one.high
     assert one.verdict == "not distinguishable from chance"
     assert sum(one.verdict == "agrees with people" for one in result.estimates if one.name == "tau") == 0
+
+
+def test_random_models_whose_groups_share_a_trait_effect_are_told_from_chance_about_as_often_as_they_should(tmp_path: Path) -> None:
+    """People agree on traits whatever the group; so does a model, by lot: about one in twenty of them may seem to agree or oppose."""
+    draw = np.random.default_rng(11)
+    people = draw.normal(size=16) * 15
+    means = {(g, c): float(np.clip(50 + people[at] + 8 * draw.normal(), 1, 99)) for g in GROUPS for at, c in enumerate(TRAITS)}
+    found = read_ratings(synthetic_ratings(tmp_path / "ratings.json", means), NAMES)
+    ps = []
+    for _ in range(60):
+        shared = draw.normal(size=16)
+        model = {(g, c): float(shared[at] + 0.5 * draw.normal()) for g in GROUPS for at, c in enumerate(TRAITS)}
+        ps.append(permutation_p(both(model, found), np.random.default_rng(0)))
+    assert sum(p < 0.05 for p in ps) <= 7
+    assert 0.35 < np.mean(ps) < 0.65
+
+
+def test_an_interval_without_0_is_no_verdict_where_traits_could_stand_in_any_order(tmp_path: Path) -> None:
+    """The same trait effect in every group: drawing groups again never shows how few traits there are."""
+    effect = dict(zip(TRAITS, np.random.default_rng(3).normal(size=16), strict=True))
+    ratings = synthetic_ratings(tmp_path / "r.json", {(g, c): 20.0 + 4 * at for g in GROUPS for at, c in enumerate(TRAITS)}, spread=1)
+    run = stored_run(tmp_path / "run", lambda template, group, trait: float(effect[trait]))
+    one = align(run, Ask(ratings, SETTINGS), tmp_path / "out")[0].estimate("tau")
+    assert one.low is not None
+    assert one.high is not None
+    assert not one.low <= 0 <= one.high
+    assert (one.verdict, one.tests) == ("not distinguishable from chance", 1)
+    assert one.p is not None
+    assert one.p > 0.05
+    assert one.interval is not None
+    assert TEST in one.interval
+
+
+def test_few_traits_are_permuted_in_every_way() -> None:
+    rng = np.random.default_rng(0)
+    assert [len(trait_orders(count, rng)) for count in (1, 3, 4, 6, 7)] == [1, 6, 24, 720, 2001]
+    assert all(trait_orders(count, rng)[0].tolist() == list(range(count)) for count in (4, 16))
 
 
 # ------------------------------------------------------------------------------------------ by hand
@@ -397,6 +435,18 @@ def test_ratings_on_another_scale(tmp_path: Path) -> None:
 
 def test_a_foreign_file(tmp_path: Path) -> None:
     refused(tmp_path, "[1, 2]", "does not hold ratings", name="ratings.json")
+
+
+def test_means_instead_of_ratings(tmp_path: Path) -> None:
+    refused(tmp_path, '{"men": {"poor - wealthy": "61.5"}}', "one number a group and trait: means", name="ratings.json")
+
+
+def test_ratings_that_are_all_alike_give_no_number(tmp_path: Path) -> None:
+    file = synthetic_ratings(tmp_path / "ratings.json", {(g, c): 60.0 for g in GROUPS for c in TRAITS}, spread=0)
+    run = stored_run(tmp_path / "run", lambda template, group, trait: float(len(group) * len(trait)))
+    result, _ = align(run, Ask(file, SETTINGS), tmp_path / "out")
+    for name in ("tau", "precision_at_3", "precision_at_3_top"):
+        assert (result.estimate(name).value, result.estimate(name).why) == (None, "all scores, or all ratings, are the same")
 
 
 def test_missing_columns(tmp_path: Path) -> None:

@@ -17,8 +17,11 @@ from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
 from stereometer.benchmarks.abc.sentences import POOL, Concordance, sentences
 from stereometer.errors import ModelError
 from stereometer.measures.embedding_association import DRAWS, FEW_SENTENCES, FEW_WORDS, NO_POLE, SINGLE, TWO_GROUP, ceat
+from stereometer.measures.trait_metrics import NEITHER
+from stereometer.report import write_report
 from stereometer.runner import distinct, planned, scored
 from stereometer.stats.effects import random_effects, within_variance
+from stereometer.types import Score, Settings
 from tests.conftest import released
 from tests.unit import told_text
 from tests.unit.commands import assert_refused, call
@@ -191,6 +194,22 @@ def test_two_groups_need_words_enough_for_a_spread(tmp_path: Path) -> None:
     assert ("man vs teenager", "powerless - powerful") not in found
 
 
+def test_the_only_two_groups_are_a_pair_whatever_their_domains(tmp_path: Path) -> None:
+    choice = Choice(groups=("woman", "teenager"), text=told_text.write(tmp_path))
+    found = chosen_benchmark(choice).items("sentence-pairs")
+    assert {(item.slices["group"], item.slices["domain"]) for item in found} == {("woman vs teenager", "gender/sexuality + age")}
+
+
+@pytest.mark.parametrize("groups", ["woman", "woman,teenager,blind"])
+def test_without_two_groups_to_compare_nothing_is_run(tmp_path: Path, groups: str) -> None:
+    file = told_text.write(tmp_path)
+    said = call(
+        "run", "abc", "--model", "fake", "--groups", groups, "--text", file, "--measure", "ceat-two-group", "--out", tmp_path / "out"
+    )
+    assert_refused(said, 2, "ceat-two-group needs running text, and two groups of one domain")
+    assert not (tmp_path / "out").exists()
+
+
 def test_two_words_have_no_spread_worth_dividing_by(tmp_path: Path) -> None:
     text = " ".join(f"A {word} lamp {n} was on." for word in ("cold", "warm") for n in range(30)) + " ".join(
         f" Women saw {n}." for n in range(30)
@@ -215,6 +234,37 @@ def test_run_and_its_estimates(tmp_path: Path) -> None:
     assert call(*command, "--out", tmp_path / "again", "--json").json["results"][0]["estimates"] == result["estimates"]
 
 
+def test_a_small_p_with_an_interval_around_0_is_not_beyond_noise() -> None:
+    """However often the same sentences are drawn, they stay the same sentences."""
+    slices = {"group": "g", "domain": "d", "trait": "cold - warm", "dimension": "x", "template": "sentences"}
+    spreads = {"cold - warm": (-0.4, 0.9), "poor - wealthy": (0.1, 0.9)}
+    scores = [
+        Score(trait, slices | {"trait": trait}, {"effect": 0.3}, derived={"p": 2e-212, "low": low, "high": high})
+        for trait, (low, high) in spreads.items()
+    ]
+    found = SINGLE(Fake(), "sound").summarize(scores, Settings())
+    assert {one.slice["trait"]: one.verdict for one in found if "trait" in one.slice} == {
+        "cold - warm": NEITHER,
+        "poor - wealthy": "towards wealthy",
+    }
+    assert all(one.p == 2e-212 for one in found if "trait" in one.slice)
+
+
+@pytest.mark.parametrize("measure", ["ceat", "ceat-two-group"])
+def test_what_is_said_of_sentences_does_not_speak_of_templates(tmp_path: Path, measure: str) -> None:
+    run = ("run", "abc", "--model", "fake", "--groups", "man,woman", "--text", told_text.write(tmp_path), "--measure", measure)
+    said = call(*run, "--coverage", 0, "--out", tmp_path / "out")
+    words = " ".join(said.out.split())
+    assert "over templates" not in words
+    assert "nobody in particular" not in words
+    assert "the middle of draws of sentences, 95%" in words
+    assert "say nothing of other sentences" in words
+    page = write_report([tmp_path / "out"], tmp_path / "report.html").read_text()
+    assert "over templates" not in page
+    assert "nobody in particular" not in page
+    assert "middle of draws of sentences" in page
+
+
 def test_bad_input(tmp_path: Path) -> None:
     empty = tmp_path / "empty.txt"
     empty.write_text(" \n")
@@ -222,7 +272,7 @@ def test_bad_input(tmp_path: Path) -> None:
     lines = tmp_path / "lines.jsonl"
     lines.write_text('{"text": "Fine."}\n{"body": "x"}\n')
     assert_refused(call("run", "abc", "--model", "fake", "--text", lines), 4, "line 2 has no text")
-    assert_refused(call("run", "abc", "--model", "fake", "--measure", "ceat"), 2, "abc has no items of shape 'sentences'", "--text FILE")
+    assert_refused(call("run", "abc", "--model", "fake", "--measure", "ceat"), 2, "ceat needs running text", "--text FILE")
     with pytest.raises(ModelError, match="random cannot answer ceat"):
         SINGLE(Random(), "sound")
 

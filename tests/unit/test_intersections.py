@@ -229,6 +229,7 @@ def test_expected_traits_are_found_or_not(tmp_path: Path) -> None:
     [
         ("group,adjective\nBlack womn,warm\n", "line 2: there is no pair of groups called 'Black womn'. Did you mean Black woman"),
         ("group,adjective\nBlack woman,worm\n", "line 2: there is no adjective called 'worm'. Did you mean warm"),
+        ("group,adjective\nBlack woman,qqq\n", "line 2: there is no adjective called 'qqq'. Known: powerless, powerful, "),
         ("group,adjective\n", "has no rows"),
         ("group\nx\n", "has no column adjective"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from math import log, log1p
 from statistics import median
 from typing import Any
@@ -10,9 +11,10 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+from stereometer.api import job_for
 from stereometer.backends.fake import Fake
 from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
-from stereometer.errors import UsageError
+from stereometer.errors import ModelError, UsageError
 from stereometer.measures.trait_association import (
     ALREADY_TOP,
     CAUSAL_ILPS,
@@ -28,9 +30,10 @@ from stereometer.measures.trait_association import (
     released_distance,
 )
 from stereometer.measures.trait_metrics import NEITHER, ONE_TEMPLATE, summarize
+from stereometer.measures.unknown_words import UNKNOWN_WORD
 from stereometer.runner import distinct, planned, scored
 from stereometer.stats.means import t_interval
-from stereometer.types import Encoding, Score, Settings, Skip
+from stereometer.types import TOO_LONG, Encoding, Score, Settings, Skip
 from tests.unit.commands import assert_refused, call
 
 ITEMS = chosen_benchmark(Choice(groups=("woman", "Asian"), templates=("that", "should", "trait-first"))).items("trait")
@@ -126,6 +129,25 @@ def test_a_prior_whose_group_cannot_be_masked_is_skipped(monkeypatch: pytest.Mon
     monkeypatch.setattr(Fake, "encode", without_person)
     (plan,) = planned(ITEMS[:1], ILPS(backend, "sound"))
     assert scored(plan, ILPS(backend, "sound"), {}).skipped == "no token of the group to mask"
+
+
+class Ignorant(Fake):
+    """Knows letters and marks of ASCII; whatever else stands in a word makes it token 1."""
+
+    def encode(self, text: str, second: str | None = None) -> Encoding:
+        found = super().encode(text, second)
+        ids = tuple(one if text[slice(*place)].isascii() else 1 for one, place in zip(found.ids, found.offsets, strict=True))
+        return Encoding(ids, found.offsets, found.words)
+
+
+@pytest.mark.parametrize("binder", [ILPS, ILPS_STAR, SET, CAUSAL_ILPS, CAUSAL_SET])
+def test_words_that_the_tokenizer_does_not_know_are_skipped_with_the_reason(binder: Any, tmp_path: Any) -> None:
+    (tmp_path / "groups.csv").write_text("name,domain,singular,plural,article\nu,d,🦄,🦄,a\nw,d,woman,women,a\n")
+    (tmp_path / "traits.csv").write_text("name,dimension,left,right\nodd,x,🐉,warm\nplain,x,cold,warm\n")
+    choice = Choice(groups=(str(tmp_path / "groups.csv"),), traits=tmp_path / "traits.csv", templates=("that",))
+    plans = list(planned(chosen_benchmark(choice).items("trait"), binder(Ignorant(), "sound")))
+    assert [plan.skipped for plan in plans] == [UNKNOWN_WORD] * 3 + [None]
+    assert all(plan.skipped is None for plan in planned(chosen_benchmark(choice).items("trait"), binder(Fake(), "sound")))
 
 
 def pieces(*distances: float) -> list[dict[str, float]]:
@@ -262,6 +284,44 @@ def test_a_trait_longer_than_the_window_is_skipped_with_the_reason(tmp_path: Any
     assert plan.skipped == "longer than the model's window"
 
 
+def test_an_adjective_that_fits_nowhere_is_refused_and_one_that_fits_somewhere_is_not(tmp_path: Any) -> None:
+    class Narrow(Fake):
+        def encode(self, text: str, second: str | None = None) -> Any:
+            if len(text.split()) > 5:
+                raise Skip(TOO_LONG)
+            return super().encode(text, second)
+
+    file = tmp_path / "traits.csv"
+    for words, fits in (("rather warm", True), ("very very very warm", False)):
+        file.write_text(f"name,dimension,left,right\nlong,own,cold,{words}\n")
+        benchmark = chosen_benchmark(Choice(groups=("woman", "Asian"), traits=file, templates=("that", "i-think")))
+        with nullcontext() if fits else pytest.raises(ModelError, match="'very very very warm' is longer than the model's window"):
+            job_for(benchmark, "trait", ["set"], Narrow(), Settings(), None)
+
+
+def test_templates_that_do_not_apply_are_named_and_not_counted(tmp_path: Any) -> None:
+    run = (
+        "run",
+        "abc",
+        "--model",
+        "fake",
+        "--groups",
+        "age",
+        "--measure",
+        "causal-set",
+        "--out",
+        tmp_path / "run",
+        "--json",
+        "--templates",
+    )
+    (result,) = call(*run, "that,trait-first,more").json["results"]
+    assert all(one["why"] is None for one in result["estimates"])
+    assert {(one["n"], one["asked"]) for one in result["estimates"] if "trait" in one["slice"]} == {(1, 1)}
+    assert any(note.startswith("Templates that do not end with the trait") and "trait-first, more." in note for note in result["notes"])
+    assert_refused(call(*run[:-4], "--out", tmp_path / "none", "--templates", "trait-first,more"), 2, "no template ends with the trait")
+    assert not (tmp_path / "none").exists()
+
+
 def test_a_baseline_without_answers_is_refused() -> None:
     assert_refused(call("run", "abc", "--model", "ideal"), 2, "ideal has no scores for abc")
     assert_refused(call("run", "abc", "--model", "random"), 3, "random cannot answer set. It needs a model that fills in masks")
@@ -281,6 +341,11 @@ def test_runs_and_shows(tmp_path: Any) -> None:
         "run", "abc", "--model", "fake", "--groups", "age", "--templates", "that", "--json", "--measure", "set", "--variant", "printed"
     )
     assert one.json["results"][0]["variant"] == "printed"
+
+
+def test_why_a_value_is_missing_is_said(tmp_path: Any) -> None:
+    said = call("run", "abc", "--model", "fake", "--groups", "woman", "--templates", "the,that", "--out", tmp_path / "run")
+    assert "none: needs two groups (1 of 20 values)." in said.out
 
 
 def test_profiles_are_not_compared_as_preferences(tmp_path: Any) -> None:

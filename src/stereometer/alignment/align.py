@@ -18,6 +18,7 @@ from stereometer.alignment.pilot import GROUPS, Chosen, Scores, averaged, choose
 from stereometer.alignment.ratings import Mean, Ratings, differing, read_ratings
 from stereometer.benchmarks.abc.items import Choice, Grid, grid
 from stereometer.benchmarks.abc.rows import chosen
+from stereometer.benchmarks.abc.sentences import TOLD
 from stereometer.errors import DataError, UsageError
 from stereometer.files import read_text
 from stereometer.measures.trait_metrics import difference
@@ -167,7 +168,7 @@ def _notes(
     profile: Profile, ratings: Ratings, cells: Both, ask: Ask, pilot: Chosen | None, templates: Sequence[str], names: Names
 ) -> list[str]:
     shown = ", ".join(templates) if len(templates) <= 4 else f"all {len(templates)} of the run"
-    notes = [*ratings.notes, f"Templates: {shown}."]
+    notes = [*ratings.notes, "Scores are of sentences of a text." if list(templates) == [TOLD] else f"Templates: {shown}."]
     left = [group for group in ratings.groups if group not in cells.groups and group != EVERYBODY]
     left += [trait for trait in ratings.traits if trait not in cells.traits]
     notes += [f"Rated, but not in the run: {', '.join(left)}."] if left else []

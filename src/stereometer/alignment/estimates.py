@@ -20,10 +20,11 @@ from stereometer.alignment.agreement import (
     resampled_people,
     resampled_taus,
 )
+from stereometer.alignment.permutation import TEST, permutation_p
 from stereometer.alignment.ratings import Mean
 from stereometer.stats.intervals import Floats, generator, percentile
 from stereometer.stats.kendall import tau_p
-from stereometer.stats.tests import bootstrap_p, holm
+from stereometer.stats.tests import holm
 from stereometer.types import Estimate, Settings, Slice
 
 AGREES, OPPOSES, NEITHER = "agrees with people", "opposes people", "not distinguishable from chance"
@@ -31,6 +32,7 @@ CHOSE = "not tested: it chose the templates"
 OVER_BOTH = "bootstrap over groups and raters, centred"
 OVER_RATERS = "bootstrap over raters, centred"
 NO_DRAW = "ratings are too few: drawn again, raters never leave enough of them to compare"
+NO_ORDER = "all scores, or all ratings, are the same"
 FEW = 5
 """Groups that are drawn again, or traits of one group, below which an interval or a test would say more than they can."""
 SPLITS = f"middle of {HALVES} splits"
@@ -59,7 +61,7 @@ def _empty(name: str, slice_: Slice, cells: Both, ideal: float | None = None, wh
 
 
 def tau(part: Part, settings: Settings) -> Estimate:
-    """Over all cells of several groups together, as in the paper's Table 6."""
+    """Over all cells of several groups together, as in the paper's Table 6; a verdict needs an interval without 0 and a small p."""
     value, empty = part.cells.tau(), _empty("tau", part.slice, part.cells)
     why = _why_no_tau(part.cells, value, settings)
     if why is not None or value is None:
@@ -70,14 +72,13 @@ def tau(part: Part, settings: Settings) -> Estimate:
     if not draws.size:
         return replace(empty, why=NO_DRAW)
     low, high = centred(value, draws, settings.level, -1.0, 1.0)
-    p = bootstrap_p(draws - np.median(draws) + value)
-    return replace(
-        empty, value=value, low=low, high=high, p=p, p_adjusted=p, tests=1, interval=OVER_BOTH, verdict=_verdict(value, p, settings)
-    )
+    p = permutation_p(part.cells, generator(settings.seed, part.slice, "traits"))
+    verdict = NEITHER if low <= 0 <= high else _verdict(value, p, settings)
+    return replace(empty, value=value, low=low, high=high, p=p, p_adjusted=p, tests=1, interval=f"{OVER_BOTH}; p: {TEST}", verdict=verdict)
 
 
 def _why_no_tau(cells: Both, value: float | None, settings: Settings) -> str | None:
-    return cells.asked.shortfall(settings) or ("all scores are the same" if value is None else None)
+    return cells.asked.shortfall(settings) or (NO_ORDER if value is None else None)
 
 
 def _verdict(value: float, p: float, settings: Settings) -> str:
@@ -137,9 +138,9 @@ def _precision(
     cells = part.cells
     known = [(at, row) for at, row in enumerate(scores) if row is not None]
     empty = replace(_empty(name, part.slice, cells), n=len(known), asked=len(scores), skipped=_undecided(len(scores) - len(known)))
-    shortfall = cells.asked.shortfall(settings)
-    if shortfall is not None:
-        return replace(empty, why=shortfall)
+    why = _why_no_tau(cells, cells.tau(), settings)
+    if why is not None:
+        return replace(empty, why=why)
     if not known:
         return replace(empty, why=f"no group has {LEAST_DECIDED} traits to choose from")
     values = [_share(name, row, cells.people[at]) for at, row in known]

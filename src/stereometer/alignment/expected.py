@@ -16,6 +16,8 @@ from stereometer.stats.intervals import wilson
 from stereometer.types import Estimate, Settings
 
 COLUMNS = ("group", "adjective")
+SHOWN = 40
+"""Names shown where none is near."""
 
 Cell = tuple[str, str]
 """A pair of groups and a head adjective."""
@@ -39,7 +41,11 @@ def read_expected(path: Path, pairs: Sequence[str], traits: Sequence[Trait]) -> 
         for kind, name, known in (("pair of groups", cell[0], pairs), ("adjective", cell[1], adjectives)):
             if name not in known:
                 close = get_close_matches(name, known, n=2, cutoff=0.5)
-                hint = f"Did you mean {' or '.join(close)}?" if close else "See the run's groups and traits."
+                hint = (
+                    f"Did you mean {' or '.join(close)}?"
+                    if close
+                    else f"Known: {', '.join(known[:SHOWN])}{' ...' if len(known) > SHOWN else ''}."
+                )
                 raise DataError(f"{path}, line {line}: there is no {kind} called '{name}'. {hint} Repair the row.")
         found.add(cell)
     if not found:

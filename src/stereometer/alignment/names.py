@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 from stereometer.benchmarks.abc.groups import Group
+from stereometer.benchmarks.abc.rows import plain
 from stereometer.benchmarks.abc.traits import Trait
 from stereometer.errors import DataError
 
@@ -14,16 +14,11 @@ EVERYBODY = "average people"
 """Rated as a yardstick: no template speaks of them."""
 
 
-def plain(name: str) -> str:
-    """Without what spellings differ in: case, white space, and marks between words."""
-    return re.sub(r"[\W_]+", " ", name.casefold()).strip()
-
-
 class Names:
     """Every name that a group or trait goes by."""
 
     def __init__(self, groups: Iterable[Group], traits: Iterable[Trait]) -> None:
-        named = {plain(name): group.name for group in groups for name in (group.name, group.singular, group.plural, *group.also)}
+        named = {plain(name): group.name for group in groups for name in group.names}
         self.groups = {EVERYBODY: EVERYBODY} | named
         every = list(traits)
         self.traits = {plain(name): trait.name for trait in every for name in (trait.name, f"{trait.left} - {trait.right}", *trait.also)}

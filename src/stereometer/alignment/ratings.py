@@ -5,6 +5,7 @@ JSON: {"participant": {"group": {"trait": number}}}. Table or JSONL: participant
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -129,6 +130,7 @@ def _nested(path: Path) -> Iterator[Row]:
         raise _foreign(path)
     for participant, groups in whole.items():
         for group, traits in _entries(path, groups):
+            _not_a_mean(path, traits)
             for trait, value in _entries(path, traits):
                 yield f"{path}, {participant}, {group}, {trait}", participant, group, trait, value
 
@@ -137,6 +139,13 @@ def _entries(path: Path, value: Any) -> Any:
     if not isinstance(value, dict):
         raise _foreign(path)
     return value.items()
+
+
+def _not_a_mean(path: Path, value: object) -> None:
+    if re.fullmatch(r"\s*\d+(\.\d+)?\s*", str(value)):
+        raise DataError(
+            f"{path} holds one number a group and trait: means. Intervals and halves of the raters need what each person said. Give the raw ratings; those released are in data_full.json."
+        )
 
 
 def _foreign(path: Path) -> DataError:

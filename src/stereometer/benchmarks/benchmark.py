@@ -54,8 +54,11 @@ def load_card(name: str, package: str = "stereometer.benchmarks") -> Card:
     return Card(**fields)
 
 
-MADE = {"sentences": "Sentences about groups are found in running text: `stereometer run abc --text FILE`."}
-"""How items of a shape come to be that no set carries."""
+MADE = {
+    "sentences": "ceat needs running text, in which it finds sentences about groups. None was given. Name one: `stereometer run abc --measure ceat --text FILE`.",
+    "sentence-pairs": "ceat-two-group needs running text, and two groups of one domain or just two groups. There is no such pair here. Give --text FILE, and name the groups with --groups.",
+}
+"""How items of a shape come to be that no set carries: what is said where there are none."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +102,12 @@ class Benchmark:
         return found
 
     def items(self, shape: str) -> Sequence[Item]:
+        if shape in MADE and not self.shapes.get(shape):
+            raise UsageError(MADE[shape])
         if shape not in self.shapes:
-            made = MADE.get(shape, "Choose a measure that reads those.")
-            raise UsageError(f"{self.name} has no items of shape '{shape}'. It offers {' and '.join(self.shapes)}. {made}")
+            raise UsageError(
+                f"{self.name} has no items of shape '{shape}'. It offers {' and '.join(self.shapes)}. Choose a measure that reads those."
+            )
         return self.shapes[shape]
 
 

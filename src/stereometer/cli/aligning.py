@@ -75,7 +75,7 @@ def _print(result: Result) -> None:
     best = by_place[()]["precision_at_3"].ideal
     ideal = "" if best is None else f" Precision at 3: people's own order gets {best:.3f}."
     out.print(
-        f"[dim]tau: Kendall's tau-b over groups and traits; p of a group is adjusted (Holm) over the groups that are tested. Halves of the raters are compared on the cells of the same row.{ideal}\n"
+        f"[dim]tau: Kendall's tau-b over groups and traits; p of a group is adjusted (Holm) over the groups that are tested. Overall and by dimension p is that of the model's traits permuted for all groups together, and a verdict needs an interval without 0 as well. Halves of the raters are compared on the cells of the same row.{ideal}\n"
         "Agreement says that a model repeats what people think that others think: it is neither truth nor merit.[/]"
     )
 

@@ -50,7 +50,10 @@ def intersect(
     templates: Templates = None,
     measure: Annotated[Optional[str], typer.Option(help="A measure of abc; by default SeT.")] = None,  # noqa: UP045
     variant: Variant = "sound",
-    rules: Annotated[Optional[Path], typer.Option(help="A table `one, other` of groups or domains that do not combine.")] = None,  # noqa: UP045
+    rules: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="A table `one, other` of groups or domains that do not combine, besides those that the package bars."),
+    ] = None,
     expected: Annotated[Optional[Path], typer.Option(help="A table `group, adjective` of traits expected to emerge.")] = None,  # noqa: UP045
     seed: Seed = 0,
     resamples: Resamples = 2_000,

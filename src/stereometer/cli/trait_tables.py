@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from stereometer.benchmarks.abc.rows import counted
 from stereometer.measures.trait_metrics import NEITHER
+from stereometer.measures.trait_words import NOT_MORE, words_for
 from stereometer.types import Estimate, Result
 
 SHOWN = 3
-"""Traits at either end."""
+"""Traits that are named, and reasons why values are missing."""
 
 
 def is_profile(result: Result) -> bool:
@@ -62,15 +65,27 @@ def number(one: Estimate) -> str:
 
 def _legend(result: Result) -> str:
     spread = result.estimate("group_spread")
-    skipped = [f"{count} cells skipped ({reason})." for reason, count in spread.skipped.items()]
-    absent = sum(one.why is not None for one in result.estimates)
-    level = float(result.settings["level"])
+    level, words = float(result.settings["level"]), words_for(result.measure)
     value = "none" if spread.value is None else f"{spread.value:.3f}"
     return "\n".join(
         [
-            *skipped,
-            *([f"none: {absent} of {len(result.estimates)} values have no score; result.json says why for each."] if absent else []),
-            f"Positive: towards powerful, modern, trustworthy ... (the right pole). [low, high]: {level:.0%} over templates. Standard deviation between groups: {value}.",
-            "A score says what fits a template about the group better than about nobody in particular: not what is true, and not what the model would do.",
+            *(f"{counted(count, 'cell')} skipped ({reason})." for reason, count in spread.skipped.items()),
+            *_absent(result),
+            f"Positive: towards {_right_poles(result)} (the right pole). [low, high]: {words.interval}, {level:.0%}. Standard deviation between groups: {value}.",
+            *([f"{words.caveat}."] if words.caveat else []),
+            f"A score says {words.says}: {NOT_MORE}.",
         ]
     )
+
+
+def _right_poles(result: Result) -> str:
+    traits = list(dict.fromkeys(one.slice["trait"] for one in result.estimates if "trait" in one.slice))
+    return ", ".join(trait.rpartition(" - ")[2] for trait in traits[:SHOWN]) + (" ..." if len(traits) > SHOWN else "")
+
+
+def _absent(result: Result) -> list[str]:
+    """Why values are missing, the usual reasons first."""
+    reasons = Counter(one.why for one in result.estimates if one.why is not None)
+    shown = [f"none: {why} ({count} of {counted(len(result.estimates), 'value')})." for why, count in reasons.most_common(SHOWN)]
+    left = reasons.total() - sum(count for _, count in reasons.most_common(SHOWN))
+    return [*shown, *([f"{counted(left, 'more value')} without a score: result.json says why for each."] if left else [])]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from stereometer.errors import UsageError
+
 if TYPE_CHECKING:
     from stereometer.benchmarks.abc.items import Choice
 
@@ -39,4 +41,10 @@ def choice_of(
 
 
 def parts(given: Sequence[str] | None) -> tuple[str, ...]:
-    return tuple(part.strip() for one in given or () for part in one.split(",") if part.strip())
+    """Names between commas."""
+    found = tuple(part.strip() for one in given or () for part in one.split(",") if part.strip())
+    if given and not found:
+        raise UsageError(
+            "An option for groups or templates is empty. It takes names, separated by commas. Name some, or leave it out for all."
+        )
+    return found

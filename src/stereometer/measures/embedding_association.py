@@ -16,6 +16,7 @@ import numpy as np
 from stereometer.errors import ModelError, UsageError
 from stereometer.measures import trait_metrics
 from stereometer.measures.spans import tokens_in
+from stereometer.measures.unknown_words import check_known, unknown_token
 from stereometer.stats.effects import Combined, cosines, random_effects, single_effect, two_group_effect, within_variance
 from stereometer.stats.intervals import Floats, percentile
 from stereometer.types import Answer, Backend, Encode, Estimate, Request, Score, Settings, Skip, Slice, SpanVectors, Variant
@@ -24,9 +25,9 @@ LEAST = 20
 DRAWS = 1000
 LEAST_WORDS = 3
 """Two values have the same spread as difference: their ratio says nothing."""
-FEW_SENTENCES = f"the group has fewer than {LEAST} sentences"
-FEW_WORDS = f"fewer than {LEAST_WORDS} words have {LEAST} sentences"
-NO_POLE = f"a pole has no word with {LEAST} sentences"
+FEW_SENTENCES = f"the group has fewer than {LEAST} sentences that the model can read"
+FEW_WORDS = f"fewer than {LEAST_WORDS} words have {LEAST} sentences that the model can read"
+NO_POLE = f"a pole has no word with {LEAST} sentences that the model can read"
 
 
 class Found(Protocol):
@@ -76,6 +77,7 @@ class EmbeddingAssociation:
     def __init__(self, name: str, reads: str, encode: Encode, variant: Variant) -> None:
         self.name, self.reads = f"{name}@1", reads
         self.encode, self.variant = encode, variant
+        self.unknown = unknown_token(encode)
         self._known: dict[tuple[str, tuple[int, int]], SpanVectors | None] = {}
 
     def plan(self, item: ToldItem) -> Mapping[str, Sequence[Request]]:
@@ -92,11 +94,12 @@ class EmbeddingAssociation:
                     yield role, word, requests
 
     def _request(self, found: Found) -> SpanVectors | None:
-        """None for a sentence that the model cannot read, or in which a token crosses the word's edge."""
+        """None for a sentence that the model cannot read, whose word it does not know, or in which a token crosses the word's edge."""
         place = found.text, found.span
         if place not in self._known:
             try:
                 encoding = self.encode(found.text)
+                check_known(encoding, [found.span], self.unknown)
                 positions = tokens_in(found.text, encoding, [found.span])
                 self._known[place] = SpanVectors(encoding.ids, tuple(positions), encoding.segments) if positions else None
             except Skip:

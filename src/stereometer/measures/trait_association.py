@@ -21,6 +21,7 @@ from statistics import median
 from stereometer.errors import ModelError, UsageError
 from stereometer.measures import trait_metrics
 from stereometer.measures.trait_blanks import POLES, Piece, Reader, Reading, TraitItem
+from stereometer.measures.trait_window import check_window
 from stereometer.types import (
     SET_DISTANCES,
     WORD_MASSES,
@@ -138,6 +139,23 @@ class TraitAssociation:
         self.synonyms = variant == "paper"
         self.reader = reader
 
+    def applicable(self, items: Sequence[TraitItem]) -> tuple[list[TraitItem], tuple[str, ...]]:
+        """The items that it can score, with a note that names the templates left out; raises where nothing is left to ask."""
+        kept = [item for item in items if self._applies(item)]
+        name = self.name.split("@")[0]
+        if items and not kept:
+            raise UsageError(
+                f"{name} reads from left to right, and no template ends with the trait. There is nothing to ask. Choose templates such as `that` or `plain`."
+            )
+        check_window(kept, self.reader)
+        left = dict.fromkeys(item.slices["template"] for item in items if not self._applies(item))
+        return kept, (
+            f"Templates that do not end with the trait are left out, as {name} reads from left to right: {', '.join(left)}.",
+        ) if left else ()
+
+    def _applies(self, item: TraitItem) -> bool:
+        return not self.causal or item.frame.ends_with_trait
+
     def plan(self, item: TraitItem) -> Mapping[str, Sequence[Request]]:
         return {pole: list(dict.fromkeys(piece.request for piece in self._pieces(item, pole))) for pole in POLES}
 
@@ -156,7 +174,7 @@ class TraitAssociation:
         return item.adjectives(pole)[: None if self.synonyms else 1]
 
     def _pieces(self, item: TraitItem, pole: str) -> Iterator[Piece]:
-        if self.causal and not item.frame.ends_with_trait:
+        if not self._applies(item):
             raise Skip(NOT_LAST)
         for word in self._words(item, pole):
             for reading in (self.reader.group(item), self.reader.prior(item)):

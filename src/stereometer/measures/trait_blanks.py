@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import Protocol
 
 from stereometer.measures.spans import tokens_in
-from stereometer.types import HIDDEN, Encode, Encoding, MaskedBlank, NextTokens, Skip
+from stereometer.measures.unknown_words import check_known, unknown_token
+from stereometer.types import HIDDEN, Encode, Encoding, MaskedBlank, NextTokens, Skip, Slice
 
 POLES = ("left", "right")
 REMEMBERED = 1024
@@ -55,6 +56,9 @@ class Frame(Hashable, Protocol):
 
 class TraitItem(Protocol):
     @property
+    def slices(self) -> Slice: ...
+
+    @property
     def frame(self) -> Frame: ...
 
     @property
@@ -89,6 +93,7 @@ class Reader:
 
     def __init__(self, encode: Encode, causal: bool, hidden_prior: bool, synonyms: bool) -> None:
         self.encode, self.causal, self.hidden_prior, self.synonyms = encode, causal, hidden_prior, synonyms
+        self.unknown = unknown_token(encode)
         self._remembered = lru_cache(REMEMBERED)(self._read_anew)
 
     def group(self, item: TraitItem) -> Reading:
@@ -98,10 +103,13 @@ class Reader:
         """The same with one mask for the group, or of a person."""
         return self._remembered(item.frame.about_nobody(), item.vocabulary, self.hidden_prior)
 
+    def words(self, vocabulary: Vocabulary) -> tuple[str, ...]:
+        """The adjectives that are asked."""
+        return vocabulary.everything if self.synonyms else vocabulary.heads
+
     def _read_anew(self, frame: Frame, vocabulary: Vocabulary, hide_group: bool) -> Reading:
-        words = vocabulary.everything if self.synonyms else vocabulary.heads
         steps: dict[str, list[tuple[_Asked, int]] | str] = {}
-        for word in words:
+        for word in self.words(vocabulary):
             try:
                 steps[word] = self._steps(frame.sentence(word), hide_group)
             except Skip as skip:
@@ -110,6 +118,7 @@ class Reader:
 
     def _steps(self, sentence: Sentence, hide_group: bool) -> list[tuple[_Asked, int]]:
         encoding = self.encode(sentence.text)
+        check_known(encoding, [sentence.trait] if hide_group else [sentence.group, sentence.trait], self.unknown)
         trait = tokens_in(sentence.text, encoding, [sentence.trait])
         if not trait or trait != list(range(trait[0], trait[-1] + 1)):
             raise Skip("no token to score")

@@ -82,7 +82,7 @@ def estimate(name: str, slice_: Slice, by_template: Floats, asked: Asked, settin
 
 
 def judged(found: Sequence[Estimate], level: float) -> list[Estimate]:
-    """Holm over the traits, and over the dimensions, of all groups; the verdict names the pole."""
+    """Holm over the traits, and over the dimensions, of all groups; the verdict names the pole. An interval around 0 has none, however small p is."""
     ruled = list(found)
     for kind in ("trait", "dimension"):
         family = [index for index, one in enumerate(found) if kind in one.slice and one.p is not None]
@@ -92,12 +92,16 @@ def judged(found: Sequence[Estimate], level: float) -> list[Estimate]:
 
 
 def _verdict(one: Estimate, p: float, level: float) -> str:
-    if p >= 1 - level or not one.value:
+    if p >= 1 - level or not one.value or _around_0(one):
         return NEITHER
     if "trait" not in one.slice:
         return "above 0" if one.value > 0 else "below 0"
     left, _, right = one.slice["trait"].partition(" - ")
     return f"towards {right or 'the right pole'}" if one.value > 0 else f"towards {left if right else 'the left pole'}"
+
+
+def _around_0(one: Estimate) -> bool:
+    return one.low is not None and one.high is not None and one.low <= 0 <= one.high
 
 
 def _spread(asked: Asked, cells: Mapping[tuple[str, str], Mapping[str, float]], settings: Settings) -> Estimate:

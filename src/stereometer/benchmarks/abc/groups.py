@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
-from stereometer.benchmarks.abc.rows import Row, chosen, read
+from stereometer.benchmarks.abc.rows import Row, chosen, plain, read
 from stereometer.errors import DataError
 from stereometer.files import read_table
 
@@ -31,6 +32,11 @@ class Group:
     lists: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     """Of two groups joined, their names."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Everything that it goes by."""
+        return (self.name, self.singular, self.plural, *self.also)
 
     def form(self, number: str) -> str:
         return self.singular if number == "singular" else self.plural
@@ -58,8 +64,15 @@ def _group(row: Row) -> Group:
 
 
 def choose_groups(groups: Sequence[Group], wanted: Iterable[str]) -> tuple[Group, ...]:
-    """By name, domain or list."""
-    return chosen("group", groups, wanted, lambda group: (group.domain, *group.lists))
+    """By any of their names, by domain or by list."""
+    known = called(groups)
+    return chosen("group", groups, [known.get(plain(name), name) for name in wanted], lambda group: (group.domain, *group.lists))
+
+
+def called(groups: Iterable[Group]) -> dict[str, str]:
+    """Groups and domains by all that they go by, written plainly."""
+    every = list(groups)
+    return {plain(name): group.name for group in every for name in group.names} | {plain(group.domain): group.domain for group in every}
 
 
 # ------------------------------------------------------------------------------------------------ pairs
@@ -71,24 +84,34 @@ class Rules:
 
     barred: frozenset[frozenset[str]] = frozenset()
 
+    def __or__(self, other: Rules) -> Rules:
+        return Rules(self.barred | other.barred)
+
     def allow(self, one: Group, other: Group) -> bool:
         kinds = [frozenset((a, b)) for a in (one.name, one.domain) for b in (other.name, other.domain)]
         return one.name != other.name and not any(kind in self.barred for kind in kinds)
 
 
 def read_rules(path: Path, groups: Sequence[Group]) -> Rules:
-    """A table of `one, other`; both are names or domains of groups."""
-    known = {name for group in groups for name in (group.name, group.domain)}
+    """A table of `one, other`; both are groups or domains."""
+    known = called(groups)
     barred = set()
     for line, fields in read_table(path, ("one", "other")):
-        pair = [fields[column].strip() for column in ("one", "other")]
-        for name in pair:
+        pair = [plain(fields[column]) for column in ("one", "other")]
+        for column, name in zip(("one", "other"), pair, strict=True):
             if name not in known:
                 raise DataError(
-                    f"{path}, line {line}: {name!r} is neither a group nor a domain. A rule names two of those. Check the spelling, or repair the row."
+                    f"{path}, line {line}: {fields[column]!r} is neither a group nor a domain. {_hint(name, known)} Repair the row."
                 )
-        barred.add(frozenset(pair))
+        barred.add(frozenset(known[name] for name in pair))
+    if not barred:
+        raise DataError(f"{path} has no rules. A table without rows bars nothing. Check that it is the right file, or leave out --rules.")
     return Rules(frozenset(barred))
+
+
+def _hint(name: str, known: Mapping[str, str]) -> str:
+    close = get_close_matches(name, known, n=2, cutoff=0.5)
+    return f"Did you mean {' or '.join(dict.fromkeys(known[one] for one in close))}?" if close else "A rule names two of those."
 
 
 def pairs(groups: Sequence[Group], rules: Rules) -> Iterator[Group]:

@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 
 from stereometer.benchmarks.abc.groups import PERSON, Group, Rules, choose_groups, pairs, read_groups, read_rules
+from stereometer.benchmarks.abc.rows import counted
 from stereometer.benchmarks.abc.sentences import told
 from stereometer.benchmarks.abc.templates import Sentence, Template, choose_templates, read_templates
 from stereometer.benchmarks.abc.traits import POLES, Trait, read_traits
@@ -129,9 +130,11 @@ class Grid:
     def shapes(self) -> Shapes:
         return {"trait": cells(self.groups, self.traits, self.templates)}
 
-    def rules(self) -> Rules:
-        """The packaged rules, as far as they speak of groups that are here."""
-        return read_rules(data_file("pair_rules.csv"), read_groups(data_file("groups.csv")))
+    def rules(self, own: Path | None = None) -> Rules:
+        """The packaged rules, and those of one's own besides: either may speak of groups that are not here."""
+        ours = read_groups(data_file("groups.csv"))
+        packaged = read_rules(data_file("pair_rules.csv"), ours)
+        return packaged | read_rules(own, (*ours, *self.groups)) if own else packaged
 
 
 def statistics(items: Sequence[Cell]) -> list[dict[str, str | int]]:
@@ -163,7 +166,7 @@ class Choice:
     pairs: bool = False
     """Also every pair of the groups that makes sense."""
     rules: Path | None = None
-    """A table of one's own of groups that do not combine."""
+    """A table of one's own of groups that do not combine, besides those of the packaged one."""
     synonyms: bool = True
     """Whether adjectives bring their synonyms; the paper's tables are of head adjectives alone."""
 
@@ -184,12 +187,17 @@ TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
 
 def _file(given: Sequence[str]) -> Path | None:
     """A single argument that looks like a table is a file."""
+    tables = [one for one in given if one.endswith(TABLE_SUFFIXES)]
+    if tables and len(given) > 1:
+        raise UsageError(
+            f"{tables[0]} is a table, and {next(one for one in given if one != tables[0])} stands beside it. A table of your own and other names cannot be mixed. Give one table, or names."
+        )
     return Path(given[0]) if len(given) == 1 and given[0].endswith(TABLE_SUFFIXES) else None
 
 
 def crossed(found: Grid, rules: Path | None = None) -> tuple[Group, ...]:
     """Every pair of the groups that rules and grammar allow."""
-    met = tuple(pairs(found.groups, read_rules(rules, found.groups) if rules else found.rules()))
+    met = tuple(pairs(found.groups, found.rules(rules)))
     if not met:
         raise UsageError(
             "No two of the groups combine. Pairs need a group that can stand first and rules that allow them. Name more groups."
@@ -201,8 +209,11 @@ def chosen_benchmark(choice: Choice) -> Benchmark:
     """The items of a choice, which no card can vouch for: a note says what they are."""
     found = grid(choice)
     met = crossed(found, choice.rules) if choice.pairs else ()
-    joined = f", {len(met)} ordered pairs of them" if met else ""
-    note = f"{len(found.groups)} groups{joined}, {len(found.traits)} traits{'' if choice.synonyms else ' without synonyms'}, {len(found.templates)} templates, chosen from the packaged ones or the user's own."
+    joined = f", {counted(len(met), 'ordered pair')} of them" if met else ""
+    read = counted(len(found.templates), "template") + (
+        "" if choice.text is None else f" (ceat: the sentences of {choice.text.name} instead)"
+    )
+    note = f"{counted(len(found.groups), 'group')}{joined}, {counted(len(found.traits), 'trait')}{'' if choice.synonyms else ' without synonyms'}, {read}, chosen from the packaged ones or the user's own."
     found = replace(found, groups=(*found.groups, *met))
     files = ", ".join(str(one) for one in (_file(choice.groups), choice.traits, _file(choice.templates), choice.text) if one)
     shapes, measures = dict(found.shapes), SOURCE.measures

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from stereometer.errors import DataError, UnknownName
 from stereometer.files import read_table
+
+
+def plain(name: str) -> str:
+    """Without what spellings differ in: case, white space, and marks between words."""
+    return re.sub(r"[\W_]+", " ", name.casefold()).strip()
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 class Named(Protocol):

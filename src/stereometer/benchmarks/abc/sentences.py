@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from stereometer.benchmarks.abc.items import Grid
 
 POOL = 1000
+TOLD = "sentences"
+"""Stands where a template's name does: scores of sentences are of no template."""
 LONGEST = 64
 """Words of a sentence; longer ones are mostly lists."""
 END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9])")
@@ -134,7 +136,7 @@ class Told:
             "domain": self.domain,
             "trait": self.trait.name,
             "dimension": self.trait.dimension,
-            "template": "sentences",
+            "template": TOLD,
         }
 
     @cached_property
@@ -147,7 +149,7 @@ class Told:
 
 
 def told(grid: Grid, path: Path, seed: int) -> dict[str, list[Told]]:
-    """One item a group and trait, and one a pair of groups of one domain and trait."""
+    """One item a group and trait, and one a pair of groups and trait."""
     forms = {group.name: tuple(dict.fromkeys((group.singular, group.plural))) for group in grid.groups}
     adjectives = [word for trait in grid.traits for pole in POLES for word in trait.adjectives(pole)]
     found = Concordance(path, [*(word for words in forms.values() for word in words), *adjectives], seed)
@@ -165,11 +167,13 @@ def told(grid: Grid, path: Path, seed: int) -> dict[str, list[Told]]:
 def _pairs(
     grid: Grid, words: Mapping[str, Mapping[str, Pool]], poles: Mapping[str, Mapping[str, Mapping[str, Pool]]], label: str, seed: int
 ) -> Iterator[Told]:
+    """Groups of one domain against each other; of two groups alone, whatever they are."""
     for one, other in combinations(grid.groups, 2):
-        if one.domain == other.domain:
+        if one.domain == other.domain or len(grid.groups) == 2:
             targets = {"first": words[one.name], "second": words[other.name]}
+            domain = " + ".join(dict.fromkeys((one.domain, other.domain)))
             for trait in grid.traits:
-                yield Told(pair_name(one, other), one.domain, trait, Words(targets, poles[trait.name]), label, seed)
+                yield Told(pair_name(one, other), domain, trait, Words(targets, poles[trait.name]), label, seed)
 
 
 def pair_name(one: Group, other: Group) -> str:

@@ -77,7 +77,8 @@ def _profiles(portrait: Portrait) -> Iterator[Figure]:
     named = numbers.listed(list(dict.fromkeys(dimensions.values())))
     lead = (
         f"Each line is a trait from its left to its right pole, coloured by dimension ({named}, from the top). Scores are shown as a share of the largest of each system, so shapes can be compared, sizes cannot. "
-        "Bars are intervals over templates; a hollow mark cannot be told from 0 after the correction for all tests made.",
+        f"Bars are {portrait.words.interval}; a hollow mark cannot be told from 0 after the correction for all tests made.",
+        *([f"{portrait.words.caveat}."] if portrait.words.caveat else []),
     )
     table = _association_table(portrait, found)
     yield Figure(f"{portrait.id}-profile", "The profile of a group", lead, tuple(pictures), (table,), chooser="Group", legend="portrait")
@@ -138,7 +139,7 @@ def _association_table(portrait: Portrait, found: dict[str, list[Estimate]]) -> 
         for system in portrait.systems
         for one in found.get(system.label, ())
     ]  # fmt: skip
-    return Table("Scores of groups on traits, with intervals over templates", columns, tuple(rows))
+    return Table(f"Scores of groups on traits, with {portrait.words.interval}", columns, tuple(rows))
 
 
 # --------------------------------------------------------------------------------------------- alignment
@@ -167,7 +168,8 @@ def _tau_figure(portrait: Portrait) -> Figure:
     ]
     lead = (
         f"Overall, {'; '.join(words)}. Half of the raters agree with the other half at {_number(overall)} (dashed line; grey ticks for single groups): a model can hardly be "
-        "expected to do better, though nothing forbids it. A filled mark can be told from 0 after Holm's correction over groups; groups that chose the templates are not tested.",
+        "expected to do better, though nothing forbids it. A filled mark can be told from 0 after Holm's correction over groups; groups that chose the templates are not tested. "
+        "The overall p is of the model's traits permuted, for all groups together.",
     )
     described = f"tau with people for {len(ordered)} groups, with intervals, beside people's own split-half tau. {'; '.join(words)}."
     charts_ = (Chart("tau", described, charts.taus(ordered, points, people, overall)),)

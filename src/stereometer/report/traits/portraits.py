@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from stereometer.measures.trait_words import Words, words_for
 from stereometer.report.figure import Figure
 from stereometer.report.looks import look
 from stereometer.report.sections import Run, System, label_runs
@@ -18,9 +19,8 @@ KINDS = {"dominance": "meeting", "human_mean": "alignment", "association": "prof
 TITLES = {"profile": "Profiles of groups", "alignment": "Agreement with people", "meeting": "Where groups meet"}
 LEADS = {
     "profile": (
-        "How strongly a model ties a trait to a group, over templates: above 0 towards the right pole, below 0 towards the left one, always compared "
-        "with the same sentence about nobody in particular. A high score says that the word fits the template about this group; it does not say that "
-        "it is true, that people think so, or that the model would act on it."
+        "How strongly a model ties a trait to a group, {compared}. Above 0 is towards the right pole, below 0 towards the left one. A high score does not say "
+        "that it is true, that people think so, or that the model would act on it."
     ),
     "alignment": (
         "A model's scores beside what people say that others think of these groups. tau is 1 where both put everything in the same order, "
@@ -51,7 +51,11 @@ class Portrait:
 
     @property
     def lead(self) -> str:
-        return LEADS[self.kind]
+        return LEADS[self.kind].format(compared=self.words.compared)
+
+    @property
+    def words(self) -> Words:
+        return words_for(self.first.measure)
 
     @property
     def first(self) -> Result:
