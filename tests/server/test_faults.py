@@ -82,7 +82,7 @@ def header_drip(handler: Any, body: Any) -> bool:
     """Header after header: no single read is late, and the answer never begins."""
     handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-A: ")
     with suppress(OSError):
-        for _ in range(60):
+        for _ in range(600):
             handler.wfile.write(b"a")
             handler.wfile.flush()
             time.sleep(0.05)
@@ -164,10 +164,10 @@ def test_what_does_not_pass_is_said(stub: Start, monkeypatch: pytest.MonkeyPatch
 def test_a_drip_of_headers_ends_with_the_time_and_breaks_off_nobody_else(stub: Start) -> None:
     server = stub(header_drip)
     server.always = lambda handler, body: bool(time.sleep(0.3))
-    backend = opened(server)
+    backend = opened(server, timeout=3.0)
     sent, started = len(server.asked()), time.monotonic()
     assert len(dict(backend.answer(some(4)))) == 4
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 20  # of the half minute that the drip takes
     assert len(server.asked()) - sent == 5
 
 
@@ -189,7 +189,7 @@ def test_no_server_is_soon_said() -> None:
     started = time.monotonic()
     with pytest.raises(ModelError, match=r"no connection.*asked 3 times"):
         open_model(f"server:http://127.0.0.1:{free_port()}/v1#parrot")
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
 
 
 def test_a_server_that_goes_away_in_the_middle_is_waited_for(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:
