@@ -49,17 +49,23 @@ def slow(handler: Any, body: Any) -> bool:
     return send(handler, said(body))
 
 
+def dripping(handler: Any, byte: bytes) -> bool:
+    """For half a minute, or until nobody listens any more."""
+    with suppress(OSError):
+        for _ in range(600):
+            handler.wfile.write(byte)
+            handler.wfile.flush()
+            time.sleep(0.05)
+    handler.close_connection = True
+    return True
+
+
 def drip(handler: Any, body: Any) -> bool:
     """A byte now and then: no single read is late, and the whole never comes."""
     handler.send_response(200)
     handler.send_header("Content-Length", "1000")
     handler.end_headers()
-    for _ in range(30):
-        handler.wfile.write(b" ")
-        handler.wfile.flush()
-        time.sleep(0.05)
-    handler.close_connection = True
-    return True
+    return dripping(handler, b" ")
 
 
 def not_json(handler: Any, body: Any) -> bool:
@@ -81,13 +87,7 @@ def plain_error_in_200(handler: Any, body: Any) -> bool:
 def header_drip(handler: Any, body: Any) -> bool:
     """Header after header: no single read is late, and the answer never begins."""
     handler.wfile.write(b"HTTP/1.1 200 OK\r\nX-A: ")
-    with suppress(OSError):
-        for _ in range(600):
-            handler.wfile.write(b"a")
-            handler.wfile.flush()
-            time.sleep(0.05)
-    handler.close_connection = True
-    return True
+    return dripping(handler, b"a")
 
 
 def opened(stub: Stub, **options: Any) -> Any:

@@ -278,13 +278,13 @@ def weights_digest(model: Any) -> str:
     return digest.hexdigest()
 
 
-NAMES = frozenset(["_name_or_path", "name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures"])
-"""Entries of a configuration that change no number; the precision stands on the card by itself."""
+WITHOUT_EFFECT = frozenset(["name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures"])
+"""Entries of a configuration that change no number, besides those that begin with an underscore; the precision stands on the card by itself."""
 
 
 def config_digest(model: Any, tokenizer: Any) -> str:
     """Of what the same weights may be read by: configuration, ids of special tokens, and code that a checkpoint brings."""
-    entries = {name: value for name, value in model.config.to_dict().items() if name not in NAMES and not name.startswith("_")}
+    entries = {name: value for name, value in model.config.to_dict().items() if name not in WITHOUT_EFFECT and not name.startswith("_")}
     code = sys.modules[type(model).__module__].__file__ if type(model).__module__.startswith("transformers_modules") else None
     parts = [
         entries,

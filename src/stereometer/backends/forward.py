@@ -31,6 +31,10 @@ Targets = Sequence[Sequence[int]]
 """For each row the tokens whose log-probability is asked there."""
 
 
+PROBED = 8
+"""Tokens of a text that shows how wide states are: models that pool neighbouring tokens (Funnel) take no shorter than three."""
+
+
 class _Replaced(tuple[Tensor]):
     """A trunk's output that has hidden states and nothing else: no cache, no attentions, no memory."""
 
@@ -132,7 +136,7 @@ class Split:
         given: list[Tensor] = []
         hook = last.register_forward_hook(lambda part, inputs, output: given.append(output))
         try:
-            width = int(self.inner(input_ids=torch.ones(1, 8, dtype=torch.long, device=self.device))[0].shape[-1])
+            width = int(self.inner(input_ids=torch.ones(1, PROBED, dtype=torch.long, device=self.device))[0].shape[-1])
             logits = self.head(
                 torch.linspace(-3, 3, 2 * width, dtype=next(self.model.parameters()).dtype, device=self.device).view(2, width)
             )

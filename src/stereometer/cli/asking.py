@@ -93,7 +93,7 @@ def ask(
 ) -> None:
     """Ask a model in words: recognise hate speech, or choose between candidates."""
     from stereometer import api, asking
-    from stereometer.cli.measuring import dry, watch
+    from stereometer.cli.measuring import dry, shown, watch
     from stereometer.cli.tables import print_plans
     from stereometer.measures.recognition.measure import Asking
     from stereometer.measures.recognition.settings import STUDY, setting_of
@@ -115,12 +115,7 @@ def ask(
         print_plans([dry(job) for job in jobs], json)
         return
     show = tell if "comment" in found.shapes else tell_choices
-    finished: list[Any] = []
-    try:
-        finished.extend(api.execute_all(jobs, out, cache, watch))
-    finally:
-        if finished:  # what is finished is shown, whatever ends the rest
-            show(finished, json)
+    shown(api.execute_all(jobs, out, cache, watch), lambda finished: show(finished, json))
 
 
 def tell_choices(finished: Sequence[Any], json: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,13 +108,19 @@ def run_command(
     if dry_run:
         print_plans([dry(job) for job in jobs], asked.json)
         return
+    finished = shown(api.execute_all(jobs, asked.out, cache, watch), lambda done: _show(done, asked.json, len(models) > 1))
+    check([one.result for one in finished], wanted)
+
+
+def shown(finishing: Iterable[api.Finished], show: Callable[[Sequence[api.Finished]], None]) -> list[api.Finished]:
+    """All of them; what is finished is shown, whatever ends the rest."""
     finished: list[api.Finished] = []
     try:
-        finished.extend(api.execute_all(jobs, asked.out, cache, watch))
+        finished.extend(finishing)
     finally:
-        if finished:  # what is finished is shown, whatever ends the rest
-            _show(finished, asked.json, len(models) > 1)
-    check([one.result for one in finished], wanted)
+        if finished:
+            show(finished)
+    return finished
 
 
 def _show(finished: Sequence[api.Finished], json: bool, side_by_side: bool) -> None:
