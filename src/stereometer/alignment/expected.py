@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 from stereometer.alignment.crossing import Crossing
 from stereometer.alignment.emergence import Emergent
 from stereometer.benchmarks.abc.traits import POLES, Trait
-from stereometer.errors import DataError
+from stereometer.errors import DataError, did_you_mean
 from stereometer.files import read_table
 from stereometer.stats.intervals import wilson
 from stereometer.types import Estimate, Settings
@@ -40,12 +39,8 @@ def read_expected(path: Path, pairs: Sequence[str], traits: Sequence[Trait]) -> 
         cell = row["group"].strip(), row["adjective"].strip()
         for kind, name, known in (("pair of groups", cell[0], pairs), ("adjective", cell[1], adjectives)):
             if name not in known:
-                close = get_close_matches(name, known, n=2, cutoff=0.5)
-                hint = (
-                    f"Did you mean {' or '.join(close)}?"
-                    if close
-                    else f"Known: {', '.join(known[:SHOWN])}{' ...' if len(known) > SHOWN else ''}."
-                )
+                hint = did_you_mean(name, dict(zip(known, known, strict=True)))
+                hint = hint or f"Known: {', '.join(known[:SHOWN])}{' ...' if len(known) > SHOWN else ''}."
                 raise DataError(f"{path}, line {line}: there is no {kind} called '{name}'. {hint} Repair the row.")
         found.add(cell)
     if not found:

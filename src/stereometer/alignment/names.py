@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from stereometer.benchmarks.abc.groups import Group
 from stereometer.benchmarks.abc.rows import plain
 from stereometer.benchmarks.abc.traits import Trait
-from stereometer.errors import DataError
+from stereometer.errors import DataError, did_you_mean
 
 EVERYBODY = "average people"
 """Rated as a yardstick: no template speaks of them."""
@@ -39,8 +38,7 @@ def _known(kind: str, name: str, known: dict[str, str], where: str) -> str:
     found = known.get(plain(name))
     if found is not None:
         return found
-    close = get_close_matches(plain(name), known, n=2, cutoff=0.5)
-    hint = f"Did you mean {' or '.join(dict.fromkeys(known[one] for one in close))}? " if close else ""
+    hint = did_you_mean(plain(name), known)
     raise DataError(
-        f"{where}: there is no {kind} called '{name}'. {hint}`stereometer show abc` lists ours; yours are in the table that you give with --{kind}s, here as in the run."
+        f"{where}: there is no {kind} called '{name}'. {hint}{' ' if hint else ''}`stereometer show abc` lists ours; yours are in the table that you give with --{kind}s, here as in the run."
     )

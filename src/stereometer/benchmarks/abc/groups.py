@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 from stereometer.benchmarks.abc.rows import Row, chosen, plain, read
-from stereometer.errors import DataError
+from stereometer.errors import DataError, did_you_mean
 from stereometer.files import read_table
 
 COLUMNS = ("name", "domain", "singular", "plural", "article")
@@ -101,17 +100,12 @@ def read_rules(path: Path, groups: Sequence[Group]) -> Rules:
         for column, name in zip(("one", "other"), pair, strict=True):
             if name not in known:
                 raise DataError(
-                    f"{path}, line {line}: {fields[column]!r} is neither a group nor a domain. {_hint(name, known)} Repair the row."
+                    f"{path}, line {line}: {fields[column]!r} is neither a group nor a domain. {did_you_mean(name, known) or 'A rule names two of those.'} Repair the row."
                 )
         barred.add(frozenset(known[name] for name in pair))
     if not barred:
         raise DataError(f"{path} has no rules. A table without rows bars nothing. Check that it is the right file, or leave out --rules.")
     return Rules(frozenset(barred))
-
-
-def _hint(name: str, known: Mapping[str, str]) -> str:
-    close = get_close_matches(name, known, n=2, cutoff=0.5)
-    return f"Did you mean {' or '.join(dict.fromkeys(known[one] for one in close))}?" if close else "A rule names two of those."
 
 
 def pairs(groups: Sequence[Group], rules: Rules) -> Iterator[Group]:
