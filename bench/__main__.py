@@ -10,7 +10,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-NAMES = ("sensitivity", "replay", "stream", "memory", "masked", "fill_in", "causal", "next_sentence", "asking")
+NAMES = (
+    "sensitivity",
+    "replay",
+    "stream",
+    "memory",
+    "masked",
+    "fill_in",
+    "causal",
+    "next_sentence",
+    "asking",
+)
 OUT = Path(__file__).parent / "out"
 
 

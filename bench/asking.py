@@ -33,25 +33,41 @@ def measure() -> list[dict[str, Any]]:
 
 def prompts() -> list[Generate]:
     """The mixed few-shot setting, with sentences of the starter set for comments."""
-    texts = [text for item in open_named("starter").items("cat") for text in item.texts.values() if "BLANK" not in text]
+    texts = [
+        text
+        for item in open_named("starter").items("cat")
+        for text in item.texts.values()
+        if "BLANK" not in text
+    ]
     labels = ("complaint", "praise", "neither")
-    shown = "".join(f"'''{text}''': {label}. \n" for text, label in zip(texts[::100], labels, strict=False))
-    return [Generate(f"{shown}'''{text}''':", temperature=0.3, max_tokens=4, stop=(".",)) for text in texts[1 : PROMPTS + 1]]
+    shown = "".join(
+        f"'''{text}''': {label}. \n" for text, label in zip(texts[::100], labels, strict=False)
+    )
+    return [
+        Generate(f"{shown}'''{text}''':", temperature=0.3, max_tokens=4, stop=(".",))
+        for text in texts[1 : PROMPTS + 1]
+    ]
 
 
 def _generation() -> list[dict[str, Any]]:
     torch.set_num_threads(THREADS)
     model: Any = open_model("smollm2-135m")
     asked = prompts()
-    dict(model.answer({one.key: one for one in asked[:2]}))  # both show once that sharing gives the same numbers
+    dict(
+        model.answer({one.key: one for one in asked[:2]})
+    )  # both show once that sharing gives the same numbers
 
     def batched(some: Sequence[Generate]) -> dict[str, str]:
-        return {key: str(answer.text) for key, answer in model.answer({one.key: one for one in some})}
+        return {
+            key: str(answer.text) for key, answer in model.answer({one.key: one for one in some})
+        }
 
     def one_at_a_time(some: Sequence[Generate]) -> dict[str, str]:
         return {key: text for one in some for key, text in batched([one]).items()}
 
-    found = contest({"batched": batched, "one at a time": one_at_a_time}, asked, Peak(), ROUNDS, PROMPTS)
+    found = contest(
+        {"batched": batched, "one at a time": one_at_a_time}, asked, Peak(), ROUNDS, PROMPTS
+    )
     together, alone = found["batched"], found["one at a time"]
     same = sum(together.answers[key] == text for key, text in alone.answers.items())
     return [
@@ -61,8 +77,18 @@ def _generation() -> list[dict[str, Any]]:
             "unit": "x",
             "bar": ">= 4",
         },
-        {"what": "of them answered the same", "value": 100 * same / PROMPTS, "unit": "%", "bar": ">= 99.9"},
-        {"what": "in batches", "value": PROMPTS / together.seconds, "unit": "prompts a second", "bar": "none"},
+        {
+            "what": "of them answered the same",
+            "value": 100 * same / PROMPTS,
+            "unit": "%",
+            "bar": ">= 99.9",
+        },
+        {
+            "what": "in batches",
+            "value": PROMPTS / together.seconds,
+            "unit": "prompts a second",
+            "bar": "none",
+        },
     ]
 
 
@@ -114,7 +140,12 @@ def _server() -> list[dict[str, Any]]:
             "unit": "%",
             "bar": ">= 90",
         },
-        {"what": "of what a bare client reaches", "value": 100 * ours / bare, "unit": "%", "bar": ">= 90"},
+        {
+            "what": "of what a bare client reaches",
+            "value": 100 * ours / bare,
+            "unit": "%",
+            "bar": ">= 90",
+        },
     ]
 
 
@@ -132,4 +163,6 @@ def _ours(backend: Any, number: int) -> None:
 def _bare(url: str) -> None:
     with httpx2.Client(timeout=30) as client, ThreadPoolExecutor(IN_FLIGHT) as pool:
         body = {"model": "sleeper", "prompt": "Question", "max_tokens": 16}
-        list(pool.map(lambda _: client.post(f"{url}/completions", json=body).json(), range(REQUESTS)))
+        list(
+            pool.map(lambda _: client.post(f"{url}/completions", json=body).json(), range(REQUESTS))
+        )

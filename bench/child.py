@@ -21,7 +21,12 @@ def spent(setup: str, work: str, repeats: int = 3) -> dict[str, float]:
     runs = []
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as folder:
-            code = FRAME.format(setup=f"import os; os.environ['STEREOMETER_CACHE'] = {folder!r}; FOLDER = {folder!r}\n{setup}", work=work)
-            done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+            code = FRAME.format(
+                setup=f"import os; os.environ['STEREOMETER_CACHE'] = {folder!r}; FOLDER = {folder!r}\n{setup}",
+                work=work,
+            )
+            done = subprocess.run(
+                [sys.executable, "-c", code], capture_output=True, text=True, check=True
+            )
             runs.append(json.loads(done.stdout.splitlines()[-1]))
     return {name: min(run[name] for run in runs) for name in runs[0]}

@@ -29,7 +29,9 @@ def python_with_peers() -> tuple[Path, str]:
         for command in _commands(folder, python, constraints):
             done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
             if done.returncode:
-                return Path(sys.executable), f"{' '.join(PEERS)} could not be installed: {_last_line(done.stderr)}"
+                return Path(
+                    sys.executable
+                ), f"{' '.join(PEERS)} could not be installed: {_last_line(done.stderr)}"
         (folder / "ready").touch()
     return python, ""
 
@@ -56,6 +58,17 @@ def run(module: str, *arguments: str) -> tuple[str, str]:
     """A module of the bench in that environment: what it printed, and why it had no peers."""
     python, reason = python_with_peers()
     paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    environment = os.environ | {"PYTHONPATH": paths, "TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run([str(python), "-m", module, *arguments], cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    environment = os.environ | {
+        "PYTHONPATH": paths,
+        "TOKENIZERS_PARALLELISM": "false",
+        "HF_HUB_OFFLINE": "1",
+    }
+    done = subprocess.run(
+        [str(python), "-m", module, *arguments],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
     return done.stdout, reason

@@ -26,9 +26,14 @@ def fill_in(found: Items, peak: Any) -> Iterator[Row]:
     cats = scorable(found.inside, [asked], CATS)
     loop = MaskedLoop(loaded(made.folder, "AutoModelForMaskedLM")[0], ours.backend)
     ours.scores(asked, cats[:2])
-    both = {"ours": lambda some: logged(ours.scores(asked, some)), "the authors' loop": lambda some: logged(loop.fillers(some))}
+    both = {
+        "ours": lambda some: logged(ours.scores(asked, some)),
+        "the authors' loop": lambda some: logged(loop.fillers(some)),
+    }
     times = contest(both, cats, peak, ROUNDS, CATS)
-    yield from compared(f"StereoSet masked likelihood ({len(cats)} items)", times, {"the authors' loop": 8})
+    yield from compared(
+        f"StereoSet masked likelihood ({len(cats)} items)", times, {"the authors' loop": 8}
+    )
 
 
 if __name__ == "__main__":

@@ -23,12 +23,19 @@ class MaskedLoop:
     """A masked model asked one copy at a time."""
 
     def __init__(self, model: Any, backend: Any) -> None:
-        self.model, self.encode, self.mask, self.mask_text = model, backend.encode, backend.mask, backend.mask_text
+        self.model, self.encode, self.mask, self.mask_text = (
+            model,
+            backend.encode,
+            backend.mask,
+            backend.mask_text,
+        )
 
     @torch.no_grad()
     def _logits(self, ids: Sequence[int]) -> Tensor:
         tokens = torch.tensor([ids])
-        logits: Tensor = self.model(input_ids=tokens, attention_mask=torch.ones_like(tokens)).logits[0]
+        logits: Tensor = self.model(
+            input_ids=tokens, attention_mask=torch.ones_like(tokens)
+        ).logits[0]
         return logits
 
     def pairs(self, items: Sequence[Any]) -> Scores:
@@ -36,9 +43,18 @@ class MaskedLoop:
         scores: Scores = {}
         for item in items:
             more, less = self.encode(item.sent_more), self.encode(item.sent_less)
-            for name, encoding, shared in zip(("sent_more", "sent_less"), (more, less), shared_ids(more.ids, less.ids), strict=True):
+            for name, encoding, shared in zip(
+                ("sent_more", "sent_less"),
+                (more, less),
+                shared_ids(more.ids, less.ids),
+                strict=True,
+            ):
                 special = set(range(len(encoding.ids))) - set(scored_positions(encoding))
-                scores[item.id, name] = sum(self._token(encoding.ids, position) for position in shared if position not in special)
+                scores[item.id, name] = sum(
+                    self._token(encoding.ids, position)
+                    for position in shared
+                    if position not in special
+                )
         return scores
 
     def _token(self, ids: Sequence[int], position: int) -> float:
@@ -47,7 +63,11 @@ class MaskedLoop:
 
     def fillers(self, items: Sequence[Any]) -> Scores:
         """StereoSet: the blank filled piece by piece, later pieces absent, the mean of the pieces' probabilities."""
-        return {(item.id, label): self._filled(item.context, item.filler(label)) for item in items for label in LABELS}
+        return {
+            (item.id, label): self._filled(item.context, item.filler(label))
+            for item in items
+            for label in LABELS
+        }
 
     def _filled(self, context: str, filler: str) -> float:
         hole = self.encode(context.replace("BLANK", self.mask_text)).ids
@@ -75,24 +95,38 @@ class CausalLoop:
 
     def sentences(self, items: Sequence[Any]) -> Scores:
         """StereoSet intrasentence: the first token after the start mark in one pass, the rest without the mark in another."""
-        return {(item.id, label): self._sentence(item.texts[label], {}) for item in items for label in LABELS}
+        return {
+            (item.id, label): self._sentence(item.texts[label], {})
+            for item in items
+            for label in LABELS
+        }
 
     def sentences_start_once(self, items: Sequence[Any]) -> Scores:
         """The same with the pass over the start mark, which is the same for all, made once."""
         kept: dict[int, Tensor] = {}
-        return {(item.id, label): self._sentence(item.texts[label], kept) for item in items for label in LABELS}
+        return {
+            (item.id, label): self._sentence(item.texts[label], kept)
+            for item in items
+            for label in LABELS
+        }
 
     @torch.no_grad()
     def _sentence(self, text: str, kept: dict[int, Tensor]) -> float:
         ids = self.encode(text).ids[1:]
         if self.first not in kept:
-            kept[self.first] = self.model(input_ids=torch.tensor([[self.first]])).logits[0, 0].log_softmax(-1)
+            kept[self.first] = (
+                self.model(input_ids=torch.tensor([[self.first]])).logits[0, 0].log_softmax(-1)
+            )
         row = [float(kept[self.first][ids[0]]), *self._row(ids)]
         return sum(row) / len(row)
 
     def ratios(self, items: Sequence[Any]) -> Scores:
         """StereoSet intersentence: log p(s | c) - log p(s), a pass each."""
-        return {(item.id, label): self._ratio(item.context, item.texts[label]) for item in items for label in LABELS}
+        return {
+            (item.id, label): self._ratio(item.context, item.texts[label])
+            for item in items
+            for label in LABELS
+        }
 
     def _ratio(self, context: str, sentence: str) -> float:
         before, joined = len(self.encode(context).ids), self.encode(f"{context} {sentence}").ids

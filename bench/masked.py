@@ -46,7 +46,9 @@ def masked(found: Items, peak: Any) -> Iterator[Row]:
     ):
         yield {"what": f"CrowS-Pairs pseudo-likelihood, useful FLOPs against {name}", "value": 100 * rate / best, "unit": "%", "bar": ">= 88",
                "gflops": rate / 1e9, "peak_gflops": best / 1e9}  # fmt: skip
-    times = contest({"ours": score, "the authors' loop": loop.pairs}, pairs, peak, LOOP_ROUNDS, PAIR_BLOCK)
+    times = contest(
+        {"ours": score, "the authors' loop": loop.pairs}, pairs, peak, LOOP_ROUNDS, PAIR_BLOCK
+    )
     yield from compared(what, times, {"the authors' loop": 3.5})
     yield from profiled("BERT", partial(ours.scores, pairs_measure, pairs[:PAIR_BLOCK]))
 

@@ -46,22 +46,34 @@ def main(folder: str, count: int) -> None:
     ours = Ours(Path(folder))
     asked = ours.measure("pair-likelihood", "paper")
     pairs = scorable(items().pairs, [asked], count)
-    tokens = sum(request.tokens for pair in pairs for some in asked.plan(pair).values() for request in some)
+    tokens = sum(
+        request.tokens for pair in pairs for some in asked.plan(pair).values() for request in some
+    )
     loaded = _status("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here, not from loading
     start = time.process_time()
     ours.scores(asked, pairs)
-    model = sum(one.numel() * one.element_size() for one in ours.backend.model.parameters()) / 1024**2
+    model = (
+        sum(one.numel() * one.element_size() for one in ours.backend.model.parameters()) / 1024**2
+    )
     print(
         json.dumps(
-            {"grown": _status("VmHWM") - loaded, "loaded": loaded, "model": model, "s": time.process_time() - start, "tokens": tokens}
+            {
+                "grown": _status("VmHWM") - loaded,
+                "loaded": loaded,
+                "model": model,
+                "s": time.process_time() - start,
+                "tokens": tokens,
+            }
         )
     )
 
 
 def _status(name: str) -> float:
     """Of this process, in MB."""
-    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
+    line = next(
+        line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name)
+    )
     return int(line.split()[1]) / 1024
 
 

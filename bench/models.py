@@ -28,7 +28,11 @@ def measured(name: str) -> list[Row]:
         file = Path(folder) / "rows.json"
         _, reason = environment.run(f"bench.{name}", str(file))
         rows: list[Row] = json.loads(file.read_text())
-    return rows if not reason else [*rows, {"what": f"Peers skipped. {reason}", "value": None, "unit": "", "bar": ""}]
+    return (
+        rows
+        if not reason
+        else [*rows, {"what": f"Peers skipped. {reason}", "value": None, "unit": "", "bar": ""}]
+    )
 
 
 # ------------------------------------------------------------------------------------------------------- items
@@ -49,21 +53,34 @@ def items() -> Items:
     from stereometer import api
 
     if os.environ.get("STEREOMETER_DATA"):
-        pairs, cats = api.open_named("crows-pairs").items("pair"), api.open_named("stereoset").items("cat")
+        pairs, cats = (
+            api.open_named("crows-pairs").items("pair"),
+            api.open_named("stereoset").items("cat"),
+        )
         source = "CrowS-Pairs and StereoSet (dev)"
     else:
         starter = api.open_named("starter")
-        pairs, cats, source = starter.items("pair"), starter.items("cat"), "the starter set, because STEREOMETER_DATA is not set"
-    inside, across = ([item for item in cats if item.task == task] for task in ("intrasentence", "intersentence"))
+        pairs, cats, source = (
+            starter.items("pair"),
+            starter.items("cat"),
+            "the starter set, because STEREOMETER_DATA is not set",
+        )
+    inside, across = (
+        [item for item in cats if item.task == task] for task in ("intrasentence", "intersentence")
+    )
     return Items(pairs, inside, across, source)
 
 
 def scorable(found: Sequence[Any], measures: Sequence[Any], count: int) -> Sequence[Any]:
     """So many items, spread evenly, that every measure can plan."""
-    from stereometer.runner import limited, planned
+    from stereometer.runs.runner import limited, planned
 
     spread = limited(found, min(len(found), count + count // 5))
-    kept = [item for item in spread if all(plan.skipped is None for measure in measures for plan in planned([item], measure))]
+    kept = [
+        item
+        for item in spread
+        if all(plan.skipped is None for measure in measures for plan in planned([item], measure))
+    ]
     return kept[:count]
 
 
@@ -86,12 +103,17 @@ class Ours:
         return catalog.find("measure", name)(self.backend, variant)
 
     def scores(self, measure: Any, some: Sequence[Any]) -> dict[tuple[str, str], float]:
-        from stereometer.cache import Cache
-        from stereometer.runner import Tally, computed
+        from stereometer.runs.cache import Cache
+        from stereometer.runs.runner import Tally, computed
 
-        with tempfile.TemporaryDirectory() as folder, Cache(Path(folder) / "answers.sqlite") as cache:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            Cache(Path(folder) / "answers.sqlite") as cache,
+        ):
             found = computed(some, measure, self.backend, cache, Tally())
-            return {(score.item, name): value for score in found for name, value in score.values.items()}
+            return {
+                (score.item, name): value for score in found for name, value in score.values.items()
+            }
 
 
 # ------------------------------------------------------------------------------------------------------- contests
@@ -106,7 +128,9 @@ def compared(what: str, times: Mapping[str, Any], bars: Mapping[str, float | Non
         ours, theirs = times["ours"], times[name]
         apart = max(abs(ours.answers[key] - value) for key, value in theirs.answers.items())
         if apart > AGREE or ours.answers.keys() != theirs.answers.keys():
-            raise SystemExit(f"{what}: {name} and we differ by {apart:.2g} on a score. A ratio of speeds would compare different things.")
+            raise SystemExit(
+                f"{what}: {name} and we differ by {apart:.2g} on a score. A ratio of speeds would compare different things."
+            )
         rows.append(
             {"what": f"{what}, against {name}", "value": theirs.seconds / ours.seconds, "unit": "x", "bar": f">= {bar}" if bar else "none",
              "ours_s": ours.seconds, "theirs_s": theirs.seconds, "apart": apart}
@@ -137,7 +161,12 @@ def profiled(name: str, work: Callable[[], Any]) -> list[Row]:
     table = sorted(seen.key_averages(), key=lambda event: -event.self_cpu_time_total)
     whole = sum(event.self_cpu_time_total for event in table)
     return [
-        {"what": f"{name} profile, {event.key}", "value": 100 * event.self_cpu_time_total / whole, "unit": "% of our time", "bar": "none"}
+        {
+            "what": f"{name} profile, {event.key}",
+            "value": 100 * event.self_cpu_time_total / whole,
+            "unit": "% of our time",
+            "bar": "none",
+        }
         for event in table[:8]
     ]
 
@@ -157,8 +186,19 @@ def run(contest: Contest, weights_line: str, file: str) -> None:
     logging.disable_progress_bar()
     torch.set_num_threads(timing.THREADS)
     found, peak, began = items(), timing.Peak(), time.time()
-    clock = "CPU seconds of one thread, because the machine was busy" if timing.BUSY else "wall clock, two threads"
-    rows: list[Row] = [{"what": f"Timed by {clock}. Items: {found.source}. {weights_line}", "value": None, "unit": "", "bar": ""}]
+    clock = (
+        "CPU seconds of one thread, because the machine was busy"
+        if timing.BUSY
+        else "wall clock, two threads"
+    )
+    rows: list[Row] = [
+        {
+            "what": f"Timed by {clock}. Items: {found.source}. {weights_line}",
+            "value": None,
+            "unit": "",
+            "bar": "",
+        }
+    ]
     for row in contest(found, peak):
         rows.append(row)
         print(f"{time.time() - began:6.0f} s  {line(row)}", file=sys.stderr, flush=True)

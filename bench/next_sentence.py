@@ -16,24 +16,31 @@ def measure() -> list[dict[str, Any]]:
 
     torch.set_num_threads(timing.THREADS)
     peak = timing.Peak()
-    texts = [item for item in api.open_named("starter").items("cat") if item.task == "intersentence"]
+    texts = [
+        item for item in api.open_named("starter").items("cat") if item.task == "intersentence"
+    ]
     return [row for name in MODELS for row in _rows(name, texts, peak)]
 
 
 def _rows(name: str, items: Any, peak: Any) -> list[dict[str, Any]]:
     from bench import timing
     from stereometer import api
-    from stereometer.backends.next_sentence import Features, read_pair
+    from stereometer.backends.local.next_sentence import Features, read_pair
 
     backend: Any = api.open_model(name, options={"threads": timing.THREADS})
-    pairs = [read_pair(backend, item.context, text) for item in items for text in item.texts.values()]
+    pairs = [
+        read_pair(backend, item.context, text) for item in items for text in item.texts.values()
+    ]
     features, seconds = Features(backend, "parts", 0), float("inf")
     for _ in range(ROUNDS):
         peak.probe()
         began = timing.clock()
         features.rows(pairs)
         seconds = min(seconds, timing.clock() - began)
-    tokens, rate = sum(map(len, pairs)), sum(flops(backend.split.inner, len(pair)) for pair in pairs) / seconds
+    tokens, rate = (
+        sum(map(len, pairs)),
+        sum(flops(backend.split.inner, len(pair)) for pair in pairs) / seconds,
+    )
     return [
         {"what": f"{name}: states of {len(pairs)} pairs", "value": tokens / seconds, "unit": "tokens/s", "bar": "none"},
         {"what": f"{name}: useful FLOPs against the sgemm peak", "value": 100 * rate / peak.rate, "unit": "%", "bar": "none",
@@ -45,6 +52,8 @@ def flops(trunk: Any, length: int) -> float:
     """Twice the multiply-adds of a trunk's linear layers and attention over one text."""
     import torch
 
-    linear = sum(part.weight.numel() for part in trunk.modules() if isinstance(part, torch.nn.Linear))
+    linear = sum(
+        part.weight.numel() for part in trunk.modules() if isinstance(part, torch.nn.Linear)
+    )
     config = trunk.config
     return 2.0 * length * (linear + config.num_hidden_layers * 2 * length * config.hidden_size)

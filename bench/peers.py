@@ -19,7 +19,10 @@ def batched(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
 def sentences_of(item: Any) -> list[tuple[tuple[str, str], str]]:
     """What we score under `sound`: the filled context, or the continuation."""
     inside = item.task == "intrasentence"
-    return [((item.id, label), filled(item, label, "sound")[0] if inside else item.texts[label]) for label in LABELS]
+    return [
+        ((item.id, label), filled(item, label, "sound")[0] if inside else item.texts[label])
+        for label in LABELS
+    ]
 
 
 # ---------------------------------------------------------------------------------------------------- minicons
@@ -39,8 +42,15 @@ class MiniconsMasked:
         texts = [one for item in items for one in self._texts(item)]
         for some in batched(sorted(texts, key=lambda one: len(one[2])), size):
             # The shim: its own `encode` calls `batch_encode_plus`, which transformers 5 no longer has.
-            encoded = self.tokenizer([text for _, text, _ in some], padding=True, return_tensors="pt")
-            kept = [self._chosen(one, shared) for one, (_, _, shared) in zip(self.scorer.get_masked_tensors(encoded), some, strict=True)]
+            encoded = self.tokenizer(
+                [text for _, text, _ in some], padding=True, return_tensors="pt"
+            )
+            kept = [
+                self._chosen(one, shared)
+                for one, (_, _, shared) in zip(
+                    self.scorer.get_masked_tensors(encoded), some, strict=True
+                )
+            ]
             for (key, _, _), row in zip(some, self.scorer.compute_stats(kept), strict=True):
                 scores[key] = sum(row)
         return scores
@@ -50,7 +60,9 @@ class MiniconsMasked:
         shared = shared_ids(*ids)
         return [
             ((item.id, name), text, positions[1:-1])
-            for name, text, positions in zip(("sent_more", "sent_less"), (item.sent_more, item.sent_less), shared, strict=True)
+            for name, text, positions in zip(
+                ("sent_more", "sent_less"), (item.sent_more, item.sent_less), shared, strict=True
+            )
         ]
 
     def _chosen(self, masked: tuple[Any, ...], shared: Sequence[int]) -> tuple[Any, ...]:
@@ -70,23 +82,39 @@ class MiniconsCausal:
             self.scorer = IncrementalLMScorer(model, "cpu", tokenizer=tokenizer)
 
     def sentences(self, items: Sequence[Any], size: int) -> Scores:
-        return self._scored([one for item in items for one in sentences_of(item)], size, lambda row: row.mean().item())
+        return self._scored(
+            [one for item in items for one in sentences_of(item)],
+            size,
+            lambda row: row.mean().item(),
+        )
 
-    def _scored(self, texts: Sequence[tuple[Any, str]], size: int, reduction: Callable[[Any], float]) -> Scores:
+    def _scored(
+        self, texts: Sequence[tuple[Any, str]], size: int, reduction: Callable[[Any], float]
+    ) -> Scores:
         scores: Scores = {}
         for some in batched(sorted(texts, key=lambda one: len(one[1])), size):
-            found = self.scorer.sequence_score([text for _, text in some], reduction=reduction, bos_token=True)
+            found = self.scorer.sequence_score(
+                [text for _, text in some], reduction=reduction, bos_token=True
+            )
             scores |= dict(zip([key for key, _ in some], found, strict=True))
         return scores
 
     def ratios(self, items: Sequence[Any], size: int) -> Scores:
-        alone = self._scored([(key, f" {text}") for item in items for key, text in sentences_of(item)], size, lambda row: row.sum().item())
+        alone = self._scored(
+            [(key, f" {text}") for item in items for key, text in sentences_of(item)],
+            size,
+            lambda row: row.sum().item(),
+        )
         joined = [(key, item.context, text) for item in items for key, text in sentences_of(item)]
         scores: Scores = {}
         for some in batched(sorted(joined, key=lambda one: len(one[1]) + len(one[2])), size):
             contexts, texts = [context for _, context, _ in some], [text for _, _, text in some]
-            found = self.scorer.conditional_score(contexts, texts, reduction=lambda row: row.sum().item(), bos_token=True)
-            scores |= {key: value - alone[key] for (key, _, _), value in zip(some, found, strict=True)}
+            found = self.scorer.conditional_score(
+                contexts, texts, reduction=lambda row: row.sum().item(), bos_token=True
+            )
+            scores |= {
+                key: value - alone[key] for (key, _, _), value in zip(some, found, strict=True)
+            }
         return scores
 
 
@@ -105,15 +133,25 @@ class Harness:
     def sentences(self, items: Sequence[Any], size: int) -> Scores:
         texts = [one for item in items for one in sentences_of(item)]
         asked = [([self.lm.prefix_token_id], self._ids(text)) for _, text in texts]
-        return {key: value / len(ids) for (key, _), value, (_, ids) in zip(texts, self._scored(asked, size), asked, strict=True)}
+        return {
+            key: value / len(ids)
+            for (key, _), value, (_, ids) in zip(
+                texts, self._scored(asked, size), asked, strict=True
+            )
+        }
 
     def ratios(self, items: Sequence[Any], size: int) -> Scores:
-        texts = [(key, item.context, f" {text}") for item in items for key, text in sentences_of(item)]
+        texts = [
+            (key, item.context, f" {text}") for item in items for key, text in sentences_of(item)
+        ]
         start = [self.lm.prefix_token_id]
         given = [(start + self._ids(context), self._ids(text)) for _, context, text in texts]
         alone = [(start, self._ids(text)) for _, _, text in texts]
         values = self._scored(given + alone, size)
-        return {key: values[number] - values[number + len(texts)] for number, (key, _, _) in enumerate(texts)}
+        return {
+            key: values[number] - values[number + len(texts)]
+            for number, (key, _, _) in enumerate(texts)
+        }
 
     def _ids(self, text: str) -> list[int]:
         found: list[int] = self.lm.tok_encode(text, add_special_tokens=False)
@@ -121,5 +159,7 @@ class Harness:
 
     def _scored(self, asked: Sequence[tuple[list[int], list[int]]], size: int) -> list[float]:
         self.lm.batch_size_per_gpu = size
-        requests = [((str(number), ""), context, text) for number, (context, text) in enumerate(asked)]
+        requests = [
+            ((str(number), ""), context, text) for number, (context, text) in enumerate(asked)
+        ]
         return [value for value, _ in self.lm._loglikelihood_tokens(requests, disable_tqdm=True)]

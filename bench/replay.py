@@ -21,10 +21,22 @@ def measure() -> list[dict[str, Any]]:
     data = os.environ.get("STEREOMETER_DATA")
     if data:
         file = Path(data) / "stereoset/predictions/predictions_gpt2_ModelNSP_GPT2LM.json.gz"
-        real = spent(IMPORTS, f"api.replay({str(file)!r}, benchmark='stereoset', out=FOLDER + '/run')")
+        real = spent(
+            IMPORTS, f"api.replay({str(file)!r}, benchmark='stereoset', out=FOLDER + '/run')"
+        )
         rows += [
-            {"what": "StereoSet replay, 10,000 resamples, CPU after import", "value": real["cpu"], "unit": "s", "bar": "< 3"},
-            {"what": "StereoSet replay, largest memory", "value": real["mb"], "unit": "MB", "bar": "< 400"},
+            {
+                "what": "StereoSet replay, 10,000 resamples, CPU after import",
+                "value": real["cpu"],
+                "unit": "s",
+                "bar": "< 3",
+            },
+            {
+                "what": "StereoSet replay, largest memory",
+                "value": real["mb"],
+                "unit": "MB",
+                "bar": "< 400",
+            },
         ]
     return rows
 
@@ -33,7 +45,12 @@ def _grown() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         cpu = {count: _generated(Path(folder), count)["cpu"] for count in (20_000, 40_000)}
     return [
-        {"what": "replay of 40,000 generated items against 20,000", "value": cpu[40_000] / cpu[20_000], "unit": "x CPU", "bar": "about 2"}
+        {
+            "what": "replay of 40,000 generated items against 20,000",
+            "value": cpu[40_000] / cpu[20_000],
+            "unit": "x CPU",
+            "bar": "about 2",
+        }
     ]
 
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from bench.timing import clock
 from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
-from stereometer.measures.trait_association import SET
-from stereometer.runner import distinct, planned, windows
+from stereometer.measures.traits.association import SET
+from stereometer.runs.runner import distinct, planned, windows
 from stereometer.stats.set_distance import set_distances
 
 VOCABULARY, HIDDEN, ADJECTIVES = 50_265, 1024, 32
@@ -52,7 +52,10 @@ def measure() -> list[dict[str, Any]]:
     targets = [int(one) for one in draw.choice(VOCABULARY, ADJECTIVES, replace=False)]
     logits, squared = weight @ state, float(state @ state)
     few = targets[:3]
-    slow, fast = [authors_way(weight, state, logits, target) for target in few], ours(logits, squared, few)
+    slow, fast = (
+        [authors_way(weight, state, logits, target) for target in few],
+        ours(logits, squared, few),
+    )
     error = max(abs(a - b) / b for a, b in zip(slow, fast, strict=True))
     least = {name: float("inf") for name in ("theirs", "one", "all")}
     for _ in range(ROUNDS):
@@ -89,7 +92,7 @@ class Reading:
     def __init__(self, folder: Path) -> None:
         from transformers import AutoTokenizer
 
-        from stereometer.backends.tokens import Tokens
+        from stereometer.backends.local.tokens import Tokens
 
         self.tokens = Tokens(AutoTokenizer.from_pretrained(folder), False, 512)
 
@@ -118,7 +121,12 @@ def full_grid() -> list[dict[str, Any]]:
             "unit": "",
             "bar": "57,120",
         },
-        {"what": "full grid: forward passes after deduplication", "value": len(seen), "unit": "", "bar": "none"},
+        {
+            "what": "full grid: forward passes after deduplication",
+            "value": len(seen),
+            "unit": "",
+            "bar": "none",
+        },
         {"what": "full grid: tokens in them", "value": tokens, "unit": "", "bar": "none"},
         {"what": "full grid: planned in", "value": clock() - start, "unit": "s", "bar": "none"},
     ]

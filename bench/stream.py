@@ -17,9 +17,24 @@ def measure() -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         small, large = (_run(Path(folder), count) for count in (20_000, 100_000))
     return [
-        {"what": "100,000 items through the fake backend, largest memory", "value": large["mb"], "unit": "MB", "bar": "< 1000"},
-        {"what": "100,000 items against 20,000", "value": large["cpu"] / small["cpu"], "unit": "x CPU", "bar": "about 5"},
-        {"what": "100,000 items, items a second", "value": 100_000 / large["wall"], "unit": "items/s", "bar": "none"},
+        {
+            "what": "100,000 items through the fake backend, largest memory",
+            "value": large["mb"],
+            "unit": "MB",
+            "bar": "< 1000",
+        },
+        {
+            "what": "100,000 items against 20,000",
+            "value": large["cpu"] / small["cpu"],
+            "unit": "x CPU",
+            "bar": "about 5",
+        },
+        {
+            "what": "100,000 items, items a second",
+            "value": 100_000 / large["wall"],
+            "unit": "items/s",
+            "bar": "none",
+        },
     ]
 
 
@@ -32,4 +47,8 @@ def _run(folder: Path, count: int) -> dict[str, float]:
                 "stereotype": f"calm{n % 97}", "anti_stereotype": f"loud{n % 89}", "unrelated": f"tin{n % 83}",
             }  # fmt: skip
             lines.write(json.dumps(item) + "\n")
-    return spent("import scipy.stats, stereometer.api as api", f"api.run({str(file)!r}, model='fake', out=FOLDER + '/run')", repeats=1)
+    return spent(
+        "import scipy.stats, stereometer.api as api",
+        f"api.run({str(file)!r}, model='fake', out=FOLDER + '/run')",
+        repeats=1,
+    )

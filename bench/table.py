@@ -60,17 +60,25 @@ Share of the time inside operators, by torch's profiler; `addmm` and `mm` are ma
 
 def main(machine: str, remark: str = "") -> None:
     names = ("masked", "fill_in", "causal", "memory", "next_sentence")
-    masked, fill_in, causal, memory, heads = (json.loads((OUT / f"{name}.json").read_text()) for name in names)
+    masked, fill_in, causal, memory, heads = (
+        json.loads((OUT / f"{name}.json").read_text()) for name in names
+    )
     rows = masked["rows"] + fill_in["rows"] + causal["rows"]
     remarks = "\n".join(dict.fromkeys(row["what"] for row in rows if row["value"] is None))
     page = HEAD.format(date=masked["date"], machine=machine, remarks=remarks)
     page += "".join(
-        _row(row) for row in rows if row["value"] is not None and "profile" not in row["what"] and "sgemm peak (" not in row["what"]
+        _row(row)
+        for row in rows
+        if row["value"] is not None
+        and "profile" not in row["what"]
+        and "sgemm peak (" not in row["what"]
     )
     page += PEAK + (f"\n{remark}\n" if remark else "")
     page += HEADS + "".join(_row(row) for row in heads["rows"])
     page += MEMORY + "".join(_row(row) for row in memory["rows"])
-    page += PROFILE + "".join(f"| {row['what']} | {row['value']:.1f} % |\n" for row in rows if "profile" in row["what"])
+    page += PROFILE + "".join(
+        f"| {row['what']} | {row['value']:.1f} % |\n" for row in rows if "profile" in row["what"]
+    )
     PAGE.write_text(page)
 
 

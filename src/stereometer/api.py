@@ -12,15 +12,26 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from stereometer import catalog, runs
+from stereometer import catalog
+from stereometer.backends.server.identity import remembered
 from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
 from stereometer.benchmarks.benchmark import Benchmark, Source
-from stereometer.benchmarks.places import open_benchmark
-from stereometer.cache import Cache
+from stereometer.benchmarks.folders import open_benchmark
 from stereometer.errors import DataError, ModelError, StereometerError, UnknownName, UsageError
-from stereometer.measures import cat_metrics, pair_metrics
-from stereometer.remembering import remembered
-from stereometer.runner import Progress, Summarize, Tally, Task, computed, finish, limited, silent
+from stereometer.runs import store as runs
+from stereometer.runs.cache import Cache
+from stereometer.runs.runner import (
+    Progress,
+    Summarize,
+    Tally,
+    Task,
+    computed,
+    finish,
+    limited,
+    silent,
+)
+from stereometer.shapes.cat import metrics as cat_metrics
+from stereometer.shapes.pair import metrics as pair_metrics
 from stereometer.systems.replay import joined, read_replay, scale_notes
 from stereometer.types import Backend, Measure, Result, Settings, System, Variant
 
@@ -67,24 +78,36 @@ def open_for_audit(name: str, data: str | Path | None = None) -> Benchmark:
 
 def _named(name: str, data: str | Path | None) -> tuple[Source, Path | None]:
     path = Path(data) if data is not None else None
-    if not catalog.has("benchmark", name) and not Path(name).exists() and Path(name).suffix in FILE_SUFFIXES:
-        raise DataError(f"{name} does not exist. It looks like a file of your own items. Check the path.")
+    if (
+        not catalog.has("benchmark", name)
+        and not Path(name).exists()
+        and Path(name).suffix in FILE_SUFFIXES
+    ):
+        raise DataError(
+            f"{name} does not exist. It looks like a file of your own items. Check the path."
+        )
     if not catalog.has("benchmark", name) and Path(name).exists():
         return catalog.find("benchmark", "custom"), Path(name)
     source: Source = catalog.find("benchmark", name)
     if name == "custom" and path is None:
-        raise UsageError("`custom` needs a file. It reads your own CATs or pairs. Name it with --data FILE.")
+        raise UsageError(
+            "`custom` needs a file. It reads your own CATs or pairs. Name it with --data FILE."
+        )
     return source, path
 
 
 def open_chosen(name: str, choice: Choice) -> Benchmark:
     """Groups and traits, some of them or one's own."""
     if name != "abc":
-        raise UsageError(f"{name} has no groups, traits or templates to choose. Those options are for abc. Leave them out.")
+        raise UsageError(
+            f"{name} has no groups, traits or templates to choose. Those options are for abc. Leave them out."
+        )
     return chosen_benchmark(choice)
 
 
-def open_model(name: str, seed: int = 0, options: Mapping[str, Any] | None = None) -> Backend | System:
+def open_model(
+    name: str, seed: int = 0, options: Mapping[str, Any] | None = None
+) -> Backend | System:
     """A baseline by name, one of our default models, `sentiment:CLASSIFIER`, or a checkpoint: a folder, a .gguf file or org/name[@revision]."""
     if catalog.has("system", name):
         system: System = catalog.find("system", name)()
@@ -99,13 +122,13 @@ def open_model(name: str, seed: int = 0, options: Mapping[str, Any] | None = Non
         raise ModelError(
             f"{name} is a language model, which needs torch and transformers. They are in an optional part of the package. From a clone: `pip install '.[hf]'`."
         )
-    from stereometer.backends.checkpoint import Options
-    from stereometer.backends.open import open_checkpoint
+    from stereometer.backends.local.checkpoint import Options
+    from stereometer.backends.local.open import open_checkpoint
 
     chosen = {key: value for key, value in (options or {}).items() if key not in SERVED}
     negative = chosen.pop("negative_label", None)
     if name.startswith(CLASSIFIER):
-        from stereometer.backends.classifier import open_classifier
+        from stereometer.backends.local.classifier import open_classifier
 
         return open_classifier(name.removeprefix(CLASSIFIER), Options(**chosen), negative)
     default = catalog.find("model", name) if catalog.has("model", name) else None
@@ -117,7 +140,7 @@ def _server(name: str, options: Mapping[str, Any]) -> Backend:
         raise ModelError(
             "A server needs httpx2 and stamina. They are in an optional part of the package. From a clone: `pip install '.[server]'`."
         )
-    from stereometer.backends.server import open_server
+    from stereometer.backends.server.backend import open_server
 
     return open_server(name.removeprefix(SERVER), options, _remember)
 
@@ -141,22 +164,33 @@ def check_names(models: Iterable[str], measures: Iterable[str]) -> None:
 
 def _not_a_slip(name: str) -> None:
     known = [*catalog.names("model"), *catalog.names("backend"), *catalog.names("system")]
-    plain = name not in known and "/" not in name and not name.startswith(CLASSIFIER) and not Path(name).exists()
+    plain = (
+        name not in known
+        and "/" not in name
+        and not name.startswith(CLASSIFIER)
+        and not Path(name).exists()
+    )
     if plain and get_close_matches(name, known, n=1, cutoff=LIKELY_TYPO):
         raise UnknownName("model", name, known)
 
 
-def settings_for(variant: str = "sound", seed: int = 0, resamples: int = 10_000, coverage: float = 0.90) -> Settings:
+def settings_for(
+    variant: str = "sound", seed: int = 0, resamples: int = 10_000, coverage: float = 0.90
+) -> Settings:
     if variant not in VARIANTS:
         raise UsageError(
             f"There is no variant '{variant}'. There are {' and '.join(VARIANTS)}. See docs/methods.md for what each computes."
         )
     if resamples < 100:
-        raise UsageError(f"{resamples} resamples are too few for a 95 % interval. At least 100 are needed. The default is 10000.")
+        raise UsageError(
+            f"{resamples} resamples are too few for a 95 % interval. At least 100 are needed. The default is 10000."
+        )
     if seed < 0:
         raise UsageError(f"The seed is {seed}. A seed is a number from 0 up. The default is 0.")
     if not 0 <= coverage <= 1:
-        raise UsageError(f"The coverage floor is {coverage}. It is a share of items. Choose a number from 0 to 1.")
+        raise UsageError(
+            f"The coverage floor is {coverage}. It is a share of items. Choose a number from 0 to 1."
+        )
     return Settings(VARIANTS[VARIANTS.index(variant)], seed, resamples, coverage=coverage)
 
 
@@ -191,10 +225,16 @@ def jobs(
     choice: Choice | None = None,
 ) -> Iterator[Job]:
     if data is not None and len(names) > 1:
-        raise UsageError("--data names one file. With several benchmarks it is not clear whose it is. Run them one at a time.")
+        raise UsageError(
+            "--data names one file. With several benchmarks it is not clear whose it is. Run them one at a time."
+        )
     if limit is not None and limit < 1:
-        raise UsageError(f"The limit is {limit}. At least one item is needed. Leave it out for all of them.")
-    for benchmark in [open_chosen(name, choice) if choice else open_named(name, data) for name in names]:
+        raise UsageError(
+            f"The limit is {limit}. At least one item is needed. Leave it out for all of them."
+        )
+    for benchmark in [
+        open_chosen(name, choice) if choice else open_named(name, data) for name in names
+    ]:
         for shape, measure in _chosen(benchmark, measures):
             yield job_for(benchmark, shape, measure, model, settings, limit, within_word)
 
@@ -202,12 +242,20 @@ def jobs(
 def _chosen(benchmark: Benchmark, measures: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
     """Shape and candidate measures: those asked for, or the benchmark's defaults for each shape it has."""
     if measures:
-        asked: list[tuple[str, Sequence[str]]] = [(catalog.find("measure", name).reads, [name]) for name in measures]
+        asked: list[tuple[str, Sequence[str]]] = [
+            (catalog.find("measure", name).reads, [name]) for name in measures
+        ]
         fitting = [(shape, names) for shape, names in asked if shape in benchmark.shapes]
         return fitting or asked
-    found = [(shape, benchmark.measures[shape]) for shape in benchmark.shapes if shape in benchmark.measures]
+    found = [
+        (shape, benchmark.measures[shape])
+        for shape in benchmark.shapes
+        if shape in benchmark.measures
+    ]
     if not found:
-        raise UsageError(f"{benchmark.name} has no measure that `run` could take. It is asked about in words. Use `stereometer ask`.")
+        raise UsageError(
+            f"{benchmark.name} has no measure that `run` could take. It is asked about in words. Use `stereometer ask`."
+        )
     return found
 
 
@@ -229,7 +277,19 @@ def job_for(
                 f"{model.card.name} has no scores for {benchmark.name}. Its items have no gold labels. Name a model that can be asked."
             )
         name = f"{measures[0].split('@')[0]}@1"
-        return Job(Task(benchmark, limited(items, limit), name, SUMMARIES[shape], model.card, model.scoring, settings, limit), model)
+        return Job(
+            Task(
+                benchmark,
+                limited(items, limit),
+                name,
+                SUMMARIES[shape],
+                model.card,
+                model.scoring,
+                settings,
+                limit,
+            ),
+            model,
+        )
     measure = _first_answerable(measures, model, settings.variant, within_word)
     warnings = tuple(getattr(model, "warnings", ())) if settings.variant == "paper" else ()
     asked = getattr(measure, "asked", {})
@@ -246,10 +306,14 @@ def _has_variant(measure: str, variant: Variant) -> None:
     """Most measures have two variants; one says so where it has others."""
     known = getattr(catalog.find("measure", measure), "variants", ("paper", "sound"))
     if variant not in known:
-        raise UsageError(f"{measure} has no variant '{variant}'. It has {' and '.join(known)}. Choose one of those.")
+        raise UsageError(
+            f"{measure} has no variant '{variant}'. It has {' and '.join(known)}. Choose one of those."
+        )
 
 
-def _first_answerable(measures: Sequence[str], backend: Backend, variant: Variant, within_word: bool) -> Measure:
+def _first_answerable(
+    measures: Sequence[str], backend: Backend, variant: Variant, within_word: bool
+) -> Measure:
     refusals: list[ModelError] = []
     for name in measures:
         try:
@@ -259,7 +323,9 @@ def _first_answerable(measures: Sequence[str], backend: Backend, variant: Varian
         except ModelError as error:
             refusals.append(error)
     others = answerable(backend, variant)
-    raise ModelError(f"{refusals[0]} It can answer {', '.join(others)}." if others else str(refusals[0]))
+    raise ModelError(
+        f"{refusals[0]} It can answer {', '.join(others)}." if others else str(refusals[0])
+    )
 
 
 def answerable(backend: Backend, variant: Variant) -> list[str]:
@@ -275,7 +341,9 @@ def answerable(backend: Backend, variant: Variant) -> list[str]:
 def execute(job: Job, out: Path | None, cache: Cache, progress: Progress = silent) -> Finished:
     tally = Tally()
     if isinstance(job.source, Asking):
-        scores = computed(job.task.items, job.source.measure, job.source.backend, cache, tally, progress)
+        scores = computed(
+            job.task.items, job.source.measure, job.source.backend, cache, tally, progress
+        )
     else:
         scores = job.source.scores(job.task.items, job.task.settings.variant)
     return Finished(*finish(job.task, scores, out, tally))
@@ -300,11 +368,27 @@ def run(
 ) -> list[Result]:
     """Measure a model on benchmarks: one result for each benchmark and measure."""
     settings = settings_for(variant, seed, resamples, coverage)
-    found = list(jobs(benchmarks, open_model(model, seed, options), measures, settings, data, limit, within_word, choice))
+    found = list(
+        jobs(
+            benchmarks,
+            open_model(model, seed, options),
+            measures,
+            settings,
+            data,
+            limit,
+            within_word,
+            choice,
+        )
+    )
     return [one.result for one in execute_all(found, out, keep_cache, watch)]
 
 
-def execute_all(found: Iterable[Job], out: str | Path | None, keep_cache: bool = True, watch: Watch | None = None) -> Iterator[Finished]:
+def execute_all(
+    found: Iterable[Job],
+    out: str | Path | None,
+    keep_cache: bool = True,
+    watch: Watch | None = None,
+) -> Iterator[Finished]:
     """One job after the other, answers shared. `out` is the folder of the only result, or holds a folder for each of several."""
     waiting = iter(found)
     first, second = next(waiting, None), next(waiting, None)
@@ -314,8 +398,18 @@ def execute_all(found: Iterable[Job], out: str | Path | None, keep_cache: bool =
         )
     with opened_cache(keep_cache) as cache:
         for job in chain(filter(None, (first, second)), waiting):
-            place = None if out is None else Path(out) if second is None else Path(out) / _folder_name(job.task)
-            with watch(f"{job.task.benchmark.name} {job.task.measure}") if watch else nullcontext(silent) as progress:
+            place = (
+                None
+                if out is None
+                else Path(out)
+                if second is None
+                else Path(out) / _folder_name(job.task)
+            )
+            with (
+                watch(f"{job.task.benchmark.name} {job.task.measure}")
+                if watch
+                else nullcontext(silent) as progress
+            ):
                 done = execute(job, place, cache, progress)
             yield done
 
@@ -323,7 +417,11 @@ def execute_all(found: Iterable[Job], out: str | Path | None, keep_cache: bool =
 def _folder_name(task: Task) -> str:
     """One's own files are told apart by their names and content."""
     own = task.benchmark.name == "custom"
-    name = f"{Path(task.benchmark.source).stem}-{task.benchmark.digest[:6]}" if own else task.benchmark.name
+    name = (
+        f"{Path(task.benchmark.source).stem}-{task.benchmark.digest[:6]}"
+        if own
+        else task.benchmark.name
+    )
     return runs.folder_name(name, task.card.name, task.measure.split("@")[0])
 
 
@@ -361,12 +459,24 @@ def replay(
 ) -> Result:
     """Measure from scores that were computed elsewhere."""
     return replayed(
-        Path(file), benchmark, data, settings_for(variant, seed, resamples, coverage), system, measure, Path(out) if out else None
+        Path(file),
+        benchmark,
+        data,
+        settings_for(variant, seed, resamples, coverage),
+        system,
+        measure,
+        Path(out) if out else None,
     ).result
 
 
 def replayed(
-    file: Path, benchmark: str, data: str | Path | None, settings: Settings, system: str | None, measure: str | None, out: Path | None
+    file: Path,
+    benchmark: str,
+    data: str | Path | None,
+    settings: Settings,
+    system: str | None,
+    measure: str | None,
+    out: Path | None,
 ) -> Finished:
     if catalog.has("benchmark", benchmark) and not catalog.find("benchmark", benchmark).measures:
         raise UsageError(
@@ -381,15 +491,31 @@ def replayed(
             )
         items = Benchmark(source.card, {"pair": found.pairs}, file.name, measures=source.measures)
         if not items.as_released:
-            items = replace(items, card=replace(source.card, title=f"The pairs in {file.name}, given as {source.card.title}"))
+            items = replace(
+                items,
+                card=replace(
+                    source.card, title=f"The pairs in {file.name}, given as {source.card.title}"
+                ),
+            )
         loaded, shape = items.described("The pairs are those in the file."), "pair"
     else:
         loaded = open_named(benchmark, data)
-        shape = "pair" if found.pairs or "cat" not in loaded.shapes else _shape_of(found.by_id, loaded)
+        shape = (
+            "pair" if found.pairs or "cat" not in loaded.shapes else _shape_of(found.by_id, loaded)
+        )
     found, notes = joined(found, loaded.items(shape))
     notes = (*scale_notes(found, settings.variant), *notes)
     name = _stated(measure, shape) if measure else REPLAYS[shape]
-    task = Task(loaded, loaded.items(shape), name, SUMMARIES[shape], found.card, found.scoring, settings, notes=notes)
+    task = Task(
+        loaded,
+        loaded.items(shape),
+        name,
+        SUMMARIES[shape],
+        found.card,
+        found.scoring,
+        settings,
+        notes=notes,
+    )
     return Finished(*finish(task, found.scores(task.items, settings.variant), out, Tally()))
 
 

@@ -14,10 +14,7 @@ from stereometer.benchmarks.benchmark import Benchmark, Card, load_card
 from stereometer.benchmarks.comments import (
     RENAMED,
     Columns,
-    Comment,
-    categories_of,
     column_pair,
-    folded,
     misspellings,
     read_edits,
     read_own,
@@ -26,10 +23,16 @@ from stereometer.benchmarks.ethos import NOUNS, WORDS
 from stereometer.errors import DataError, UsageError
 from stereometer.files import read_rows
 from stereometer.measures.recognition.measure import Asking, Recognition, recognition, scored
-from stereometer.measures.recognition.questions import NEITHER, STUDY_SIZE, Question, Sampling, questions
-from stereometer.measures.recognition.reading import SEPARATOR, Reader, in_scope
+from stereometer.measures.recognition.questions import (
+    STUDY_SIZE,
+    Question,
+    Sampling,
+    questions,
+)
+from stereometer.measures.recognition.reading import Reader, in_scope
 from stereometer.measures.recognition.settings import MISSPELLING, Setting, setting_of
-from stereometer.runner import Tally, Task, finish, limited
+from stereometer.runs.runner import Tally, Task, finish, limited
+from stereometer.shapes.comment.items import NEITHER, SEPARATOR, Comment, categories_of, folded
 from stereometer.types import UNWRITTEN, Backend, ModelCard, Score, Settings, Variant, digest_of
 
 SLIP = "As printed: the overall F1 has the recall of one category in its numerator (f1_harmonic is the right one), and *_sd, the standard deviation over repeats, is what the study calls standard error."
@@ -50,9 +53,13 @@ class Sample:
 
     def __post_init__(self) -> None:
         if self.size < 1:
-            raise UsageError(f"The size is {self.size}. At least one comment of each kind is needed. The study has {STUDY_SIZE}.")
+            raise UsageError(
+                f"The size is {self.size}. At least one comment of each kind is needed. The study has {STUDY_SIZE}."
+            )
         if not 0 < self.threshold <= 1:
-            raise UsageError(f"The threshold is {self.threshold:g}. It is a share of annotators. Choose a number above 0, up to 1.")
+            raise UsageError(
+                f"The threshold is {self.threshold:g}. It is a share of annotators. Choose a number above 0, up to 1."
+            )
 
 
 def open_comments(name: str, data: Path | None, columns: Columns) -> Benchmark:
@@ -72,7 +79,13 @@ def writing(model: Any) -> Backend:
 
 
 def all_jobs(
-    benchmark: Benchmark, names: Sequence[str], model: Backend, settings: Settings, how: Asking, sample: Sample, limit: int | None = None
+    benchmark: Benchmark,
+    names: Sequence[str],
+    model: Backend,
+    settings: Settings,
+    how: Asking,
+    sample: Sample,
+    limit: int | None = None,
 ) -> Iterator[api.Job]:
     """Recognition where the set has comments, otherwise forced choice."""
     if "comment" in benchmark.shapes:
@@ -81,21 +94,43 @@ def all_jobs(
 
 
 def jobs(
-    benchmark: Benchmark, names: Sequence[str], model: Backend, settings: Settings, how: Asking, sample: Sample, limit: int | None = None
+    benchmark: Benchmark,
+    names: Sequence[str],
+    model: Backend,
+    settings: Settings,
+    how: Asking,
+    sample: Sample,
+    limit: int | None = None,
 ) -> Iterator[api.Job]:
     """One job a setting."""
     if settings.variant not in ("paper", "sound"):
-        raise UsageError(f"Recognition has no variant '{settings.variant}'. It has paper and sound. Choose one of those.")
+        raise UsageError(
+            f"Recognition has no variant '{settings.variant}'. It has paper and sound. Choose one of those."
+        )
     drawn, words = _sampling(benchmark, settings, sample)
     edits = read_edits(sample.edits) if sample.edits else misspellings()
     for setting in [setting_of(name) for name in names]:
         measure = recognition(setting, model, settings.variant, how, settings.seed)
         items = limited(questions(setting, _comments(benchmark), drawn, edits), limit)
-        asked = measure.asked | {"sample": drawn.variant, "size": drawn.size, "threshold": drawn.threshold, "categories": words}
+        asked = measure.asked | {
+            "sample": drawn.variant,
+            "size": drawn.size,
+            "threshold": drawn.threshold,
+            "categories": words,
+        }
         if setting is MISSPELLING:
             asked |= {"edits": digest_of(list(edits))[:16]}
         task = Task(
-            benchmark, items, measure.name, measure.summarize, model.card, "computed", settings, limit, notes_for(measure), asked=asked
+            benchmark,
+            items,
+            measure.name,
+            measure.summarize,
+            model.card,
+            "computed",
+            settings,
+            limit,
+            notes_for(measure),
+            asked=asked,
         )
         yield api.Job(task, api.Asking(measure, model))
 
@@ -105,21 +140,39 @@ def _comments(benchmark: Benchmark) -> Sequence[Comment]:
     return list(found)
 
 
-def _sampling(benchmark: Benchmark, settings: Settings, sample: Sample) -> tuple[Sampling, dict[str, str]]:
+def _sampling(
+    benchmark: Benchmark, settings: Settings, sample: Sample
+) -> tuple[Sampling, dict[str, str]]:
     comments = _comments(benchmark)
-    words = dict(sample.words) or (dict(WORDS) if benchmark.name == "ethos" else {name: name for name in categories_of(comments)})
-    unknown = [column for column in words if column not in {name for comment in comments for name in comment.scores}]
+    words = dict(sample.words) or (
+        dict(WORDS)
+        if benchmark.name == "ethos"
+        else {name: name for name in categories_of(comments)}
+    )
+    unknown = [
+        column
+        for column in words
+        if column not in {name for comment in comments for name in comment.scores}
+    ]
     if unknown or not words:
         known = ", ".join(sorted({name for comment in comments for name in comment.scores}))
         raise UsageError(
             f"There is no category '{(unknown or ['?'])[0]}' in {benchmark.source}. Its categories are {known or 'none'}. Name one of them with --category."
         )
-    return Sampling(sample.variant or settings.variant, settings.seed, sample.size, words, sample.threshold), words
+    return Sampling(
+        sample.variant or settings.variant, settings.seed, sample.size, words, sample.threshold
+    ), words
 
 
 def notes_for(measure: Recognition) -> tuple[str, ...]:
     """What must be said with the numbers."""
-    notes = [SLIP] if measure.variant == "paper" and not measure.setting.mixed and measure.setting is not MISSPELLING else []
+    notes = (
+        [SLIP]
+        if measure.variant == "paper"
+        and not measure.setting.mixed
+        and measure.setting is not MISSPELLING
+        else []
+    )
     if measure.how.chat:
         notes.append(f"Asked as a conversation; chat template: {measure.asked['chat_template']}.")
     return tuple(notes)
@@ -131,17 +184,43 @@ CHOICES = {"cat": "cat-forced-choice", "pair": "pair-forced-choice"}
 
 
 def choice_jobs(
-    benchmark: Benchmark, model: Backend, settings: Settings, how: Asking, chat: bool | None, limit: int | None = None
+    benchmark: Benchmark,
+    model: Backend,
+    settings: Settings,
+    how: Asking,
+    chat: bool | None,
+    limit: int | None = None,
 ) -> Iterator[api.Job]:
     """Forced choice on each shape of a set, and the likelihoods beside it where they are asked for."""
-    shapes = [shape for shape in benchmark.shapes if shape in CHOICES and shape in benchmark.measures]
+    shapes = [
+        shape for shape in benchmark.shapes if shape in CHOICES and shape in benchmark.measures
+    ]
     if not shapes:
-        raise UsageError(f"{benchmark.name} has no comments, CATs or pairs. Only those can be asked about in words. Name another set.")
+        raise UsageError(
+            f"{benchmark.name} has no comments, CATs or pairs. Only those can be asked about in words. Name another set."
+        )
     for shape in shapes:
-        measure = catalog.find("measure", CHOICES[shape])(model, settings.variant, system=how.system, chat=chat)
+        measure = catalog.find("measure", CHOICES[shape])(
+            model, settings.variant, system=how.system, chat=chat
+        )
         items = limited(benchmark.items(shape), limit)
-        notes = (f"Asked as a conversation; chat template: {measure.template_by}.",) if measure.chat else ()
-        task = Task(benchmark, items, measure.name, measure.summarize, model.card, "computed", settings, limit, notes, asked=measure.asked)
+        notes = (
+            (f"Asked as a conversation; chat template: {measure.template_by}.",)
+            if measure.chat
+            else ()
+        )
+        task = Task(
+            benchmark,
+            items,
+            measure.name,
+            measure.summarize,
+            model.card,
+            "computed",
+            settings,
+            limit,
+            notes,
+            asked=measure.asked,
+        )
         yield api.Job(task, api.Asking(measure, model))
         if how.likelihood:
             yield api.job_for(benchmark, shape, benchmark.measures[shape], model, settings, limit)
@@ -168,7 +247,9 @@ def answer_columns(pairs: Sequence[str]) -> AnswerColumns:
     known = [one.name for one in fields(AnswerColumns)]
     unknown = [name for name in named if name not in known]
     if unknown:
-        raise UsageError(f"--column names '{unknown[0]}'. A file of answers has {', '.join(known)}. For instance --column answer=response.")
+        raise UsageError(
+            f"--column names '{unknown[0]}'. A file of answers has {', '.join(known)}. For instance --column answer=response."
+        )
     return AnswerColumns(**named)
 
 
@@ -195,7 +276,9 @@ def replay_answers(
     about, known = _about(benchmark)
     rows = list(_answers(path, setting, columns))
     if not rows:
-        raise DataError(f"{path} has no rows. There is nothing to read. Check that it is the right file.")
+        raise DataError(
+            f"{path} has no rows. There is nothing to read. Check that it is the right file."
+        )
     measure = Recognition(setting, settings.variant, Asking())
     golds = _Golds(
         path,
@@ -205,16 +288,39 @@ def replay_answers(
     )
     scores = list(_scored(rows, measure, golds))
     comments = {score.slices["comment"]: score.texts["comment"] for score in scores}
-    card = ModelCard(name or path.name.split(".")[0], "replayed", "replay@1", digest_of(rows), settings={"file": path.name})
+    card = ModelCard(
+        name or path.name.split(".")[0],
+        "replayed",
+        "replay@1",
+        digest_of(rows),
+        settings={"file": path.name},
+    )
     items = [_Said(one, text, number) for number, (one, text) in enumerate(comments.items(), 1)]
-    data = Benchmark(about, {"comment": [Comment(one.id, one.text, {}, one.row) for one in items]}, path.name)
+    data = Benchmark(
+        about, {"comment": [Comment(one.id, one.text, {}, one.row) for one in items]}, path.name
+    )
     notes = (
         "The comments and labels are those in the file; they were not compared with the released ones.",
         *_uneven(scores),
         *notes_for(measure),
     )
-    asked = {"setting": setting.name, "repeats": max((1 + int(given["repeat"]) for score in scores for given in score.answers), default=0)}
-    task = Task(data, data.items("comment"), measure.name, measure.summarize, card, "replayed", settings, notes=notes, asked=asked)
+    asked = {
+        "setting": setting.name,
+        "repeats": max(
+            (1 + int(given["repeat"]) for score in scores for given in score.answers), default=0
+        ),
+    }
+    task = Task(
+        data,
+        data.items("comment"),
+        measure.name,
+        measure.summarize,
+        card,
+        "replayed",
+        settings,
+        notes=notes,
+        asked=asked,
+    )
     return api.Finished(*finish(task, iter(scores), out, Tally()))
 
 
@@ -263,7 +369,9 @@ def _answers(path: Path, setting: Setting, columns: AnswerColumns) -> Iterator[d
     needed |= {} if setting.mixed else {"category": columns.category}
     optional = {"repeat": columns.repeat, "example_set": columns.example_set}
     for _, row in read_rows(path, needed.values(), RENAMED):
-        found = {name: row[column] for name, column in needed.items()} | {name: row.get(column) for name, column in optional.items()}
+        found = {name: row[column] for name, column in needed.items()} | {
+            name: row.get(column) for name, column in optional.items()
+        }
         yield {name: "" if value is None else str(value) for name, value in found.items()}
 
 
@@ -288,7 +396,14 @@ class _Golds:
     def known(self) -> Mapping[str, str]:
         """By each of its names the word of a category."""
         nouns = {noun: word for noun, word in NOUNS.items() if word in self.words.values()}
-        return {folded(name): word for name, word in [*self.words.items(), *nouns.items(), *((word, word) for word in self.words.values())]}
+        return {
+            folded(name): word
+            for name, word in [
+                *self.words.items(),
+                *nouns.items(),
+                *((word, word) for word in self.words.values()),
+            ]
+        }
 
     def category(self, text: str) -> str:
         """By the word of the category, where it is a known one."""
@@ -296,15 +411,23 @@ class _Golds:
             raise DataError(
                 f"{self.path} has a row without a category. One category is asked about at a time, and it is not clear which. Repair the row, or name another column."
             )
-        return self.known.get(folded(text)) or next(name.strip() for name in self.named if folded(name) == folded(text))
+        return self.known.get(folded(text)) or next(
+            name.strip() for name in self.named if folded(name) == folded(text)
+        )
 
     def single(self, label: str, category: str) -> str:
         """The category asked about, or not: none at all is not, nor are other categories, where it is clear that they are others."""
-        asked = {folded(name): self.category(name) for name in self.named if name.strip()} | {folded(category): category}
+        asked = {folded(name): self.category(name) for name in self.named if name.strip()} | {
+            folded(category): category
+        }
         names = asked | (dict(self.known) if category in self.words.values() else {})
-        golds = {name: category if word == category else f"not-{category}" for name, word in names.items()}
+        golds = {
+            name: category if word == category else f"not-{category}"
+            for name, word in names.items()
+        }
         plain = dict.fromkeys(YES, category) | dict.fromkeys(
-            (*NO, *(folded(word) for word in (f"not {category}", f"non {category}", *self.none))), f"not-{category}"
+            (*NO, *(folded(word) for word in (f"not {category}", f"non {category}", *self.none))),
+            f"not-{category}",
         )
         return self._one_of(label, plain | golds)
 
@@ -323,23 +446,47 @@ class _Golds:
         return golds[folded(label)]
 
 
-def _scored(rows: Sequence[Mapping[str, str]], measure: Recognition, golds: _Golds) -> Iterator[Score]:
+def _scored(
+    rows: Sequence[Mapping[str, str]], measure: Recognition, golds: _Golds
+) -> Iterator[Score]:
     """Rows of one question together, in the order of the file. Where all categories are asked about, a comment may stand under several."""
     groups: dict[tuple[str, str, str], dict[str, list[Mapping[str, str]]]] = {}
     for row in rows:
         category = "" if measure.setting.mixed else golds.category(row["category"])
         gold = golds.single(row["label"], category) if category else golds.mixed(row["label"])
-        groups.setdefault((row["comment"], category, _number(row["example_set"])), {}).setdefault(gold, []).append(row)
-    names = {text: f"text-{at}" for at, text in enumerate(dict.fromkeys(text for text, _, _ in groups), 1)}
+        groups.setdefault((row["comment"], category, _number(row["example_set"])), {}).setdefault(
+            gold, []
+        ).append(row)
+    names = {
+        text: f"text-{at}"
+        for at, text in enumerate(dict.fromkeys(text for text, _, _ in groups), 1)
+    }
     reader, order = Reader(measure.setting, measure.variant), _repeats(rows)
     for (text, category, number), by_gold in groups.items():
         _check_golds(by_gold, golds.path)
         for gold, some in by_gold.items():
-            labels = (category, f"not-{category}") if category else (*dict.fromkeys(golds.words.values()), NEITHER)
+            labels = (
+                (category, f"not-{category}")
+                if category
+                else (*dict.fromkeys(golds.words.values()), NEITHER)
+            )
             twin = gold if len(by_gold) > 1 else ""
-            question = Question(_Said(names[text], text, 0), gold, labels, category, example_set=number if not category else "", twin=twin)
+            question = Question(
+                _Said(names[text], text, 0),
+                gold,
+                labels,
+                category,
+                example_set=number if not category else "",
+                twin=twin,
+            )
             words, turns = _words(measure, question, golds), _in_turn(some, order, golds.path)
-            yield scored(question, [{**reader.read_text(row["answer"], words), "repeat": str(at)} for at, row in turns])
+            yield scored(
+                question,
+                [
+                    {**reader.read_text(row["answer"], words), "repeat": str(at)}
+                    for at, row in turns
+                ],
+            )
 
 
 def _words(measure: Recognition, question: Question, golds: _Golds) -> Mapping[str, str]:
@@ -373,7 +520,9 @@ def _repeats(rows: Iterable[Mapping[str, str]]) -> Mapping[str, int]:
     return {name: at for at, name in enumerate(sorted(names, key=lambda name: (len(name), name)))}
 
 
-def _in_turn(rows: Sequence[Mapping[str, str]], order: Mapping[str, int], path: Path) -> list[tuple[int, Mapping[str, str]]]:
+def _in_turn(
+    rows: Sequence[Mapping[str, str]], order: Mapping[str, int], path: Path
+) -> list[tuple[int, Mapping[str, str]]]:
     """The answers to one question, each with its repeat; where a row has none, they are counted in the order of the file."""
     if not all(row["repeat"] for row in rows):
         return list(enumerate(rows))
@@ -395,7 +544,9 @@ def out_of_scope(scores: Iterable[Score], setting: Setting) -> list[tuple[str, i
         _first_line(given["text"])
         for score in found
         for given in score.answers
-        if _was_written(given) and "label" not in given and not in_scope(given["text"], _words_for(score, labels, setting))
+        if _was_written(given)
+        and "label" not in given
+        and not in_scope(given["text"], _words_for(score, labels, setting))
     )
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
@@ -422,6 +573,9 @@ def confusion(scores: Iterable[Score]) -> dict[str, dict[str, int]]:
     found: dict[str, Counter[str]] = {}
     for score in scores:
         row = found.setdefault(score.slices["gold"], Counter())
-        row.update(given["label"].replace(SEPARATOR, ", ") if "label" in given else f"({given['skipped']})" for given in score.answers)
+        row.update(
+            given["label"].replace(SEPARATOR, ", ") if "label" in given else f"({given['skipped']})"
+            for given in score.answers
+        )
         row.update([f"({score.skipped})"] if score.skipped else [])
     return {gold: dict(sorted(row.items())) for gold, row in found.items()}

@@ -31,11 +31,19 @@ class UsageError(StereometerError):
 def did_you_mean(name: str, known: Mapping[str, str]) -> str:
     """The nearest names, each as it is called; empty where none is near."""
     close = get_close_matches(name, known, n=3, cutoff=0.5)
-    return f"Did you mean {' or '.join(dict.fromkeys(known[one] for one in close))}?" if close else ""
+    return (
+        f"Did you mean {' or '.join(dict.fromkeys(known[one] for one in close))}?" if close else ""
+    )
 
 
 class UnknownName(UsageError):
-    def __init__(self, kind: str, name: str, known: Iterable[str], shown: str = "`stereometer list` shows all of them.") -> None:
+    def __init__(
+        self,
+        kind: str,
+        name: str,
+        known: Iterable[str],
+        shown: str = "`stereometer list` shows all of them.",
+    ) -> None:
         names = sorted(known)
         hint = did_you_mean(name, {one: one for one in names}) or f"Known: {', '.join(names)}."
         super().__init__(f"There is no {kind} called '{name}'. {hint} {shown}")

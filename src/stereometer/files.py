@@ -30,15 +30,25 @@ def read_text(path: Path) -> str:
         if raw[:2] == b"\x1f\x8b":
             raw = gzip.GzipFile(fileobj=io.BytesIO(raw)).read(LARGEST + 1)
     except IsADirectoryError:
-        raise DataError(f"{path} is a folder. A file is needed here. Name the file inside it.") from None
+        raise DataError(
+            f"{path} is a folder. A file is needed here. Name the file inside it."
+        ) from None
     except FileNotFoundError:
-        raise DataError(f"{path} does not exist. There is nothing to read. Check the path.") from None
+        raise DataError(
+            f"{path} does not exist. There is nothing to read. Check the path."
+        ) from None
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} cannot be read: {error}. The file may be cut off or protected. Fetch it again.") from None
+        raise DataError(
+            f"{path} cannot be read: {error}. The file may be cut off or protected. Fetch it again."
+        ) from None
     if len(raw) > LARGEST:
-        raise DataError(f"{path} is larger than {LARGEST} bytes once unpacked. No data set is. Check that it is the right file.")
+        raise DataError(
+            f"{path} is larger than {LARGEST} bytes once unpacked. No data set is. Check that it is the right file."
+        )
     if not raw.strip():
-        raise DataError(f"{path} is empty. There is nothing to measure in it. Fetch or export it again.")
+        raise DataError(
+            f"{path} is empty. There is nothing to measure in it. Fetch or export it again."
+        )
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -51,7 +61,12 @@ def read_text(path: Path) -> str:
 def parse_json(text: str, source: str) -> Any:
     """JSON without NaN, infinities or repeated keys, each of which would silently change a score."""
     try:
-        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite_float, object_pairs_hook=_unique_keys)
+        value = json.loads(
+            text,
+            parse_constant=_no_constant,
+            parse_float=_finite_float,
+            object_pairs_hook=_unique_keys,
+        )
         if "\\ud" in text or "\\uD" in text:
             to_json(value).encode("utf-8")  # half a surrogate pair could be read but never written
         return value
@@ -61,7 +76,9 @@ def parse_json(text: str, source: str) -> Any:
             "The file is cut off or is something else. Fetch or export it again."
         ) from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{source} cannot be used: {error}. Only finite numbers and unique keys are accepted.") from None
+        raise DataError(
+            f"{source} cannot be used: {error}. Only finite numbers and unique keys are accepted."
+        ) from None
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -92,7 +109,9 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if line.strip():
             value = parse_json(line, f"{path}, line {number}")
             if not isinstance(value, dict):
-                raise DataError(f"{path}, line {number} is not a JSON object. One object a line is needed. See the docs.")
+                raise DataError(
+                    f"{path}, line {number} is not a JSON object. One object a line is needed. See the docs."
+                )
             yield number, value
 
 
@@ -100,11 +119,15 @@ def _read_list(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Number and object of each entry of a JSON list."""
     for number, value in enumerate(read_json(path), 1):
         if not isinstance(value, dict):
-            raise DataError(f"{path}, entry {number} is not a JSON object. Each row is one object. Repair that entry.")
+            raise DataError(
+                f"{path}, entry {number} is not a JSON object. Each row is one object. Repair that entry."
+            )
         yield number, value
 
 
-def read_rows(path: Path, required: Iterable[str], mend: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_rows(
+    path: Path, required: Iterable[str], mend: str
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line number and fields of each row of a table, of JSON lines or of a JSON list (there counted); `mend` says what to do where a required one is not there."""
     wanted = list(required)
     begins = read_text(path).lstrip()[:1]
@@ -114,11 +137,15 @@ def read_rows(path: Path, required: Iterable[str], mend: str) -> Iterator[tuple[
     for line, row in read_jsonl(path) if begins == "{" else _read_list(path):
         missing = [name for name in wanted if name not in row]
         if missing:
-            raise DataError(f"{path}, line {line} has no {', '.join(missing)}. Its fields are {', '.join(row)}. {mend}")
+            raise DataError(
+                f"{path}, line {line} has no {', '.join(missing)}. Its fields are {', '.join(row)}. {mend}"
+            )
         yield line, row
 
 
-def read_table(path: Path, required: Iterable[str], mend: str = "Rename or export it again.") -> Iterator[tuple[int, dict[str, str]]]:
+def read_table(
+    path: Path, required: Iterable[str], mend: str = "Rename or export it again."
+) -> Iterator[tuple[int, dict[str, str]]]:
     """Line number and fields of each row of a comma, semicolon or tab separated file with a header."""
     text = read_text(path)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
@@ -133,17 +160,23 @@ def read_table(path: Path, required: Iterable[str], mend: str = "Rename or expor
             if row:
                 yield reader.line_num, dict(zip(header, row, strict=True))
     except csv.Error as error:
-        raise DataError(f"{path}, line {reader.line_num}: {error}. It is cut off or badly quoted. Repair it.") from None
+        raise DataError(
+            f"{path}, line {reader.line_num}: {error}. It is cut off or badly quoted. Repair it."
+        ) from None
 
 
 def _check_header(path: Path, header: list[str], required: Iterable[str], mend: str) -> None:
     missing = [name for name in required if name not in header]
     if missing:
         found = ", ".join(repr(name) for name in header)[:300]
-        raise DataError(f"{path} has no column {', '.join(missing)}. Its columns are {found}. {mend}")
+        raise DataError(
+            f"{path} has no column {', '.join(missing)}. Its columns are {found}. {mend}"
+        )
     twice = [name for name in header if header.count(name) > 1]
     if twice:
-        raise DataError(f"{path} has the column {twice[0]!r} twice. It is not clear which is meant. Rename or leave out one.")
+        raise DataError(
+            f"{path} has the column {twice[0]!r} twice. It is not clear which is meant. Rename or leave out one."
+        )
 
 
 def _delimiter(text: str) -> str:
@@ -151,7 +184,11 @@ def _delimiter(text: str) -> str:
     return max(",;\t", key=header.count)
 
 
-def finite(value: object, where: str, wanted: str = "Every score must be one. Repair or leave out that row.") -> float:
+def finite(
+    value: object,
+    where: str,
+    wanted: str = "Every score must be one. Repair or leave out that row.",
+) -> float:
     """A finite number, whether it comes as one or as the text of one; `wanted` says what it should be and what to do."""
     if isinstance(value, str):
         with suppress(ValueError):

@@ -19,7 +19,16 @@ from typing import Any
 
 from stereometer.errors import ModelError, StereometerError, UsageError
 from stereometer.measures.spans import scored_positions
-from stereometer.types import TOO_LONG, Answer, Backend, CausalTokens, Encoding, Generate, Request, Skip
+from stereometer.types import (
+    TOO_LONG,
+    Answer,
+    Backend,
+    CausalTokens,
+    Encoding,
+    Generate,
+    Request,
+    Skip,
+)
 
 KEY_VARIABLE = "STEREOMETER_SERVER_KEY"
 LARGEST = 4 * 1024 * 1024
@@ -100,7 +109,10 @@ class Protocol:
         return self.backend.card.name
 
     def models(self) -> dict[str, Any]:
-        return {"object": "list", "data": [{"id": self.name, "object": "model", "owned_by": "stereometer"}]}
+        return {
+            "object": "list",
+            "data": [{"id": self.name, "object": "model", "owned_by": "stereometer"}],
+        }
 
     def completions(self, body: Mapping[str, Any]) -> dict[str, Any]:
         prompt = body.get("prompt")
@@ -109,11 +121,18 @@ class Protocol:
         echo, most = bool(body.get("echo")), _whole(body, "max_tokens", 16, 0, MOST_TOKENS)
         encoding = self._encoded(prompt)
         written = self._written({"prompt": prompt}, body, most) if most else None
-        tokens = _listed(prompt, encoding, self._scored(encoding)) if echo and body.get("logprobs") is not None else []
+        tokens = (
+            _listed(prompt, encoding, self._scored(encoding))
+            if echo and body.get("logprobs") is not None
+            else []
+        )
         text = (prompt if echo else "") + ((written.text or "") if written else "")
         if written and body.get("logprobs") is not None and written.rows:
             row = written.column("logprob")
-            tokens += [(written.text or "" if at == 0 else "", value, len(prompt)) for at, value in enumerate(row)]
+            tokens += [
+                (written.text or "" if at == 0 else "", value, len(prompt))
+                for at, value in enumerate(row)
+            ]
         found = {
             "index": 0,
             "text": text,
@@ -127,10 +146,17 @@ class Protocol:
         if not isinstance(turns, list) or not turns or not all(_is_turn(one) for one in turns):
             raise Refused(400, "messages must be a list of objects with role and content")
         messages = tuple((one["role"], one["content"]) for one in turns)
-        written = self._written({"messages": messages}, body, _whole(body, "max_tokens", 64, 1, MOST_TOKENS))
+        written = self._written(
+            {"messages": messages}, body, _whole(body, "max_tokens", 64, 1, MOST_TOKENS)
+        )
         message = {"role": "assistant", "content": written.text}
         read = sum(len(content.split()) for _, content in messages)
-        return self._whole("chat.completion", {"index": 0, "message": message, "finish_reason": written.end}, read, _count(written))
+        return self._whole(
+            "chat.completion",
+            {"index": 0, "message": message, "finish_reason": written.end},
+            read,
+            _count(written),
+        )
 
     def _encoded(self, text: str) -> Encoding:
         try:
@@ -139,7 +165,11 @@ class Protocol:
             raise self._too_long(reason.reason) from None
 
     def _too_long(self, reason: str) -> Refused:
-        return Refused(400, f"the prompt cannot be read: {reason}", "context_length_exceeded" if reason == TOO_LONG else "invalid_request")
+        return Refused(
+            400,
+            f"the prompt cannot be read: {reason}",
+            "context_length_exceeded" if reason == TOO_LONG else "invalid_request",
+        )
 
     def _written(self, said: Mapping[str, Any], body: Mapping[str, Any], most: int) -> Answer:
         stop = body.get("stop") or []
@@ -147,10 +177,16 @@ class Protocol:
         if not all(isinstance(one, str) and one for one in stops):
             raise Refused(400, "stop must be a text or a list of texts")
         temperature = body.get("temperature", 1.0)
-        if isinstance(temperature, bool) or not isinstance(temperature, int | float) or not 0 <= temperature <= 2:
+        if (
+            isinstance(temperature, bool)
+            or not isinstance(temperature, int | float)
+            or not 0 <= temperature <= 2
+        ):
             raise Refused(400, "temperature must be a number from 0 to 2")
         seed = _whole(body, "seed", time.time_ns() % 2**31, 0, 2**63)
-        answer = self.desk.ask(Generate(**said, temperature=float(temperature), max_tokens=most, stop=stops, seed=seed))
+        answer = self.desk.ask(
+            Generate(**said, temperature=float(temperature), max_tokens=most, stop=stops, seed=seed)
+        )
         if answer.end == TOO_LONG:
             raise self._too_long(TOO_LONG)
         return answer
@@ -159,10 +195,20 @@ class Protocol:
         """Of every token but the first, which has nothing before it."""
         if CausalTokens.kind not in self.backend.supports:
             raise Refused(400, "this model gives no log-probabilities of a prompt")
-        return self.desk.ask(CausalTokens(encoding.ids, 1)).column("logprob") if len(encoding.ids) > 1 else []
+        return (
+            self.desk.ask(CausalTokens(encoding.ids, 1)).column("logprob")
+            if len(encoding.ids) > 1
+            else []
+        )
 
-    def _whole(self, kind: str, found: Mapping[str, Any], read: int, written: int) -> dict[str, Any]:
-        usage = {"prompt_tokens": read, "completion_tokens": written, "total_tokens": read + written}
+    def _whole(
+        self, kind: str, found: Mapping[str, Any], read: int, written: int
+    ) -> dict[str, Any]:
+        usage = {
+            "prompt_tokens": read,
+            "completion_tokens": written,
+            "total_tokens": read + written,
+        }
         return {
             "id": "stereometer",
             "object": kind,
@@ -212,7 +258,11 @@ def _whole(body: Mapping[str, Any], name: str, default: int, least: int, most: i
 
 
 def _is_turn(one: Any) -> bool:
-    return isinstance(one, dict) and isinstance(one.get("role"), str) and isinstance(one.get("content"), str)
+    return (
+        isinstance(one, dict)
+        and isinstance(one.get("role"), str)
+        and isinstance(one.get("content"), str)
+    )
 
 
 # ----------------------------------------------------------------------------------------------- HTTP
@@ -252,9 +302,27 @@ class Handler(BaseHTTPRequestHandler):
             self.server.admit(self.headers.get("Authorization", ""))
             status, found = 200, answer()
         except Refused as refused:
-            status, found = refused.status, {"error": {"message": str(refused), "type": "invalid_request_error", "code": refused.code}}
+            status, found = (
+                refused.status,
+                {
+                    "error": {
+                        "message": str(refused),
+                        "type": "invalid_request_error",
+                        "code": refused.code,
+                    }
+                },
+            )
         except StereometerError as error:
-            status, found = 400, {"error": {"message": str(error), "type": "invalid_request_error", "code": "invalid_request"}}
+            status, found = (
+                400,
+                {
+                    "error": {
+                        "message": str(error),
+                        "type": "invalid_request_error",
+                        "code": "invalid_request",
+                    }
+                },
+            )
         content = json.dumps(found).encode()
         try:
             self.send_response(status)
@@ -274,7 +342,9 @@ class ModelServer(ThreadingHTTPServer):
 
     def __init__(self, backend: Backend, host: str = "127.0.0.1", port: int = 0) -> None:
         if Generate.kind not in backend.supports:
-            raise ModelError(f"{backend.card.name} writes no text. It answers {', '.join(sorted(backend.supports))}. Serve a causal model.")
+            raise ModelError(
+                f"{backend.card.name} writes no text. It answers {', '.join(sorted(backend.supports))}. Serve a causal model."
+            )
         self.protocol = Protocol(backend, Desk(backend))
         self._key = os.environ.get(KEY_VARIABLE, "").strip()
         try:
@@ -300,11 +370,18 @@ class ModelServer(ThreadingHTTPServer):
         raise Refused(404, f"there is no {path}", "not_found")
 
     def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        endpoints = {"/v1/completions": self.protocol.completions, "/v1/chat/completions": self.protocol.chat}
+        endpoints = {
+            "/v1/completions": self.protocol.completions,
+            "/v1/chat/completions": self.protocol.chat,
+        }
         if path.rstrip("/") not in endpoints:
             raise Refused(404, f"there is no {path}", "not_found")
         if body.get("model") not in (None, self.protocol.name):
-            raise Refused(404, f"there is no model {body.get('model')!r}; this is {self.protocol.name}", "model_not_found")
+            raise Refused(
+                404,
+                f"there is no model {body.get('model')!r}; this is {self.protocol.name}",
+                "model_not_found",
+            )
         return endpoints[path.rstrip("/")](body)
 
     def __exit__(self, *error: Any) -> None:
@@ -318,5 +395,10 @@ class ModelServer(ThreadingHTTPServer):
 def started(backend: Backend, host: str = "127.0.0.1", port: int = 0) -> ModelServer:
     """A server that answers in a thread of its own; `shutdown` and `server_close` end it."""
     server = ModelServer(backend, host, port)
-    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True, name="stereometer-server").start()
+    Thread(
+        target=server.serve_forever,
+        kwargs={"poll_interval": 0.05},
+        daemon=True,
+        name="stereometer-server",
+    ).start()
     return server

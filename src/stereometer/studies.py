@@ -8,19 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from stereometer import api, asking
-from stereometer.alignment.align import Ask as AlignAsk
-from stereometer.alignment.align import align as aligned
-from stereometer.alignment.intersect import Ask as IntersectAsk
-from stereometer.alignment.intersect import check_tables
-from stereometer.alignment.intersect import intersect as met
-from stereometer.alignment.pilot import GROUPS
 from stereometer.benchmarks.abc.items import Choice
 from stereometer.benchmarks.comments import columns_from
 from stereometer.errors import UsageError
+from stereometer.findings.align.align import Ask as AlignAsk
+from stereometer.findings.align.align import align as aligned
+from stereometer.findings.align.pilot import GROUPS
+from stereometer.findings.intersect.intersect import Ask as IntersectAsk
+from stereometer.findings.intersect.intersect import check_tables
+from stereometer.findings.intersect.intersect import intersect as met
 from stereometer.measures.recognition.measure import Asking
 from stereometer.measures.recognition.questions import STUDY_SIZE
 from stereometer.measures.recognition.settings import STUDY
-from stereometer.runs import folders_of
+from stereometer.runs.store import folders_of
 from stereometer.types import Result, Variant
 
 PAIR_TEMPLATES = ("singular", "plural")
@@ -49,9 +49,18 @@ def align(
 ) -> Aligned:
     """Hold a run on groups and traits against what people say."""
     if pilot and templates:
-        raise UsageError("A pilot and templates both say which templates count. The pilot chooses by itself. Give one of them.")
+        raise UsageError(
+            "A pilot and templates both say which templates count. The pilot chooses by itself. Give one of them."
+        )
     settings = api.settings_for("sound", seed, resamples)
-    ask = AlignAsk(Path(ratings), settings, tuple(templates), pilot, tuple(pilot_groups) or GROUPS, choice or Choice())
+    ask = AlignAsk(
+        Path(ratings),
+        settings,
+        tuple(templates),
+        pilot,
+        tuple(pilot_groups) or GROUPS,
+        choice or Choice(),
+    )
     (folder,) = folders_of([run])
     return Aligned(*aligned(folder, ask, _path(out)))
 
@@ -90,7 +99,9 @@ def intersect(
     check_tables(ask)  # a mistake in a table is told before a model is loaded
     measures = [measure] if measure else []
     api.check_names([model], measures)
-    jobs = api.jobs(["abc"], api.open_model(model, seed, options), measures, settings, None, None, choice=choice)
+    jobs = api.jobs(
+        ["abc"], api.open_model(model, seed, options), measures, settings, None, None, choice=choice
+    )
     (run,) = api.execute_all(jobs, Path(out) / "scores" if out else None, watch=watch)
     result, folder = met(run.folder, ask, Path(out) / "intersection" if out else None)
     return Met(result, folder, run.folder)
@@ -128,11 +139,15 @@ def ask(
     `columns` says what a table of your own calls its parts, such as {"comment": "text", "label": "gold"}; `categories` are its
     columns of scores or its labels, with the word for each where it is another.
     """
-    words = dict(categories) if isinstance(categories, Mapping) else {name: name for name in categories}
+    words = (
+        dict(categories) if isinstance(categories, Mapping) else {name: name for name in categories}
+    )
     how = Asking(repeats, temperature, chat, system, _path(templates), likelihood)
     chosen = asking.Sample(sample, size, threshold, words, _path(edits))
     settings = api.settings_for(variant, seed, resamples, coverage)
-    own = columns_from([f"{name}={column}" for name, column in (columns or {}).items()], list(words), neither)
+    own = columns_from(
+        [f"{name}={column}" for name, column in (columns or {}).items()], list(words), neither
+    )
     found = asking.open_comments(benchmark, _path(data), own)
     asked = asking.writing(api.open_model(model, seed, options))
     names = [setting] if isinstance(setting, str) else setting

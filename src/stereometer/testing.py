@@ -39,8 +39,15 @@ from stereometer.types import (
 )
 
 BLANK_KINDS = {MaskedBlank.kind, NextTokens.kind, SpanVectors.kind, WORD_MASSES, SET_DISTANCES}
-TEXTS = ("The baker opened the shop early.", "It rained all afternoon.", "Crème brûlée, please!", "two  spaces")
-KINDS = {kind.kind for kind in (WholeText, Continuation, Follows, MaskedTokens, CausalTokens, Generate)}
+TEXTS = (
+    "The baker opened the shop early.",
+    "It rained all afternoon.",
+    "Crème brûlée, please!",
+    "two  spaces",
+)
+KINDS = {
+    kind.kind for kind in (WholeText, Continuation, Follows, MaskedTokens, CausalTokens, Generate)
+}
 
 
 def sample_requests(backend: Backend) -> dict[str, Request]:
@@ -55,7 +62,8 @@ def sample_requests(backend: Backend) -> dict[str, Request]:
             found.append(Follows(first, second))
         if Generate.kind in backend.supports:
             found += [
-                Generate(first, temperature=temperature, max_tokens=4, repeat=repeat) for temperature, repeat in ((0, 0), (1, 0), (1, 1))
+                Generate(first, temperature=temperature, max_tokens=4, repeat=repeat)
+                for temperature, repeat in ((0, 0), (1, 0), (1, 1))
             ]
         if backend.supports & {MaskedTokens.kind, CausalTokens.kind}:
             found += _token_requests(backend, backend.encode(first))
@@ -104,15 +112,25 @@ def check_backend(backend: Backend, tolerance: float = 1e-5) -> None:
     for key, request in requests.items():
         _check_answer(request, together[key])
     backwards = _answers(backend, dict(reversed(requests.items())))
-    alone = {key: answer for key, request in requests.items() for key, answer in _answers(backend, {key: request}).items()}
+    alone = {
+        key: answer
+        for key, request in requests.items()
+        for key, answer in _answers(backend, {key: request}).items()
+    }
     for key in requests:
-        assert _close(together[key], backwards[key], tolerance), f"the answer to {requests[key]} depends on the order of asking"
-        assert _close(together[key], alone[key], tolerance), f"the answer to {requests[key]} depends on what else is asked"
+        assert _close(together[key], backwards[key], tolerance), (
+            f"the answer to {requests[key]} depends on the order of asking"
+        )
+        assert _close(together[key], alone[key], tolerance), (
+            f"the answer to {requests[key]} depends on what else is asked"
+        )
 
 
 def _answers(backend: Backend, requests: Mapping[str, Request]) -> dict[str, Answer]:
     pairs = list(backend.answer(requests))
-    assert sorted(key for key, _ in pairs) == sorted(requests), "every request is answered once, and nothing else"
+    assert sorted(key for key, _ in pairs) == sorted(requests), (
+        "every request is answered once, and nothing else"
+    )
     return dict(pairs)
 
 
@@ -124,16 +142,21 @@ def _check_answer(request: Request, answer: Answer) -> None:
     name = "logodds" if isinstance(request, Follows) else "logprob"
     row = answer.column(name)
     length = expected_length(request)
-    assert length is None or len(row) == length, f"{request} has {length} tokens to score, the answer {len(row)}"
+    assert length is None or len(row) == length, (
+        f"{request} has {length} tokens to score, the answer {len(row)}"
+    )
     assert len(row) > 0, f"the answer to {request} is empty"
-    assert all(math.isfinite(value) for value in row), f"the answer to {request} has a number that is not finite"
+    assert all(math.isfinite(value) for value in row), (
+        f"the answer to {request} has a number that is not finite"
+    )
 
 
 def _close(left: Answer, right: Answer, tolerance: float) -> bool:
     if left.text is not None or right.text is not None:
         return (left.text, left.end) == (right.text, right.end)
     return all(
-        a.keys() == b.keys() and all(abs(x - y) < tolerance for name in a for x, y in zip(a[name], b[name], strict=True))
+        a.keys() == b.keys()
+        and all(abs(x - y) < tolerance for name in a for x, y in zip(a[name], b[name], strict=True))
         for a, b in zip(left.rows, right.rows, strict=True)
     )
 
@@ -141,10 +164,23 @@ def _close(left: Answer, right: Answer, tolerance: float) -> bool:
 def check_source(source: Source, benchmark: Benchmark) -> None:
     """A card with every field filled, unique ids, slices and texts on every item, and measures for its shapes."""
     card = source.card
-    for name in ("name", "title", "citation", "licence", "language", "population", "year", "get", "known_problems", "not_concluded"):
+    for name in (
+        "name",
+        "title",
+        "citation",
+        "licence",
+        "language",
+        "population",
+        "year",
+        "get",
+        "known_problems",
+        "not_concluded",
+    ):
         assert getattr(card, name), f"the card of {source.name} has no {name}"
     assert card.name == source.name, "a card has the name of its benchmark"
-    assert set(benchmark.measures) <= set(benchmark.shapes), "default measures are for shapes that the benchmark has"
+    assert set(benchmark.measures) <= set(benchmark.shapes), (
+        "default measures are for shapes that the benchmark has"
+    )
     for shape, items in benchmark.shapes.items():
         assert items, f"{source.name} has no items of shape {shape}"
         ids = [item.id for item in items]
@@ -156,20 +192,28 @@ def check_source(source: Source, benchmark: Benchmark) -> None:
 def _check_item(item: Item, shape: str) -> None:
     needed = {"cat": {"task", "domain", "target"}, "pair": {"bias_type"}}.get(shape, set())
     assert needed <= item.slices.keys(), f"{item.id} lacks the slices {needed - item.slices.keys()}"
-    assert all(isinstance(text, str) for text in item.texts.values()), f"{item.id} has a text that is no text"
+    assert all(isinstance(text, str) for text in item.texts.values()), (
+        f"{item.id} has a text that is no text"
+    )
 
 
 def check_measure(measure: Measure, backend: Backend, items: Sequence[Item]) -> None:
     """Plans only what the backend supports, scores what it planned, and summarizes with denominators that add up."""
     scores = [_scored(measure, backend, item) for item in islice(items, 40)]
-    assert any(score.skipped is None for score in scores), f"{measure.name} scores none of the items"
+    assert any(score.skipped is None for score in scores), (
+        f"{measure.name} scores none of the items"
+    )
     estimates = measure.summarize(iter(scores), Settings(resamples=200))
     assert estimates, f"{measure.name} gives no estimates"
     for one in estimates:
         assert 0 <= one.n <= one.asked <= len(scores), f"{one.name}: {one.n} of {one.asked}"
-        assert (one.value is None) == (one.why is not None), f"{one.name} in {dict(one.slice)} has a value or a reason, not both"
+        assert (one.value is None) == (one.why is not None), (
+            f"{one.name} in {dict(one.slice)} has a value or a reason, not both"
+        )
         bounded = one.low is not None and one.high is not None and one.low <= one.high
-        assert one.value is None or bounded or (one.interval or "").startswith("none: "), f"{one.name} has neither an interval nor why not"
+        assert one.value is None or bounded or (one.interval or "").startswith("none: "), (
+            f"{one.name} has neither an interval nor why not"
+        )
 
 
 def _scored(measure: Measure, backend: Backend, item: Item) -> Score:
@@ -178,11 +222,17 @@ def _scored(measure: Measure, backend: Backend, item: Item) -> Score:
     except Skip as skip:
         return Score(item.id, item.slices, {}, skip.reason)
     requests = {request.key: request for asked in plan.values() for request in asked}
-    assert all(request.kind in backend.supports for request in requests.values()), f"{measure.name} asks what the backend cannot answer"
+    assert all(request.kind in backend.supports for request in requests.values()), (
+        f"{measure.name} asks what the backend cannot answer"
+    )
     answers = dict(backend.answer(requests))
-    found = measure.score(item, {name: [answers[request.key] for request in asked] for name, asked in plan.items()})
+    found = measure.score(
+        item, {name: [answers[request.key] for request in asked] for name, asked in plan.items()}
+    )
     values = found.values if isinstance(found, Score) else found
-    assert all(math.isfinite(value) for value in values.values()), f"{measure.name} gives a score that is not finite"
+    assert all(math.isfinite(value) for value in values.values()), (
+        f"{measure.name} gives a score that is not finite"
+    )
     return found if isinstance(found, Score) else Score(item.id, item.slices, values)
 
 
@@ -191,5 +241,9 @@ def check_system(system: System, items: Sequence[Item]) -> None:
     variants: tuple[Variant, ...] = ("paper", "sound")
     for variant in variants:
         scores = list(system.scores(items, variant))
-        assert [score.item for score in scores] == [item.id for item in items], "a system scores every item, in order"
-        assert all(score.values or score.skipped for score in scores), "a score has values or a reason"
+        assert [score.item for score in scores] == [item.id for item in items], (
+            "a system scores every item, in order"
+        )
+        assert all(score.values or score.skipped for score in scores), (
+            "a score has values or a reason"
+        )

@@ -37,7 +37,9 @@ class _Keyed:
 
     @cached_property
     def key(self) -> str:
-        return digest_of([self.kind, {name: value for name, value in vars(self).items() if name != "key"}])
+        return digest_of(
+            [self.kind, {name: value for name, value in vars(self).items() if name != "key"}]
+        )
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,11 @@ class Continuation(_Keyed):
     @property
     def joined(self) -> tuple[str, int]:
         """The whole text, and where the continuation begins: after a space where neither side brings white space."""
-        space = " " if self.context and not self.context[-1].isspace() and not self.text[:1].isspace() else ""
+        space = (
+            " "
+            if self.context and not self.context[-1].isspace() and not self.text[:1].isspace()
+            else ""
+        )
         return f"{self.context}{space}{self.text}", len(self.context) + len(space)
 
     @property
@@ -134,7 +140,13 @@ class Generate(_Keyed):
 
     @property
     def tokens(self) -> int:
-        return sum(len(text.split()) for text in (self.prompt, *(content for _, content in self.messages))) + self.max_tokens
+        return (
+            sum(
+                len(text.split())
+                for text in (self.prompt, *(content for _, content in self.messages))
+            )
+            + self.max_tokens
+        )
 
 
 HIDDEN = -1
@@ -192,7 +204,17 @@ class SpanVectors(_Keyed):
 WORD_MASSES, SET_DISTANCES = "word-masses", "set-distances"
 """In `supports` of a backend whose answers to MaskedBlank and NextTokens have the columns `logmass` and `distance`."""
 
-Request: TypeAlias = MaskedBlank | NextTokens | SpanVectors | WholeText | Continuation | Follows | MaskedTokens | CausalTokens | Generate
+Request: TypeAlias = (
+    MaskedBlank
+    | NextTokens
+    | SpanVectors
+    | WholeText
+    | Continuation
+    | Follows
+    | MaskedTokens
+    | CausalTokens
+    | Generate
+)
 
 # ----------------------------------------------------------------------------------------- answers
 
@@ -259,7 +281,9 @@ class ModelCard:
     @cached_property
     def identity(self) -> str:
         """What a cached answer depends on besides the request."""
-        return digest_of([self.backend, self.digest, self.tokenizer_digest, self.dtype, dict(self.settings)])
+        return digest_of(
+            [self.backend, self.digest, self.tokenizer_digest, self.dtype, dict(self.settings)]
+        )
 
 
 @runtime_checkable
@@ -419,7 +443,12 @@ class Result:
 
     def rows(self) -> list[dict[str, Any]]:
         """Flat records, one an estimate: `pandas.DataFrame(result.rows())`."""
-        head = {"benchmark": self.benchmark, "measure": self.measure, "variant": self.variant, "model": self.model}
+        head = {
+            "benchmark": self.benchmark,
+            "measure": self.measure,
+            "variant": self.variant,
+            "model": self.model,
+        }
         return [head | _flat(one) for one in self.estimates]
 
     def as_json(self) -> dict[str, Any]:
@@ -459,7 +488,9 @@ class Measure(Protocol):
         """The requests of each candidate of an item; raises Skip with a reason."""
         ...
 
-    def score(self, item: Any, answers: Mapping[str, Sequence[Answer]]) -> Mapping[str, float] | Score:
+    def score(
+        self, item: Any, answers: Mapping[str, Sequence[Answer]]
+    ) -> Mapping[str, float] | Score:
         """One value a candidate, or a whole Score where there is more to keep."""
         ...
 

@@ -63,7 +63,9 @@ def pull(url: str) -> Said:
 
 
 @pytest.mark.parametrize("layout", ["as released", "laid out anew", "packed"])
-def test_the_right_content_is_kept_whatever_its_layout(pages: tuple[str, Pages], dev_set: Path, kept: Path, layout: str) -> None:
+def test_the_right_content_is_kept_whatever_its_layout(
+    pages: tuple[str, Pages], dev_set: Path, kept: Path, layout: str
+) -> None:
     packed = dev_set.read_bytes()
     plain = gzip.decompress(packed)
     address, found = pages
@@ -74,14 +76,23 @@ def test_the_right_content_is_kept_whatever_its_layout(pages: tuple[str, Pages],
     }[layout]
     said = pull(f"{address}/dev")
     assert said.code == 0, said.err
-    assert everything(kept) == ["stereoset/dev.json.gz" if layout == "packed" else "stereoset/dev.json"]
+    assert everything(kept) == [
+        "stereoset/dev.json.gz" if layout == "packed" else "stereoset/dev.json"
+    ]
     assert "Cite: Nadeem" in said.err
 
 
 @pytest.mark.parametrize(
-    ("content", "says"), [(b"<html>Sign in</html>", "not valid JSON"), (b"", "is empty"), (b"[]", "not a StereoSet file")]
+    ("content", "says"),
+    [
+        (b"<html>Sign in</html>", "not valid JSON"),
+        (b"", "is empty"),
+        (b"[]", "not a StereoSet file"),
+    ],
 )
-def test_anything_else_is_refused(pages: tuple[str, Pages], kept: Path, content: bytes, says: str) -> None:
+def test_anything_else_is_refused(
+    pages: tuple[str, Pages], kept: Path, content: bytes, says: str
+) -> None:
     address, found = pages
     found["/dev"] = content
     assert_refused(pull(f"{address}/dev"), 4, says)
@@ -90,18 +101,26 @@ def test_anything_else_is_refused(pages: tuple[str, Pages], kept: Path, content:
 
 def test_a_page_that_is_not_there(pages: tuple[str, Pages], kept: Path) -> None:
     """In a process of its own, for the answer is never closed."""
-    assert_refused(shell("data", "pull", "stereoset", "--url", f"{pages[0]}/dev"), 4, "could not be fetched: Not Found")
+    assert_refused(
+        shell("data", "pull", "stereoset", "--url", f"{pages[0]}/dev"),
+        4,
+        "could not be fetched: Not Found",
+    )
     assert everything(kept) == []
 
 
-def test_other_items_are_refused_with_what_differs(pages: tuple[str, Pages], kept: Path, tmp_path: Path) -> None:
+def test_other_items_are_refused_with_what_differs(
+    pages: tuple[str, Pages], kept: Path, tmp_path: Path
+) -> None:
     address, found = pages
     found["/dev"] = little_stereoset(tmp_path / "dev.json").read_bytes()
     assert_refused(pull(f"{address}/dev"), 4, "12 items of shape cat instead of 4229")
     assert everything(kept) == []
 
 
-def test_a_transfer_that_is_cut_off_is_refused(pages: tuple[str, Pages], kept: Path, tmp_path: Path) -> None:
+def test_a_transfer_that_is_cut_off_is_refused(
+    pages: tuple[str, Pages], kept: Path, tmp_path: Path
+) -> None:
     address, found = pages
     found["/cut"] = little_stereoset(tmp_path / "dev.json").read_bytes()[:500]
     assert_refused(pull(f"{address}/cut"), 4)
@@ -115,7 +134,13 @@ def free_port() -> int:
 
 
 def test_a_place_where_nobody_listens(kept: Path) -> None:
-    assert_refused(pull(f"http://127.0.0.1:{free_port()}/dev"), 4, "could not be fetched", "Connection refused", "stereometer data add")
+    assert_refused(
+        pull(f"http://127.0.0.1:{free_port()}/dev"),
+        4,
+        "could not be fetched",
+        "Connection refused",
+        "stereometer data add",
+    )
     assert everything(kept) == []
 
 
@@ -131,7 +156,9 @@ def test_a_place_that_does_not_speak_http() -> None:
         thread = threading.Thread(target=answer)
         thread.start()
         try:
-            assert_refused(pull(f"http://127.0.0.1:{listener.getsockname()[1]}/dev"), 4, "could not be fetched")
+            assert_refused(
+                pull(f"http://127.0.0.1:{listener.getsockname()[1]}/dev"), 4, "could not be fetched"
+            )
         finally:
             thread.join()
 
@@ -148,4 +175,9 @@ def test_the_number_of_addresses_must_be_that_of_the_files() -> None:
 
 
 def test_a_set_without_a_public_place_says_where_to_get_it() -> None:
-    assert_refused(call("data", "pull", "crows-pairs-french"), 2, "gitlab.inria.fr", "stereometer data add crows-pairs-french FILE")
+    assert_refused(
+        call("data", "pull", "crows-pairs-french"),
+        2,
+        "gitlab.inria.fr",
+        "stereometer data add crows-pairs-french FILE",
+    )

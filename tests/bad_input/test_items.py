@@ -43,7 +43,11 @@ def bad() -> dict[str, bytes]:
 def test_a_bad_file_of_items(tmp_path: Path, name: str, command: str) -> None:
     path = tmp_path / name
     path.write_bytes(bad()[name])
-    said = call("show", path) if command == "show" else call("run", path, "-m", "fake", "--out", tmp_path / "out", *QUICK)
+    said = (
+        call("show", path)
+        if command == "show"
+        else call("run", path, "-m", "fake", "--out", tmp_path / "out", *QUICK)
+    )
     assert_refused(said, 4, str(path))
     assert not (tmp_path / "out").exists()
 
@@ -64,7 +68,10 @@ def odd() -> dict[str, bytes]:
 def test_a_file_that_is_only_odd_gives_the_same_numbers(tmp_path: Path, how: str) -> None:
     (tmp_path / "pairs.csv").write_bytes(odd()[how])
     (tmp_path / "plain.csv").write_text(PAIRS)
-    assert call("run", tmp_path / "pairs.csv", "-m", "fake", "--out", tmp_path / "out", *QUICK).code == 0
+    assert (
+        call("run", tmp_path / "pairs.csv", "-m", "fake", "--out", tmp_path / "out", *QUICK).code
+        == 0
+    )
     (expected,) = stereometer.run(str(tmp_path / "plain.csv"), model="fake", resamples=100)
     found = stereometer.load(tmp_path / "out")
     assert found.estimates == expected.estimates
@@ -74,7 +81,9 @@ def test_a_file_that_is_only_odd_gives_the_same_numbers(tmp_path: Path, how: str
 def test_a_sentence_of_a_million_characters_is_measured(tmp_path: Path) -> None:
     words = "sing " * 20_000 + "x" * 900_000
     (tmp_path / "own.jsonl").write_text(
-        json.dumps({"sent_more": f"Old men {words}", "sent_less": f"Young men {words}", "bias_type": "age"})
+        json.dumps(
+            {"sent_more": f"Old men {words}", "sent_less": f"Young men {words}", "bias_type": "age"}
+        )
     )
     said = call("run", tmp_path / "own.jsonl", "-m", "random", "--out", tmp_path / "out", *QUICK)
     assert said.code == 0
@@ -82,8 +91,12 @@ def test_a_sentence_of_a_million_characters_is_measured(tmp_path: Path) -> None:
 
 
 def test_half_a_surrogate_pair_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "own.jsonl").write_text('{"sent_more": "Old \\ud800 men.", "sent_less": "Young \\ud800 men.", "bias_type": "age"}')
-    assert_refused(call("run", tmp_path / "own.jsonl", "-m", "fake", "--out", tmp_path / "out", *QUICK), 4)
+    (tmp_path / "own.jsonl").write_text(
+        '{"sent_more": "Old \\ud800 men.", "sent_less": "Young \\ud800 men.", "bias_type": "age"}'
+    )
+    assert_refused(
+        call("run", tmp_path / "own.jsonl", "-m", "fake", "--out", tmp_path / "out", *QUICK), 4
+    )
 
 
 def test_items_that_can_none_of_them_be_scored_give_no_number_and_no_error(tmp_path: Path) -> None:
@@ -92,4 +105,6 @@ def test_items_that_can_none_of_them_be_scored_give_no_number_and_no_error(tmp_p
     said = call("run", path, "-m", "fake", "--out", tmp_path / "out", *QUICK, "--json")
     assert said.code == 0
     (result,) = said.json["results"]
-    assert {(one["value"], one["why"]) for one in result["estimates"]} == {(None, "nothing could be scored")}
+    assert {(one["value"], one["why"]) for one in result["estimates"]} == {
+        (None, "nothing could be scored")
+    }

@@ -38,7 +38,17 @@ def limited_files() -> None:
 
 def test_a_full_disk_is_said_and_the_same_command_goes_on_later(tmp_path: Path) -> None:
     """The scores of the starter set are larger than the largest file allowed here."""
-    arguments = ("run", "starter", "-m", "ideal", "--measure", "cat-likelihood", "--out", tmp_path / "out", *QUICK)
+    arguments = (
+        "run",
+        "starter",
+        "-m",
+        "ideal",
+        "--measure",
+        "cat-likelihood",
+        "--out",
+        tmp_path / "out",
+        *QUICK,
+    )
     said = shell(*arguments, preexec_fn=limited_files)
     assert_refused(said, 1, "scores.jsonl cannot be written: File too large")
     assert sorted(os.listdir(tmp_path / "out")) == [".lock", "run.json"]
@@ -48,14 +58,25 @@ def test_a_full_disk_is_said_and_the_same_command_goes_on_later(tmp_path: Path) 
 
 def test_a_full_disk_under_the_cache_is_said(tmp_path: Path) -> None:
     said = shell(
-        "run", "starter", "-m", "fake", "--measure", "cat-pseudo-likelihood", "--out", tmp_path / "out", *QUICK, preexec_fn=limited_files
+        "run",
+        "starter",
+        "-m",
+        "fake",
+        "--measure",
+        "cat-pseudo-likelihood",
+        "--out",
+        tmp_path / "out",
+        *QUICK,
+        preexec_fn=limited_files,
     )
     assert_refused(said, 1, "The answer cache", "STEREOMETER_CACHE")
 
 
 def test_a_full_disk_under_standard_output_is_said() -> None:
     with open("/dev/full", "w") as full:
-        found = subprocess.run([PROGRAM, "list", "--json"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        found = subprocess.run(
+            [PROGRAM, "list", "--json"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
     assert found.returncode == 1
     assert "Traceback" not in found.stderr
 
@@ -82,7 +103,9 @@ def test_a_cache_that_cannot_be_opened_is_said(tmp_path: Path, own_home: Path) -
     assert_refused(call("cache", "info"), 1, "cannot be used")
 
 
-def test_a_cache_in_an_impossible_place_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_in_an_impossible_place_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("STEREOMETER_CACHE", "/dev/null/cache")
     assert_refused(call(*run(tmp_path, tmp_path / "out")), 1, "cannot be used")
 
@@ -93,7 +116,9 @@ def test_a_cache_in_an_impossible_place_is_said(tmp_path: Path, monkeypatch: pyt
 def test_another_run_into_the_same_folder_is_refused_and_the_first_kept(tmp_path: Path) -> None:
     assert call(*run(tmp_path, tmp_path / "out")).code == 0
     before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
-    assert_refused(call(*run(tmp_path, tmp_path / "out", "--seed", 5)), 2, "other settings (seed)", "--out")
+    assert_refused(
+        call(*run(tmp_path, tmp_path / "out", "--seed", 5)), 2, "other settings (seed)", "--out"
+    )
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
 
 
@@ -105,7 +130,7 @@ def test_the_same_run_into_the_same_folder_shows_what_is_there(tmp_path: Path) -
 HOLDER = """
 import sys
 from pathlib import Path
-from stereometer import runs
+from stereometer.runs import store as runs
 with runs.claimed(Path(sys.argv[1]), {}):
     print("held", flush=True)
     sys.stdin.read()
@@ -160,7 +185,9 @@ def two(tmp_path: Path) -> tuple[Path, Path]:
         ("scores.jsonl", '{"item": "x", "slices": {}, "values": {}}\n', 4, "line 1 is damaged"),
     ],
 )
-def test_comparing_a_damaged_run(two: tuple[Path, Path], file: str, text: str, code: int, says: str) -> None:
+def test_comparing_a_damaged_run(
+    two: tuple[Path, Path], file: str, text: str, code: int, says: str
+) -> None:
     (two[1] / file).write_text(text)
     assert_refused(call("compare", *two, *QUICK), code, says)
 
@@ -172,9 +199,13 @@ def test_comparing_half_a_run(two: tuple[Path, Path], gone: str) -> None:
 
 
 def test_comparing_what_is_no_run(two: tuple[Path, Path], tmp_path: Path) -> None:
-    assert_refused(call("compare", two[0], tmp_path / "nowhere"), 4, "nowhere. A stored run is a folder")
+    assert_refused(
+        call("compare", two[0], tmp_path / "nowhere"), 4, "nowhere. A stored run is a folder"
+    )
     assert_refused(call("compare", two[0], tmp_path / "pairs.csv"), 4)
-    assert_refused(call("compare", two[0], two[0].parent), 4, "runs. One run is meant here. Name one of them")
+    assert_refused(
+        call("compare", two[0], two[0].parent), 4, "runs. One run is meant here. Name one of them"
+    )
 
 
 def test_comparing_scores_without_values(two: tuple[Path, Path]) -> None:

@@ -25,7 +25,18 @@ def dev(tmp_path: Path) -> Path:
 
 
 def replay(scores: Path, dev: Path, *more: object) -> Any:
-    return call("replay", scores, "--benchmark", "stereoset", "--data", dev, "--out", dev.with_name("out"), *QUICK, *more)
+    return call(
+        "replay",
+        scores,
+        "--benchmark",
+        "stereoset",
+        "--data",
+        dev,
+        "--out",
+        dev.with_name("out"),
+        *QUICK,
+        *more,
+    )
 
 
 def content(good: str) -> dict[str, bytes]:
@@ -61,7 +72,9 @@ def content(good: str) -> dict[str, bytes]:
         "number.csv": (TABLE + ROW.replace("-1.0", "low")).encode(),
         "nan.csv": (TABLE + ROW.replace("-1.0", "nan")).encode(),
         "twice.csv": (TABLE + ROW + ROW).encode(),
-        "number.jsonl": (GOOD_LINE + GOOD_LINE.replace("p1", "p2").replace("-1.0", '"-1"')).encode(),
+        "number.jsonl": (
+            GOOD_LINE + GOOD_LINE.replace("p1", "p2").replace("-1.0", '"-1"')
+        ).encode(),
         "twice.jsonl": (GOOD_LINE + GOOD_LINE).encode(),
         "cut.jsonl": (GOOD_LINE + '{"id": "p2", "sent_m').encode(),
         "picture.png": b"\x89PNG\r\n\x1a\n" + bytes(range(256)),
@@ -93,7 +106,17 @@ def test_scores_of_other_items_say_so_and_what_to_do(dev: Path) -> None:
 def test_a_process_of_its_own_says_the_same(dev: Path) -> None:
     path = dev.with_name("scores.json")
     path.write_text('{"intrasentence": [')
-    said = shell("replay", path, "--benchmark", "stereoset", "--data", dev, "--out", dev.with_name("out"), "--json")
+    said = shell(
+        "replay",
+        path,
+        "--benchmark",
+        "stereoset",
+        "--data",
+        dev,
+        "--out",
+        dev.with_name("out"),
+        "--json",
+    )
     assert_refused(said, 4, str(path), "not valid JSON")
 
 
@@ -109,13 +132,18 @@ def test_an_integer_too_large_for_a_float(dev: Path) -> None:
 def odd(good: str) -> dict[str, bytes]:
     return {
         "with a mark": b"\xef\xbb\xbf" + good.encode(),
-        "with windows line ends": json.dumps(json.loads(good), indent=2).replace("\n", "\r\n").encode(),
+        "with windows line ends": json.dumps(json.loads(good), indent=2)
+        .replace("\n", "\r\n")
+        .encode(),
         "packed": gzip.compress(good.encode()),
         "with a line of a million characters": good.replace("{", "{" + " " * 10**6, 1).encode(),
     }
 
 
-@pytest.mark.parametrize("how", ["with a mark", "with windows line ends", "packed", "with a line of a million characters"])
+@pytest.mark.parametrize(
+    "how",
+    ["with a mark", "with windows line ends", "packed", "with a line of a million characters"],
+)
 def test_a_file_that_is_only_odd_gives_the_same_numbers(dev: Path, how: str) -> None:
     good = json.dumps(predictions(dev))
     path, plain = dev.with_name("odd.json"), dev.with_name("plain.json")

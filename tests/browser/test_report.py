@@ -25,17 +25,29 @@ FLAGS = [
     "--no-first-run",
 ]
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+]
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """CATs of the starter set by a fake model, a coin and one without lms; pairs by the fake model and a hypothetical ideal."""
     home = tmp_path_factory.mktemp("report")
-    chosen = {"cat-pseudo-likelihood": ("fake", "random", "stereotyped"), "pair-likelihood": ("fake", "ideal")}
-    places = [(home / f"{model}-{measure}", model, measure) for measure, models in chosen.items() for model in models]
+    chosen = {
+        "cat-pseudo-likelihood": ("fake", "random", "stereotyped"),
+        "pair-likelihood": ("fake", "ideal"),
+    }
+    places = [
+        (home / f"{model}-{measure}", model, measure)
+        for measure, models in chosen.items()
+        for model in models
+    ]
     for place, model, measure in places:
-        api.run("starter", model=model, measures=[measure], resamples=100, out=place, keep_cache=False)
+        api.run(
+            "starter", model=model, measures=[measure], resamples=100, out=place, keep_cache=False
+        )
     return write_report([place for place, _, _ in places], home / "report.html")
 
 
@@ -65,7 +77,9 @@ def opened(browser: Any, report: Path, **settings: Any) -> Opened:
     page.on("request", lambda request: found.requests.append(request.url))
     page.goto(report.as_uri())
     if settings.get("java_script_enabled", True):
-        page.wait_for_function("[...document.querySelectorAll('.chart')].every((box) => box.dataset.drawn)")
+        page.wait_for_function(
+            "[...document.querySelectorAll('.chart')].every((box) => box.dataset.drawn)"
+        )
     return found
 
 
@@ -109,7 +123,9 @@ def test_every_picture_is_drawn_named_and_has_a_table(found: Opened) -> None:
 
 
 def test_headings_are_in_order(found: Opened) -> None:
-    levels = found.page.evaluate("[...document.querySelectorAll('h1, h2, h3, h4')].map((one) => Number(one.tagName[1]))")
+    levels = found.page.evaluate(
+        "[...document.querySelectorAll('h1, h2, h3, h4')].map((one) => Number(one.tagName[1]))"
+    )
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))

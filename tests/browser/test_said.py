@@ -16,7 +16,10 @@ from tests.unit.commands import call
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium")
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +29,24 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with (home / "own.csv").open("w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["comment", "label"])
-        rows.writerows([f"Sentence <b>{at}</b>.", ("rude", "kind", "neither", "neither")[at % 4]] for at in range(160))
+        rows.writerows(
+            [f"Sentence <b>{at}</b>.", ("rude", "kind", "neither", "neither")[at % 4]]
+            for at in range(160)
+        )
     ran = call(
-        "ask", home / "own.csv", "--model", "fake", "--size", 5, "--repeats", 3, "--resamples", 100, "--out", home / "runs", "--no-cache"
+        "ask",
+        home / "own.csv",
+        "--model",
+        "fake",
+        "--size",
+        5,
+        "--repeats",
+        3,
+        "--resamples",
+        100,
+        "--out",
+        home / "runs",
+        "--no-cache",
     )
     assert ran.code == 0, ran.err
     return write_report([home / "runs"], home / "said.html")
@@ -41,7 +59,14 @@ def page(report: Path) -> Iterator[Any]:
         found = browser.new_page(viewport={"width": 1200, "height": 900})
         found.problems = []
         found.on("console", lambda message: found.problems.append(message.text))
-        found.on("request", lambda request: found.problems.append(request.url) if not request.url.startswith(("file:", "data:")) else None)
+        found.on(
+            "request",
+            lambda request: (
+                found.problems.append(request.url)
+                if not request.url.startswith(("file:", "data:"))
+                else None
+            ),
+        )
         found.goto(report.as_uri())
         yield found
         browser.close()
@@ -60,8 +85,12 @@ def test_chance_coverage_and_example_sets_are_drawn(page: Any) -> None:
     assert page.locator("#pictures circle").count() >= 6
     assert page.locator("#pictures line.chance").count() == 1
     assert page.locator("#coverage rect").count() >= 5
-    assert page.locator("#sets .none").count() == 20  # ten sets, with and without instruction, none of which could be read
-    inside = page.evaluate("() => [...document.querySelectorAll('svg.said')].every(s => s.getBoundingClientRect().right <= innerWidth)")
+    assert (
+        page.locator("#sets .none").count() == 20
+    )  # ten sets, with and without instruction, none of which could be read
+    inside = page.evaluate(
+        "() => [...document.querySelectorAll('svg.said')].every(s => s.getBoundingClientRect().right <= innerWidth)"
+    )
     assert inside
 
 

@@ -9,15 +9,18 @@ from typing import Any
 import pytest
 
 from stereometer import api
-from stereometer.combination import combine
-from stereometer.hygiene.audit import audit
+from stereometer.curation.audit.audit import audit
+from stereometer.findings.ensemble.combine import combine
 from stereometer.report import write_report
 from stereometer.types import Settings
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 from tests.browser.test_report import CHROMIUM, Opened, browser, opened, overflow
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+]
 __all__ = ["browser"]
 
 
@@ -27,10 +30,20 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("systems")
     places = [home / f"coin-{seed}" for seed in range(6)]
     for seed, place in enumerate(places):
-        api.run("starter", model="random", measures=["cat-likelihood"], seed=seed, resamples=100, out=place, keep_cache=False)
+        api.run(
+            "starter",
+            model="random",
+            measures=["cat-likelihood"],
+            seed=seed,
+            resamples=100,
+            out=place,
+            keep_cache=False,
+        )
     places.append(combine(*places[:3], resamples=100, out=home / "ensemble").folder)
     audit("starter", run_folders=places[:2], settings=Settings(resamples=100))
-    (home / "facts.csv").write_text("system,parameters,corpus_gb\nrandom,1000000,\nensemble,3000000,2\n")
+    (home / "facts.csv").write_text(
+        "system,parameters,corpus_gb\nrandom,1000000,\nensemble,3000000,2\n"
+    )
     return write_report(places, home / "report.html", home / "facts.csv")
 
 

@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stereometer.alignment.align import Ask, align
+from stereometer.findings.align.align import Ask, align
 from stereometer.report import write_report
 from tests.browser.test_report import CHROMIUM, FLAGS, opened, overflow, playwright
 from tests.unit.commands import call
 from tests.unit.test_alignment import two_sided
 from tests.unit.trait_runs import SETTINGS, stored_run, synthetic_ratings
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed")]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +29,14 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run = stored_run(home / "profile", lambda template, group, trait: float(draw.normal()))
     ratings = synthetic_ratings(home / "ratings.json", two_sided())
     aligned = align(run, Ask(ratings, SETTINGS), home / "alignment")[1]
-    few = ("--groups", "man,woman,gay,Black,White,Asian,teenager", "--templates", "the,that", "--resamples", 200)
+    few = (
+        "--groups",
+        "man,woman,gay,Black,White,Asian,teenager",
+        "--templates",
+        "the,that",
+        "--resamples",
+        200,
+    )
     call("intersect", "--model", "fake", *few, "--out", home / "met")
     return write_report([run, aligned, home / "met" / "intersection"], home / "report.html")
 

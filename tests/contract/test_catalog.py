@@ -37,7 +37,12 @@ def test_benchmarks(name: str, tmp_path: Path) -> None:
     benchmark = opened(name, tmp_path)
     source = catalog.find("benchmark", name)
     if name == "custom":
-        benchmark = Benchmark(benchmark.card, benchmark.shapes, benchmark.source, measures={"pair": source.measures["pair"]})
+        benchmark = Benchmark(
+            benchmark.card,
+            benchmark.shapes,
+            benchmark.source,
+            measures={"pair": source.measures["pair"]},
+        )
     check_source(source, benchmark)
 
 
@@ -69,15 +74,21 @@ def bound(name: str, backend: str, variant: str = "sound") -> Measure | None:
 
 @pytest.mark.parametrize("variant", ["paper", "sound"])
 @pytest.mark.parametrize("name", catalog.names("measure"))
-def test_measures_on_every_backend_that_can_answer_them(name: str, variant: str, tmp_path: Path) -> None:
+def test_measures_on_every_backend_that_can_answer_them(
+    name: str, variant: str, tmp_path: Path
+) -> None:
     found = {backend: bound(name, backend, variant) for backend in catalog.names("backend")}
     assert any(found.values()) != ((name, variant) in WITHOUT), f"no backend here answers {name}"
     for backend, measure in found.items():
         if measure is not None:
             assert measure.name == f"{name}@1"
-            check_measure(measure, catalog.find("backend", backend)(seed=3), items_of(measure.reads, tmp_path))
+            check_measure(
+                measure, catalog.find("backend", backend)(seed=3), items_of(measure.reads, tmp_path)
+            )
 
 
 def test_a_refusal_says_what_the_model_can_do_instead() -> None:
     with pytest.raises(ModelError, match="the model answers follows, whole-text"):
-        catalog.find("measure", "cat-pseudo-likelihood")(catalog.find("backend", "sentiment")(), "sound")
+        catalog.find("measure", "cat-pseudo-likelihood")(
+            catalog.find("backend", "sentiment")(), "sound"
+        )

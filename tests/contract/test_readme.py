@@ -15,7 +15,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def test_the_python_in_readme_does_what_it_says() -> None:
-    failed, tried = doctest.testfile(str(ROOT / "README.md"), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    failed, tried = doctest.testfile(
+        str(ROOT / "README.md"), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE
+    )
     assert tried > 8
     assert failed == 0
 
@@ -42,6 +44,9 @@ def test_every_command_that_the_docs_name_exists() -> None:
     assert named <= {command.split()[0] for command in COMMANDS}
     for command in COMMANDS:
         helped = subprocess.run(
-            [sys.executable, "-m", "stereometer", *command.split(), "--help"], capture_output=True, text=True, check=False
+            [sys.executable, "-m", "stereometer", *command.split(), "--help"],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert helped.returncode == 0, command

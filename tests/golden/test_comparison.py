@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import stereometer
-from stereometer.comparison import Comparison, Difference
+from stereometer.findings.compare import Comparison, Difference
 from tests.golden.test_stereoset import replayed
 
 pytestmark = pytest.mark.golden
@@ -43,15 +43,21 @@ def test_all_six_differences_in_lms_are_beyond_noise(compared: Comparison) -> No
 def test_four_of_six_differences_in_ss_and_in_icat_are(compared: Comparison) -> None:
     assert verdicts(compared, "ss").count("not beyond noise") == 2
     assert overall(compared, "gpt2", "roberta-large", "ss").verdict == "not beyond noise"
-    assert overall(compared, "roberta-large", "xlnet-base-cased", "ss").verdict == "not beyond noise"
+    assert (
+        overall(compared, "roberta-large", "xlnet-base-cased", "ss").verdict == "not beyond noise"
+    )
     assert verdicts(compared, "icat").count("not beyond noise") == 2
     assert overall(compared, "bert-base-cased", "gpt2", "icat").verdict == "not beyond noise"
-    assert overall(compared, "bert-base-cased", "roberta-large", "icat").verdict == "not beyond noise"
+    assert (
+        overall(compared, "bert-base-cased", "roberta-large", "icat").verdict == "not beyond noise"
+    )
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_half_widths_are_as_methods_says(model: str, tmp_path: Path) -> None:
     found = replayed(model, tmp_path, resamples=10_000)
-    half = {name: (found.estimate(name).high - found.estimate(name).low) / 2 for name in ("ss", "icat")}
+    half = {
+        name: (found.estimate(name).high - found.estimate(name).low) / 2 for name in ("ss", "icat")
+    }
     assert 1.5 < half["ss"] < 2.0
     assert 2.5 < half["icat"] < 3.6

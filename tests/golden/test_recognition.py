@@ -12,9 +12,16 @@ from stereometer.api import open_named
 from stereometer.benchmarks.comments import misspellings
 from stereometer.benchmarks.ethos import WORDS
 from stereometer.benchmarks.published import beside, table
-from stereometer.measures.recognition import metrics
 from stereometer.measures.recognition.questions import Question, Sampling, pool, questions
-from stereometer.measures.recognition.settings import FEW_SHOT_MIXED, FEW_SHOT_SINGLE, MISSPELLING, ONE_SHOT, ZERO_SHOT, Setting
+from stereometer.measures.recognition.settings import (
+    FEW_SHOT_MIXED,
+    FEW_SHOT_SINGLE,
+    MISSPELLING,
+    ONE_SHOT,
+    ZERO_SHOT,
+    Setting,
+)
+from stereometer.shapes.comment import metrics
 from stereometer.types import Estimate, Score, Settings
 from tests.conftest import released
 
@@ -26,7 +33,9 @@ PAPER = Settings("paper", resamples=200)
 def asked() -> object:
     folder = released("ethos/Ethos_Dataset_Binary.csv").parent
     comments = open_named("ethos", folder).items("comment")
-    return lambda setting, variant="paper": questions(setting, comments, Sampling(variant, words=WORDS), misspellings())
+    return lambda setting, variant="paper": questions(
+        setting, comments, Sampling(variant, words=WORDS), misspellings()
+    )
 
 
 def test_the_file_has_the_counts_that_the_study_reports() -> None:
@@ -45,11 +54,15 @@ def test_the_file_has_the_counts_that_the_study_reports() -> None:
 def test_the_paper_sample_is_the_first_comments_with_their_overlap(asked) -> None:
     found: list[Question] = asked(ZERO_SHOT)
     assert len(found) == 120
-    assert len({one.comment.id for one in found}) == 90  # the same 30 that are neither serve both categories
+    assert (
+        len({one.comment.id for one in found}) == 90
+    )  # the same 30 that are neither serve both categories
     one_shot = asked(ONE_SHOT)
     sexist = [one.comment for one in pool_of(asked)["sexist"]]
     assert one_shot[0].comment.id == sexist[0].id
-    assert [one.examples[0].comment.id for one in one_shot[:30]] == [one.id for one in sexist[30:60]]
+    assert [one.examples[0].comment.id for one in one_shot[:30]] == [
+        one.id for one in sexist[30:60]
+    ]
     single = asked(FEW_SHOT_SINGLE)
     assert [one.examples[2].comment.id for one in single[:30]] == [one.id for one in sexist[50:80]]
     assert [example.label for example in single[0].examples] == ["sexist", "not-sexist", "sexist"]
@@ -57,9 +70,13 @@ def test_the_paper_sample_is_the_first_comments_with_their_overlap(asked) -> Non
 
 def pool_of(asked) -> Mapping[str, Sequence[Question]]:
     """Every sexist comment, in the order of the mixed setting's tenth set and its examples."""
-    comments = open_named("ethos", released("ethos/Ethos_Dataset_Binary.csv").parent).items("comment")
+    comments = open_named("ethos", released("ethos/Ethos_Dataset_Binary.csv").parent).items(
+        "comment"
+    )
     found = pool(comments, Sampling("paper", words=WORDS))
-    return {name: [Question(one, name, ()) for one in some] for name, some in found.categories.items()}
+    return {
+        name: [Question(one, name, ()) for one in some] for name, some in found.categories.items()
+    }
 
 
 def test_the_mixed_sample_is_ten_sets_of_240_and_243_comments(asked) -> None:
@@ -68,12 +85,18 @@ def test_the_mixed_sample_is_ten_sets_of_240_and_243_comments(asked) -> None:
     assert len({(one.comment.id, one.gold) for one in found}) == 243
     for number in range(1, 11):
         some = [one for one in found if one.example_set == str(number)]
-        assert [sum(one.gold == gold for one in some) for gold in ("sexist", "racist", "neither")] == [60, 60, 120]
-        assert not {one.comment.id for one in some if one.gold == "sexist"} & {some[0].examples[0].comment.id}
+        assert [
+            sum(one.gold == gold for one in some) for gold in ("sexist", "racist", "neither")
+        ] == [60, 60, 120]
+        assert not {one.comment.id for one in some if one.gold == "sexist"} & {
+            some[0].examples[0].comment.id
+        }
 
 
 @pytest.mark.parametrize("setting", [ZERO_SHOT, ONE_SHOT, FEW_SHOT_SINGLE, FEW_SHOT_MIXED])
-def test_the_sound_sample_asks_about_no_comment_twice_and_shows_none_that_it_asks_about(asked, setting: Setting) -> None:
+def test_the_sound_sample_asks_about_no_comment_twice_and_shows_none_that_it_asks_about(
+    asked, setting: Setting
+) -> None:
     found: list[Question] = asked(setting, "sound")
     for number in {one.example_set for one in found}:
         some = [one for one in found if one.example_set == number]
@@ -82,13 +105,20 @@ def test_the_sound_sample_asks_about_no_comment_twice_and_shows_none_that_it_ask
         assert not set(ids) & {example.comment.id for one in some for example in one.examples}
     golds = [one.gold for one in found]
     if not setting.mixed:
-        assert {gold: golds.count(gold) for gold in set(golds)} == {"sexist": 30, "not-sexist": 30, "racist": 30, "not-racist": 30}
+        assert {gold: golds.count(gold) for gold in set(golds)} == {
+            "sexist": 30,
+            "not-sexist": 30,
+            "racist": 30,
+            "not-racist": 30,
+        }
 
 
 def test_the_misspelling_test_takes_27_racist_comments(asked) -> None:
     found = [one for one in asked(MISSPELLING) if not one.edit]
     assert sum(one.category == "racist" for one in found) == 27
-    assert sum(one.category == "sexist" for one in found) == 35  # 34 of the 84 that the study's damaged copy had
+    assert (
+        sum(one.category == "sexist" for one in found) == 35
+    )  # 34 of the 84 that the study's damaged copy had
 
 
 # -------------------------------------------------------------------------------- tables from counts
@@ -100,16 +130,21 @@ ZERO_SHOT_COUNTS = {"racist": (1775, 1295, 1688, 1209), "sexist": (2308, 2072, 9
 def test_pooled_counts_give_the_accuracies_of_table_1() -> None:
     printed = {"racist": 58, "sexist": 55}
     for name, counts in ZERO_SHOT_COUNTS.items():
-        assert round(float(metrics.rates(np.array(counts, dtype=float))["accuracy"])) == printed[name]
+        assert (
+            round(float(metrics.rates(np.array(counts, dtype=float))["accuracy"])) == printed[name]
+        )
     both = np.array(list(ZERO_SHOT_COUNTS.values()), dtype=float).sum(axis=0)
     assert round(float(metrics.rates(both)["accuracy"])) == 56
     assert round(float(metrics.rates(both)["f1"]), 1) == pytest.approx(61.1, abs=0.05)
 
 
 @pytest.mark.parametrize(
-    ("precision", "recall", "sexist_recall", "printed"), [(54.84, 69.07, 78.84, 70), (55, 60, 58, 55), (67, 68, 62, 62)]
+    ("precision", "recall", "sexist_recall", "printed"),
+    [(54.84, 69.07, 78.84, 70), (55, 60, 58, 55), (67, 68, 62, 62)],
 )
-def test_the_slip_in_the_overall_f1(precision: float, recall: float, sexist_recall: float, printed: int) -> None:
+def test_the_slip_in_the_overall_f1(
+    precision: float, recall: float, sexist_recall: float, printed: int
+) -> None:
     """Tables 1 to 3: 70, 55 and 62 are what the formula with the slip gives from the values beside them."""
     values = (np.array([value]) for value in (precision, recall, sexist_recall))
     assert float(metrics.slipped_f1(*values)[0]) == pytest.approx(printed, abs=0.6)
@@ -150,11 +185,20 @@ def mixed_scores(counts: Mapping[int, tuple[Row, Row]]) -> list[Score]:
     for number, (racist, sexist) in counts.items():
         for gold, (_, _, missed, hit) in (("racist", racist), ("sexist", sexist)):
             answers = ["neither"] * missed + [gold] * hit
-            found += [said(f"{gold}-{at}", gold, answer, number) for at, answer in enumerate(answers)]
+            found += [
+                said(f"{gold}-{at}", gold, answer, number) for at, answer in enumerate(answers)
+            ]
         called = ["sexist"] * sexist[1] + [""] * sexist[0]
         other = [""] * racist[0] + ["racist"] * racist[1]
         for at, words in enumerate(zip(called, other, strict=True)):
-            found.append(said(f"neither-{at}", "neither", ", ".join(word for word in words if word) or "neither", number))
+            found.append(
+                said(
+                    f"neither-{at}",
+                    "neither",
+                    ", ".join(word for word in words if word) or "neither",
+                    number,
+                )
+            )
     return found
 
 
@@ -170,15 +214,23 @@ def of(estimates: Sequence[Estimate], name: str, **fixed: str) -> float:
 
 
 @pytest.mark.parametrize(
-    ("measure", "counts"), [("recognition-few-shot-mixed", MIXED), ("recognition-few-shot-mixed-instruction", INSTRUCTED)]
+    ("measure", "counts"),
+    [("recognition-few-shot-mixed", MIXED), ("recognition-few-shot-mixed-instruction", INSTRUCTED)],
 )
-def test_tables_4_and_7_come_out_of_the_counts_in_the_appendix(measure: str, counts: Mapping[int, tuple[Row, Row]]) -> None:
+def test_tables_4_and_7_come_out_of_the_counts_in_the_appendix(
+    measure: str, counts: Mapping[int, tuple[Row, Row]]
+) -> None:
     estimates = metrics.summarize(mixed_scores(counts), PAPER)
     printed = table()["ethos", "gpt-3", measure]
     assert len(printed) == 4 * 2 * 11
     for (name, slice_), published in printed.items():
-        assert of(estimates, name, **dict(slice_)) == pytest.approx(published.value, abs=0.5001), (name, slice_)
-    assert {one.asked for one in estimates if one.slice.get("category") and "example_set" in one.slice} == {180}
+        assert of(estimates, name, **dict(slice_)) == pytest.approx(published.value, abs=0.5001), (
+            name,
+            slice_,
+        )
+    assert {
+        one.asked for one in estimates if one.slice.get("category") and "example_set" in one.slice
+    } == {180}
 
 
 def test_with_instruction_71_per_cent_of_the_answers_match() -> None:
@@ -188,7 +240,8 @@ def test_with_instruction_71_per_cent_of_the_answers_match() -> None:
 
 def test_published_values_stand_beside_ours() -> None:
     found = [
-        beside(one, "ethos", "gpt-3", "recognition-few-shot-mixed@1", "paper") for one in metrics.summarize(mixed_scores(MIXED), PAPER)
+        beside(one, "ethos", "gpt-3", "recognition-few-shot-mixed@1", "paper")
+        for one in metrics.summarize(mixed_scores(MIXED), PAPER)
     ]
     assert sum(one.published is not None for one in found) == 88
 
@@ -201,10 +254,26 @@ def test_the_slip_and_the_deviation_are_in_paper_alone() -> None:
             for at in range(5):
                 labels = islice(cycle([category if at < count else f"not-{category}", category]), 4)
                 slices = {"comment": f"{gold}-{at}", "gold": gold, "category": category}
-                scores.append(Score(f"{gold}-{at}", slices, {}, answers=tuple({"text": label, "label": label} for label in labels)))
-    paper, sound = (metrics.summarize(scores, Settings(variant, resamples=200)) for variant in ("paper", "sound"))
+                scores.append(
+                    Score(
+                        f"{gold}-{at}",
+                        slices,
+                        {},
+                        answers=tuple({"text": label, "label": label} for label in labels),
+                    )
+                )
+    paper, sound = (
+        metrics.summarize(scores, Settings(variant, resamples=200))
+        for variant in ("paper", "sound")
+    )
     assert of(paper, "f1") != pytest.approx(of(sound, "f1"))
     assert of(paper, "f1_harmonic") == pytest.approx(of(sound, "f1"))
     (slipped,) = [one for one in paper if one.name == "f1" and not one.slice]
     assert slipped.low <= slipped.value <= slipped.high
-    assert {one.name for one in paper} - {one.name for one in sound} == {"f1_harmonic", "accuracy_sd", "precision_sd", "recall_sd", "f1_sd"}
+    assert {one.name for one in paper} - {one.name for one in sound} == {
+        "f1_harmonic",
+        "accuracy_sd",
+        "precision_sd",
+        "recall_sd",
+        "f1_sd",
+    }

@@ -9,12 +9,19 @@ from pathlib import Path
 import pytest
 
 from stereometer import catalog
-from stereometer.benchmarks.places import open_benchmark
+from stereometer.benchmarks.folders import open_benchmark
 from tests.conftest import released
 
 pytestmark = pytest.mark.golden
 
-RELEASED = ["stereoset", "crows-pairs", "crows-pairs-revised", "crows-pairs-french", "winobias", "winobias-test"]
+RELEASED = [
+    "stereoset",
+    "crows-pairs",
+    "crows-pairs-revised",
+    "crows-pairs-french",
+    "winobias",
+    "winobias-test",
+]
 
 
 @pytest.mark.parametrize("name", RELEASED)

@@ -26,7 +26,13 @@ METRICS = {"lms": "LM Score", "ss": "SS Score", "icat": "ICAT Score"}
 
 def replayed(system: str, tmp_path: Path, variant: str = "paper", resamples: int = 200) -> Result:
     file = released(f"stereoset/predictions/{SYSTEMS[system]}.json.gz")
-    return stereometer.replay(file, benchmark="stereoset", variant=variant, resamples=resamples, out=tmp_path / f"{system}-{variant}")
+    return stereometer.replay(
+        file,
+        benchmark="stereoset",
+        variant=variant,
+        resamples=resamples,
+        out=tmp_path / f"{system}-{variant}",
+    )
 
 
 def published_slices(scores: dict) -> dict:
@@ -46,11 +52,15 @@ def test_every_published_cell_comes_out(system: str, tmp_path: Path) -> None:
     assert len(slices) == 11
     for fixed, values in slices.items():
         for name, theirs in METRICS.items():
-            assert result.estimate(name, **dict(fixed)).value == pytest.approx(values[theirs], abs=1e-9)
+            assert result.estimate(name, **dict(fixed)).value == pytest.approx(
+                values[theirs], abs=1e-9
+            )
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_the_published_value_stands_beside_ours_only_under_paper(system: str, tmp_path: Path) -> None:
+def test_the_published_value_stands_beside_ours_only_under_paper(
+    system: str, tmp_path: Path
+) -> None:
     under_paper = replayed(system, tmp_path).estimate("icat")
     assert under_paper.published is not None
     assert under_paper.published.value == pytest.approx(under_paper.value, abs=1e-9)
@@ -79,9 +89,17 @@ def test_table_1_of_the_development_set() -> None:
     cats = stereoset.read_cats(released("stereoset/dev.json.gz"))
     rows = {(row["task"], row["domain"]): row for row in stereoset.statistics(cats)}
     assert (rows["both", "all"]["terms"], rows["both", "all"]["items"]) == (79, 4229)
-    assert [rows["intrasentence", domain]["terms"] for domain in ("gender", "profession", "race", "religion")] == [10, 30, 36, 3]
-    assert (rows["intrasentence", "all"]["items"], rows["intersentence", "all"]["items"]) == (2106, 2123)
-    assert rows["intrasentence", "all"]["words"] == pytest.approx(8.02, abs=0.1)  # the paper's Table 1, all 321 terms
+    assert [
+        rows["intrasentence", domain]["terms"]
+        for domain in ("gender", "profession", "race", "religion")
+    ] == [10, 30, 36, 3]
+    assert (rows["intrasentence", "all"]["items"], rows["intersentence", "all"]["items"]) == (
+        2106,
+        2123,
+    )
+    assert rows["intrasentence", "all"]["words"] == pytest.approx(
+        8.02, abs=0.1
+    )  # the paper's Table 1, all 321 terms
     assert rows["intersentence", "all"]["words"] == pytest.approx(15.39, abs=0.15)
 
 
@@ -93,4 +111,7 @@ def test_gold_labels_have_at_least_three_votes_and_every_sentence_is_its_context
     intra = [cat for cat in cats if cat.task == "intrasentence"]
     assert all(cat.filler(label) for cat in intra for label in cat.candidates)
     assert sum(cat.context.count("BLANK") > 1 for cat in intra) == 2
-    assert {vote for cat in cats for one in cat.candidates.values() for vote in one.votes} == {*stereoset.LABELS, "related"}
+    assert {vote for cat in cats for one in cat.candidates.values() for vote in one.votes} == {
+        *stereoset.LABELS,
+        "related",
+    }

@@ -10,12 +10,12 @@ import pytest
 
 import stereometer
 from stereometer import api
-from stereometer.analysis import keywords, labels, sentiment
 from stereometer.benchmarks import crows_pairs, stereoset
-from stereometer.combination import combine, mean_weights
-from stereometer.hygiene.audit import Asked, audit
-from stereometer.runs import load_scores
-from stereometer.splitting import parted
+from stereometer.curation.analyze import keywords, labels, sentiment
+from stereometer.curation.audit.audit import Asked, audit
+from stereometer.curation.split import parted
+from stereometer.findings.ensemble.combine import combine, mean_weights
+from stereometer.runs.store import load_scores
 from stereometer.stats.ranks import spearman
 from stereometer.types import Settings
 from tests.conftest import released
@@ -33,7 +33,13 @@ def cats() -> list[stereoset.Cat]:
 
 def replay(system: str, variant: str, place: Path) -> Path:
     file = released(f"stereoset/predictions/{SYSTEMS[system]}.json.gz")
-    stereometer.replay(file, benchmark="stereoset", variant=variant, resamples=100, out=place / f"{system}-{variant}")
+    stereometer.replay(
+        file,
+        benchmark="stereoset",
+        variant=variant,
+        resamples=100,
+        out=place / f"{system}-{variant}",
+    )
     return place / f"{system}-{variant}"
 
 
@@ -51,7 +57,12 @@ def test_the_papers_correlation_of_lms_and_ss() -> None:
         table.setdefault(row["model"], {})[row["metric"]] = float(row["value"])
     models = [name for name in table if name not in ("SentimentLM", "Ensemble")]
     assert len(models) == 9
-    rho = float(spearman(np.array([table[name]["lms"] for name in models]), np.array([table[name]["ss"] for name in models])))
+    rho = float(
+        spearman(
+            np.array([table[name]["lms"] for name in models]),
+            np.array([table[name]["ss"] for name in models]),
+        )
+    )
     assert round(rho, 2) == 0.87
 
 
@@ -60,7 +71,10 @@ def test_the_papers_correlation_of_lms_and_ss() -> None:
 
 def test_a_cross_fitted_ensemble_is_the_strongest_language_model(tmp_path: Path) -> None:
     """As the paper says of its own: a higher lms than any member, and a higher ss."""
-    places = [replay(system, "sound", tmp_path) for system in ("bert-base-cased", "gpt2", "roberta-large", "xlnet-base-cased")]
+    places = [
+        replay(system, "sound", tmp_path)
+        for system in ("bert-base-cased", "gpt2", "roberta-large", "xlnet-base-cased")
+    ]
     done = combine(*places, resamples=100, out=tmp_path / "ensemble").result
     members = [stereometer.load(place) for place in places]
     assert done.estimate("lms").value > max(one.estimate("lms").value for one in members) + 3
@@ -77,15 +91,28 @@ def test_the_released_rule_on_released_scores(tmp_path: Path) -> None:
     for score in load_scores(done.folder):
         inside = score.slices["task"] == "intrasentence"
         total = dict.fromkeys(score.values, 0.0)
-        for values, weight in ((bert[score.item], 1 if inside else 35), (gpt2[score.item], 10000 if inside else 15)):
-            for one, other in (("stereotype", "anti-stereotype"), ("stereotype", "unrelated"), ("anti-stereotype", "unrelated")):
+        for values, weight in (
+            (bert[score.item], 1 if inside else 35),
+            (gpt2[score.item], 10000 if inside else 15),
+        ):
+            for one, other in (
+                ("stereotype", "anti-stereotype"),
+                ("stereotype", "unrelated"),
+                ("anti-stereotype", "unrelated"),
+            ):
                 if values[one] > values[other]:
                     total[one] += weight * values[one]
                 elif values[other] > values[one]:
                     total[other] += weight * values[other]
         assert score.values == pytest.approx(total, rel=1e-12)
-    terms = {one.slice["target"]: one.value for one in done.result.estimates if one.name == "ss" and "target" in one.slice}
-    assert max(("Bible", "Brahmin", "Muslim"), key=terms.__getitem__) == "Bible"  # Table 8's ends of religion
+    terms = {
+        one.slice["target"]: one.value
+        for one in done.result.estimates
+        if one.name == "ss" and "target" in one.slice
+    }
+    assert (
+        max(("Bible", "Brahmin", "Muslim"), key=terms.__getitem__) == "Bible"
+    )  # Table 8's ends of religion
     assert min(("Bible", "Brahmin", "Muslim"), key=terms.__getitem__) == "Muslim"
 
 
@@ -116,7 +143,16 @@ def test_keywords_meet_those_of_table_3(cats: list[stereoset.Cat]) -> None:
     """The development set has a quarter of the terms; of the words that Table 3 prints for two domains many come out on top."""
     printed = {
         "gender": {"masculine", "bossy", "immature", "rowdy", "polite", "studious", "burly"},
-        "profession": {"nerdy", "uneducated", "bossy", "unintelligent", "studious", "rude", "greedy", "talkative"},
+        "profession": {
+            "nerdy",
+            "uneducated",
+            "bossy",
+            "unintelligent",
+            "studious",
+            "rude",
+            "greedy",
+            "talkative",
+        },
     }
     found = keywords.keywords(cats, keywords.reference("English"), 40)
     for domain, words in printed.items():
@@ -136,11 +172,17 @@ def test_validators_of_stereoset(cats: list[stereoset.Cat]) -> None:
 
 def test_a_split_of_the_terms_keeps_every_domain(cats: list[stereoset.Cat]) -> None:
     found = parted(cats, 0.25, 0)
-    dev, test = ([item for group in side for item in group.items] for side in (found.dev, found.test))
+    dev, test = (
+        [item for group in side for item in group.items] for side in (found.dev, found.test)
+    )
     assert {item.target for item in dev}.isdisjoint(item.target for item in test)
     assert len(dev) + len(test) == 4229
     for domain in ("gender", "profession", "race", "religion"):
-        sizes = [len(group.items) for group in [*found.dev, *found.test] if group.domain == f"cat {domain}"]
+        sizes = [
+            len(group.items)
+            for group in [*found.dev, *found.test]
+            if group.domain == f"cat {domain}"
+        ]
         mine = [len(group.items) for group in found.dev if group.domain == f"cat {domain}"]
         assert abs(sum(mine) - 0.25 * sum(sizes)) <= max(sizes) / 2
         assert mine

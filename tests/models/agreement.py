@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from stereometer import catalog
-from stereometer.runner import distinct, planned, scored
+from stereometer.runs.runner import distinct, planned, scored
 from stereometer.types import Answer, CausalTokens, Request, Score
 from tests.models.reference import Reference, Scored, Unscorable
 
@@ -22,37 +22,54 @@ def bound(name: str, variant: str, backend: Any, within_word: bool = False) -> A
     return catalog.find("measure", name)(backend, variant, within_word)
 
 
-def answered(measure: Any, backend: Any, items: Sequence[Any]) -> tuple[list[Score], list[dict[str, list[Answer]]]]:
+def answered(
+    measure: Any, backend: Any, items: Sequence[Any]
+) -> tuple[list[Score], list[dict[str, list[Answer]]]]:
     """Scores and rows of all items, asked in one go as a run would."""
     plans = list(planned(items, measure))
     answers = dict(backend.answer(distinct(plans)))
-    rows = [{name: [answers[one.key] for one in asked] for name, asked in plan.requests.items()} for plan in plans]
+    rows = [
+        {name: [answers[one.key] for one in asked] for name, asked in plan.requests.items()}
+        for plan in plans
+    ]
     return [scored(plan, measure, answers) for plan in plans], rows
 
 
 def expected(reference: Reference, name: str, variant: str, item: Any) -> dict[str, Scored] | str:
     """The reference's scores, or its reason."""
     try:
-        return reference.cat(name, variant, item) if name.startswith("cat-") else reference.pair(name, variant, item)
+        return (
+            reference.cat(name, variant, item)
+            if name.startswith("cat-")
+            else reference.pair(name, variant, item)
+        )
     except Unscorable as reason:
         return str(reason)
 
 
-def assert_agree(name: str, variant: str, backend: Any, reference: Reference, items: Sequence[Any]) -> list[Score]:
+def assert_agree(
+    name: str, variant: str, backend: Any, reference: Reference, items: Sequence[Any]
+) -> list[Score]:
     """Every item: the same reason or the same rows (1e-5 a token) and scores (1e-4 a sentence)."""
     scores, rows = answered(bound(name, variant, backend, reference.within_word), backend, items)
     for item, score, row in zip(items, scores, rows, strict=True):
         wanted = expected(reference, name, variant, item)
         if isinstance(wanted, str):
-            assert score.skipped == wanted, f"{item.id}: skipped for {score.skipped!r}, the reference says {wanted!r}"
+            assert score.skipped == wanted, (
+                f"{item.id}: skipped for {score.skipped!r}, the reference says {wanted!r}"
+            )
             continue
-        assert score.skipped is None, f"{item.id}: skipped for {score.skipped!r}, the reference scores it"
+        assert score.skipped is None, (
+            f"{item.id}: skipped for {score.skipped!r}, the reference scores it"
+        )
         for label, one in wanted.items():
             found = [
                 value for answer in row.get(label, ()) for value in answer.column("logprob")
             ]  # nothing is asked of a pair that shares nothing
             assert found == pytest.approx(one.row, abs=TOKEN), f"{item.id}, {label}"
-            assert score.values[label] == pytest.approx(one.value, abs=SENTENCE), f"{item.id}, {label}"
+            assert score.values[label] == pytest.approx(one.value, abs=SENTENCE), (
+                f"{item.id}, {label}"
+            )
     return scores
 
 
@@ -73,7 +90,10 @@ def family(prefix: int, rest: int, branches: int, seed: int = 0) -> dict[str, Re
     """Texts that begin alike."""
     draw = Random(seed)
     start = (2, *(draw.randrange(10, 800) for _ in range(prefix)))
-    found = [CausalTokens((*start, *(draw.randrange(10, 800) for _ in range(rest))), 1) for _ in range(branches)]
+    found = [
+        CausalTokens((*start, *(draw.randrange(10, 800) for _ in range(rest))), 1)
+        for _ in range(branches)
+    ]
     return {request.key: request for request in found}
 
 
@@ -83,5 +103,7 @@ def slow(model: Any, requests: Mapping[str, Request]) -> dict[str, list[float]]:
         assert isinstance(request, CausalTokens)
         with torch.no_grad():
             logs = model(input_ids=torch.tensor([request.ids])).logits[0].double().log_softmax(-1)
-        found[key] = [float(logs[at - 1, request.ids[at]]) for at in range(request.start, len(request.ids))]
+        found[key] = [
+            float(logs[at - 1, request.ids[at]]) for at in range(request.start, len(request.ids))
+        ]
     return found

@@ -19,7 +19,13 @@ from tests.models.vocabularies import VOCABULARIES, Vocabulary
 
 NOISE = 0.15
 POSITIONS = 130
-SHAPE = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48, "max_position_embeddings": POSITIONS}
+SHAPE = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 48,
+    "max_position_embeddings": POSITIONS,
+}
 GROUPED = {"num_key_value_heads": 2, **SHAPE}
 """Queries share keys and values, as in Llama."""
 
@@ -41,7 +47,10 @@ class Build:
 
 def numbers(tokenizer: PreTrainedTokenizerFast) -> dict[str, int | None]:
     """The special tokens as a configuration names them."""
-    return {f"{name}_token_id": getattr(tokenizer, f"{name}_token_id", None) for name in ("pad", "bos", "eos", "cls", "sep")}
+    return {
+        f"{name}_token_id": getattr(tokenizer, f"{name}_token_id", None)
+        for name in ("pad", "bos", "eos", "cls", "sep")
+    }
 
 
 def bert(tokenizer: PreTrainedTokenizerFast) -> Any:
@@ -49,64 +58,104 @@ def bert(tokenizer: PreTrainedTokenizerFast) -> Any:
 
 
 def roberta(tokenizer: PreTrainedTokenizerFast) -> Any:
-    return transformers.RobertaForMaskedLM(transformers.RobertaConfig(vocab_size=len(tokenizer), type_vocab_size=1, **SHAPE))
+    return transformers.RobertaForMaskedLM(
+        transformers.RobertaConfig(vocab_size=len(tokenizer), type_vocab_size=1, **SHAPE)
+    )
 
 
 def xlm_roberta(tokenizer: PreTrainedTokenizerFast) -> Any:
-    return transformers.XLMRobertaForMaskedLM(transformers.XLMRobertaConfig(vocab_size=len(tokenizer), type_vocab_size=1, **SHAPE))
+    return transformers.XLMRobertaForMaskedLM(
+        transformers.XLMRobertaConfig(vocab_size=len(tokenizer), type_vocab_size=1, **SHAPE)
+    )
 
 
 def albert(tokenizer: PreTrainedTokenizerFast) -> Any:
-    return transformers.AlbertForMaskedLM(transformers.AlbertConfig(vocab_size=len(tokenizer), embedding_size=16, **SHAPE))
+    return transformers.AlbertForMaskedLM(
+        transformers.AlbertConfig(vocab_size=len(tokenizer), embedding_size=16, **SHAPE)
+    )
 
 
 def distilbert(tokenizer: PreTrainedTokenizerFast) -> Any:
     return transformers.DistilBertForMaskedLM(
         transformers.DistilBertConfig(
-            vocab_size=len(tokenizer), dim=32, n_layers=2, n_heads=4, hidden_dim=48, max_position_embeddings=POSITIONS
+            vocab_size=len(tokenizer),
+            dim=32,
+            n_layers=2,
+            n_heads=4,
+            hidden_dim=48,
+            max_position_embeddings=POSITIONS,
         )
     )
 
 
 def electra(tokenizer: PreTrainedTokenizerFast) -> Any:
-    return transformers.ElectraForMaskedLM(transformers.ElectraConfig(vocab_size=len(tokenizer), embedding_size=16, **SHAPE))
+    return transformers.ElectraForMaskedLM(
+        transformers.ElectraConfig(vocab_size=len(tokenizer), embedding_size=16, **SHAPE)
+    )
 
 
 def deberta(tokenizer: PreTrainedTokenizerFast) -> Any:
-    relative = {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "position_buckets": 8, "position_biased_input": False}
+    relative = {
+        "relative_attention": True,
+        "pos_att_type": ["p2c", "c2p"],
+        "position_buckets": 8,
+        "position_biased_input": False,
+    }
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "`torch.jit.script` is deprecated", DeprecationWarning)  # by transformers, at import
+        warnings.filterwarnings(
+            "ignore", "`torch.jit.script` is deprecated", DeprecationWarning
+        )  # by transformers, at import
         kind = transformers.DebertaV2ForMaskedLM
-    return kind(transformers.DebertaV2Config(vocab_size=len(tokenizer), type_vocab_size=0, **relative, **SHAPE))
+    return kind(
+        transformers.DebertaV2Config(
+            vocab_size=len(tokenizer), type_vocab_size=0, **relative, **SHAPE
+        )
+    )
 
 
 def modernbert(tokenizer: PreTrainedTokenizerFast) -> Any:
     """Every second layer sees four tokens to either side."""
     window = {"local_attention": 8, "global_attn_every_n_layers": 2}
     return transformers.ModernBertForMaskedLM(
-        transformers.ModernBertConfig(vocab_size=len(tokenizer), **window, **SHAPE, **numbers(tokenizer))
+        transformers.ModernBertConfig(
+            vocab_size=len(tokenizer), **window, **SHAPE, **numbers(tokenizer)
+        )
     )
 
 
 def gpt2(tokenizer: PreTrainedTokenizerFast) -> Any:
     return transformers.GPT2LMHeadModel(
-        transformers.GPT2Config(vocab_size=len(tokenizer), n_embd=32, n_layer=2, n_head=4, n_positions=POSITIONS)
+        transformers.GPT2Config(
+            vocab_size=len(tokenizer), n_embd=32, n_layer=2, n_head=4, n_positions=POSITIONS
+        )
     )
 
 
 def llama(tokenizer: PreTrainedTokenizerFast) -> Any:
-    return transformers.LlamaForCausalLM(transformers.LlamaConfig(vocab_size=len(tokenizer), **GROUPED, **_named(tokenizer)))
+    return transformers.LlamaForCausalLM(
+        transformers.LlamaConfig(vocab_size=len(tokenizer), **GROUPED, **_named(tokenizer))
+    )
 
 
 def _named(tokenizer: PreTrainedTokenizerFast) -> dict[str, int | None]:
-    return {name: number for name, number in numbers(tokenizer).items() if name in ("pad_token_id", "bos_token_id", "eos_token_id")}
+    return {
+        name: number
+        for name, number in numbers(tokenizer).items()
+        if name in ("pad_token_id", "bos_token_id", "eos_token_id")
+    }
 
 
 def gemma3(tokenizer: PreTrainedTokenizerFast, sliding_window: int = 8) -> Any:
     """One layer of two sees eight tokens back; logits are capped softly."""
-    layers = {"sliding_window": sliding_window, "layer_types": ["sliding_attention", "full_attention"], "final_logit_softcapping": 3.0}
+    layers = {
+        "sliding_window": sliding_window,
+        "layer_types": ["sliding_attention", "full_attention"],
+        "final_logit_softcapping": 3.0,
+    }
     return transformers.Gemma3ForCausalLM(
-        transformers.Gemma3TextConfig(vocab_size=len(tokenizer), head_dim=8, **layers, **GROUPED, **_named(tokenizer))
+        transformers.Gemma3TextConfig(
+            vocab_size=len(tokenizer), head_dim=8, **layers, **GROUPED, **_named(tokenizer)
+        )
     )
 
 
@@ -116,16 +165,29 @@ def gemma3_wide(tokenizer: PreTrainedTokenizerFast) -> Any:
 
 
 def qwen2(tokenizer: PreTrainedTokenizerFast) -> Any:
-    return transformers.Qwen2ForCausalLM(transformers.Qwen2Config(vocab_size=len(tokenizer), **GROUPED, **_named(tokenizer)))
+    return transformers.Qwen2ForCausalLM(
+        transformers.Qwen2Config(vocab_size=len(tokenizer), **GROUPED, **_named(tokenizer))
+    )
 
 
 def qwen3(tokenizer: PreTrainedTokenizerFast) -> Any:
-    return transformers.Qwen3ForCausalLM(transformers.Qwen3Config(vocab_size=len(tokenizer), head_dim=8, **GROUPED, **_named(tokenizer)))
+    return transformers.Qwen3ForCausalLM(
+        transformers.Qwen3Config(
+            vocab_size=len(tokenizer), head_dim=8, **GROUPED, **_named(tokenizer)
+        )
+    )
 
 
 def xlnet(tokenizer: PreTrainedTokenizerFast) -> Any:
     return transformers.XLNetLMHeadModel(
-        transformers.XLNetConfig(vocab_size=len(tokenizer), d_model=32, n_layer=2, n_head=4, d_inner=48, **_named(tokenizer))
+        transformers.XLNetConfig(
+            vocab_size=len(tokenizer),
+            d_model=32,
+            n_layer=2,
+            n_head=4,
+            d_inner=48,
+            **_named(tokenizer),
+        )
     )
 
 

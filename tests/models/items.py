@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stereometer.benchmarks.pairs import Pair
 from stereometer.benchmarks.starter import packaged, read
 from stereometer.benchmarks.stereoset import LABELS, Candidate, Cat
+from stereometer.shapes.pair.items import Pair
 
 TEN_PIECES = "supercalifragilisticexpialidocious"
 EMOJI = "\N{GRINNING FACE}"
@@ -31,7 +31,10 @@ def inter(number: str, context: str, *texts: str) -> Cat:
 
 
 def _cat(number: str, task: str, context: str, texts: Sequence[str]) -> Cat:
-    candidates = {label: Candidate(f"{number}-{label}", text) for label, text in zip(LABELS, texts, strict=True)}
+    candidates = {
+        label: Candidate(f"{number}-{label}", text)
+        for label, text in zip(LABELS, texts, strict=True)
+    }
     return Cat(number, task, "cook", "profession", context, candidates)
 
 
@@ -47,7 +50,9 @@ QUIRKY_CATS = [
     intra("after letters", "The unBLANK cook.", "kind", "shy", "x"),
     intra("between letters", "It was sometimes.BLANK.boring", "loud", "shy", "x"),
     intra("twice", "A BLANK cook is BLANK.", "loud", "shy", "round"),
-    intra("ten pieces", "The cook is BLANK today.", TEN_PIECES, f"{TEN_PIECES} {TEN_PIECES}", "shy"),
+    intra(
+        "ten pieces", "The cook is BLANK today.", TEN_PIECES, f"{TEN_PIECES} {TEN_PIECES}", "shy"
+    ),
     intra("several words", "A BLANK cook.", "loud and very happy", "shy, calm", "seven rivers"),
     intra("emoji", "The cook is BLANK.", EMOJI, f"shy{EMOJI}", FAMILY),
     intra("emoji about", f"{EMOJI}{FAMILY} a BLANK cook {EMOJI}", "loud", "shy", "round"),
@@ -58,9 +63,21 @@ QUIRKY_CATS = [
     intra("new line", "The cook\nis BLANK.\n", "loud", "shy", "round"),
     intra("space as filler", "The cook is BLANK here.", "loud", " ", "round"),
     intra("invisible filler", "The cook is BLANK here.", "loud", "\u200b", "round"),
-    intra("lower case", "The BLANK cook.", texts=("the loud cook.", "The shy cook.", "the Round cook.")),
-    intra("another sentence", "The BLANK cook.", texts=("The loud cook.", "A shy cook.", "The round cook.")),
-    intra("nothing in the blank", "The BLANK cook.", texts=("The loud cook.", "The  cook.", "The round cook.")),
+    intra(
+        "lower case",
+        "The BLANK cook.",
+        texts=("the loud cook.", "The shy cook.", "the Round cook."),
+    ),
+    intra(
+        "another sentence",
+        "The BLANK cook.",
+        texts=("The loud cook.", "A shy cook.", "The round cook."),
+    ),
+    intra(
+        "nothing in the blank",
+        "The BLANK cook.",
+        texts=("The loud cook.", "The  cook.", "The round cook."),
+    ),
     intra("no blank", "The cook.", texts=("The cook.", "The cook.", "The cook.")),
     intra("digits", "He is BLANK years old.", "70", "7", "1,000"),
     intra("other scripts", "The cook is BLANK.", "добр", "善良", "ٱلسَّلَام"),
@@ -94,7 +111,9 @@ QUIRKY_PAIRS = [
     Pair("pieces", f"The {TEN_PIECES} cook.", "The shy cook.", "x"),
     Pair("nothing shared", "Women bake", "men eat!", "x"),
     Pair("one token", "Go", "No", "x"),
-    Pair("repeated", "The cook and the cook and the man.", "The cook and the man and the cook.", "x"),
+    Pair(
+        "repeated", "The cook and the cook and the man.", "The cook and the man and the cook.", "x"
+    ),
     Pair("empty", "The cook left.", "", "x"),
     Pair("blank", " \t", "The cook left.", "x"),
     Pair("identical", "The cook left.", "The cook left.", "x"),
@@ -103,7 +122,12 @@ QUIRKY_PAIRS = [
 
 
 def cats() -> list[Any]:
-    return [*starter("cat", task="intrasentence")[:4], *starter("cat", task="intersentence")[:3], *QUIRKY_CATS, *EMPTY_CATS]
+    return [
+        *starter("cat", task="intrasentence")[:4],
+        *starter("cat", task="intersentence")[:3],
+        *QUIRKY_CATS,
+        *EMPTY_CATS,
+    ]
 
 
 def pairs() -> list[Any]:

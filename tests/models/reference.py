@@ -69,7 +69,9 @@ class Reference:
     @torch.inference_mode()
     def log_probabilities(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
         """The model's forward on one sequence, as it is."""
-        name = tuple((key, tuple(value.flatten().tolist())) for key, value in sorted(inputs.items()))
+        name = tuple(
+            (key, tuple(value.flatten().tolist())) for key, value in sorted(inputs.items())
+        )
         if name not in self.seen:
             self.seen[name] = self.model(**inputs).logits[0].double().log_softmax(-1)
         return self.seen[name]
@@ -77,7 +79,9 @@ class Reference:
     def inputs(self, ids: Iterable[int], types: Sequence[int] | None) -> dict[str, torch.Tensor]:
         numbers = torch.tensor([list(ids)])
         found = {"input_ids": numbers, "attention_mask": torch.ones_like(numbers)}
-        return found | ({"token_type_ids": torch.tensor([list(types)])} if types is not None else {})
+        return found | (
+            {"token_type_ids": torch.tensor([list(types)])} if types is not None else {}
+        )
 
     def hidden(self, reading: Reading, hide: Sequence[int], at: int) -> float:
         """The log-probability of the token at a position while some positions are hidden."""
@@ -85,7 +89,10 @@ class Reference:
             raise Unscorable("longer than the model's window")
         if self.family == "permuted":
             return self.permuted(reading, hide, at)
-        ids = [self.tokenizer.mask_token_id if position in hide else one for position, one in enumerate(reading.ids)]
+        ids = [
+            self.tokenizer.mask_token_id if position in hide else one
+            for position, one in enumerate(reading.ids)
+        ]
         return float(self.log_probabilities(self.inputs(ids, reading.types))[at, reading.ids[at]])
 
     def permuted(self, reading: Reading, hide: Sequence[int], at: int) -> float:
@@ -111,22 +118,45 @@ class Reference:
     def read(self, text: str, second: str | None = None) -> Reading:
         """As the tokenizer gives it; a causal text is its own tokens after the first-token mark, without an end."""
         causal = self.family == "causal"
-        found = self.tokenizer(text, second, return_offsets_mapping=True, add_special_tokens=not causal)
-        ids, offsets, parts = list(found["input_ids"]), list(map(tuple, found["offset_mapping"])), found.sequence_ids()
+        found = self.tokenizer(
+            text, second, return_offsets_mapping=True, add_special_tokens=not causal
+        )
+        ids, offsets, parts = (
+            list(found["input_ids"]),
+            list(map(tuple, found["offset_mapping"])),
+            found.sequence_ids(),
+        )
         texts = (text, second or "")
-        words = [None if part is None else (part, found.word_ids()[at], chunk(texts[part], *offsets[at])) for at, part in enumerate(parts)]
+        words = [
+            None if part is None else (part, found.word_ids()[at], chunk(texts[part], *offsets[at]))
+            for at, part in enumerate(parts)
+        ]
         types = found.get("token_type_ids")
         if causal and self.first is not None:
-            ids, offsets, words, parts = [self.first, *ids], [(0, 0), *offsets], [None, *words], [None, *parts]
+            ids, offsets, words, parts = (
+                [self.first, *ids],
+                [(0, 0), *offsets],
+                [None, *words],
+                [None, *parts],
+            )
         if len(ids) > self.window:
             raise Unscorable("longer than the model's window")
         told = types is not None and not causal
-        return Reading(text, tuple(ids), tuple(offsets), tuple(words), tuple(parts), tuple(types) if told else None)
+        return Reading(
+            text,
+            tuple(ids),
+            tuple(offsets),
+            tuple(words),
+            tuple(parts),
+            tuple(types) if told else None,
+        )
 
     # ----------------------------------------------------------------------------------- the CATs
 
     def cat(self, measure: str, variant: str, item: Any) -> dict[str, Scored]:
-        if not all(text.strip() for text in (item.context, *(one.text for one in item.candidates.values()))):
+        if not all(
+            text.strip() for text in (item.context, *(one.text for one in item.candidates.values()))
+        ):
             raise Unscorable("a text is empty")
         return {label: self.candidate(measure, variant, item, label) for label in LABELS}
 
@@ -140,7 +170,11 @@ class Reference:
             return self.sentence(variant, item, label)
         if measure == "cat-pseudo-likelihood":
             return self.context_given_filler(variant, item, label)
-        return self.fill_with_absent(item, label) if variant == "paper" else self.fill_with_masked(item, label)
+        return (
+            self.fill_with_absent(item, label)
+            if variant == "paper"
+            else self.fill_with_masked(item, label)
+        )
 
     def fill_with_masked(self, item: Any, label: str) -> Scored:
         """`sound`: all pieces still to come are masked; mean log-probability."""
@@ -187,12 +221,17 @@ class Reference:
     def context_given_sentence(self, context: str, sentence: str) -> Scored:
         """The context's tokens masked one at a time, the sentence visible; sum."""
         reading = self.read(context, sentence)
-        return self.one_at_a_time(reading, [at for at in reading.ordinary if reading.parts[at] == 0])
+        return self.one_at_a_time(
+            reading, [at for at in reading.ordinary if reading.parts[at] == 0]
+        )
 
     def one_at_a_time(self, reading: Reading, positions: Sequence[int]) -> Scored:
         if not positions:
             raise Unscorable("no token to score")
-        row = [self.hidden(reading, self.with_later_pieces(reading, at, positions), at) for at in positions]
+        row = [
+            self.hidden(reading, self.with_later_pieces(reading, at, positions), at)
+            for at in positions
+        ]
         return Scored(sum(row), row)
 
     def with_later_pieces(self, reading: Reading, at: int, positions: Sequence[int]) -> list[int]:
@@ -200,7 +239,10 @@ class Reference:
         later = [
             other
             for other in positions
-            if other > at and self.within_word and reading.words[other] == reading.words[at] and reading.parts[other] == reading.parts[at]
+            if other > at
+            and self.within_word
+            and reading.words[other] == reading.words[at]
+            and reading.parts[other] == reading.parts[at]
         ]
         return [at, *later]
 
@@ -243,7 +285,9 @@ class Reference:
         if not published and texts[0] == texts[1]:
             raise Unscorable("identical sentences")
         if measure in ("pair-sentence-likelihood", "pair-sentence-mean-likelihood"):
-            return dict(zip(SENTENCES, (self.whole(text, "mean" in measure) for text in texts), strict=True))
+            return dict(
+                zip(SENTENCES, (self.whole(text, "mean" in measure) for text in texts), strict=True)
+            )
         rules: dict[str, Callable[[Reading, list[int]], Scored]] = {
             "pair-likelihood": self.one_at_a_time,
             "pair-modified-likelihood": self.modified,
@@ -254,7 +298,10 @@ class Reference:
             return dict.fromkeys(SENTENCES, Scored(0.0, []))
         if measure == "pair-after-change-likelihood":
             return dict(zip(SENTENCES, self.after_change(readings, shared), strict=True))
-        return {name: rules[measure](reading, some) for name, reading, some in zip(SENTENCES, readings, shared, strict=True)}
+        return {
+            name: rules[measure](reading, some)
+            for name, reading, some in zip(SENTENCES, readings, shared, strict=True)
+        }
 
     def whole(self, text: str, mean: bool) -> Scored:
         row = self.forward(self.read(text).ids)
@@ -270,10 +317,18 @@ class Reference:
         row = [self.hidden(reading, some[number:], at) for number, at in enumerate(some)]
         return Scored(sum(row) / len(row), row)
 
-    def after_change(self, readings: Sequence[Reading], shared: Sequence[list[int]]) -> list[Scored]:
+    def after_change(
+        self, readings: Sequence[Reading], shared: Sequence[list[int]]
+    ) -> list[Scored]:
         """Of the shared tokens, those after the first place where either sentence is modified; each given all before it; sum."""
         first = min(
-            (at for reading, some in zip(readings, shared, strict=True) for at in reading.ordinary if at not in some), default=10**6
+            (
+                at
+                for reading, some in zip(readings, shared, strict=True)
+                for at in reading.ordinary
+                if at not in some
+            ),
+            default=10**6,
         )
         if any(not self.forward(reading.ids) for reading in readings):
             raise Unscorable("no token to score")
@@ -283,7 +338,10 @@ class Reference:
         if not all(later):
             raise Unscorable("no shared token after the change")
         rows = [self.forward(reading.ids) for reading in readings]
-        return [Scored(sum(row[at - 1] for at in some), row) for row, some in zip(rows, later, strict=True)]
+        return [
+            Scored(sum(row[at - 1] for at in some), row)
+            for row, some in zip(rows, later, strict=True)
+        ]
 
 
 # ------------------------------------------------------------------------------------------ the texts
@@ -293,7 +351,9 @@ def filler_of(item: Any, label: str) -> str:
     """What stands in the blank: the candidate is the context, case aside, with as many characters as it is longer."""
     text, context = item.candidates[label].text, item.context
     blanks = context.count(BLANK)
-    length, rest = divmod(len(text) - len(context) + len(BLANK) * blanks, blanks) if blanks else (0, 0)
+    length, rest = (
+        divmod(len(text) - len(context) + len(BLANK) * blanks, blanks) if blanks else (0, 0)
+    )
     start = context.find(BLANK)
     filler = text[start : start + length]
     if length < 1 or rest or context.replace(BLANK, filler).lower() != text.lower():
@@ -309,7 +369,9 @@ def filled(variant: str, item: Any, label: str) -> tuple[str, list[tuple[int, in
         at = item.context.index(BLANK, at + 1)
         start = at + number * (len(filler) - len(BLANK))
         spans.append((start, start + len(filler)))
-    return (item.context.replace(BLANK, filler) if variant == "sound" else item.candidates[label].text), spans
+    return (
+        item.context.replace(BLANK, filler) if variant == "sound" else item.candidates[label].text
+    ), spans
 
 
 def owned(reading: Reading, spans: Sequence[tuple[int, int]]) -> list[int]:
@@ -317,8 +379,15 @@ def owned(reading: Reading, spans: Sequence[tuple[int, int]]) -> list[int]:
     found = []
     for at in reading.ordinary:
         start, end = reading.offsets[at]
-        visible = [place for place in range(start, end) if not reading.text[place].isspace()] or [end]
-        inside = [number for place in visible for number, (left, right) in enumerate(spans) if left <= place < right]
+        visible = [place for place in range(start, end) if not reading.text[place].isspace()] or [
+            end
+        ]
+        inside = [
+            number
+            for place in visible
+            for number, (left, right) in enumerate(spans)
+            if left <= place < right
+        ]
         if inside and (len(inside) < len(visible) or len(set(inside)) > 1):
             raise Unscorable("token-boundary")
         if inside:
@@ -339,7 +408,9 @@ def words_of(text: str) -> list[tuple[int, int]]:
     while at < len(text):
         start = at
         if _letter(text, at):
-            while _letter(text, at) or (text[at : at + 1] in ("'", "’", "-") and _letter(text, at + 1)):
+            while _letter(text, at) or (
+                text[at : at + 1] in ("'", "’", "-") and _letter(text, at + 1)
+            ):
                 at += 1
             found.append((start, at))
         else:
@@ -387,7 +458,11 @@ def longest(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
             return ((i, j), *between(i + 1, j + 1))
         return max(between(i + 1, j), between(i, j + 1), key=len)
 
-    return [*((at, at) for at in range(start)), *between(start, start), *((lefts + at, rights + at) for at in range(end))]
+    return [
+        *((at, at) for at in range(start)),
+        *between(start, start),
+        *((lefts + at, rights + at) for at in range(end)),
+    ]
 
 
 def shared_ids(left: Reading, right: Reading) -> tuple[list[int], list[int]]:

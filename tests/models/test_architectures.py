@@ -9,9 +9,9 @@ import pytest
 import torch
 import transformers
 
-from stereometer.backends.causal import Causal
-from stereometer.backends.checkpoint import Checkpoint, Options
-from stereometer.backends.masked import Masked
+from stereometer.backends.local.causal import Causal
+from stereometer.backends.local.checkpoint import Checkpoint, Options
+from stereometer.backends.local.masked import Masked
 from stereometer.types import MaskedTokens, Request
 from tests.models.agreement import assert_same, family, rows, slow
 from tests.models.builders import GROUPED, POSITIONS, SHAPE, seeded
@@ -32,7 +32,9 @@ def opt() -> Any:
 
 def gemma2() -> Any:
     """Logits are capped at a height that is nearly nothing to small ones."""
-    return model_of("Gemma2", head_dim=8, sliding_window=POSITIONS, final_logit_softcapping=60.0, **GROUPED)
+    return model_of(
+        "Gemma2", head_dim=8, sliding_window=POSITIONS, final_logit_softcapping=60.0, **GROUPED
+    )
 
 
 WORKING: dict[str, Callable[[], Any]] = {
@@ -40,9 +42,16 @@ WORKING: dict[str, Callable[[], Any]] = {
     "bert as a decoder": lambda: model_of("Bert", "LMHeadModel", is_decoder=True, **SHAPE),
     "granite (divided logits)": lambda: model_of("Granite", logits_scaling=4.0, **GROUPED),
     "mamba": lambda: model_of("Mamba", hidden_size=32, num_hidden_layers=2, state_size=4),
-    "lfm2": lambda: model_of("Lfm2", layer_types=["conv", "full_attention"], conv_L_cache=3, **GROUPED),
+    "lfm2": lambda: model_of(
+        "Lfm2", layer_types=["conv", "full_attention"], conv_L_cache=3, **GROUPED
+    ),
     "falcon with alibi": lambda: model_of(
-        "Falcon", hidden_size=32, num_hidden_layers=2, num_attention_heads=4, alibi=True, new_decoder_architecture=False
+        "Falcon",
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        alibi=True,
+        new_decoder_architecture=False,
     ),
 }
 
@@ -93,13 +102,20 @@ def masked_slow(model: Any, requests: dict[str, Request], mask: int) -> dict[str
 
 MASKED: dict[str, Callable[[], Any]] = {
     "mpnet": lambda: model_of("MPNet", "ForMaskedLM", **SHAPE),
-    "funnel": lambda: model_of("Funnel", "ForMaskedLM", d_model=32, n_head=4, d_head=8, d_inner=64, block_sizes=[1, 1]),
-    "rembert": lambda: model_of("RemBert", "ForMaskedLM", input_embedding_size=16, output_embedding_size=24, **SHAPE),
+    "funnel": lambda: model_of(
+        "Funnel", "ForMaskedLM", d_model=32, n_head=4, d_head=8, d_inner=64, block_sizes=[1, 1]
+    ),
+    "rembert": lambda: model_of(
+        "RemBert", "ForMaskedLM", input_embedding_size=16, output_embedding_size=24, **SHAPE
+    ),
 }
 
 
 def some_copies() -> dict[str, Request]:
-    found = [MaskedTokens(tuple(range(20, 20 + length)), tuple(((at,), at) for at in range(length))) for length in (5, 7, 7, 12)]
+    found = [
+        MaskedTokens(tuple(range(20, 20 + length)), tuple(((at,), at) for at in range(length)))
+        for length in (5, 7, 7, 12)
+    ]
     return {request.key: request for request in found}
 
 

@@ -48,7 +48,9 @@ def rewritten(folder: Path, change: Any) -> Path:
 
 
 def test_an_empty_folder(tmp_path: Path) -> None:
-    assert_refused(run(tmp_path), MODEL_ERROR, "without config.json", "Name the folder that holds config.json")
+    assert_refused(
+        run(tmp_path), MODEL_ERROR, "without config.json", "Name the folder that holds config.json"
+    )
 
 
 def test_a_folder_of_something_else(tmp_path: Path) -> None:
@@ -61,7 +63,9 @@ def test_a_file_that_is_no_model(tmp_path: Path) -> None:
     assert_refused(run(tmp_path / "model.bin"), MODEL_ERROR, "is a file and no .gguf")
 
 
-@pytest.mark.parametrize("config", ["{}", "not json", '{"model_type": "martian"}', '{"model_type": "clip"}', "[]", ""])
+@pytest.mark.parametrize(
+    "config", ["{}", "not json", '{"model_type": "martian"}', '{"model_type": "clip"}', "[]", ""]
+)
 def test_a_config_that_names_no_language_model(tmp_path: Path, config: str) -> None:
     (tmp_path / "config.json").write_text(config)
     assert_refused(run(tmp_path), MODEL_ERROR, str(tmp_path))
@@ -76,10 +80,27 @@ def test_a_gguf_file_that_is_none(tmp_path: Path) -> None:
     assert_refused(run(tmp_path / "bad.gguf"), MODEL_ERROR, "could not be loaded")
 
 
-@pytest.mark.parametrize("name", ["nobody/no-such-model", "no-such-model", "nobody/no-such-model@main", "/no/such/folder", "a b!!"])
-def test_a_name_that_cannot_be_fetched_offline_says_what_to_do(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nobody/no-such-model",
+        "no-such-model",
+        "nobody/no-such-model@main",
+        "/no/such/folder",
+        "a b!!",
+    ],
+)
+def test_a_name_that_cannot_be_fetched_offline_says_what_to_do(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(socket.socket, "connect", _no_network)
-    assert_refused(run(name), MODEL_ERROR, "could not be found or fetched", "Offline, name a local folder", "stereometer list")
+    assert_refused(
+        run(name),
+        MODEL_ERROR,
+        "could not be found or fetched",
+        "Offline, name a local folder",
+        "stereometer list",
+    )
 
 
 def _no_network(*_: Any) -> None:
@@ -107,7 +128,11 @@ def test_weights_cut_short(zoo: Zoo, tmp_path: Path) -> None:
 
 
 def test_no_weights_at_all(zoo: Zoo, tmp_path: Path) -> None:
-    assert_refused(run(copied(zoo, "bert", tmp_path / "model", "*.safetensors")), MODEL_ERROR, "holds no weights")
+    assert_refused(
+        run(copied(zoo, "bert", tmp_path / "model", "*.safetensors")),
+        MODEL_ERROR,
+        "holds no weights",
+    )
 
 
 def test_weights_of_another_shape(zoo: Zoo, tmp_path: Path) -> None:
@@ -118,12 +143,20 @@ def test_weights_of_another_shape(zoo: Zoo, tmp_path: Path) -> None:
 
 
 def pickled(zoo: Zoo, folder: Path) -> Path:
-    torch.save(zoo.checkpoint("bert").model.state_dict(), copied(zoo, "bert", folder, "*.safetensors") / "pytorch_model.bin")
+    torch.save(
+        zoo.checkpoint("bert").model.state_dict(),
+        copied(zoo, "bert", folder, "*.safetensors") / "pytorch_model.bin",
+    )
     return folder
 
 
 def test_pickled_weights_are_refused(zoo: Zoo, tmp_path: Path) -> None:
-    assert_refused(run(pickled(zoo, tmp_path / "model")), MODEL_ERROR, "can run code when loaded", "--allow-pickle")
+    assert_refused(
+        run(pickled(zoo, tmp_path / "model")),
+        MODEL_ERROR,
+        "can run code when loaded",
+        "--allow-pickle",
+    )
 
 
 def test_pickled_weights_are_loaded_and_labelled_where_allowed(zoo: Zoo, tmp_path: Path) -> None:
@@ -131,7 +164,10 @@ def test_pickled_weights_are_loaded_and_labelled_where_allowed(zoo: Zoo, tmp_pat
     said = run(folder, "--allow-pickle", "--json")
     assert said.code == 0
     assert all("Loaded with --allow-pickle." in result["notes"] for result in said.json["results"])
-    assert api.open_model(str(folder), options={"allow_pickle": True}).card.digest == zoo.backend("bert").card.digest
+    assert (
+        api.open_model(str(folder), options={"allow_pickle": True}).card.digest
+        == zoo.backend("bert").card.digest
+    )
 
 
 def test_an_encoder_without_its_language_model_head() -> None:
@@ -149,8 +185,12 @@ def test_a_weight_that_is_missing(zoo: Zoo, tmp_path: Path) -> None:
 
 def test_weights_that_are_no_numbers_give_no_score(zoo: Zoo, tmp_path: Path) -> None:
     name = "bert.encoder.layer.0.attention.self.query.weight"
-    folder = rewritten(copied(zoo, "bert", tmp_path / "model"), lambda tensors: tensors[name].fill_(float("nan")))
-    (result,) = stereometer.run("starter", model=str(folder), measures=["pair-likelihood"], limit=3, resamples=100)
+    folder = rewritten(
+        copied(zoo, "bert", tmp_path / "model"), lambda tensors: tensors[name].fill_(float("nan"))
+    )
+    (result,) = stereometer.run(
+        "starter", model=str(folder), measures=["pair-likelihood"], limit=3, resamples=100
+    )
     one = result.estimate("pair_preference")
     assert one.value is None
     assert one.skipped == {"a score is not a finite number": 3}
@@ -158,8 +198,12 @@ def test_weights_that_are_no_numbers_give_no_score(zoo: Zoo, tmp_path: Path) -> 
 
 def test_causal_weights_that_are_no_numbers_give_no_score(zoo: Zoo, tmp_path: Path) -> None:
     name = "transformer.h.0.mlp.c_fc.weight"
-    folder = rewritten(copied(zoo, "gpt2", tmp_path / "model"), lambda tensors: tensors[name].fill_(float("nan")))
-    (result,) = stereometer.run("starter", model=str(folder), measures=["pair-sentence-likelihood"], limit=3, resamples=100)
+    folder = rewritten(
+        copied(zoo, "gpt2", tmp_path / "model"), lambda tensors: tensors[name].fill_(float("nan"))
+    )
+    (result,) = stereometer.run(
+        "starter", model=str(folder), measures=["pair-sentence-likelihood"], limit=3, resamples=100
+    )
     assert result.estimate("pair_preference").skipped == {"a score is not a finite number": 3}
 
 
@@ -194,31 +238,52 @@ def test_a_tokenizer_of_another_model(tmp_path: Path) -> None:
 
 
 def test_an_encoder_decoder_model_is_refused_with_what_is_supported(tmp_path: Path) -> None:
-    config = transformers.T5Config(vocab_size=300, d_model=16, d_kv=4, d_ff=16, num_layers=1, num_heads=2)
+    config = transformers.T5Config(
+        vocab_size=300, d_model=16, d_kv=4, d_ff=16, num_layers=1, num_heads=2
+    )
     save(transformers.T5ForConditionalGeneration(config), has_bos(), tmp_path)
-    assert_refused(run(tmp_path), MODEL_ERROR, "encoder-decoder", "Masked, causal and XLNet-like models are")
+    assert_refused(
+        run(tmp_path), MODEL_ERROR, "encoder-decoder", "Masked, causal and XLNet-like models are"
+    )
 
 
 def test_a_causal_model_is_not_asked_for_the_crows_pairs_score(zoo: Zoo) -> None:
     said = run(zoo.folder("gpt2"), "--measure", "pair-likelihood")
     assert_refused(
-        said, MODEL_ERROR, "cannot answer pair-likelihood", "needs masked-tokens", "the model answers causal-tokens", "another measure"
+        said,
+        MODEL_ERROR,
+        "cannot answer pair-likelihood",
+        "needs masked-tokens",
+        "the model answers causal-tokens",
+        "another measure",
     )
 
 
 def test_a_masked_model_is_not_asked_for_the_likelihood_of_a_sentence(zoo: Zoo) -> None:
     said = run(zoo.folder("bert"), "--measure", "pair-sentence-likelihood")
-    assert_refused(said, MODEL_ERROR, "cannot answer pair-sentence-likelihood", "masked-tokens", "pair-likelihood")
+    assert_refused(
+        said,
+        MODEL_ERROR,
+        "cannot answer pair-sentence-likelihood",
+        "masked-tokens",
+        "pair-likelihood",
+    )
 
 
 def test_without_a_measure_the_first_that_fits_is_taken(zoo: Zoo) -> None:
-    for model, measure in (("bert", "pair-likelihood@1"), ("gpt2", "pair-sentence-likelihood@1"), ("xlnet", "pair-likelihood@1")):
+    for model, measure in (
+        ("bert", "pair-likelihood@1"),
+        ("gpt2", "pair-sentence-likelihood@1"),
+        ("xlnet", "pair-likelihood@1"),
+    ):
         results = stereometer.run("starter", model=str(zoo.folder(model)), limit=3, resamples=100)
         assert [result.measure for result in results] == ["cat-pseudo-likelihood@1", measure]
 
 
 def test_an_unknown_dtype(zoo: Zoo) -> None:
-    assert_refused(run(zoo.folder("bert"), "--dtype", "int4"), MODEL_ERROR, "no dtype 'int4'", "float32")
+    assert_refused(
+        run(zoo.folder("bert"), "--dtype", "int4"), MODEL_ERROR, "no dtype 'int4'", "float32"
+    )
 
 
 @pytest.mark.parametrize("device", ["toaster", "cuda:9", "meta"])
@@ -234,7 +299,10 @@ def test_a_model_that_cannot_be_asked_in_reduced_precision(zoo: Zoo) -> None:
 def test_code_of_its_own_is_refused_unless_trusted(zoo: Zoo, tmp_path: Path) -> None:
     folder = copied(zoo, "bert", tmp_path / "model")
     config = json.loads((folder / "config.json").read_text())
-    config |= {"model_type": "own", "auto_map": {"AutoConfig": "own.OwnConfig", "AutoModelForMaskedLM": "own.OwnModel"}}
+    config |= {
+        "model_type": "own",
+        "auto_map": {"AutoConfig": "own.OwnConfig", "AutoModelForMaskedLM": "own.OwnModel"},
+    }
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "own.py").write_text("raise SystemExit('ran')")
     assert_refused(run(folder), MODEL_ERROR, "needs code of its own", "--trust-remote-code")
@@ -255,7 +323,9 @@ def test_doctor_shows_how_a_model_reads(zoo: Zoo) -> None:
 
 def test_doctor_shows_what_is_read_and_not_scored(zoo: Zoo) -> None:
     """Inside a sentence the filler and the special tokens are read, and every other token has its number."""
-    (row,) = call("doctor", "--model", zoo.folder("bert"), "--json").json["samples"][0]["rows"]["stereotype"]
+    (row,) = call("doctor", "--model", zoo.folder("bert"), "--json").json["samples"][0]["rows"][
+        "stereotype"
+    ]
     silent = [at for at, (_, value) in enumerate(row) if value is None]
     assert {0, len(row) - 1} < set(silent)
     filler = silent[1:-1]

@@ -10,23 +10,36 @@ import torch
 
 from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
 from stereometer.errors import ModelError
-from stereometer.measures.trait_association import CAUSAL_ILPS, CAUSAL_SET, ILPS, ILPS_STAR, SET
-from stereometer.measures.unknown_words import unknown_token
-from stereometer.runner import distinct, planned, scored
-from stereometer.types import HIDDEN, SET_DISTANCES, WORD_MASSES, MaskedBlank, NextTokens, SpanVectors
+from stereometer.measures.traits.association import CAUSAL_ILPS, CAUSAL_SET, ILPS, ILPS_STAR, SET
+from stereometer.measures.traits.unknown_words import unknown_token
+from stereometer.runs.runner import distinct, planned, scored
+from stereometer.types import (
+    HIDDEN,
+    SET_DISTANCES,
+    WORD_MASSES,
+    MaskedBlank,
+    NextTokens,
+    SpanVectors,
+)
 from tests.models.builders import names
 from tests.models.zoo import Zoo
 from tests.unit.test_set_distance import by_rule
 
-ITEMS = chosen_benchmark(Choice(groups=("woman", "Asian"), templates=("that", "plain", "trait-first"))).shapes["trait"]
+ITEMS = chosen_benchmark(
+    Choice(groups=("woman", "Asian"), templates=("that", "plain", "trait-first"))
+).shapes["trait"]
 FEW = ITEMS[::5]
 
 
-def whole_pass(backend: Any, ids: list[int], segments: tuple[int, ...]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, Any]:
+def whole_pass(
+    backend: Any, ids: list[int], segments: tuple[int, ...]
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, Any]:
     """Logits of all positions, and what the output embeddings were given and gave, by the model alone."""
     model, seen = backend.model, []
     layer = model.get_output_embeddings()
-    hook = layer.register_forward_hook(lambda part, inputs, output: seen.append((inputs[0], output)))
+    hook = layer.register_forward_hook(
+        lambda part, inputs, output: seen.append((inputs[0], output))
+    )
     try:
         with torch.no_grad():
             extra = {"token_type_ids": torch.tensor([segments])} if segments else {}
@@ -34,14 +47,25 @@ def whole_pass(backend: Any, ids: list[int], segments: tuple[int, ...]) -> tuple
     finally:
         hook.remove()
     given, made = seen[-1]
-    return logits.double(), given.reshape(len(ids), -1).double(), made.reshape(len(ids), -1).double(), layer
+    return (
+        logits.double(),
+        given.reshape(len(ids), -1).double(),
+        made.reshape(len(ids), -1).double(),
+        layer,
+    )
 
 
-@pytest.mark.parametrize(("name", "spells"), [("bert", False), ("albert", False), ("roberta", True), ("gpt2", True)])
-def test_the_token_for_unknown_words_is_found_where_words_can_be_unknown(zoo: Zoo, name: str, spells: bool) -> None:
+@pytest.mark.parametrize(
+    ("name", "spells"), [("bert", False), ("albert", False), ("roberta", True), ("gpt2", True)]
+)
+def test_the_token_for_unknown_words_is_found_where_words_can_be_unknown(
+    zoo: Zoo, name: str, spells: bool
+) -> None:
     """A tokenizer that spells everything in bytes may have such a token and never uses it."""
     backend = zoo.backend(name)
-    assert unknown_token(backend.encode) == (None if spells else backend.checkpoint.tokenizer.unk_token_id)
+    assert unknown_token(backend.encode) == (
+        None if spells else backend.checkpoint.tokenizer.unk_token_id
+    )
 
 
 def requests_of(backend: Any, binder: Any, variant: str = "sound") -> dict[str, Any]:
@@ -50,20 +74,32 @@ def requests_of(backend: Any, binder: Any, variant: str = "sound") -> dict[str, 
 
 def assert_right(backend: Any, request: Any, row: Any) -> None:
     masked = isinstance(request, MaskedBlank)
-    ids = [backend.mask if one == HIDDEN else one for one in request.ids] if masked else list(request.ids)
+    ids = (
+        [backend.mask if one == HIDDEN else one for one in request.ids]
+        if masked
+        else list(request.ids)
+    )
     logits, given, made, layer = whole_pass(backend, ids, request.segments if masked else ())
     at = request.position if masked else -1
     logs = logits[at].log_softmax(-1)
-    assert list(row["logprob"]) == pytest.approx([float(logs[token]) for token in request.asked], abs=1e-5)
+    assert list(row["logprob"]) == pytest.approx(
+        [float(logs[token]) for token in request.asked], abs=1e-5
+    )
     state = given[at].numpy()
-    own = state @ layer.weight.double().numpy().T + (0 if layer.bias is None else layer.bias.double().numpy())
+    own = state @ layer.weight.double().numpy().T + (
+        0 if layer.bias is None else layer.bias.double().numpy()
+    )
     assert own == pytest.approx(made[at].numpy(), abs=1e-4)
     squared = float(state @ state) + (layer.bias is not None)
     for token, distance in zip(request.asked, row["distance"], strict=True):
-        assert distance == pytest.approx(by_rule(own, token, squared, request.margin), rel=1e-4, abs=1e-6)
+        assert distance == pytest.approx(
+            by_rule(own, token, squared, request.margin), rel=1e-4, abs=1e-6
+        )
 
 
-@pytest.mark.parametrize("name", [name for name in names("masked") if name != "bert-real-vocabulary"])
+@pytest.mark.parametrize(
+    "name", [name for name in names("masked") if name != "bert-real-vocabulary"]
+)
 def test_masked_blanks_are_those_of_whole_passes(zoo: Zoo, name: str) -> None:
     backend = zoo.backend(name)
     assert {MaskedBlank.kind, SET_DISTANCES} <= backend.supports
@@ -103,7 +139,11 @@ def test_masses_are_sums_over_the_tokens_that_the_tokenizer_marks(zoo: Zoo, name
         segments = request.segments if isinstance(request, MaskedBlank) else ()
         probabilities = whole_pass(backend, ids, segments)[0][at].softmax(-1)
         for token, mass in zip(request.asked, answer.rows[0]["logmass"], strict=True):
-            same = [one for one in range(len(tokenizer)) if one not in special and begins(one) == begins(token)]
+            same = [
+                one
+                for one in range(len(tokenizer))
+                if one not in special and begins(one) == begins(token)
+            ]
             assert mass == pytest.approx(float(probabilities[same].sum().log()), abs=1e-5)
 
 
@@ -113,9 +153,17 @@ def naive(backend: Any, item: Any, word: str, prior: bool) -> list[tuple[float, 
     sentence = (item.frame.about_nobody() if prior else item.frame).sentence(word)
     found = tokenizer(sentence.text, return_offsets_mapping=True)
     ids, offsets = list(found["input_ids"]), found["offset_mapping"]
-    inside = [at for at, (a, b) in enumerate(offsets) if b > a and b > sentence.trait[0] and a < sentence.trait[1]]
+    inside = [
+        at
+        for at, (a, b) in enumerate(offsets)
+        if b > a and b > sentence.trait[0] and a < sentence.trait[1]
+    ]
     if prior:
-        person = [at for at, (a, b) in enumerate(offsets) if b > a and b > sentence.group[0] and a < sentence.group[1]]
+        person = [
+            at
+            for at, (a, b) in enumerate(offsets)
+            if b > a and b > sentence.group[0] and a < sentence.group[1]
+        ]
         ids[person[0] : person[-1] + 1] = [backend.mask]
         inside = [at - len(person) + 1 if at > person[-1] else at for at in inside]
     pieces, values = [ids[at] for at in inside], []
@@ -135,7 +183,10 @@ def test_scores_are_those_computed_by_hand(zoo: Zoo) -> None:
     backend = zoo.backend("bert")
     for item in FEW[:6]:
         by_hand = {
-            pole: (naive(backend, item, item.trait.head(pole), False), naive(backend, item, item.trait.head(pole), True))
+            pole: (
+                naive(backend, item, item.trait.head(pole), False),
+                naive(backend, item, item.trait.head(pole), True),
+            )
             for pole in ("left", "right")
         }
         for binder, formula in (
@@ -179,7 +230,7 @@ def test_a_model_without_a_usable_output_layer_is_refused(zoo: Zoo) -> None:
 
 
 def test_a_layer_whose_matrix_does_not_give_its_logits_is_not_believed(zoo: Zoo) -> None:
-    from stereometer.backends.output_layer import output_layer
+    from stereometer.backends.local.output_layer import output_layer
 
     backend = zoo.backend("gpt2")
     layer = backend.model.get_output_embeddings()
@@ -197,12 +248,18 @@ def test_a_layer_whose_matrix_does_not_give_its_logits_is_not_believed(zoo: Zoo)
     [
         pytest.param(lambda logits: 30 * torch.tanh(logits / 30), True, id="soft cap"),
         pytest.param(lambda logits: logits * 0.25, True, id="scale"),
-        pytest.param(lambda logits: logits + 0.05 * logits.std() * torch.linspace(-1, 1, logits.shape[-1]), False, id="bias"),
+        pytest.param(
+            lambda logits: logits + 0.05 * logits.std() * torch.linspace(-1, 1, logits.shape[-1]),
+            False,
+            id="bias",
+        ),
         pytest.param(lambda logits: -logits, False, id="turned round"),
     ],
 )
-def test_what_comes_after_the_layer_must_keep_the_order(zoo: Zoo, name: str, after: Any, believed: bool, monkeypatch: Any) -> None:
-    from stereometer.backends.output_layer import output_layer
+def test_what_comes_after_the_layer_must_keep_the_order(
+    zoo: Zoo, name: str, after: Any, believed: bool, monkeypatch: Any
+) -> None:
+    from stereometer.backends.local.output_layer import output_layer
 
     split = zoo.backend(name).split
     head = split.head
@@ -211,9 +268,14 @@ def test_what_comes_after_the_layer_must_keep_the_order(zoo: Zoo, name: str, aft
 
 
 def test_families_are_told_apart(zoo: Zoo) -> None:
-    with pytest.raises(ModelError, match=r"cannot answer set. It needs a model that fills in masks"):
+    with pytest.raises(
+        ModelError, match=r"cannot answer set. It needs a model that fills in masks"
+    ):
         SET(zoo.backend("gpt2"), "sound")
-    with pytest.raises(ModelError, match=r"cannot answer causal-set. It needs a model that reads from left to right"):
+    with pytest.raises(
+        ModelError,
+        match=r"cannot answer causal-set. It needs a model that reads from left to right",
+    ):
         CAUSAL_SET(zoo.backend("bert"), "sound")
     with pytest.raises(ModelError, match=r"cannot answer set"):
         SET(zoo.backend("xlnet"), "sound")

@@ -10,24 +10,39 @@ import torch
 import transformers
 
 from stereometer import api
-from stereometer.backends.checkpoint import Options
-from stereometer.backends.classifier import Classifier, negative_index, open_classifier
+from stereometer.backends.local.checkpoint import Options
+from stereometer.backends.local.classifier import Classifier, negative_index, open_classifier
 from stereometer.errors import ModelError, UnknownName
 from stereometer.types import Follows, WholeText
 from tests.models.builders import BUILDS, SHAPE, build
 from tests.unit.commands import assert_refused, call
 
-TEXTS = ["The cook was loud.", "The cook sang a song.", "Rivers run to the sea, and the sea is deep.", "No.", "The baker was calm today."]
+TEXTS = [
+    "The cook was loud.",
+    "The cook sang a song.",
+    "Rivers run to the sea, and the sea is deep.",
+    "No.",
+    "The baker was calm today.",
+]
 NAMED = {0: "NEGATIVE", 1: "neutral", 2: "positive"}
 
 
-def saved(folder: Path, kind: str = "bert", labels: dict[int, str] | None = None, **other: Any) -> Path:
+def saved(
+    folder: Path, kind: str = "bert", labels: dict[int, str] | None = None, **other: Any
+) -> Path:
     torch.manual_seed(3)
     names = labels or NAMED
     tokenizer = BUILDS[kind].reads.make()
-    common = {"vocab_size": len(tokenizer), "id2label": names, "label2id": {name: at for at, name in names.items()}, **other}
+    common = {
+        "vocab_size": len(tokenizer),
+        "id2label": names,
+        "label2id": {name: at for at, name in names.items()},
+        **other,
+    }
     if kind == "bert":
-        model: Any = transformers.BertForSequenceClassification(transformers.BertConfig(**SHAPE, **common))
+        model: Any = transformers.BertForSequenceClassification(
+            transformers.BertConfig(**SHAPE, **common)
+        )
     else:
         model = transformers.GPT2ForSequenceClassification(
             transformers.GPT2Config(n_embd=32, n_layer=2, n_head=4, n_positions=130, **common)
@@ -76,7 +91,9 @@ def test_labels_that_hold_by_themselves_are_taken_by_themselves(tmp_path: Path) 
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     with torch.inference_mode():
         logit = float(model(torch.tensor([tokenizer(TEXTS[0])["input_ids"]])).logits[0, 0])
-    assert answers(open_classifier(str(folder), Options()))[TEXTS[0]] == pytest.approx(logit, abs=1e-4)
+    assert answers(open_classifier(str(folder), Options()))[TEXTS[0]] == pytest.approx(
+        logit, abs=1e-4
+    )
 
 
 def test_which_label_is_negative() -> None:
@@ -93,7 +110,16 @@ def test_which_label_is_negative() -> None:
 def test_it_runs_by_its_name_and_says_which_label(tmp_path: Path) -> None:
     folder = saved(tmp_path / "m", labels={0: "LABEL_0", 1: "LABEL_1"})
     refused = call(
-        "run", "starter", "-m", f"sentiment:{folder}", "--measure", "cat-likelihood", "--out", tmp_path / "r", "--resamples", 100
+        "run",
+        "starter",
+        "-m",
+        f"sentiment:{folder}",
+        "--measure",
+        "cat-likelihood",
+        "--out",
+        tmp_path / "r",
+        "--resamples",
+        100,
     )
     assert_refused(refused, 3, "does not say which label is negative", "LABEL_0, LABEL_1")
     said = call(
@@ -107,10 +133,24 @@ def test_it_runs_by_its_name_and_says_which_label(tmp_path: Path) -> None:
 
 
 def test_analyze_takes_it_too(tmp_path: Path) -> None:
-    said = call("analyze", "starter", "--sentiment", f"sentiment:{saved(tmp_path / 'm')}", "--resamples", 100, "--json")
+    said = call(
+        "analyze",
+        "starter",
+        "--sentiment",
+        f"sentiment:{saved(tmp_path / 'm')}",
+        "--resamples",
+        100,
+        "--json",
+    )
     assert said.json["sentiment"].startswith("sentiment:")
-    assert {one["label"] for one in said.json["shapes"][0]["tones"]} == {"stereotype", "anti-stereotype"}
-    assert "NEGATIVE is negative, neutral is neutral, every other counts as positive" in said.json["sentiment"]
+    assert {one["label"] for one in said.json["shapes"][0]["tones"]} == {
+        "stereotype",
+        "anti-stereotype",
+    }
+    assert (
+        "NEGATIVE is negative, neutral is neutral, every other counts as positive"
+        in said.json["sentiment"]
+    )
 
 
 def most_likely(folder: Path, text: str) -> int:
@@ -122,7 +162,10 @@ def most_likely(folder: Path, text: str) -> int:
 
 def test_tones_are_those_of_the_most_likely_label(tmp_path: Path) -> None:
     """A neutral text is not positive because the negative label has less than half of the probability."""
-    for names, signs in ((NAMED, (-1, 0, 1)), ({0: "positive", 1: "Neutral", 2: "negative"}, (1, 0, -1))):
+    for names, signs in (
+        (NAMED, (-1, 0, 1)),
+        ({0: "positive", 1: "Neutral", 2: "negative"}, (1, 0, -1)),
+    ):
         folder = saved(tmp_path / names[0], labels=names)
         found = open_classifier(str(folder), Options()).tones(TEXTS)
         assert found == {text: signs[most_likely(folder, text)] for text in TEXTS}
@@ -132,14 +175,22 @@ def test_tones_are_those_of_the_most_likely_label(tmp_path: Path) -> None:
 
 
 def test_without_a_neutral_label_a_text_is_negative_or_not(tmp_path: Path) -> None:
-    model = open_classifier(str(saved(tmp_path / "m", labels={0: "anger", 1: "joy", 2: "fear"})), Options(), "anger")
+    model = open_classifier(
+        str(saved(tmp_path / "m", labels={0: "anger", 1: "joy", 2: "fear"})), Options(), "anger"
+    )
     assert set(model._signs(torch.eye(3)).tolist()) == {-1, 1}
     assert model.toned_by.endswith("anger is negative, every other counts as positive")
 
 
 def test_where_several_labels_may_hold_and_none_does_a_text_is_neutral(tmp_path: Path) -> None:
-    folder = saved(tmp_path / "m", labels={0: "negative", 1: "positive"}, problem_type="multi_label_classification")
-    assert open_classifier(str(folder), Options())._signs(torch.tensor([[-1.0, -2], [1, -1], [1, 2]])).tolist() == [0, -1, 1]
+    folder = saved(
+        tmp_path / "m",
+        labels={0: "negative", 1: "positive"},
+        problem_type="multi_label_classification",
+    )
+    assert open_classifier(str(folder), Options())._signs(
+        torch.tensor([[-1.0, -2], [1, -1], [1, 2]])
+    ).tolist() == [0, -1, 1]
 
 
 def test_what_is_no_classifier_is_refused(tmp_path: Path) -> None:
@@ -150,12 +201,26 @@ def test_what_is_no_classifier_is_refused(tmp_path: Path) -> None:
         (tmp_path, 3, "without config.json"),
     ):
         assert_refused(
-            call("run", "starter", "-m", f"sentiment:{spec}", "--measure", "cat-likelihood", "--out", tmp_path / "r"), code, words
+            call(
+                "run",
+                "starter",
+                "-m",
+                f"sentiment:{spec}",
+                "--measure",
+                "cat-likelihood",
+                "--out",
+                tmp_path / "r",
+            ),
+            code,
+            words,
         )
 
 
 def test_the_same_weights_are_the_same_model(tmp_path: Path) -> None:
     folder = saved(tmp_path / "m")
-    one, other = (api.open_model(f"sentiment:{folder}", options={"negative_label": label}) for label in ("NEGATIVE", "positive"))
+    one, other = (
+        api.open_model(f"sentiment:{folder}", options={"negative_label": label})
+        for label in ("NEGATIVE", "positive")
+    )
     assert one.card.digest == other.card.digest
     assert one.card.identity != other.card.identity

@@ -11,7 +11,10 @@ from tests.models.builders import BUILDS
 from tests.models.zoo import Zoo
 
 MODELS = [name for name in BUILDS if name != "bert-real-vocabulary"]
-SHORT = [*items.starter("cat", task="intrasentence")[:6], *items.starter("cat", task="intersentence")[:6]]
+SHORT = [
+    *items.starter("cat", task="intrasentence")[:6],
+    *items.starter("cat", task="intersentence")[:6],
+]
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -38,8 +41,15 @@ def test_every_backend_keeps_the_contract(zoo: Zoo, model: str) -> None:
 )
 def test_every_measure_keeps_the_contract(zoo: Zoo, model: str, measure: str) -> None:
     backend = zoo.backend(model)
-    check_measure(bound(measure, "sound", backend), backend, SHORT if measure.startswith("cat") else items.starter("pair")[:10])
+    check_measure(
+        bound(measure, "sound", backend),
+        backend,
+        SHORT if measure.startswith("cat") else items.starter("pair")[:10],
+    )
 
 
 def test_the_contract_asks_nothing_that_has_no_answer(zoo: Zoo) -> None:
-    assert all(getattr(request, "start", 1) > 0 for request in sample_requests(zoo.backend("qwen3")).values())
+    assert all(
+        getattr(request, "start", 1) > 0
+        for request in sample_requests(zoo.backend("qwen3")).values()
+    )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, trainers
 from transformers import PreTrainedTokenizerFast
 
-from stereometer.backends.tokens import Tokens
+from stereometer.backends.local.tokens import Tokens
 from stereometer.measures.pair_likelihood import Ask, unmodified
 from stereometer.measures.spans import scored_positions, tokens_in
 from stereometer.types import Encoding, Skip
@@ -26,7 +26,9 @@ MASKED = [name for name in VOCABULARIES if name not in CAUSAL]
 PIECES = ["the", "The", "cook", "is", "n't", TEN_PIECES, EMOJI, FAMILY, CAFE, "é", "ß", "İ", "善", "١", " ", "  ", "\t", "\n", ".", "...", ",", "'", "’", "-", '"', "(", "_", "\u200b", "\xa0"]  # fmt: skip
 
 texts = st.one_of(st.lists(st.sampled_from(PIECES), max_size=12).map("".join), st.text(max_size=20))
-sentences = st.lists(st.sampled_from([piece for piece in PIECES if piece.strip()]), min_size=1, max_size=10).map(" ".join)
+sentences = st.lists(
+    st.sampled_from([piece for piece in PIECES if piece.strip()]), min_size=1, max_size=10
+).map(" ".join)
 every_tokenizer = pytest.mark.parametrize("name", VOCABULARIES)
 quick = settings(max_examples=40, deadline=None)
 
@@ -40,7 +42,11 @@ def tokens(name: str) -> Tokens:
 def reference(name: str) -> Reference:
     tokenizer, first = tokens(name).tokenizer, VOCABULARIES[name].first
     return Reference(
-        "causal" if name in CAUSAL else "masked", None, tokenizer, 10**6, tokenizer.convert_tokens_to_ids(first) if first else None
+        "causal" if name in CAUSAL else "masked",
+        None,
+        tokenizer,
+        10**6,
+        tokenizer.convert_tokens_to_ids(first) if first else None,
     )
 
 
@@ -54,7 +60,9 @@ def outcome(ask: Callable[[], Any]) -> Any:
 
 def joined(words: Sequence[Any]) -> list[bool | None]:
     """Of each token whether it goes on with the word of the one before; None for a special one."""
-    return [None if word is None else at > 0 and words[at - 1] == word for at, word in enumerate(words)]
+    return [
+        None if word is None else at > 0 and words[at - 1] == word for at, word in enumerate(words)
+    ]
 
 
 def cuts(text: str, encoding: Encoding, chosen: list[int]) -> list[tuple[int, int]]:
@@ -87,9 +95,13 @@ def test_offsets_lie_in_the_text_and_special_tokens_have_none(name: str, text: s
 @every_tokenizer
 @quick
 @given(text=texts, chosen=st.lists(st.integers(0, 60), max_size=4))
-def test_spans_that_tile_a_text_own_every_token_once(name: str, text: str, chosen: list[int]) -> None:
+def test_spans_that_tile_a_text_own_every_token_once(
+    name: str, text: str, chosen: list[int]
+) -> None:
     found = tokens(name).encode(text)
-    owners = outcome(lambda: [at for span in cuts(text, found, chosen) for at in tokens_in(text, found, [span])])
+    owners = outcome(
+        lambda: [at for span in cuts(text, found, chosen) for at in tokens_in(text, found, [span])]
+    )
     if owners == "token-boundary":
         return
     at_the_end = [at for at in scored_positions(found) if not text[found.offsets[at][0] :].strip()]
@@ -99,10 +111,19 @@ def test_spans_that_tile_a_text_own_every_token_once(name: str, text: str, chose
 
 @every_tokenizer
 @quick
-@given(text=texts, edges=st.lists(st.integers(0, 40), min_size=2, max_size=4, unique=True).map(sorted))
-def test_a_span_owns_the_tokens_whose_visible_characters_it_holds(name: str, text: str, edges: list[int]) -> None:
-    spans = [(min(a, len(text)), min(b, len(text))) for a, b in zip(edges[::2], edges[1::2], strict=False)]
-    spans = [(a, b) for a, b in spans if text[a:b].strip() == text[a:b] != ""]  # fillers and words neither begin nor end with a space
+@given(
+    text=texts, edges=st.lists(st.integers(0, 40), min_size=2, max_size=4, unique=True).map(sorted)
+)
+def test_a_span_owns_the_tokens_whose_visible_characters_it_holds(
+    name: str, text: str, edges: list[int]
+) -> None:
+    spans = [
+        (min(a, len(text)), min(b, len(text)))
+        for a, b in zip(edges[::2], edges[1::2], strict=False)
+    ]
+    spans = [
+        (a, b) for a, b in spans if text[a:b].strip() == text[a:b] != ""
+    ]  # fillers and words neither begin nor end with a space
     found, wanted = tokens(name).encode(text), reference(name).read(text)
     assert outcome(lambda: tokens_in(text, found, spans)) == outcome(lambda: owned(wanted, spans))
 
@@ -112,11 +133,19 @@ def test_a_span_owns_the_tokens_whose_visible_characters_it_holds(name: str, tex
 @given(first=texts, second=texts)
 def test_two_texts_keep_apart(name: str, first: str, second: str) -> None:
     found, alone = tokens(name).encode(first, second), tokens(name)
-    assert len(found.ids) == len(found.offsets) == len(found.words) == len(found.segments) == len(found.second)
+    assert (
+        len(found.ids)
+        == len(found.offsets)
+        == len(found.words)
+        == len(found.segments)
+        == len(found.second)
+    )
     for text, part in ((first, False), (second, True)):
         places = [at for at in scored_positions(found) if found.second[at] is part]
         single = alone.encode(text)
-        assert [found.ids[at] for at in places] == [single.ids[at] for at in scored_positions(single)]
+        assert [found.ids[at] for at in places] == [
+            single.ids[at] for at in scored_positions(single)
+        ]
         assert all(0 <= found.offsets[at][0] <= found.offsets[at][1] <= len(text) for at in places)
 
 
@@ -129,9 +158,13 @@ def test_two_texts_of_a_causal_model_keep_apart(name: str) -> None:
 @every_tokenizer
 @quick
 @given(more=sentences, less=sentences)
-def test_what_two_sentences_share_is_what_the_slow_way_shares(name: str, more: str, less: str) -> None:
+def test_what_two_sentences_share_is_what_the_slow_way_shares(
+    name: str, more: str, less: str
+) -> None:
     slow, pair = reference(name), Pair("p", more, less, "x")
-    words = outcome(lambda: tuple(shared for _, shared in unmodified(pair, Ask("sound", tokens(name).encode))))
+    words = outcome(
+        lambda: tuple(shared for _, shared in unmodified(pair, Ask("sound", tokens(name).encode)))
+    )
     assert words == outcome(lambda: shared_words(slow.read(more), slow.read(less)))
     ids = tuple(shared for _, shared in unmodified(pair, Ask("paper", tokens(name).encode)))
     assert ids == shared_ids(slow.read(more), slow.read(less))
@@ -155,8 +188,12 @@ def test_a_tokenizer_that_takes_a_text_for_one_word_has_words_all_the_same() -> 
     """Gemma's layout: the space becomes a mark before anything is parted, and nothing is."""
     built = Tokenizer(models.BPE())
     built.normalizer = normalizers.Replace(" ", "\u2581")
-    built.train_from_iterator(["the cat sat"], trainers.BpeTrainer(vocab_size=12, show_progress=False))
-    found = Tokens(PreTrainedTokenizerFast(tokenizer_object=built), True, 100, 100, 1).encode("the cat sat")
+    built.train_from_iterator(
+        ["the cat sat"], trainers.BpeTrainer(vocab_size=12, show_progress=False)
+    )
+    found = Tokens(PreTrainedTokenizerFast(tokenizer_object=built), True, 100, 100, 1).encode(
+        "the cat sat"
+    )
     by_word: dict[Any, str] = {}
     for word, (start, end) in zip(found.words, found.offsets, strict=True):
         by_word[word] = by_word.get(word, "") + "the cat sat"[start:end]

@@ -9,7 +9,11 @@ from tests.models.agreement import assert_agree
 from tests.models.builders import names
 from tests.models.zoo import Zoo
 
-MEASURES = ("pair-sentence-likelihood", "pair-sentence-mean-likelihood", "pair-after-change-likelihood")
+MEASURES = (
+    "pair-sentence-likelihood",
+    "pair-sentence-mean-likelihood",
+    "pair-after-change-likelihood",
+)
 
 
 @pytest.mark.parametrize("variant", ["paper", "sound"])

@@ -26,7 +26,9 @@ def some(model: str, asked: Sequence[Any]) -> Sequence[Any]:
 @pytest.mark.parametrize("model", names("masked"))
 def test_context_association_is_that_of_the_slow_way(zoo: Zoo, model: str, measure: str) -> None:
     for variant in VARIANTS:
-        scores = assert_agree(measure, variant, zoo.backend(model), zoo.reference(model), some(model, items.cats()))
+        scores = assert_agree(
+            measure, variant, zoo.backend(model), zoo.reference(model), some(model, items.cats())
+        )
         assert sum(score.skipped is None for score in scores) > len(scores) / 2
 
 
@@ -34,7 +36,13 @@ def test_context_association_is_that_of_the_slow_way(zoo: Zoo, model: str, measu
 def test_pairs_are_those_of_the_slow_way(zoo: Zoo, model: str) -> None:
     for measure in ("pair-likelihood", "pair-modified-likelihood"):
         for variant in VARIANTS:
-            scores = assert_agree(measure, variant, zoo.backend(model), zoo.reference(model), some(model, items.pairs()))
+            scores = assert_agree(
+                measure,
+                variant,
+                zoo.backend(model),
+                zoo.reference(model),
+                some(model, items.pairs()),
+            )
             assert sum(score.skipped is None for score in scores) > len(scores) / 2
 
 
@@ -54,6 +62,8 @@ def test_predictions_are_far_from_uniform(zoo: Zoo, model: str) -> None:
     """Otherwise agreement would mean little."""
     backend = zoo.backend(model)
     encoding = backend.encode("The cook is busy, and so is the nurse.")
-    request = MaskedTokens(encoding.ids, tuple(((at,), at) for at in range(1, len(encoding.ids) - 1)))
+    request = MaskedTokens(
+        encoding.ids, tuple(((at,), at) for at in range(1, len(encoding.ids) - 1))
+    )
     (row,) = rows(backend, {request.key: request}).values()
     assert max(row) - min(row) > 1

@@ -31,7 +31,13 @@ def test_pairs_are_those_of_the_slow_way(zoo: Zoo) -> None:
 
 
 def test_within_word_hides_the_later_pieces_of_a_word(zoo: Zoo) -> None:
-    assert_agree("pair-likelihood", "sound", zoo.backend("xlnet"), zoo.reference("xlnet", within_word=True), items.pairs()[:8])
+    assert_agree(
+        "pair-likelihood",
+        "sound",
+        zoo.backend("xlnet"),
+        zoo.reference("xlnet", within_word=True),
+        items.pairs()[:8],
+    )
 
 
 def test_the_released_way_is_refused_with_what_to_use_instead(zoo: Zoo) -> None:

@@ -12,18 +12,25 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer.backends.generation import Draw, Prompt, Writer, batches, families, uniform
+from stereometer.backends.local.generation import Draw, Prompt, Writer, batches, families, uniform
 from stereometer.types import TOO_LONG, Answer, Generate
 from tests.models.builders import BUILDS
 from tests.models.zoo import Zoo
 
 CAUSAL = [name for name, build in BUILDS.items() if build.family == "causal"]
 OPENING = "The baker opened the shop early. It rained all afternoon. "
-PROMPTS = [OPENING + end for end in ("The cat", "The cat sat on the mat", "We", "They went home")] + ["Crème brûlée, please", "A"]
+PROMPTS = [
+    OPENING + end for end in ("The cat", "The cat sat on the mat", "We", "They went home")
+] + ["Crème brûlée, please", "A"]
 
 
 def asked(temperatures: Sequence[float] = (0.0, 0.7, 1.5), repeats: int = 3) -> list[Generate]:
-    return [Generate(text, temperature=t, max_tokens=5, repeat=r) for text in PROMPTS for t in temperatures for r in range(repeats)]
+    return [
+        Generate(text, temperature=t, max_tokens=5, repeat=r)
+        for text in PROMPTS
+        for t in temperatures
+        for r in range(repeats)
+    ]
 
 
 def slowly(backend: object, request: Generate) -> tuple[str, list[float]]:
@@ -32,15 +39,26 @@ def slowly(backend: object, request: Generate) -> tuple[str, list[float]]:
     ids, written, row = list(tokens.encode(request.prompt).ids), [], []
     for step in range(request.max_tokens):
         with torch.inference_mode():
-            logits = [round(float(one), 4) for one in model(input_ids=torch.tensor([ids])).logits[0, -1].double()]
-        number = int.from_bytes(sha256(f"{request.key}:{step}".encode()).digest()[:8], "big") / 2**64
+            logits = [
+                round(float(one), 4)
+                for one in model(input_ids=torch.tensor([ids])).logits[0, -1].double()
+            ]
+        number = (
+            int.from_bytes(sha256(f"{request.key}:{step}".encode()).digest()[:8], "big") / 2**64
+        )
         token = walked(logits, request.temperature, number)
-        row.append(logits[token] - math.log(math.fsum(math.exp(one - max(logits)) for one in logits)) - max(logits))
+        row.append(
+            logits[token]
+            - math.log(math.fsum(math.exp(one - max(logits)) for one in logits))
+            - max(logits)
+        )
         if token == tokens.tokenizer.eos_token_id:
             break
         written.append(token)
         ids.append(token)
-    return tokens.tokenizer.decode(written, skip_special_tokens=True, clean_up_tokenization_spaces=False), row
+    return tokens.tokenizer.decode(
+        written, skip_special_tokens=True, clean_up_tokenization_spaces=False
+    ), row
 
 
 def walked(logits: list[float], temperature: float, number: float) -> int:
@@ -76,7 +94,11 @@ def test_order_company_and_size_change_nothing(zoo: Zoo, name: str) -> None:
     requests = asked(repeats=20)
     together = answers(Writer(backend.split, backend.tokens), requests)
     backwards = answers(Writer(backend.split, backend.tokens, rows=3), requests[::-1])
-    alone = {key: one for request in requests for key, one in answers(Writer(backend.split, backend.tokens, rows=1), [request]).items()}
+    alone = {
+        key: one
+        for request in requests
+        for key, one in answers(Writer(backend.split, backend.tokens, rows=1), [request]).items()
+    }
     for other in (backwards, alone):
         same = sum(together[key].text == other[key].text for key in together)
         assert same >= 0.999 * len(together), f"{same} of {len(together)}"
@@ -85,26 +107,49 @@ def test_order_company_and_size_change_nothing(zoo: Zoo, name: str) -> None:
 def test_repeats_differ_and_a_temperature_of_zero_does_not(zoo: Zoo) -> None:
     backend = zoo.backend("gpt2")
     found = answers(Writer(backend.split, backend.tokens), asked((0.0, 1.5), 12))
-    cold = {one.text for request in asked((0.0,), 12) if request.prompt == "A" for one in [found[request.key]]}
-    warm = {one.text for request in asked((1.5,), 12) if request.prompt == "A" for one in [found[request.key]]}
+    cold = {
+        one.text
+        for request in asked((0.0,), 12)
+        if request.prompt == "A"
+        for one in [found[request.key]]
+    }
+    warm = {
+        one.text
+        for request in asked((1.5,), 12)
+        if request.prompt == "A"
+        for one in [found[request.key]]
+    }
     assert len(cold) == 1
     assert len(warm) > 3
 
 
-def test_a_model_without_a_cache_is_asked_plainly(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_without_a_cache_is_asked_plainly(
+    zoo: Zoo, monkeypatch: pytest.MonkeyPatch
+) -> None:
     backend = zoo.backend("gpt2")
     writer = Writer(backend.split, backend.tokens)
     monkeypatch.setattr(writer, "_begun", lambda *_: 1 / 0)
     found = answers(writer, asked((0.7,), 2))
     assert not writer.shared
-    assert all(found[request.key].text == slowly(backend, request)[0] for request in asked((0.7,), 2))
+    assert all(
+        found[request.key].text == slowly(backend, request)[0] for request in asked((0.7,), 2)
+    )
 
 
-def test_a_cache_that_gives_other_numbers_is_not_used(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_gives_other_numbers_is_not_used(
+    zoo: Zoo, monkeypatch: pytest.MonkeyPatch
+) -> None:
     backend = zoo.backend("gpt2")
     writer = Writer(backend.split, backend.tokens)
     right = Writer._step
-    monkeypatch.setattr(Writer, "_step", lambda self, state, chosen: (right(self, state, chosen)[0], right(self, state, chosen)[1] + 1))
+    monkeypatch.setattr(
+        Writer,
+        "_step",
+        lambda self, state, chosen: (
+            right(self, state, chosen)[0],
+            right(self, state, chosen)[1] + 1,
+        ),
+    )
     assert answers(writer, asked((0.7,), 1))
     assert not writer.shared
 
@@ -125,12 +170,20 @@ def test_stop_strings_and_windows(zoo: Zoo) -> None:
 # ----------------------------------------------------------------------------------------------- parts
 
 
-@given(st.lists(st.floats(-20, 20), min_size=1, max_size=30), st.floats(0, 1, exclude_max=True), st.sampled_from([0.0, 0.3, 1.0]))
-def test_a_token_is_drawn_as_by_walking(logits: list[float], number: float, temperature: float) -> None:
+@given(
+    st.lists(st.floats(-20, 20), min_size=1, max_size=30),
+    st.floats(0, 1, exclude_max=True),
+    st.sampled_from([0.0, 0.3, 1.0]),
+)
+def test_a_token_is_drawn_as_by_walking(
+    logits: list[float], number: float, temperature: float
+) -> None:
     draw = Draw(np.array(logits))
     rounded = [float(one) for one in draw.logits]
     token = draw.token(temperature, number)
-    assert token == walked(rounded, temperature, number) or temperature > 0  # sums in another order may differ at an edge
+    assert (
+        token == walked(rounded, temperature, number) or temperature > 0
+    )  # sums in another order may differ at an edge
     assert 0 <= token < len(logits)
 
 
@@ -151,5 +204,8 @@ def test_every_prompt_is_in_one_batch_with_a_token_of_its_own(texts: list[tuple[
         for batch in batches(group, len(beginning), 4):
             assert len(batch) <= 4
             seen += [prompt.ids for prompt in batch]
-            assert all(prompt.ids[: len(beginning)] == beginning and len(prompt.ids) > len(beginning) for prompt in batch)
+            assert all(
+                prompt.ids[: len(beginning)] == beginning and len(prompt.ids) > len(beginning)
+                for prompt in batch
+            )
     assert sorted(seen) == sorted(texts)

@@ -11,16 +11,20 @@ from typing import Any
 import pytest
 import torch
 
-from stereometer.backends import causal, forward, lean, masked
-from stereometer.benchmarks.pairs import Pair
-from stereometer.cache import Cache
-from stereometer.runner import Tally, computed
+from stereometer.backends.local import causal, forward, lean, masked
+from stereometer.runs.cache import Cache
+from stereometer.runs.runner import Tally, computed
+from stereometer.shapes.pair.items import Pair
 from stereometer.types import Answer, Request
 from tests.models import items
 from tests.models.agreement import assert_agree, assert_same, bound, family, rows, slow
 from tests.models.zoo import Zoo
 
-MEASURES = {"masked": "cat-pseudo-likelihood", "permuted": "cat-pseudo-likelihood", "causal": "pair-sentence-likelihood"}
+MEASURES = {
+    "masked": "cat-pseudo-likelihood",
+    "permuted": "cat-pseudo-likelihood",
+    "causal": "pair-sentence-likelihood",
+}
 MODELS = ["bert", "roberta", "deberta", "modernbert", "gpt2", "llama", "gemma3", "qwen3", "xlnet"]
 
 
@@ -29,9 +33,15 @@ def requests_of(backend: Any) -> dict[str, Request]:
     family = backend.card.family
     measure = bound(MEASURES[family], "sound", backend)
     some = (
-        items.starter("pair")[:3] + items.QUIRKY_PAIRS[:8] if measure.reads == "pair" else [*items.QUIRKY_CATS[:8], *items.QUIRKY_CATS[-4:]]
+        items.starter("pair")[:3] + items.QUIRKY_PAIRS[:8]
+        if measure.reads == "pair"
+        else [*items.QUIRKY_CATS[:8], *items.QUIRKY_CATS[-4:]]
     )
-    plans = [measure.plan(item) for item in some if item.id not in ("before letters", "blank alone", "one token")]
+    plans = [
+        measure.plan(item)
+        for item in some
+        if item.id not in ("before letters", "blank alone", "one token")
+    ]
     return {request.key: request for plan in plans for asked in plan.values() for request in asked}
 
 
@@ -39,7 +49,9 @@ def requests_of(backend: Any) -> dict[str, Request]:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_the_size_of_batches_does_not_matter(zoo: Zoo, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_size_of_batches_does_not_matter(
+    zoo: Zoo, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     requests = requests_of(zoo.backend(model))
     usual = rows(zoo.backend(model), requests)
     for tokens in (1, 40, 10**6):
@@ -54,7 +66,11 @@ def test_order_and_company_do_not_matter(zoo: Zoo, model: str) -> None:
     shuffled = Random(1).sample(list(requests.items()), len(requests))
     assert_same(rows(zoo.backend(model), dict(shuffled)), usual)
     backend = zoo.backend(model)
-    alone = {key: row for key, request in shuffled[::4] for _, row in rows(backend, {key: request}).items()}
+    alone = {
+        key: row
+        for key, request in shuffled[::4]
+        for _, row in rows(backend, {key: request}).items()
+    }
     assert_same(alone, {key: usual[key] for key in alone})
 
 
@@ -71,7 +87,9 @@ def test_the_slices_of_the_head_do_not_matter(zoo: Zoo, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("model", ["bert", "gpt2", "xlnet"])
-def test_answers_from_the_cache_are_those_of_the_model(zoo: Zoo, model: str, tmp_path: Path) -> None:
+def test_answers_from_the_cache_are_those_of_the_model(
+    zoo: Zoo, model: str, tmp_path: Path
+) -> None:
     backend = zoo.backend(model)
     measure, some = bound("cat-pseudo-likelihood", "sound", backend), items.QUIRKY_CATS[::3]
     with Cache(tmp_path / "answers.sqlite") as cache:
@@ -91,7 +109,9 @@ RECOGNISED = ["bert", "roberta", "electra", "xlm-roberta"]
 
 
 @pytest.mark.parametrize("model", RECOGNISED)
-def test_the_lean_trunk_gives_what_the_model_gives(zoo: Zoo, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lean_trunk_gives_what_the_model_gives(
+    zoo: Zoo, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     quick = zoo.backend(model)
     requests = requests_of(quick)
     fast = rows(quick, requests)
@@ -111,7 +131,9 @@ def broken(*_: Any) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("model", RECOGNISED)
-def test_a_lean_trunk_that_disagrees_steps_aside(zoo: Zoo, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lean_trunk_that_disagrees_steps_aside(
+    zoo: Zoo, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     right = lean.PostNormEncoder.__call__
     monkeypatch.setattr(lean.PostNormEncoder, "__call__", lambda *inputs: wrong(right(*inputs)))
     backend = zoo.backend(model)
@@ -121,27 +143,47 @@ def test_a_lean_trunk_that_disagrees_steps_aside(zoo: Zoo, model: str, monkeypat
 
 def test_a_lean_trunk_that_fails_steps_aside(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lean.PostNormEncoder, "__call__", broken)
-    assert_agree("pair-likelihood", "sound", zoo.backend("bert"), zoo.reference("bert"), items.QUIRKY_PAIRS)
+    assert_agree(
+        "pair-likelihood", "sound", zoo.backend("bert"), zoo.reference("bert"), items.QUIRKY_PAIRS
+    )
 
 
 @pytest.mark.parametrize("model", ["bert", "gpt2", "xlnet"])
-def test_a_lean_head_that_disagrees_steps_aside(zoo: Zoo, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lean_head_that_disagrees_steps_aside(
+    zoo: Zoo, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     right = lean.SlicedHead.__call__
-    monkeypatch.setattr(lean.SlicedHead, "__call__", lambda *inputs: [[value + 0.1 for value in row] for row in right(*inputs)])
-    assert_agree("cat-likelihood", "sound", zoo.backend(model), zoo.reference(model), items.QUIRKY_CATS)
+    monkeypatch.setattr(
+        lean.SlicedHead,
+        "__call__",
+        lambda *inputs: [[value + 0.1 for value in row] for row in right(*inputs)],
+    )
+    assert_agree(
+        "cat-likelihood", "sound", zoo.backend(model), zoo.reference(model), items.QUIRKY_CATS
+    )
 
 
-def test_a_lean_decoder_that_disagrees_steps_aside(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lean_decoder_that_disagrees_steps_aside(
+    zoo: Zoo, monkeypatch: pytest.MonkeyPatch
+) -> None:
     right = lean.PreNormDecoder.__call__
     monkeypatch.setattr(lean.PreNormDecoder, "__call__", lambda *inputs: wrong(right(*inputs)))
-    assert_agree("cat-pseudo-likelihood", "sound", zoo.backend("gpt2"), zoo.reference("gpt2"), items.QUIRKY_CATS)
+    assert_agree(
+        "cat-pseudo-likelihood",
+        "sound",
+        zoo.backend("gpt2"),
+        zoo.reference("gpt2"),
+        items.QUIRKY_CATS,
+    )
 
 
 # ------------------------------------------------------------------------------------------- causal trees
 
 
 @pytest.mark.parametrize("model", ["gpt2", "llama", "gemma3-wide", "qwen2", "qwen3"])
-def test_texts_in_trees_are_texts_one_by_one(zoo: Zoo, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_in_trees_are_texts_one_by_one(
+    zoo: Zoo, model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     requests = family(9, 5, 4) | family(3, 8, 3, seed=1) | family(30, 60, 3, seed=2)
     together = zoo.backend(model)
     shared = rows(together, requests)
@@ -173,7 +215,11 @@ def ignoring(trunk: Any) -> Iterator[None]:
     """A trunk that does not care what it is told."""
 
     def forget(_: Any, given: Any, told: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        return given, {name: value for name, value in told.items() if name not in ("attention_mask", "position_ids")}
+        return given, {
+            name: value
+            for name, value in told.items()
+            if name not in ("attention_mask", "position_ids")
+        }
 
     hook = trunk.register_forward_pre_hook(forget, with_kwargs=True)
     try:
@@ -219,7 +265,10 @@ def test_shorter_texts_after_texts_longer_than_a_sliding_window(zoo: Zoo) -> Non
 
 
 def test_a_text_that_names_the_padding_token(zoo: Zoo) -> None:
-    named = [Pair("plain", "The cook left.", "The man left.", "x"), Pair("padding", "The <pad> cook left.", "The <pad> man left.", "x")]
+    named = [
+        Pair("plain", "The cook left.", "The man left.", "x"),
+        Pair("padding", "The <pad> cook left.", "The <pad> man left.", "x"),
+    ]
     backend, slow_way = zoo.backend("roberta"), zoo.reference("roberta")
     assert_agree("pair-likelihood", "sound", backend, slow_way, named[:1])
     assert_agree("pair-likelihood", "sound", backend, slow_way, named[1:])

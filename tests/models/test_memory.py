@@ -11,10 +11,10 @@ import pytest
 import torch
 
 import stereometer
-from stereometer.backends import causal, forward
-from stereometer.backends.masked import Masked
-from stereometer.cache import Cache
+from stereometer.backends.local import causal, forward
+from stereometer.backends.local.masked import Masked
 from stereometer.errors import ModelError
+from stereometer.runs.cache import Cache
 from tests.models import items
 from tests.models.agreement import answered, assert_agree, bound
 from tests.models.zoo import Zoo
@@ -72,14 +72,20 @@ def test_so_does_any_other(zoo: Zoo, model: str) -> None:
 def test_a_single_text_that_does_not_fit_says_so(zoo: Zoo, error: BaseException) -> None:
     backend = zoo.backend("bert")
     backend.trunk = limited(backend.trunk, 0, error)
-    with pytest.raises(ModelError, match=r"A text of \d+ tokens does not fit into memory.*Use a smaller one or another --device"):
+    with pytest.raises(
+        ModelError,
+        match=r"A text of \d+ tokens does not fit into memory.*Use a smaller one or another --device",
+    ):
         answered(bound("pair-likelihood", "sound", backend), backend, items.QUIRKY_PAIRS[:3])
 
 
 def test_so_does_a_single_causal_text(zoo: Zoo) -> None:
     backend = zoo.backend("llama")
     measure = bound("pair-sentence-likelihood", "sound", backend)
-    with limit_rows(backend.model.base_model, 0, ERRORS[0]), pytest.raises(ModelError, match=r"does not fit into memory"):
+    with (
+        limit_rows(backend.model.base_model, 0, ERRORS[0]),
+        pytest.raises(ModelError, match=r"does not fit into memory"),
+    ):
         answered(measure, backend, items.QUIRKY_PAIRS[:3])
 
 
@@ -109,8 +115,22 @@ def stopping(monkeypatch: pytest.MonkeyPatch, after: int) -> list[int]:
     return batches
 
 
-def test_a_stopped_run_keeps_its_answers_and_the_next_goes_on(zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    command = ("run", "starter", "--model", zoo.folder("bert"), "--measure", "pair-likelihood", "--limit", 20, "--resamples", 100, "--out")
+def test_a_stopped_run_keeps_its_answers_and_the_next_goes_on(
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = (
+        "run",
+        "starter",
+        "--model",
+        zoo.folder("bert"),
+        "--measure",
+        "pair-likelihood",
+        "--limit",
+        20,
+        "--resamples",
+        100,
+        "--out",
+    )
     with monkeypatch.context() as patch:
         stopping(patch, after=12)
         said = call(*command, tmp_path / "stopped")
@@ -137,9 +157,13 @@ def test_a_stopped_run_keeps_its_answers_and_the_next_goes_on(zoo: Zoo, tmp_path
     assert [one.value for one in later.estimates] == [one.value for one in at_once.estimates]
 
 
-def test_stopping_before_anything_was_answered_leaves_nothing_behind(zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stopping_before_anything_was_answered_leaves_nothing_behind(
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     stopping(monkeypatch, after=0)
-    said = call("run", "starter", "--model", zoo.folder("bert"), "--limit", 2, "--out", tmp_path / "stopped")
+    said = call(
+        "run", "starter", "--model", zoo.folder("bert"), "--limit", 2, "--out", tmp_path / "stopped"
+    )
     assert said.code == 130
     assert not (tmp_path / "stopped" / "result.json").exists()
 

@@ -16,8 +16,19 @@ import transformers
 
 import stereometer
 from stereometer import api, catalog
-from stereometer.backends.language_model import LanguageModel
-from stereometer.backends.next_sentence import Features, Head, HeadCard, NextSentence, Trained, add, load, read_pair, rounded, save
+from stereometer.backends.local.language_model import LanguageModel
+from stereometer.backends.local.next_sentence import (
+    Features,
+    Head,
+    HeadCard,
+    NextSentence,
+    Trained,
+    add,
+    load,
+    read_pair,
+    rounded,
+    save,
+)
 from stereometer.errors import ModelError
 from stereometer.training import fine_tuning, next_sentence
 from stereometer.training.next_sentence import accuracy, material, train
@@ -31,7 +42,11 @@ from tests.models.zoo import Zoo
 from tests.unit.commands import assert_refused, call
 
 pytest.importorskip("sentencex")
-PAIRS = [("The cook left.", "He was tired."), ("My neighbour sings.", "She is loud and very kind."), ("The cook left.", "It rained.")]
+PAIRS = [
+    ("The cook left.", "He was tired."),
+    ("My neighbour sings.", "She is loud and very kind."),
+    ("The cook left.", "It rained."),
+]
 
 
 def silent(*told: object) -> None:
@@ -43,17 +58,25 @@ def write_text(path: Path, count: int = 40) -> Path:
     rng = random.Random(0)
     things = ["harbour", "engine", "choir", "orchard", "museum", "river", "bakery", "tower"]
     said = [
-        " ".join(f"The {things[n % 8]} {'opened' if k % 2 else 'closed'} in {1800 + rng.randrange(200)} near {n}." for k in range(6))
+        " ".join(
+            f"The {things[n % 8]} {'opened' if k % 2 else 'closed'} in {1800 + rng.randrange(200)} near {n}."
+            for k in range(6)
+        )
         for n in range(count)
     ]
     path.write_text("\n\n".join(said))
     return path
 
 
-def untrained(backend: Any, pooling: str, layer: int = 0, labels: tuple[str, ...] = ("follows", "random")) -> Trained:
+def untrained(
+    backend: Any, pooling: str, layer: int = 0, labels: tuple[str, ...] = ("follows", "random")
+) -> Trained:
     width = Features(backend, pooling, layer).rows([read_pair(backend, *PAIRS[0])]).shape[1]
     torch.manual_seed(0)
-    return Trained(HeadCard(backend.checkpoint.name, backend.weights, pooling, layer, labels), Head(width, 8).eval().requires_grad_(False))
+    return Trained(
+        HeadCard(backend.checkpoint.name, backend.weights, pooling, layer, labels),
+        Head(width, 8).eval().requires_grad_(False),
+    )
 
 
 def slowly(backend: Any, trained: Trained, first: str, second: str) -> float:
@@ -65,7 +88,9 @@ def slowly(backend: Any, trained: Trained, first: str, second: str) -> float:
     with torch.no_grad():
         states = backend.model.base_model(**inputs, output_hidden_states=True)
         rows = states.hidden_states[trained.card.layer][0] if trained.card.layer else states[0][0]
-        a, b = (torch.stack([rows[at] for at in part]).mean(0) for part in (pair.first, pair.second))
+        a, b = (
+            torch.stack([rows[at] for at in part]).mean(0) for part in (pair.first, pair.second)
+        )
         pooled = {
             "first": rows[0],
             "last": rows[-1],
@@ -95,8 +120,12 @@ def test_a_pair_is_read_as_two_parts(zoo: Zoo) -> None:
         backend = zoo.backend(model)
         pair = read_pair(backend, "The cook left.", "He was tired.")
         for part, sentence in ((pair.first, "the cook left."), (pair.second, "he was tired.")):
-            told = "".join(backend.tokens.tokenizer.convert_ids_to_tokens([pair.ids[at] for at in part])).lower()
-            assert "".join(one for one in told if one.isalpha() and one != "\u0121") == sentence.replace(" ", "").rstrip(".")
+            told = "".join(
+                backend.tokens.tokenizer.convert_ids_to_tokens([pair.ids[at] for at in part])
+            ).lower()
+            assert "".join(
+                one for one in told if one.isalpha() and one != "\u0121"
+            ) == sentence.replace(" ", "").rstrip(".")
         assert not set(pair.first) & set(pair.second)
 
 
@@ -114,7 +143,13 @@ def test_what_cannot_be_judged_is_skipped(zoo: Zoo) -> None:
 
 def test_a_head_learns_what_can_be_learned(zoo: Zoo, tmp_path: Path) -> None:
     backend = zoo.backend("llama")
-    card = train(backend, write_text(tmp_path / "text"), tmp_path / "head.safetensors", Recipe(pooling="parts", pairs=400), silent)
+    card = train(
+        backend,
+        write_text(tmp_path / "text"),
+        tmp_path / "head.safetensors",
+        Recipe(pooling="parts", pairs=400),
+        silent,
+    )
     assert card.accuracy["value"] > 0.7
     assert card.accuracy["low"] < card.accuracy["value"] < card.accuracy["high"]
     assert card.training["training_groups"] == 36
@@ -136,7 +171,9 @@ class Killed(Exception):
 
 
 @pytest.mark.parametrize("full", [False, True])
-def test_a_run_that_was_killed_goes_on_and_ends_the_same(zoo: Zoo, tmp_path: Path, full: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_was_killed_goes_on_and_ends_the_same(
+    zoo: Zoo, tmp_path: Path, full: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(next_sentence, "PART", 16)
     monkeypatch.setattr(fine_tuning, "KEPT_EVERY", 2)
     text = write_text(tmp_path / "text")
@@ -153,10 +190,14 @@ def test_a_run_that_was_killed_goes_on_and_ends_the_same(zoo: Zoo, tmp_path: Pat
         train(zoo.backend("bert"), text, tmp_path / "again", recipe, dies)
     assert not (tmp_path / "again").exists()
     count: list[int] = []
-    train(zoo.backend("bert"), text, tmp_path / "again", recipe, lambda *told: count.append(told[1]))
+    train(
+        zoo.backend("bert"), text, tmp_path / "again", recipe, lambda *told: count.append(told[1])
+    )
     whole, again = load(tmp_path / "whole"), load(tmp_path / "again")
     for part in ("head", "trunk"):
-        left, right = ((one.head.state_dict() if part == "head" else one.trunk) for one in (whole, again))
+        left, right = (
+            (one.head.state_dict() if part == "head" else one.trunk) for one in (whole, again)
+        )
         assert left.keys() == right.keys()
         assert all(torch.equal(value, right[name]) for name, value in left.items())
     if full:
@@ -166,19 +207,32 @@ def test_a_run_that_was_killed_goes_on_and_ends_the_same(zoo: Zoo, tmp_path: Pat
 def test_fine_tuning_changes_the_trunk_and_is_used(zoo: Zoo, tmp_path: Path) -> None:
     backend = zoo.backend("bert")
     before = backend.weights
-    train(backend, write_text(tmp_path / "text"), tmp_path / "head", Recipe(pairs=100, epochs=1, full=True, trunk_rate=1e-2), silent)
+    train(
+        backend,
+        write_text(tmp_path / "text"),
+        tmp_path / "head",
+        Recipe(pairs=100, epochs=1, full=True, trunk_rate=1e-2),
+        silent,
+    )
     trained = load(tmp_path / "head")
     assert trained.card.fine_tuned
-    assert any(not torch.equal(value, backend.split.inner.state_dict()[name]) for name, value in trained.trunk.items())
+    assert any(
+        not torch.equal(value, backend.split.inner.state_dict()[name])
+        for name, value in trained.trunk.items()
+    )
     assert type(backend).__name__ == "Masked"
     again = zoo.backend("bert")
     assert again.weights == before
     judged = NextSentence(again, trained).logodds([read_pair(again, *PAIRS[0])])
-    frozen = NextSentence(again, Trained(trained.card, trained.head)).logodds([read_pair(again, *PAIRS[0])])
+    frozen = NextSentence(again, Trained(trained.card, trained.head)).logodds(
+        [read_pair(again, *PAIRS[0])]
+    )
     assert judged != pytest.approx(frozen, abs=1e-6)
 
 
-def test_gradients_in_parts_are_the_gradients_of_the_whole(zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gradients_in_parts_are_the_gradients_of_the_whole(
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     backend, recipe = zoo.backend("bert"), Recipe(pairs=100, pooling="mean", full=True)
     training = material(write_text(tmp_path / "text"), recipe, backend).training
     gradients = []
@@ -187,9 +241,17 @@ def test_gradients_in_parts_are_the_gradients_of_the_whole(zoo: Zoo, tmp_path: P
         features = Features(backend, "mean", 0, deepcopy(backend.split.inner))
         run = fine_tuning._begun(features, training, recipe)
         fine_tuning._step(run, features, training, torch.arange(40), 1)
-        gradients.append({name: one.grad for name, one in features.trunk.named_parameters() if one.grad is not None})
+        gradients.append(
+            {
+                name: one.grad
+                for name, one in features.trunk.named_parameters()
+                if one.grad is not None
+            }
+        )
     assert len(gradients[0]) > 10
-    assert all(torch.allclose(value, gradients[1][name], atol=1e-6) for name, value in gradients[0].items())
+    assert all(
+        torch.allclose(value, gradients[1][name], atol=1e-6) for name, value in gradients[0].items()
+    )
 
 
 def test_a_head_keeps_means_and_scales_beyond_float16(zoo: Zoo, tmp_path: Path) -> None:
@@ -200,7 +262,10 @@ def test_a_head_keeps_means_and_scales_beyond_float16(zoo: Zoo, tmp_path: Path) 
     assert torch.equal(again.mean, trained.head.mean)
     assert torch.equal(again.scale, trained.head.scale)
     assert torch.equal(again.dense.weight, trained.head.dense.weight.half().float())
-    assert all(torch.equal(value, again.state_dict()[name]) for name, value in rounded(trained.head).state_dict().items())
+    assert all(
+        torch.equal(value, again.state_dict()[name])
+        for name, value in rounded(trained.head).state_dict().items()
+    )
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), 1e6])
@@ -208,7 +273,9 @@ def test_a_head_that_is_not_finite_is_not_written(zoo: Zoo, tmp_path: Path, numb
     trained = untrained(zoo.backend("bert"), "mean")
     with torch.no_grad():
         trained.head.out.weight[0, 0] = number
-    with pytest.raises(ModelError, match=r"head.out.weight has numbers that are not finite in float16"):
+    with pytest.raises(
+        ModelError, match=r"head.out.weight has numbers that are not finite in float16"
+    ):
         save(trained, tmp_path / "head")
     assert list(tmp_path.iterdir()) == []
 
@@ -219,7 +286,10 @@ def test_what_is_judged_is_what_is_written(zoo: Zoo, tmp_path: Path, full: bool)
     card = train(backend, write_text(tmp_path / "text"), tmp_path / "head", recipe, silent)
     judged = NextSentence(backend, load(tmp_path / "head"))
     held_out = material(tmp_path / "text", recipe, backend).held_out
-    right = [(odds > 0) == bool(follows) for odds, follows in zip(judged.logodds(held_out.pairs), held_out.follows, strict=True)]
+    right = [
+        (odds > 0) == bool(follows)
+        for odds, follows in zip(judged.logodds(held_out.pairs), held_out.follows, strict=True)
+    ]
     assert card.accuracy["value"] == pytest.approx(np.mean(right))
 
 
@@ -240,10 +310,16 @@ def test_head_and_targets_are_where_the_model_is(zoo: Zoo, tmp_path: Path) -> No
     training = material(write_text(tmp_path / "text"), recipe, backend).training
     nowhere = SimpleNamespace(split=copy(backend.split))
     nowhere.split.device = torch.device("meta")
-    features = Features(cast(LanguageModel, nowhere), "mean", 0, Embedded(len(backend.tokens.tokenizer)).to("meta"))
+    features = Features(
+        cast(LanguageModel, nowhere), "mean", 0, Embedded(len(backend.tokens.tokenizer)).to("meta")
+    )
     run = fine_tuning._begun(features, training, recipe)
-    assert {one.device.type for one in (*run.head.parameters(), run.head.mean, run.head.scale)} == {"meta"}
-    with pytest.raises(RuntimeError, match="item"):  # the value of the loss is nowhere; its gradients were computed
+    assert {one.device.type for one in (*run.head.parameters(), run.head.mean, run.head.scale)} == {
+        "meta"
+    }
+    with pytest.raises(
+        RuntimeError, match="item"
+    ):  # the value of the loss is nowhere; its gradients were computed
         fine_tuning._step(run, features, training, torch.arange(40), 1)
     assert run.head.out.weight.grad is not None
 
@@ -289,8 +365,13 @@ def test_a_model_with_its_own_head(tmp_path: Path) -> None:
         with torch.no_grad():
             logits = model(**given).seq_relationship_logits[0].double()
         assert answer.column("logodds")[0] == pytest.approx(float(logits[0] - logits[1]), abs=1e-5)
-    (result,) = stereometer.run("starter", model=str(tmp_path), measures=["cat-likelihood"], limit=12, resamples=100)
-    assert result.as_json()["model_card"]["settings"]["next_sentence_head"]["kind"] == "the model's own"
+    (result,) = stereometer.run(
+        "starter", model=str(tmp_path), measures=["cat-likelihood"], limit=12, resamples=100
+    )
+    assert (
+        result.as_json()["model_card"]["settings"]["next_sentence_head"]["kind"]
+        == "the model's own"
+    )
     assert NO_HEAD not in json.dumps(result.as_json())
 
 
@@ -302,7 +383,9 @@ def test_a_trained_head_makes_the_measure_whole(zoo: Zoo, tmp_path: Path) -> Non
     save(untrained(backend, "mean"), tmp_path / "head")
     folder = str(zoo.folder("gpt2"))
     without, with_head = (
-        stereometer.run("starter", model=folder, measures=["cat-likelihood"], resamples=100, options=options)[0]
+        stereometer.run(
+            "starter", model=folder, measures=["cat-likelihood"], resamples=100, options=options
+        )[0]
         for options in ({}, {"head": str(tmp_path / "head")})
     )
     assert NO_HEAD in json.dumps(without.as_json())
@@ -320,8 +403,13 @@ def test_a_default_model_brings_its_head(name: str) -> None:
     assert card.accuracy["low"] >= 0.8
     assert "follows" in backend.supports
     follows, random_one = (
-        dict(backend.answer({"k": Follows("The cat sat by the door of the barn.", second)}))["k"].column("logodds")[0]
-        for second in ("It waited there for the farmer and his milk.", "Copper prices rose in the second quarter of 1987.")
+        dict(backend.answer({"k": Follows("The cat sat by the door of the barn.", second)}))[
+            "k"
+        ].column("logodds")[0]
+        for second in (
+            "It waited there for the farmer and his milk.",
+            "Copper prices rose in the second quarter of 1987.",
+        )
     )
     assert follows > random_one
 
@@ -332,10 +420,14 @@ def test_a_head_on_another_model_is_refused(zoo: Zoo, tmp_path: Path) -> None:
         api.open_model(str(zoo.folder("llama")), options={"head": str(tmp_path / "head")})
 
 
-def test_a_head_of_the_same_model_in_another_precision_is_refused_by_name(zoo: Zoo, tmp_path: Path) -> None:
+def test_a_head_of_the_same_model_in_another_precision_is_refused_by_name(
+    zoo: Zoo, tmp_path: Path
+) -> None:
     save(untrained(zoo.backend("gpt2"), "mean"), tmp_path / "head")
     with pytest.raises(ModelError, match=r"in bfloat16\).*use --dtype float32"):
-        api.open_model(str(zoo.folder("gpt2")), options={"head": str(tmp_path / "head"), "dtype": "bfloat16"})
+        api.open_model(
+            str(zoo.folder("gpt2")), options={"head": str(tmp_path / "head"), "dtype": "bfloat16"}
+        )
 
 
 def test_in_another_precision_a_default_model_says_why_it_has_no_head() -> None:
@@ -343,13 +435,30 @@ def test_in_another_precision_a_default_model_says_why_it_has_no_head() -> None:
     for dtype, said in (("bfloat16", True), ("float32", False)):
         backend: Any = api.open_model("minilm-mlm", options={"threads": 1, "dtype": dtype})
         assert ("follows" in backend.supports) is not said
-        assert any("was trained on its float32 weights; weights in bfloat16 are others" in note for note in backend.card.notes) is said
+        assert (
+            any(
+                "was trained on its float32 weights; weights in bfloat16 are others" in note
+                for note in backend.card.notes
+            )
+            is said
+        )
 
 
 def test_a_file_that_is_no_head(zoo: Zoo, tmp_path: Path) -> None:
     (tmp_path / "head").write_bytes(b"nothing")
     for head in (tmp_path / "head", tmp_path / "missing", zoo.folder("bert") / "model.safetensors"):
-        said = call("run", "starter", "--model", zoo.folder("bert"), "--head", head, "--limit", 2, "--resamples", 100)
+        said = call(
+            "run",
+            "starter",
+            "--model",
+            zoo.folder("bert"),
+            "--head",
+            head,
+            "--limit",
+            2,
+            "--resamples",
+            100,
+        )
         assert_refused(said, 3, "no next-sentence head")
 
 
@@ -384,38 +493,94 @@ def test_the_command_trains_and_says_how_good_it_is(zoo: Zoo, tmp_path: Path) ->
 )  # fmt: skip
 def test_bad_orders(zoo: Zoo, tmp_path: Path, more: list[Any], code: int, says: str) -> None:
     text = write_text(tmp_path / "text")
-    assert_refused(call("train", "nsp", "--model", zoo.folder("bert"), "--out", tmp_path / "head", "--text", text, *more), code, says)
+    assert_refused(
+        call(
+            "train",
+            "nsp",
+            "--model",
+            zoo.folder("bert"),
+            "--out",
+            tmp_path / "head",
+            "--text",
+            text,
+            *more,
+        ),
+        code,
+        says,
+    )
     assert not (tmp_path / "head").exists()
 
 
 def test_a_folder_is_no_place_for_a_head(zoo: Zoo, tmp_path: Path) -> None:
-    said = call("train", "nsp", "--model", zoo.folder("bert"), "--out", tmp_path, "--text", write_text(tmp_path / "text"))
+    said = call(
+        "train",
+        "nsp",
+        "--model",
+        zoo.folder("bert"),
+        "--out",
+        tmp_path,
+        "--text",
+        write_text(tmp_path / "text"),
+    )
     assert_refused(said, 2, "is a folder")
     assert [one.name for one in tmp_path.iterdir()] == ["text"]
 
 
 @pytest.mark.parametrize("place", ["file/head", "file/deeper/head"])
-def test_a_place_that_cannot_be_written_is_refused_before_the_work(place: str, tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(
+    place: str, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_text("no folder")
-    said = call("train", "nsp", "--model", "/nowhere", "--out", tmp_path / place, "--text", "/nowhere")
+    said = call(
+        "train", "nsp", "--model", "/nowhere", "--out", tmp_path / place, "--text", "/nowhere"
+    )
     assert_refused(said, 1, "cannot be written", "--out")
 
 
 def test_too_little_text(zoo: Zoo, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("One sentence only.\n\nAnother one here.")
     assert_refused(
-        call("train", "nsp", "--model", zoo.folder("bert"), "--out", tmp_path / "head", "--text", tmp_path / "text"), 4, "too few"
+        call(
+            "train",
+            "nsp",
+            "--model",
+            zoo.folder("bert"),
+            "--out",
+            tmp_path / "head",
+            "--text",
+            tmp_path / "text",
+        ),
+        4,
+        "too few",
     )
-    assert_refused(call("train", "nsp", "--model", "random", "--out", tmp_path / "head", "--text", tmp_path / "text"), 2, "is a baseline")
+    assert_refused(
+        call(
+            "train",
+            "nsp",
+            "--model",
+            "random",
+            "--out",
+            tmp_path / "head",
+            "--text",
+            tmp_path / "text",
+        ),
+        2,
+        "is a baseline",
+    )
 
 
-@pytest.mark.parametrize("model", ["bert", "albert", "gpt2", "llama", "gemma3", "xlnet", "modernbert"])
+@pytest.mark.parametrize(
+    "model", ["bert", "albert", "gpt2", "llama", "gemma3", "xlnet", "modernbert"]
+)
 def test_a_layer_reached_early_is_the_layer(zoo: Zoo, model: str) -> None:
     backend = zoo.backend(model)
     pair = read_pair(backend, *PAIRS[1])
     for layer in (1, 2):
         features = Features(backend, "mean", layer)
-        inputs = {"input_ids": torch.tensor([pair.ids]), "attention_mask": torch.ones(1, len(pair), dtype=torch.long)}
+        inputs = {
+            "input_ids": torch.tensor([pair.ids]),
+            "attention_mask": torch.ones(1, len(pair), dtype=torch.long),
+        }
         if pair.segments and "token_type_ids" in backend.split.takes:
             inputs["token_type_ids"] = torch.tensor([pair.segments])
         with torch.inference_mode():

@@ -15,11 +15,11 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
 import stereometer
-from stereometer.backends.checkpoint import Options, load, tokenizer_digest, weights_digest
-from stereometer.backends.masked import Masked
-from stereometer.backends.tokens import Tokens, canaries
-from stereometer.cache import Cache
-from stereometer.runner import Tally, computed
+from stereometer.backends.local.checkpoint import Options, load, tokenizer_digest, weights_digest
+from stereometer.backends.local.masked import Masked
+from stereometer.backends.local.tokens import Tokens, canaries
+from stereometer.runs.cache import Cache
+from stereometer.runs.runner import Tally, computed
 from stereometer.types import Skip
 from tests.models import items
 from tests.models.agreement import assert_agree, bound, family, rows, slow
@@ -53,13 +53,21 @@ def pieces(found: Tokens, text: str) -> list[str]:
         ("unigram", False),
     ],
 )
-def test_whether_the_leading_space_decides_the_token_is_asked_of_the_tokenizer(name: str, space: bool) -> None:
+def test_whether_the_leading_space_decides_the_token_is_asked_of_the_tokenizer(
+    name: str, space: bool
+) -> None:
     assert tokens(name).leading_space is space
 
 
 @pytest.mark.parametrize(
     ("name", "cased"),
-    [("wordpiece-uncased", False), ("real-bert", False), ("wordpiece-cased", True), ("byte-level", True), ("unigram", True)],
+    [
+        ("wordpiece-uncased", False),
+        ("real-bert", False),
+        ("wordpiece-cased", True),
+        ("byte-level", True),
+        ("unigram", True),
+    ],
 )
 def test_so_is_case(name: str, cased: bool) -> None:
     assert tokens(name).cased is cased
@@ -68,11 +76,25 @@ def test_so_is_case(name: str, cased: bool) -> None:
 def test_a_tokenizer_of_single_letters_has_no_leading_space() -> None:
     letters = {
         piece: number
-        for number, piece in enumerate(["[UNK]", *"abcdefghijklmnopqrstuvwxyz", *(f"##{one}" for one in "abcdefghijklmnopqrstuvwxyz")])
+        for number, piece in enumerate(
+            [
+                "[UNK]",
+                *"abcdefghijklmnopqrstuvwxyz",
+                *(f"##{one}" for one in "abcdefghijklmnopqrstuvwxyz"),
+            ]
+        )
     }
     found = Tokenizer(models.WordPiece(letters, unk_token="[UNK]"))
-    found.normalizer, found.pre_tokenizer = normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer()
-    assert Tokens(PreTrainedTokenizerFast(tokenizer_object=found, unk_token="[UNK]"), False, 99).leading_space is False
+    found.normalizer, found.pre_tokenizer = (
+        normalizers.BertNormalizer(),
+        pre_tokenizers.BertPreTokenizer(),
+    )
+    assert (
+        Tokens(
+            PreTrainedTokenizerFast(tokenizer_object=found, unk_token="[UNK]"), False, 99
+        ).leading_space
+        is False
+    )
 
 
 def test_the_space_before_a_filler_is_that_before_the_blank(zoo: Zoo) -> None:
@@ -86,7 +108,10 @@ def test_the_space_before_a_filler_is_that_before_the_blank(zoo: Zoo) -> None:
             items.intra("c", "A (BLANK) cook.", "the", "a", "he"),
         )
     )
-    scored = [[backend.checkpoint.tokenizer.convert_ids_to_tokens(one.ids[at]) for _, at in one.steps] for one in (inside, first, glued)]
+    scored = [
+        [backend.checkpoint.tokenizer.convert_ids_to_tokens(one.ids[at]) for _, at in one.steps]
+        for one in (inside, first, glued)
+    ]
     assert scored[0] == ["Ġthe"]
     assert scored[1] == scored[2]
     assert "".join(scored[1]) == "the"
@@ -94,7 +119,9 @@ def test_the_space_before_a_filler_is_that_before_the_blank(zoo: Zoo) -> None:
 
 def test_the_released_way_encodes_a_filler_without_its_space(zoo: Zoo) -> None:
     backend = zoo.backend("roberta")
-    plan = bound("cat-likelihood", "paper", backend).plan(items.intra("a", "A BLANK cook.", "the", "a", "he"))
+    plan = bound("cat-likelihood", "paper", backend).plan(
+        items.intra("a", "A BLANK cook.", "the", "a", "he")
+    )
     revealed = [request.ids[request.steps[0][1]] for request in plan["stereotype"]]
     assert "".join(backend.checkpoint.tokenizer.convert_ids_to_tokens(revealed)) == "the"
 
@@ -109,7 +136,9 @@ def test_the_released_way_encodes_a_filler_without_its_space(zoo: Zoo) -> None:
         ("has-neither", None, "none: the first token of a text is not scored"),
     ],
 )
-def test_what_stands_before_a_causal_text_is_derived_and_recorded(name: str, first: str | None, says: str) -> None:
+def test_what_stands_before_a_causal_text_is_derived_and_recorded(
+    name: str, first: str | None, says: str
+) -> None:
     found = tokens(name, causal=True)
     assert found.settings["first_token"] == says
     plain = found.tokenizer.tokenize("The cook left.")
@@ -137,7 +166,10 @@ def test_a_tokenizer_without_a_space_before_the_first_word_is_told_apart() -> No
 
 
 def test_a_tokenizer_with_a_space_before_the_first_word_is_told_apart() -> None:
-    assert any("puts a space before the first word" in warning for warning in canaries(tokens("byte-level-space")))
+    assert any(
+        "puts a space before the first word" in warning
+        for warning in canaries(tokens("byte-level-space"))
+    )
 
 
 def test_a_tokenizer_that_keeps_combining_marks_is_told_apart() -> None:
@@ -160,7 +192,13 @@ def text_of(backend: Any, length: int) -> str:
 
 @pytest.mark.parametrize(
     ("model", "window"),
-    [("bert", POSITIONS), ("roberta", POSITIONS - 2), ("xlm-roberta", POSITIONS - 2), ("gpt2", POSITIONS), ("llama", POSITIONS)],
+    [
+        ("bert", POSITIONS),
+        ("roberta", POSITIONS - 2),
+        ("xlm-roberta", POSITIONS - 2),
+        ("gpt2", POSITIONS),
+        ("llama", POSITIONS),
+    ],
 )
 def test_the_window_is_what_the_positions_allow(zoo: Zoo, model: str, window: int) -> None:
     assert zoo.backend(model).tokens.window == zoo.backend(model).card.settings["window"] == window
@@ -176,7 +214,9 @@ def test_a_tokenizer_can_say_less(zoo: Zoo, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("model", ["bert", "roberta", "albert", "xlm-roberta"])
-def test_a_text_that_fills_the_window_is_scored_and_one_token_more_is_not(zoo: Zoo, model: str) -> None:
+def test_a_text_that_fills_the_window_is_scored_and_one_token_more_is_not(
+    zoo: Zoo, model: str
+) -> None:
     backend = zoo.backend(model)
     full = text_of(backend, backend.tokens.window)
     pair = items.Pair("full", full, full[:-3] + "a", "x")
@@ -189,7 +229,9 @@ def test_texts_too_long_are_counted_with_their_reason(zoo: Zoo, tmp_path: Path) 
     long = "very " * POSITIONS
     file = tmp_path / "pairs.csv"
     lines = ["sent_more,sent_less,bias_type", f"The {long}loud cook.,The {long}shy cook.,x"]
-    file.write_text("\n".join([*lines, *(f"The loud cook {n}.,The shy cook {n}.,x" for n in range(9))]))
+    file.write_text(
+        "\n".join([*lines, *(f"The loud cook {n}.,The shy cook {n}.,x" for n in range(9))])
+    )
     (result,) = stereometer.run(str(file), model=str(zoo.folder("bert")), **QUICK)
     one = result.estimate("pair_preference")
     assert (one.n, one.asked) == (9, 10)
@@ -222,7 +264,10 @@ def test_the_same_weights_in_other_files_have_the_same_digest(zoo: Zoo, tmp_path
     assert len(list((tmp_path / "parts").glob("model-*.safetensors"))) > 1
     again = Masked(load(str(tmp_path / "parts"))).card
     assert again.name != Masked(found).card.name
-    assert (again.digest, again.identity) == (Masked(found).card.digest, Masked(found).card.identity)
+    assert (again.digest, again.identity) == (
+        Masked(found).card.digest,
+        Masked(found).card.identity,
+    )
 
 
 def test_one_changed_weight_is_another_digest(zoo: Zoo, tmp_path: Path) -> None:
@@ -251,14 +296,18 @@ def test_another_tokenizer_is_another_identity(zoo: Zoo, tmp_path: Path) -> None
 
 
 def test_reading_a_text_does_not_change_the_digest_of_the_tokenizer() -> None:
-    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(minilm_folder() / "tokenizer.json"), pad_token="[PAD]")
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_file=str(minilm_folder() / "tokenizer.json"), pad_token="[PAD]"
+    )
     before = tokenizer_digest(tokenizer)
     tokenizer("The cook left.")
     assert tokenizer_digest(tokenizer) == before
 
 
 def test_a_tokenizer_file_that_asks_for_truncation_and_padding_gets_neither() -> None:
-    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(minilm_folder() / "tokenizer.json"), pad_token="[PAD]")
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_file=str(minilm_folder() / "tokenizer.json"), pad_token="[PAD]"
+    )
     found = Tokens(tokenizer, False, 10**6)
     assert len(found.encode("cook " * 300).ids) == 302
     assert len(found.encode("cook").ids) == 3
@@ -273,7 +322,14 @@ def test_answers_of_another_revision_of_the_weights_are_not_used(zoo: Zoo, tmp_p
         for revision in (folder, changed(zoo.folder("bert"), tmp_path / "second")):
             shutil.copytree(revision, tmp_path / "here", dirs_exist_ok=True)
             backend, tally = Masked(load(str(tmp_path / "here"))), Tally()
-            values.append([score.values for score in computed(some, bound("pair-likelihood", "sound", backend), backend, cache, tally)])
+            values.append(
+                [
+                    score.values
+                    for score in computed(
+                        some, bound("pair-likelihood", "sound", backend), backend, cache, tally
+                    )
+                ]
+            )
             kept.append(tally.from_cache)
     assert kept == [0, 0]
     assert values[0] != values[1]
@@ -285,7 +341,12 @@ def test_answers_of_another_revision_of_the_weights_are_not_used(zoo: Zoo, tmp_p
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float64"])
 def test_another_precision_is_named_in_the_result(zoo: Zoo, dtype: str) -> None:
     (result,) = stereometer.run(
-        "starter", model=str(zoo.folder("gpt2")), measures=["pair-sentence-likelihood"], limit=4, options={"dtype": dtype}, **QUICK
+        "starter",
+        model=str(zoo.folder("gpt2")),
+        measures=["pair-sentence-likelihood"],
+        limit=4,
+        options={"dtype": dtype},
+        **QUICK,
     )
     assert f"Computed in {dtype}, not float32." in result.notes
     assert result.model_card["dtype"] == dtype
@@ -297,7 +358,10 @@ def test_float32_needs_no_label(zoo: Zoo) -> None:
 
 def test_reduced_precision_is_close_and_not_the_same(zoo: Zoo) -> None:
     requests = family(5, 5, 3)
-    exact, reduced = rows(zoo.backend("gpt2"), requests), rows(zoo.backend("gpt2", dtype="bfloat16"), requests)
+    exact, reduced = (
+        rows(zoo.backend("gpt2"), requests),
+        rows(zoo.backend("gpt2", dtype="bfloat16"), requests),
+    )
     errors = [abs(a - b) for key in requests for a, b in zip(exact[key], reduced[key], strict=True)]
     assert 1e-4 < max(errors) < 0.5
 

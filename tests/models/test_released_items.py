@@ -13,20 +13,35 @@ from zlib import crc32
 
 import pytest
 
-from stereometer.backends.tokens import Tokens
-from stereometer.benchmarks.pairs import read_pairs
+from stereometer.backends.local.tokens import Tokens
 from stereometer.benchmarks.stereoset import read_cats
+from stereometer.shapes.pair.items import read_pairs
 from stereometer.types import Answer, CausalTokens, Encoding, MaskedTokens, ModelCard, Request
 from tests.conftest import released
 from tests.models.agreement import assert_agree
 from tests.models.reference import Reading, Reference
 from tests.models.vocabularies import VOCABULARIES
 
-TOKENIZERS = {"real-bert": "masked", "byte-level": "masked", "unigram": "masked", "has-bos": "causal", "has-neither": "causal"}
-MASKED = [("cat-likelihood", "paper"), ("cat-likelihood", "sound"), ("cat-pseudo-likelihood", "paper"), ("cat-pseudo-likelihood", "sound")]
+TOKENIZERS = {
+    "real-bert": "masked",
+    "byte-level": "masked",
+    "unigram": "masked",
+    "has-bos": "causal",
+    "has-neither": "causal",
+}
+MASKED = [
+    ("cat-likelihood", "paper"),
+    ("cat-likelihood", "sound"),
+    ("cat-pseudo-likelihood", "paper"),
+    ("cat-pseudo-likelihood", "sound"),
+]
 CATS = {"masked": MASKED, "causal": MASKED[2:]}
 PAIRS = {
-    "masked": [("pair-likelihood", "paper"), ("pair-likelihood", "sound"), ("pair-modified-likelihood", "sound")],
+    "masked": [
+        ("pair-likelihood", "paper"),
+        ("pair-likelihood", "sound"),
+        ("pair-modified-likelihood", "sound"),
+    ],
     "causal": [("pair-sentence-likelihood", "sound"), ("pair-after-change-likelihood", "sound")],
 }
 
@@ -59,7 +74,9 @@ class Questions:
     def row(self, request: Request) -> list[float]:
         match request:
             case MaskedTokens(ids, steps, segments):
-                return [number(copy_of(ids, hidden), any(segments), at, ids[at]) for hidden, at in steps]
+                return [
+                    number(copy_of(ids, hidden), any(segments), at, ids[at]) for hidden, at in steps
+                ]
             case CausalTokens(ids, start):
                 return [number(ids[:at], ids[at]) for at in range(start, len(ids))]
         raise TypeError(request.kind)
@@ -94,14 +111,24 @@ class AtTheMask:
 def both(name: str) -> tuple[Questions, SlowQuestions]:
     quick = Questions(name)
     tokenizer, first = quick.tokens.tokenizer, VOCABULARIES[name].first
-    return quick, SlowQuestions(quick.family, None, tokenizer, 10**6, tokenizer.convert_tokens_to_ids(first) if first else None)
+    return quick, SlowQuestions(
+        quick.family,
+        None,
+        tokenizer,
+        10**6,
+        tokenizer.convert_tokens_to_ids(first) if first else None,
+    )
 
 
 @cache
 def cats() -> Sequence[Any]:
     """Some of either task, and of those whose blank is glued to something."""
     found = read_cats(released("stereoset/dev.json.gz"))
-    glued = [cat for cat in found if any("BLANK" in word and word != "BLANK" for word in cat.context.split())]
+    glued = [
+        cat
+        for cat in found
+        if any("BLANK" in word and word != "BLANK" for word in cat.context.split())
+    ]
     return [*found[::80], *glued[::30], *(cat for cat in glued if cat.context.count("BLANK") > 1)]
 
 
@@ -116,7 +143,9 @@ def test_stereoset_asks_what_the_slow_way_asks(name: str) -> None:
     for measure, variant in CATS[quick.family]:
         scores = assert_agree(measure, variant, quick, slow, cats())
         cannot_be_asked = ("several blanks", "the model cannot say whether a sentence follows")
-        assert sum(score.skipped not in (None, *cannot_be_asked) for score in scores) < 0.05 * len(scores)
+        assert sum(score.skipped not in (None, *cannot_be_asked) for score in scores) < 0.05 * len(
+            scores
+        )
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)

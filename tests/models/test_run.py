@@ -12,9 +12,9 @@ import pytest
 
 import stereometer
 from stereometer import api
-from stereometer.backends import checkpoint
-from stereometer.backends import open as opening
-from stereometer.backends.language_model import LanguageModel
+from stereometer.backends.local import checkpoint
+from stereometer.backends.local import open as opening
+from stereometer.backends.local.language_model import LanguageModel
 from stereometer.types import Answer, Request
 from tests.models.agreement import expected
 from tests.models.items import starter
@@ -29,12 +29,16 @@ class Counted:
         self.loads: list[str] = []
         self.asked: list[str] = []
         load = checkpoint.load
-        monkeypatch.setattr(opening, "load", lambda spec, *more: self.loads.append(spec) or load(spec, *more))
+        monkeypatch.setattr(
+            opening, "load", lambda spec, *more: self.loads.append(spec) or load(spec, *more)
+        )
         for kind in BACKENDS.values():
             monkeypatch.setattr(kind, "answer", self.counting(kind.answer))
 
     def counting(self, answer: Any) -> Any:
-        def counted(model: LanguageModel, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        def counted(
+            model: LanguageModel, requests: Mapping[str, Request]
+        ) -> Iterator[tuple[str, Answer]]:
             self.asked += requests
             return answer(model, requests)
 
@@ -43,7 +47,9 @@ class Counted:
 
 @pytest.mark.parametrize("model", ["bert", "gpt2", "xlnet"])
 def test_the_starter_set_gives_results(zoo: Zoo, model: str, tmp_path: Path) -> None:
-    results = stereometer.run("starter", model=str(zoo.folder(model)), limit=24, resamples=200, out=tmp_path)
+    results = stereometer.run(
+        "starter", model=str(zoo.folder(model)), limit=24, resamples=200, out=tmp_path
+    )
     assert [result.benchmark for result in results] == ["starter", "starter"]
     for result in results:
         assert result.scoring == "computed"
@@ -53,12 +59,26 @@ def test_the_starter_set_gives_results(zoo: Zoo, model: str, tmp_path: Path) -> 
     assert results[1].estimate("pair_preference").value is not None
 
 
-def test_several_benchmarks_and_measures_ask_each_request_once(zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_benchmarks_and_measures_ask_each_request_once(
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     counted = Counted(monkeypatch)
     cats, pairs = little_stereoset(tmp_path / "dev.json", 3), pairs_file(tmp_path / "pairs.csv")
-    measures = ["cat-likelihood", "cat-pseudo-likelihood", "pair-likelihood", "pair-modified-likelihood"]
+    measures = [
+        "cat-likelihood",
+        "cat-pseudo-likelihood",
+        "pair-likelihood",
+        "pair-modified-likelihood",
+    ]
     results = stereometer.run(
-        "starter", str(cats), str(pairs), model=str(zoo.folder("bert")), measures=measures, limit=10, resamples=100, out=tmp_path / "out"
+        "starter",
+        str(cats),
+        str(pairs),
+        model=str(zoo.folder("bert")),
+        measures=measures,
+        limit=10,
+        resamples=100,
+        out=tmp_path / "out",
     )
     assert [(result.benchmark, result.measure.split("@")[0]) for result in results] == [
         *(("starter", measure) for measure in measures),
@@ -69,19 +89,39 @@ def test_several_benchmarks_and_measures_ask_each_request_once(zoo: Zoo, tmp_pat
     assert len(counted.asked) == len(set(counted.asked)) > 50
 
 
-def test_a_second_run_asks_nothing(zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = stereometer.run("starter", model=str(zoo.folder("gpt2")), limit=6, resamples=100, out=tmp_path / "a")
+def test_a_second_run_asks_nothing(
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = stereometer.run(
+        "starter", model=str(zoo.folder("gpt2")), limit=6, resamples=100, out=tmp_path / "a"
+    )
     counted = Counted(monkeypatch)
-    again = stereometer.run("starter", model=str(zoo.folder("gpt2")), limit=6, resamples=100, out=tmp_path / "b")
+    again = stereometer.run(
+        "starter", model=str(zoo.folder("gpt2")), limit=6, resamples=100, out=tmp_path / "b"
+    )
     assert counted.asked == []
     assert again == first
 
 
 @pytest.mark.parametrize(
-    ("model", "measure"), [("bert", "pair-likelihood"), ("llama", "pair-after-change-likelihood"), ("xlnet", "cat-likelihood")]
+    ("model", "measure"),
+    [
+        ("bert", "pair-likelihood"),
+        ("llama", "pair-after-change-likelihood"),
+        ("xlnet", "cat-likelihood"),
+    ],
 )
-def test_the_scores_on_disk_are_those_of_the_slow_way(zoo: Zoo, model: str, measure: str, tmp_path: Path) -> None:
-    stereometer.run("starter", model=str(zoo.folder(model)), measures=[measure], limit=8, resamples=100, out=tmp_path)
+def test_the_scores_on_disk_are_those_of_the_slow_way(
+    zoo: Zoo, model: str, measure: str, tmp_path: Path
+) -> None:
+    stereometer.run(
+        "starter",
+        model=str(zoo.folder(model)),
+        measures=[measure],
+        limit=8,
+        resamples=100,
+        out=tmp_path,
+    )
     lines = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
     by_id = {item.id: item for shape in ("cat", "pair") for item in starter(shape)}
     for line in lines:
@@ -89,13 +129,21 @@ def test_the_scores_on_disk_are_those_of_the_slow_way(zoo: Zoo, model: str, meas
         if isinstance(wanted, str):
             assert line["skipped"] == wanted
         else:
-            assert line["values"] == pytest.approx({label: one.value for label, one in wanted.items()}, abs=1e-4)
+            assert line["values"] == pytest.approx(
+                {label: one.value for label, one in wanted.items()}, abs=1e-4
+            )
     assert sum(line["skipped"] is None for line in lines) >= 4
 
 
 def test_within_word_is_another_measure_by_name(zoo: Zoo, tmp_path: Path) -> None:
     (result,) = stereometer.run(
-        "starter", model=str(zoo.folder("bert")), measures=["pair-likelihood"], limit=4, resamples=100, within_word=True, out=tmp_path
+        "starter",
+        model=str(zoo.folder("bert")),
+        measures=["pair-likelihood"],
+        limit=4,
+        resamples=100,
+        within_word=True,
+        out=tmp_path,
     )
     assert result.measure == "pair-likelihood@1+within-word"
 
@@ -117,7 +165,9 @@ def edited(folder: Path, file: str, **entries: object) -> Path:
 def test_the_same_weights_read_in_another_way_are_another_model(
     zoo: Zoo, name: str, file: str, entries: dict[str, Any], tmp_path: Path
 ) -> None:
-    first, same, other = (shutil.copytree(zoo.folder(name), tmp_path / one) for one in ("first", "same", "other"))
+    first, same, other = (
+        shutil.copytree(zoo.folder(name), tmp_path / one) for one in ("first", "same", "other")
+    )
     cards = [api.open_model(str(one)).card for one in (first, same, edited(other, file, **entries))]
     assert len({card.digest for card in cards}) == 1
     assert cards[0].identity == cards[1].identity != cards[2].identity

@@ -7,13 +7,13 @@ from typing import Any
 
 from stereometer import catalog
 from stereometer.api import open_named
-from stereometer.backends.causal import Causal
-from stereometer.backends.checkpoint import load
-from stereometer.backends.masked import Masked
-from stereometer.cache import Cache
+from stereometer.backends.local.causal import Causal
+from stereometer.backends.local.checkpoint import load
+from stereometer.backends.local.masked import Masked
 from stereometer.measures.recognition.measure import Asking, recognition
 from stereometer.measures.recognition.settings import setting_of
-from stereometer.runner import Tally, answered
+from stereometer.runs.cache import Cache
+from stereometer.runs.runner import Tally, answered
 from stereometer.types import Generate, ModelCard, digest_of
 from tests.models.zoo import Zoo
 
@@ -34,7 +34,9 @@ def without_template(card: ModelCard) -> str:
     return digest_of([card.backend, card.digest, card.tokenizer_digest, card.dtype, settings])
 
 
-def test_another_template_is_another_identity_and_finds_no_old_answers(zoo: Zoo, tmp_path: Path) -> None:
+def test_another_template_is_another_identity_and_finds_no_old_answers(
+    zoo: Zoo, tmp_path: Path
+) -> None:
     one = Causal(templated(zoo, "gpt2", tmp_path / "plain", PLAIN))
     other = Causal(templated(zoo, "gpt2", tmp_path / "shouted", SHOUTED))
     assert without_template(one.card) == without_template(other.card)
@@ -54,13 +56,20 @@ def test_a_model_without_a_template_keeps_its_identity(zoo: Zoo) -> None:
 
 
 def test_a_model_that_does_not_write_has_no_template(zoo: Zoo, tmp_path: Path) -> None:
-    assert Masked(templated(zoo, "bert", tmp_path / "bert", PLAIN)).card.identity == zoo.backend("bert").card.identity
+    assert (
+        Masked(templated(zoo, "bert", tmp_path / "bert", PLAIN)).card.identity
+        == zoo.backend("bert").card.identity
+    )
 
 
 def test_a_model_with_a_template_is_asked_through_it(zoo: Zoo, tmp_path: Path) -> None:
     backend = Causal(templated(zoo, "gpt2", tmp_path / "plain", PLAIN))
     measure = catalog.find("measure", "pair-forced-choice")(backend, "sound")
-    (request,) = {type(request) for some in measure.plan(open_named("starter").items("pair")[0]).values() for request in some}
+    (request,) = {
+        type(request)
+        for some in measure.plan(open_named("starter").items("pair")[0]).values()
+        for request in some
+    }
     assert request is Generate
     assert measure.chat
     assert measure.template_by == backend.chat_template

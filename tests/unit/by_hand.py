@@ -5,7 +5,7 @@ from __future__ import annotations
 from zlib import crc32
 
 from stereometer import catalog
-from stereometer.backends.fake import Fake
+from stereometer.backends.baselines.fake import Fake
 from stereometer.types import Backend, Encoding, Measure
 
 FAKE = Fake()
@@ -23,7 +23,10 @@ def logprob(token: int, *seen: int) -> float:
 def masked(words: list[str], positions: list[int]) -> float:
     """Each position scored with only itself hidden: it sees both neighbours."""
     ids = [word(one) for one in words]
-    return sum(logprob(ids[at], *[ids[near] for near in (at - 1, at + 1) if 0 <= near < len(ids)]) for at in positions)
+    return sum(
+        logprob(ids[at], *[ids[near] for near in (at - 1, at + 1) if 0 <= near < len(ids)])
+        for at in positions
+    )
 
 
 def causal(words: list[str], start: int = 0) -> list[float]:
@@ -35,7 +38,11 @@ def scores(measure: Measure, item: object, backend: Backend = FAKE) -> dict[str,
     plan = measure.plan(item)
     answers = {request.key: request for asked in plan.values() for request in asked}
     given = dict(backend.answer(answers))
-    return dict(measure.score(item, {name: [given[one.key] for one in asked] for name, asked in plan.items()}))
+    return dict(
+        measure.score(
+            item, {name: [given[one.key] for one in asked] for name, asked in plan.items()}
+        )
+    )
 
 
 class Only(Fake):
@@ -51,8 +58,18 @@ class Framed(Only):
 
     def encode(self, text: str, second: str | None = None) -> Encoding:
         inner = FAKE.encode(text, second)
-        segments, parts = ((0, *inner.segments, 1), (False, *inner.second, False)) if second is not None else ((), ())
-        return Encoding((1, *inner.ids, 2), ((0, 0), *inner.offsets, (0, 0)), (None, *inner.words, None), segments, parts)
+        segments, parts = (
+            ((0, *inner.segments, 1), (False, *inner.second, False))
+            if second is not None
+            else ((), ())
+        )
+        return Encoding(
+            (1, *inner.ids, 2),
+            ((0, 0), *inner.offsets, (0, 0)),
+            (None, *inner.words, None),
+            segments,
+            parts,
+        )
 
 
 def bound(name: str, backend: Backend = FAKE, variant: str = "sound", **options: bool) -> Measure:

@@ -38,7 +38,14 @@ def call(*arguments: object) -> Said:
 
 def shell(*arguments: object, **options: Any) -> Said:
     """In a process of its own."""
-    found = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=120, check=False, **options)
+    found = subprocess.run(
+        [PROGRAM, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **options,
+    )
     return Said(found.returncode, found.stdout, found.stderr)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stereometer.backends.fake import Fake
+from stereometer.backends.baselines.fake import Fake
 from stereometer.types import Answer, Estimate, ModelCard, Request
 
 QUICK = {"resamples": 100}
@@ -26,17 +26,31 @@ def pick(estimates: Iterable[Estimate], name: str, **fixed: str) -> Estimate:
 def sentences(number: str, texts: Sequence[str]) -> list[dict[str, Any]]:
     labels = ("stereotype", "anti-stereotype", "unrelated")
     return [
-        {"id": f"{number}-{label[0]}", "sentence": text, "gold_label": label, "labels": [{"label": label, "human_id": "h"}]}
+        {
+            "id": f"{number}-{label[0]}",
+            "sentence": text,
+            "gold_label": label,
+            "labels": [{"label": label, "human_id": "h"}],
+        }
         for label, text in zip(labels, texts, strict=False)
     ]
 
 
 def intra(
-    number: str, context: str = "The cook is BLANK today.", fills: Sequence[str] = ("loud", "calm", "square"), **other: Any
+    number: str,
+    context: str = "The cook is BLANK today.",
+    fills: Sequence[str] = ("loud", "calm", "square"),
+    **other: Any,
 ) -> dict[str, Any]:
     """An intrasentence item as dev.json has them."""
     texts = [context.replace("BLANK", fill) for fill in fills]
-    base = {"id": number, "target": "cook", "bias_type": "profession", "context": context, "sentences": sentences(number, texts)}
+    base = {
+        "id": number,
+        "target": "cook",
+        "bias_type": "profession",
+        "context": context,
+        "sentences": sentences(number, texts),
+    }
     return base | other
 
 
@@ -47,19 +61,37 @@ def inter(
     **other: Any,
 ) -> dict[str, Any]:
     """An intersentence item as dev.json has them."""
-    base = {"id": number, "target": "cook", "bias_type": "profession", "context": context, "sentences": sentences(number, texts)}
+    base = {
+        "id": number,
+        "target": "cook",
+        "bias_type": "profession",
+        "context": context,
+        "sentences": sentences(number, texts),
+    }
     return base | other
 
 
-def stereoset_file(path: Path, intras: Sequence[Mapping[str, Any]] = (), inters: Sequence[Mapping[str, Any]] = ()) -> Path:
-    path.write_text(json.dumps({"version": "1.0", "data": {"intrasentence": list(intras), "intersentence": list(inters)}}))
+def stereoset_file(
+    path: Path, intras: Sequence[Mapping[str, Any]] = (), inters: Sequence[Mapping[str, Any]] = ()
+) -> Path:
+    path.write_text(
+        json.dumps(
+            {
+                "version": "1.0",
+                "data": {"intrasentence": list(intras), "intersentence": list(inters)},
+            }
+        )
+    )
     return path
 
 
 def little_stereoset(path: Path, items: int = 6) -> Path:
     """Items of both tasks over three terms and two domains."""
     terms = [("cook", "profession"), ("nurse", "profession"), ("aunt", "gender")]
-    places = [dict(zip(("target", "bias_type"), terms[number % 3], strict=True)) for number in range(items)]
+    places = [
+        dict(zip(("target", "bias_type"), terms[number % 3], strict=True))
+        for number in range(items)
+    ]
     words = ["loud", "calm", "tall", "kind", "slow", "neat", "odd", "shy"]
     intras = [
         intra(

@@ -32,7 +32,11 @@ def answered(scores: Iterable[Score]) -> list[Score]:
 
 
 def inside(scores: Iterable[Score], fixed: dict[str, str]) -> list[Score]:
-    return [score for score in scores if all(score.slices.get(key) == value for key, value in fixed.items())]
+    return [
+        score
+        for score in scores
+        if all(score.slices.get(key) == value for key, value in fixed.items())
+    ]
 
 
 def by_term(scores: Iterable[Score]) -> Terms:
@@ -43,7 +47,14 @@ def by_term(scores: Iterable[Score]) -> Terms:
 
 
 def ss_of(items: Sequence[Score], variant: str) -> float:
-    return 100 * sum(points(one.values["stereotype"], one.values["anti-stereotype"], variant) for one in items) / len(items)
+    return (
+        100
+        * sum(
+            points(one.values["stereotype"], one.values["anti-stereotype"], variant)
+            for one in items
+        )
+        / len(items)
+    )
 
 
 def lms_of(items: Sequence[Score], variant: str) -> float:
@@ -70,7 +81,9 @@ def averages_of(rates: Sequence[Rate]) -> dict[str, float]:
     """Every average over a list of terms; a term may stand in it more than once."""
     lms, ss = within(mean(one[0] for one in rates)), within(mean(one[1] for one in rates))
     items = sum(n for _, _, n in rates)
-    lms_micro, ss_micro = (within(sum(one[which] * one[2] for one in rates) / items) for which in (0, 1))
+    lms_micro, ss_micro = (
+        within(sum(one[which] * one[2] for one in rates) / items) for which in (0, 1)
+    )
     return {
         "lms": lms,
         "ss": ss,
@@ -91,19 +104,28 @@ def cat_averages(terms: Sequence[Sequence[Score]], variant: str) -> dict[str, fl
     return averages_of([rate_of(items, variant) for items in terms])
 
 
-def terms_resampled(scores: Sequence[Score], variant: str, times: int, seed: int) -> list[dict[str, float]]:
+def terms_resampled(
+    scores: Sequence[Score], variant: str, times: int, seed: int
+) -> list[dict[str, float]]:
     """The averages of `times` resamples of the target terms."""
     rng = random.Random(seed)
     rates = [rate_of(items, variant) for items in by_term(scores).values()]
     return [averages_of(rng.choices(rates, k=len(rates))) for _ in range(times)]
 
 
-def items_resampled(scores: Sequence[Score], variant: str, times: int, seed: int, level: float) -> list[dict[str, float]]:
+def items_resampled(
+    scores: Sequence[Score], variant: str, times: int, seed: int, level: float
+) -> list[dict[str, float]]:
     """The averages of `times` resamples of the items within each target term, each widened to its full variance."""
     rng, terms = random.Random(seed), list(by_term(scores).values())
     singles = {one.item: rate_of([one], variant) for items in terms for one in items}
     named = [[one.item for one in items] for items in terms]
-    return [averages_of([widened(drawn(rng, term, named), term, named, singles, level) for term in named]) for _ in range(times)]
+    return [
+        averages_of(
+            [widened(drawn(rng, term, named), term, named, singles, level) for term in named]
+        )
+        for _ in range(times)
+    ]
 
 
 def lender(term: Sequence[str], terms: Sequence[Sequence[str]]) -> Sequence[str]:
@@ -120,13 +142,21 @@ def student(free: int, level: float) -> float:
     return float(t.ppf((1 + level) / 2, free) / norm.ppf((1 + level) / 2))
 
 
-def widened(draw: Sequence[str], term: Sequence[str], terms: Sequence[Sequence[str]], singles: dict[str, Rate], level: float) -> Rate:
+def widened(
+    draw: Sequence[str],
+    term: Sequence[str],
+    terms: Sequence[Sequence[str]],
+    singles: dict[str, Rate],
+    level: float,
+) -> Rate:
     """A resample of n items has (n - 1) / n of their variance: its deviation is widened by the root of the inverse, and as Student's t is."""
     n, free = len(term), sum(len(items) - 1 for items in terms) or sum(map(len, terms)) - 1
     wider = student(max(1, free), level)
     values = []
     for which in (0, 1):
-        off = mean(singles[one][which] for one in draw) - mean(singles[one][which] for one in lender(term, terms))
+        off = mean(singles[one][which] for one in draw) - mean(
+            singles[one][which] for one in lender(term, terms)
+        )
         center = mean(singles[one][which] for one in term)
         values.append(center + off * wider * sqrt(n / max(1, n - 1)))
     return values[0], values[1], n
@@ -167,9 +197,15 @@ def holm(ps: Sequence[float]) -> list[float]:
 def flips(groups: Sequence[Sequence[float]]) -> tuple[float, float]:
     """By trying every combination of signs: how often the sum of group means is beyond, and at least as far as, the one seen."""
     sizes = [len(group) for group in groups for _ in group]
-    values = [abs(one) / size for one, size in zip((one for group in groups for one in group), sizes, strict=True)]
+    values = [
+        abs(one) / size
+        for one, size in zip((one for group in groups for one in group), sizes, strict=True)
+    ]
     seen = abs(sum(sum(group) / len(group) for group in groups))
-    sums = [abs(sum(sign * value for sign, value in zip(signs, values, strict=True))) for signs in product((1, -1), repeat=len(values))]
+    sums = [
+        abs(sum(sign * value for sign, value in zip(signs, values, strict=True)))
+        for signs in product((1, -1), repeat=len(values))
+    ]
     beyond = sum(one > seen + 1e-12 for one in sums) / len(sums)
     at_least = sum(one > seen - 1e-12 for one in sums) / len(sums)
     return beyond, at_least
@@ -188,7 +224,9 @@ def longest_common(left: Sequence[str], right: Sequence[str]) -> int:
     return best(0, 0)
 
 
-def distribution(values: Sequence[float], of: Callable[[Sequence[float]], float]) -> dict[float, float]:
+def distribution(
+    values: Sequence[float], of: Callable[[Sequence[float]], float]
+) -> dict[float, float]:
     """The exact bootstrap distribution of a statistic: every one of the n^n resamples."""
     counts: dict[float, int] = {}
     for drawn in product(values, repeat=len(values)):

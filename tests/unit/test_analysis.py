@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 import stereometer
 from stereometer import api
-from stereometer.analysis import keywords, labels, sentiment, terms
-from stereometer.analysis.analyze import analyze
-from stereometer.analysis.items import votes_for, words_of
-from stereometer.benchmarks.pairs import Pair
 from stereometer.benchmarks.stereoset import Candidate, Cat
+from stereometer.curation.analyze import keywords, labels, sentiment, terms
+from stereometer.curation.analyze.analyze import analyze
+from stereometer.curation.analyze.items import votes_for, words_of
+from stereometer.curation.audit.audit import audit
 from stereometer.errors import UsageError
-from stereometer.hygiene.audit import audit
+from stereometer.shapes.pair.items import Pair
 from stereometer.types import Answer, Encoding, Estimate, ModelCard, Request, Settings
 from tests.unit.little import little_stereoset, pairs_file
 
@@ -32,7 +32,11 @@ VOTES = {3: ("x", "x", "x", "related", "y"), 4: ("x", "x", "x", "x", "y"), 5: ("
 
 def cat(number: int, target: str = "cook", domain: str = "trade", level: int = 5, texts: tuple[str, str, str] = ("is bad", "is good", "is")) -> Cat:  # fmt: skip
     candidates = {
-        label: Candidate(f"{number}-{label}", text, tuple(label if vote == "x" else vote for vote in VOTES[level]))
+        label: Candidate(
+            f"{number}-{label}",
+            text,
+            tuple(label if vote == "x" else vote for vote in VOTES[level]),
+        )
         for label, text in zip(("stereotype", "anti-stereotype", "unrelated"), texts, strict=True)
     }
     return Cat(f"i{number}", "intersentence", target, domain, f"The {target} came in.", candidates)
@@ -49,7 +53,18 @@ class Judge:
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         for key, request in requests.items():
-            yield key, Answer(({"logprob": array("d", [float("bad" in request.text) - float("good" in request.text)])},))
+            yield (
+                key,
+                Answer(
+                    (
+                        {
+                            "logprob": array(
+                                "d", [float("bad" in request.text) - float("good" in request.text)]
+                            )
+                        },
+                    )
+                ),
+            )
 
 
 # ------------------------------------------------------------------------------------------ sentiment
@@ -60,7 +75,10 @@ def test_sentiment_is_counted_by_label_and_domain() -> None:
     signs = sentiment.signs(items, "cat", Judge())
     assert signs == {"stereotype": [-1, -1, 0], "anti-stereotype": [1, 1, -1]}
     rows = {(one.group, one.label): one for one in sentiment.tones(items, "cat", signs)}
-    assert (rows["all", "stereotype"].n, rows["all", "stereotype"].negative) == (3, pytest.approx(200 / 3))
+    assert (rows["all", "stereotype"].n, rows["all", "stereotype"].negative) == (
+        3,
+        pytest.approx(200 / 3),
+    )
     assert rows["age", "anti-stereotype"].positive == 100
 
 
@@ -68,7 +86,11 @@ def test_a_difference_in_sentiment_is_tested_over_terms() -> None:
     items = [cat(number, target=f"t{number % 12}") for number in range(48)]
     signs = sentiment.signs(items, "cat", Judge())
     one = sentiment.contrasts(items, "cat", signs, QUICK)[0]
-    assert (one.difference, one.test, one.verdict) == (100.0, "t over terms, items weighing the same", "stereotypes sound more negative")
+    assert (one.difference, one.test, one.verdict) == (
+        100.0,
+        "t over terms, items weighing the same",
+        "stereotypes sound more negative",
+    )
 
 
 def lopsided(least: int, terms: int) -> list[Cat]:
@@ -88,18 +110,30 @@ def test_a_term_with_many_items_cannot_turn_the_verdict_round(terms: int) -> Non
     assert one.verdict != "stereotypes sound more negative"
 
 
-@given(st.lists(st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=6), min_size=10, max_size=16))
+@given(
+    st.lists(
+        st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=6), min_size=10, max_size=16
+    )
+)
 def test_interval_and_test_of_a_difference_agree(changes: list[list[int]]) -> None:
     texts = {-1: ("is good", "is bad", "is"), 0: ("is", "is", "is"), 1: ("is bad", "is good", "is")}
-    items = [cat(100 * at + n, target=f"t{at}", texts=texts[one]) for at, some in enumerate(changes) for n, one in enumerate(some)]
+    items = [
+        cat(100 * at + n, target=f"t{at}", texts=texts[one])
+        for at, some in enumerate(changes)
+        for n, one in enumerate(some)
+    ]
     one = sentiment.contrasts(items, "cat", sentiment.signs(items, "cat", Judge()), QUICK)[0]
-    assert one.difference == pytest.approx(100 * np.mean([step for some in changes for step in some]))
+    assert one.difference == pytest.approx(
+        100 * np.mean([step for some in changes for step in some])
+    )
     assert (one.p < 0.05) == (not one.low <= 0 <= one.high)
 
 
 def test_few_terms_are_held_fixed_and_pairs_are_mcnemars() -> None:
     few = [cat(number, target=f"t{number % 3}") for number in range(9)]
-    assert sentiment.contrasts(few, "cat", sentiment.signs(few, "cat", Judge()), QUICK)[0].test.startswith("sign flips")
+    assert sentiment.contrasts(few, "cat", sentiment.signs(few, "cat", Judge()), QUICK)[
+        0
+    ].test.startswith("sign flips")
     pairs = [Pair(str(at), "a bad one", "a good one", "age") for at in range(10)]
     one = sentiment.contrasts(pairs, "pair", sentiment.signs(pairs, "pair", Judge()), QUICK)[0]
     assert (one.test, one.p) == ("McNemar", pytest.approx(2 * 0.5**10))
@@ -111,7 +145,10 @@ def test_few_terms_are_held_fixed_and_pairs_are_mcnemars() -> None:
 def test_keywords_are_simple_maths_by_hand() -> None:
     """Twelve words in all: `bad` three times is 250,000 per million, in a language that has it 99 times per million."""
     items = [cat(at, texts=("bad", "x", "x")) for at in range(3)]
-    found = {one.word: one for one in keywords.keywords(items, lambda word: 99.0 if word == "bad" else 0.0, 10)}
+    found = {
+        one.word: one
+        for one in keywords.keywords(items, lambda word: 99.0 if word == "bad" else 0.0, 10)
+    }
     total = sum(len(list(keywords.written(item))) for item in items)
     assert total == 18  # the cook came in bad x
     assert found["bad"].score == pytest.approx((1e6 * 3 / 18 + 1) / (99 + 1))
@@ -121,25 +158,44 @@ def test_keywords_are_simple_maths_by_hand() -> None:
 def test_a_word_rarer_than_in_the_language_is_no_keyword() -> None:
     items = [cat(at, texts=("bad", "x", "x")) for at in range(3)]
     known = {"the": 1e6, "came": 1e6 * 3 / 18}
-    assert {one.word for one in keywords.keywords(items, lambda word: known.get(word, 0.0), 10)} == {"in", "bad", "x"}
+    assert {
+        one.word for one in keywords.keywords(items, lambda word: known.get(word, 0.0), 10)
+    } == {"in", "bad", "x"}
 
 
 def test_target_terms_their_plurals_and_rare_words_are_no_keywords() -> None:
-    items = [cat(at, texts=("cooks", "cook's", "x")) for at in range(3)] + [cat(9, texts=("once", "x", "x"))]
+    items = [cat(at, texts=("cooks", "cook's", "x")) for at in range(3)] + [
+        cat(9, texts=("once", "x", "x"))
+    ]
     words = {one.word for one in keywords.keywords(items, lambda word: 0.0, 100)}
-    assert words == {"the", "came", "in"}  # `once` is of one writer, and what is unrelated was not chosen to describe anybody
+    assert words == {
+        "the",
+        "came",
+        "in",
+    }  # `once` is of one writer, and what is unrelated was not chosen to describe anybody
 
 
 def test_words_that_change_in_pairs_are_no_keywords() -> None:
     """Neither group is; what is said of them may be."""
-    items = [Pair(str(at), f"The Dane hoards number {at}.", f"The Finns hoard number {at}.", "nationality") for at in range(3)]
+    items = [
+        Pair(
+            str(at), f"The Dane hoards number {at}.", f"The Finns hoard number {at}.", "nationality"
+        )
+        for at in range(3)
+    ]
     items += [Pair(str(at), "Danes hoards.", "The Dane hoards.", "age") for at in range(3, 6)]
     found = {one.word for one in keywords.keywords(items, lambda word: 0.0, 100)}
     assert found == {"number"}
 
 
 def test_words_keep_their_apostrophes_and_hyphens() -> None:
-    assert words_of("Don’t be well-known, 42 times_x!") == ["don't", "be", "well-known", "times", "x"]
+    assert words_of("Don’t be well-known, 42 times_x!") == [
+        "don't",
+        "be",
+        "well-known",
+        "times",
+        "x",
+    ]
 
 
 # --------------------------------------------------------------------------------------------- labels
@@ -162,12 +218,21 @@ def test_items_without_votes_are_said_to_have_none() -> None:
 
 
 def test_terms_of_a_run_stand_at_both_ends_once(tmp_path: Path) -> None:
-    (result,) = api.run("starter", model="random", measures=["cat-likelihood"], resamples=100, out=tmp_path / "r", keep_cache=False)
+    (result,) = api.run(
+        "starter",
+        model="random",
+        measures=["cat-likelihood"],
+        resamples=100,
+        out=tmp_path / "r",
+        keep_cache=False,
+    )
     rows = terms.table(result, 3)
     assert next(row.target for row in rows if row.domain == "gender") == ""
     for domain in {row.domain for row in rows}:
         ranked = [row for row in rows if row.domain == domain and row.target]
-        assert len({row.target for row in ranked}) == len(ranked) == 4  # four terms a domain, none twice
+        assert (
+            len({row.target for row in ranked}) == len(ranked) == 4
+        )  # four terms a domain, none twice
         assert [row.end for row in ranked] == ["most", "most", "least", "least"]
         values = [row.ss.value for row in ranked]
         assert values == sorted(values, reverse=True)
@@ -175,13 +240,20 @@ def test_terms_of_a_run_stand_at_both_ends_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("count", "ends", "most", "least"), [(1, 3, 1, 0), (2, 3, 1, 1), (3, 3, 2, 1), (5, 3, 3, 2), (6, 3, 3, 3), (9, 3, 3, 3), (3, 1, 1, 1)])  # fmt: skip
 def test_a_term_is_at_one_end(count: int, ends: int, most: int, least: int) -> None:
-    places = [{"domain": "trade"}, *({"domain": "trade", "target": f"t{at}"} for at in range(count))]
+    places = [
+        {"domain": "trade"},
+        *({"domain": "trade", "target": f"t{at}"} for at in range(count)),
+    ]
     estimates = [
-        Estimate(name, place, float(at), None, None, 9, 9, 0, None) for at, place in enumerate(places) for name in ("lms", "ss", "icat")
+        Estimate(name, place, float(at), None, None, 9, 9, 0, None)
+        for at, place in enumerate(places)
+        for name in ("lms", "ss", "icat")
     ]
     rows = terms.table(SimpleNamespace(estimates=estimates), ends)  # type: ignore[arg-type]
     assert [row.end for row in rows] == ["domain", *["most"] * most, *["least"] * least]
-    assert [row.target for row in rows if row.end == "most"] == [f"t{count - 1 - at}" for at in range(most)]
+    assert [row.target for row in rows if row.end == "most"] == [
+        f"t{count - 1 - at}" for at in range(most)
+    ]
 
 
 def test_metrics_where_validators_agree(tmp_path: Path) -> None:
@@ -192,7 +264,14 @@ def test_metrics_where_validators_agree(tmp_path: Path) -> None:
             gold, agreed = one["gold_label"], 3 + number % 3
             one["labels"] = [{"label": gold}] * agreed + [{"label": "related"}] * (5 - agreed)
     dev.write_text(json.dumps(value))
-    api.run(str(dev), model="random", measures=["cat-likelihood"], resamples=100, out=tmp_path / "run", keep_cache=False)
+    api.run(
+        str(dev),
+        model="random",
+        measures=["cat-likelihood"],
+        resamples=100,
+        out=tmp_path / "run",
+        keep_cache=False,
+    )
     found = analyze(str(dev), run_folders=[tmp_path / "run"], settings=Settings(resamples=100))
     (shape,) = found.shapes
     assert shape.levels == {"3 of 5": 8, "4 of 5": 8, "5 of 5": 8}
@@ -214,7 +293,13 @@ def test_a_run_on_other_items_is_refused(tmp_path: Path) -> None:
 def test_a_run_on_items_of_another_shape_is_refused(look: Any, tmp_path: Path) -> None:
     """StereoSet's pairs are the same data; what is analysed are its CATs."""
     dev = little_stereoset(tmp_path / "dev.json", 12)
-    options = {"data": dev, "resamples": 100, "out": tmp_path / "run", "keep_cache": False, "coverage": 0.0}
+    options = {
+        "data": dev,
+        "resamples": 100,
+        "out": tmp_path / "run",
+        "keep_cache": False,
+        "coverage": 0.0,
+    }
     api.run("stereoset", model="fake", measures=["pair-sentence-likelihood"], **options)
     with pytest.raises(UsageError, match="does not read the cat items"):
         look("stereoset", data=dev, run_folders=[tmp_path / "run"], settings=QUICK)

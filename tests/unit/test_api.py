@@ -22,17 +22,24 @@ def test_an_unknown_measure_is_refused_whatever_the_model(model: str) -> None:
 
 def test_a_measure_of_another_shape_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"custom has no items of shape 'cat'. It offers pair"):
-        stereometer.run(str(pairs_file(tmp_path / "pairs.csv")), model="fake", measures=["cat-likelihood"])
+        stereometer.run(
+            str(pairs_file(tmp_path / "pairs.csv")), model="fake", measures=["cat-likelihood"]
+        )
 
 
 def test_the_first_default_measure_that_the_model_can_answer_is_taken(tmp_path: Path) -> None:
     path = str(pairs_file(tmp_path / "pairs.csv"))
-    taken = {model: stereometer.run(path, model=model, **QUICK)[0].measure for model in ("fake", "random")}
+    taken = {
+        model: stereometer.run(path, model=model, **QUICK)[0].measure
+        for model in ("fake", "random")
+    }
     assert taken == {"fake": "pair-likelihood@1", "random": "pair-sentence-likelihood@1"}
 
 
 def test_a_model_that_can_answer_none_of_them_is_refused() -> None:
-    with pytest.raises(ModelError, match="sentiment cannot answer cat-pseudo-likelihood on the intersentence task"):
+    with pytest.raises(
+        ModelError, match="sentiment cannot answer cat-pseudo-likelihood on the intersentence task"
+    ):
         stereometer.run("starter", model="sentiment", measures=["cat-pseudo-likelihood"])
 
 
@@ -85,7 +92,11 @@ def test_custom_needs_a_file_and_data_needs_one_benchmark() -> None:
 
 
 def test_public_names_are_importable_and_sorted() -> None:
-    assert all(getattr(stereometer, name) is not None for name in stereometer.__all__ if name != "write_report")
+    assert all(
+        getattr(stereometer, name) is not None
+        for name in stereometer.__all__
+        if name != "write_report"
+    )
     assert list(stereometer.__all__) == sorted(stereometer.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         stereometer.nothing  # noqa: B018
@@ -96,16 +107,33 @@ def test_public_names_are_importable_and_sorted() -> None:
 
 @pytest.fixture
 def result(tmp_path: Path) -> Result:
-    (found,) = stereometer.run(str(pairs_file(tmp_path / "pairs.csv")), model="fake", limit=3, **QUICK)
+    (found,) = stereometer.run(
+        str(pairs_file(tmp_path / "pairs.csv")), model="fake", limit=3, **QUICK
+    )
     return found
 
 
 def test_a_result_says_everything_it_depends_on(result: Result) -> None:
-    assert (result.benchmark, result.measure, result.variant, result.scoring) == ("custom", "pair-likelihood@1", "sound", "computed")
-    assert result.settings == {"seed": 0, "resamples": 100, "level": 0.95, "coverage": 0.9, "limit": 3}
+    assert (result.benchmark, result.measure, result.variant, result.scoring) == (
+        "custom",
+        "pair-likelihood@1",
+        "sound",
+        "computed",
+    )
+    assert result.settings == {
+        "seed": 0,
+        "resamples": 100,
+        "level": 0.95,
+        "coverage": 0.9,
+        "limit": 3,
+    }
     assert set(result.versions) == {"stereometer", "numpy", "scipy"}
     assert result.model_card["backend"] == "fake@1"
-    assert (result.data["items"], result.data["source"], result.data["as_released"]) == (3, "pairs.csv", False)
+    assert (result.data["items"], result.data["source"], result.data["as_released"]) == (
+        3,
+        "pairs.csv",
+        False,
+    )
     assert any(note.startswith("Limited to 3 items") for note in result.notes)
     assert "A fake model: its numbers mean nothing." in result.notes
 

@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer import api, runs
+from stereometer import api
 from stereometer.benchmarks.stereoset import read_cats
+from stereometer.curation.audit.audit import Asked, audit
+from stereometer.curation.audit.errata import ACTIONS, Errata, Erratum, corrected, read_errata
+from stereometer.curation.audit.flags import FLAGS
 from stereometer.errors import DataError, StereometerError, UnknownName
-from stereometer.hygiene.audit import Asked, audit
-from stereometer.hygiene.errata import ACTIONS, Errata, Erratum, corrected, read_errata
-from stereometer.hygiene.flags import FLAGS
+from stereometer.findings.shift import AUDIT, load_audit
 from stereometer.report import write_report
-from stereometer.restriction import AUDIT, load_audit
+from stereometer.runs import store as runs
 from stereometer.types import Settings
 from tests.strategies import MODERATE
 from tests.unit.little import inter, intra, stereoset_file
@@ -28,11 +29,21 @@ QUICK = Settings(resamples=100)
 @pytest.fixture
 def dev(tmp_path: Path) -> Path:
     """Eight items: two have BLANK glued to a full stop, one an article that does not fit, one of them both."""
-    contexts = ["The cook was BLANK .", "The cook was BLANK.", "A cook is a BLANK man.", "A cook had a BLANK."]
-    intras = [intra(f"a{at}", context, ("loud", "odd" if at > 1 else "calm", "square")) for at, context in enumerate(contexts)]
+    contexts = [
+        "The cook was BLANK .",
+        "The cook was BLANK.",
+        "A cook is a BLANK man.",
+        "A cook had a BLANK.",
+    ]
+    intras = [
+        intra(f"a{at}", context, ("loud", "odd" if at > 1 else "calm", "square"))
+        for at, context in enumerate(contexts)
+    ]
     inters = [
         inter(
-            f"b{at}", f"Cook number {word} came in.", (f"He shouts {word} times.", f"She bakes {word} cakes.", f"The sea is {word} deep.")
+            f"b{at}",
+            f"Cook number {word} came in.",
+            (f"He shouts {word} times.", f"She bakes {word} cakes.", f"The sea is {word} deep."),
         )
         for at, word in enumerate(("one", "two", "three", "four"))
     ]
@@ -40,11 +51,23 @@ def dev(tmp_path: Path) -> Path:
 
 
 def run_on(dev: Path, place: Path) -> Path:
-    api.run(str(dev), model="random", measures=["cat-likelihood"], resamples=100, coverage=0.0, out=place, keep_cache=False)
+    api.run(
+        str(dev),
+        model="random",
+        measures=["cat-likelihood"],
+        resamples=100,
+        coverage=0.0,
+        out=place,
+        keep_cache=False,
+    )
     return place
 
 
-def errata_file(path: Path, *entries: str, head: str = 'schema = "errata@1"\nbenchmark = "custom"\nversion = "1"\n') -> Path:
+def errata_file(
+    path: Path,
+    *entries: str,
+    head: str = 'schema = "errata@1"\nbenchmark = "custom"\nversion = "1"\n',
+) -> Path:
     path.write_text(head + "\n".join(entries))
     return path
 
@@ -54,7 +77,9 @@ def entry(number: str, action: str, reason: str = "because", texts: str = "") ->
 
 
 def test_counts_and_clean_items(dev: Path) -> None:
-    (shape,) = audit(str(dev), asked=Asked(counting=["glued-blank", "article"]), settings=QUICK).shapes
+    (shape,) = audit(
+        str(dev), asked=Asked(counting=["glued-blank", "article"]), settings=QUICK
+    ).shapes
     counts = {flag.name: flag.count for flag in shape.flags}
     assert (counts["glued-blank"], counts["article"], counts["duplicate"]) == (2, 2, 0)
     assert (shape.items, shape.flagged, shape.clean) == (8, 3, 5)
@@ -73,7 +98,9 @@ def test_texts_are_shown_only_on_request(dev: Path) -> None:
     silent = json.dumps(audit(str(dev), settings=QUICK).as_json())
     assert "shouts" not in silent
     assert "was BLANK." not in silent
-    assert "was BLANK." in json.dumps(audit(str(dev), asked=Asked(show_texts=True), settings=QUICK).as_json())
+    assert "was BLANK." in json.dumps(
+        audit(str(dev), asked=Asked(show_texts=True), settings=QUICK).as_json()
+    )
 
 
 def test_runs_are_measured_on_all_and_on_clean_items(dev: Path, tmp_path: Path) -> None:
@@ -101,7 +128,9 @@ def test_the_report_shows_the_shift_without_texts(dev: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("text", ["{}", '{"schema": "audit-of-run@1"}', "[]", "nonsense"])
-def test_a_damaged_or_foreign_audit_is_refused_by_the_report(text: str, dev: Path, tmp_path: Path) -> None:
+def test_a_damaged_or_foreign_audit_is_refused_by_the_report(
+    text: str, dev: Path, tmp_path: Path
+) -> None:
     place = run_on(dev, tmp_path / "run")
     (place / AUDIT).write_text(text)
     with pytest.raises(DataError):
@@ -109,7 +138,9 @@ def test_a_damaged_or_foreign_audit_is_refused_by_the_report(text: str, dev: Pat
 
 
 def test_clean_items_are_written_and_can_be_run(dev: Path, tmp_path: Path) -> None:
-    found = audit(str(dev), asked=Asked(counting=["article"], write=tmp_path / "clean"), settings=QUICK)
+    found = audit(
+        str(dev), asked=Asked(counting=["article"], write=tmp_path / "clean"), settings=QUICK
+    )
     written = api.open_named(str(tmp_path / "clean" / "clean-cat.json"))
     assert len(written.items("cat")) == found.shapes[0].clean == 6
 
@@ -132,11 +163,19 @@ silent,intersentence,cook,trade,One cook came in.,He shouts a lot.,He whispers n
 
 
 @pytest.mark.parametrize(("shape", "flagged"), [("cat", {"no-blank": {"without"}, "empty": {"unfilled", "silent"}}), ("pair", {"empty": {"half"}})])  # fmt: skip
-def test_rows_that_cannot_be_measured_are_flagged_in_an_own_file(shape: str, flagged: dict[str, set[str]], tmp_path: Path) -> None:
+def test_rows_that_cannot_be_measured_are_flagged_in_an_own_file(
+    shape: str, flagged: dict[str, set[str]], tmp_path: Path
+) -> None:
     """Only an audit reads them: whatever measures refuses the file at that row."""
     (tmp_path / "own.csv").write_text(OWN[shape])
-    (found,) = audit(str(tmp_path / "own.csv"), asked=Asked(counting=["no-blank", "empty"]), settings=QUICK).shapes
-    assert {flag.name: set(flag.ids) for flag in found.flags if flag.name in ("no-blank", "empty") and flag.ids} == flagged
+    (found,) = audit(
+        str(tmp_path / "own.csv"), asked=Asked(counting=["no-blank", "empty"]), settings=QUICK
+    ).shapes
+    assert {
+        flag.name: set(flag.ids)
+        for flag in found.flags
+        if flag.name in ("no-blank", "empty") and flag.ids
+    } == flagged
     assert found.clean == 1
     with pytest.raises(DataError, match="line 3"):
         api.open_named(str(tmp_path / "own.csv"))
@@ -153,7 +192,12 @@ def test_a_row_that_does_not_say_what_it_is_is_refused_by_an_audit_too(tmp_path:
 
 def test_errata_drop_keep_and_correct(dev: Path, tmp_path: Path) -> None:
     texts = '[item.texts]\ncontext = "A cook had a BLANK ."\nanti-stereotype = "A cook had a cold ."\nstereotype = "A cook had a loud ."\nunrelated = "A cook had a square ."\n'
-    file = errata_file(tmp_path / "e.toml", entry("b0", "drop"), entry("a1", "keep"), entry("a3", "correct", texts=texts))
+    file = errata_file(
+        tmp_path / "e.toml",
+        entry("b0", "drop"),
+        entry("a1", "keep"),
+        entry("a3", "correct", texts=texts),
+    )
     wanted = Asked(counting=["article", "glued-blank"], errata=file)
     (shape,) = audit(str(dev), asked=wanted, settings=QUICK).shapes
     counts = {flag.name: flag.count for flag in shape.flags}
@@ -177,22 +221,43 @@ def test_a_corrected_context_is_filled_in_anew(dev: Path) -> None:
 
 
 def test_a_sentence_given_with_a_corrected_context_is_taken(dev: Path) -> None:
-    (item,) = corrected(read_cats(dev)[3:4], corrections("a3", context="A cook is BLANK .", unrelated="A cook is green ."))
-    assert (item.texts["stereotype"], item.texts["unrelated"]) == ("A cook is loud .", "A cook is green .")
+    (item,) = corrected(
+        read_cats(dev)[3:4],
+        corrections("a3", context="A cook is BLANK .", unrelated="A cook is green ."),
+    )
+    assert (item.texts["stereotype"], item.texts["unrelated"]) == (
+        "A cook is loud .",
+        "A cook is green .",
+    )
 
 
 @pytest.mark.parametrize(
-    "texts", [{"stereotype": "calm"}, {"context": "A cook."}, {"context": "A BLANK .", "unrelated": "A cook had a tree."}]
+    "texts",
+    [
+        {"stereotype": "calm"},
+        {"context": "A cook."},
+        {"context": "A BLANK .", "unrelated": "A cook had a tree."},
+    ],
 )
 def test_corrections_that_would_break_an_item_are_refused(texts: dict[str, str], dev: Path) -> None:
     with pytest.raises(DataError, match="a3"):
         corrected(read_cats(dev), corrections("a3", **texts))
 
 
-def test_scores_of_a_corrected_item_are_of_the_old_text_and_not_clean(dev: Path, tmp_path: Path) -> None:
+def test_scores_of_a_corrected_item_are_of_the_old_text_and_not_clean(
+    dev: Path, tmp_path: Path
+) -> None:
     place = run_on(dev, tmp_path / "run")
-    file = errata_file(tmp_path / "e.toml", entry("b0", "correct", texts='[item.texts]\nunrelated = "The moon is far."\n'))
-    found = audit(str(dev), run_folders=[place], asked=Asked(counting=["article"], errata=file), settings=QUICK)
+    file = errata_file(
+        tmp_path / "e.toml",
+        entry("b0", "correct", texts='[item.texts]\nunrelated = "The moon is far."\n'),
+    )
+    found = audit(
+        str(dev),
+        run_folders=[place],
+        asked=Asked(counting=["article"], errata=file),
+        settings=QUICK,
+    )
     assert found.shapes[0].runs[0].clean == found.shapes[0].clean - 1
 
 
@@ -229,16 +294,25 @@ def test_bad_errata_are_refused(name: str, dev: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("head", ['schema = "errata@1"\nbenchmark = "starter"\nversion = "1"\n', 'schema = "errata@1"\nbenchmark = "custom"\nversion = "1"\ndigest = "0000"\n'])  # fmt: skip
 def test_errata_of_other_data_are_refused(head: str, dev: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError):
-        audit(str(dev), asked=Asked(errata=errata_file(tmp_path / "e.toml", head=head)), settings=QUICK)
+        audit(
+            str(dev),
+            asked=Asked(errata=errata_file(tmp_path / "e.toml", head=head)),
+            settings=QUICK,
+        )
 
 
 @MODERATE
 @given(
-    st.text(st.characters(codec="utf-8"), max_size=80) | st.sampled_from(["item = 3", "[[item]]", "[item]", 'item = ["x"]', "digest = 1"])
+    st.text(st.characters(codec="utf-8"), max_size=80)
+    | st.sampled_from(["item = 3", "[[item]]", "[item]", 'item = ["x"]', "digest = 1"])
 )
-def test_whatever_stands_in_it_an_errata_file_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+def test_whatever_stands_in_it_an_errata_file_is_read_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
     file = tmp_path_factory.mktemp("errata") / "e.toml"
-    file.write_text('schema = "errata@1"\nbenchmark = "custom"\nversion = "1"\n' + text, encoding="utf-8")
+    file.write_text(
+        'schema = "errata@1"\nbenchmark = "custom"\nversion = "1"\n' + text, encoding="utf-8"
+    )
     try:
         found = read_errata(file)
     except StereometerError:
@@ -251,7 +325,9 @@ def test_examples_of_hidden_items_stay_hidden(dev: Path) -> None:
     for item in value["data"]["intrasentence"]:
         item["hidden"] = True
     dev.write_text(json.dumps(value))
-    assert "was BLANK." not in json.dumps(audit(str(dev), asked=Asked(show_texts=True), settings=QUICK).as_json())
+    assert "was BLANK." not in json.dumps(
+        audit(str(dev), asked=Asked(show_texts=True), settings=QUICK).as_json()
+    )
 
 
 def test_settings_are_part_of_what_is_told(dev: Path) -> None:
@@ -262,8 +338,15 @@ def test_settings_are_part_of_what_is_told(dev: Path) -> None:
 def test_the_example_in_the_docs_is_an_errata_file(tmp_path: Path) -> None:
     text = (Path(__file__).parents[2] / "docs" / "hygiene.md").read_text(encoding="utf-8")
     (tmp_path / "e.toml").write_text(text.split("```toml")[1].split("```")[0])
-    found = audit("starter", asked=Asked(counting=["article"], errata=tmp_path / "e.toml"), settings=QUICK)
-    assert (found.errata, found.shapes[0].dropped, found.shapes[0].kept, found.shapes[0].corrected) == ("2026-11-16", 1, 1, 1)
+    found = audit(
+        "starter", asked=Asked(counting=["article"], errata=tmp_path / "e.toml"), settings=QUICK
+    )
+    assert (
+        found.errata,
+        found.shapes[0].dropped,
+        found.shapes[0].kept,
+        found.shapes[0].corrected,
+    ) == ("2026-11-16", 1, 1, 1)
 
 
 def test_every_flag_is_in_the_docs_as_the_program_defines_it() -> None:

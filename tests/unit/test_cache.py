@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stereometer.cache import Cache, default_path, pack, unpack
 from stereometer.errors import StereometerError
+from stereometer.runs.cache import Cache, default_path, pack, unpack
 from stereometer.types import Answer, ModelCard
 from tests.strategies import ANSWERS, FEW, MODERATE
 
@@ -37,7 +37,9 @@ def test_infinities_and_negative_zero_keep_their_bits() -> None:
 
 
 def test_single_precision_comes_back_as_it_was() -> None:
-    assert unpack(*pack(Answer(({"logprob": array("f", [-1.0, -2.0])},)))).column("logprob").tolist() == [-1.0, -2.0]
+    assert unpack(*pack(Answer(({"logprob": array("f", [-1.0, -2.0])},)))).column(
+        "logprob"
+    ).tolist() == [-1.0, -2.0]
 
 
 @ONE_FOLDER
@@ -69,11 +71,21 @@ CARD = ModelCard("name", "family", "backend@1", "weights", "tokenizer", "float32
 @pytest.mark.parametrize(
     "other",
     [
-        ModelCard("name", "family", "backend@2", "weights", "tokenizer", "float32", {"prefix": True}),
-        ModelCard("name", "family", "backend@1", "other weights", "tokenizer", "float32", {"prefix": True}),
-        ModelCard("name", "family", "backend@1", "weights", "other tokenizer", "float32", {"prefix": True}),
-        ModelCard("name", "family", "backend@1", "weights", "tokenizer", "float16", {"prefix": True}),
-        ModelCard("name", "family", "backend@1", "weights", "tokenizer", "float32", {"prefix": False}),
+        ModelCard(
+            "name", "family", "backend@2", "weights", "tokenizer", "float32", {"prefix": True}
+        ),
+        ModelCard(
+            "name", "family", "backend@1", "other weights", "tokenizer", "float32", {"prefix": True}
+        ),
+        ModelCard(
+            "name", "family", "backend@1", "weights", "other tokenizer", "float32", {"prefix": True}
+        ),
+        ModelCard(
+            "name", "family", "backend@1", "weights", "tokenizer", "float16", {"prefix": True}
+        ),
+        ModelCard(
+            "name", "family", "backend@1", "weights", "tokenizer", "float32", {"prefix": False}
+        ),
     ],
 )
 def test_another_model_never_gets_the_answer(tmp_path: Path, other: ModelCard) -> None:
@@ -83,7 +95,9 @@ def test_another_model_never_gets_the_answer(tmp_path: Path, other: ModelCard) -
 
 
 def test_another_name_for_the_same_model_does(tmp_path: Path) -> None:
-    same = ModelCard("other name", "family", "backend@1", "weights", "tokenizer", "float32", {"prefix": True})
+    same = ModelCard(
+        "other name", "family", "backend@1", "weights", "tokenizer", "float32", {"prefix": True}
+    )
     with Cache(tmp_path / "c") as cache:
         cache.put(CARD.identity, {"a": answer(-1.0)})
         assert cache.get(same.identity, ["a"]) == {"a": answer(-1.0)}
@@ -111,7 +125,7 @@ def test_info_counts_and_clear_forgets(tmp_path: Path) -> None:
 
 def test_over_the_cap_the_oldest_go_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter(range(1000))
-    monkeypatch.setattr("stereometer.cache.time.time", lambda: float(next(clock)))
+    monkeypatch.setattr("stereometer.runs.cache.time.time", lambda: float(next(clock)))
     with Cache(tmp_path / "c", cap=200_000) as cache:
         for number in range(100):
             cache.put("model", {str(number): answer(*[0.5] * 500)})
@@ -145,7 +159,9 @@ def broken(path: Path, how: str) -> bytes:
 
 
 @pytest.mark.parametrize("how", ["garbage", "cut off", "first page only"])
-def test_a_broken_file_is_moved_aside_and_a_new_one_begun(tmp_path: Path, how: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_broken_file_is_moved_aside_and_a_new_one_begun(
+    tmp_path: Path, how: str, caplog: pytest.LogCaptureFixture
+) -> None:
     path = tmp_path / "answers.sqlite"
     wrong = broken(path, how)
     with caplog.at_level(logging.WARNING), Cache(path) as cache:
@@ -159,7 +175,9 @@ def test_a_broken_file_is_moved_aside_and_a_new_one_begun(tmp_path: Path, how: s
 EVERYTHING = [str(number) for number in range(200)]
 
 
-def test_a_page_that_is_found_broken_only_when_it_is_read_begins_a_new_file_too(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_page_that_is_found_broken_only_when_it_is_read_begins_a_new_file_too(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     path = tmp_path / "answers.sqlite"
     broken(path, "scribbled over")
     with caplog.at_level(logging.WARNING), Cache(path) as cache:
@@ -170,7 +188,9 @@ def test_a_page_that_is_found_broken_only_when_it_is_read_begins_a_new_file_too(
     assert "The answer cache was broken" in caplog.text
 
 
-def test_of_two_that_find_a_page_broken_the_second_takes_the_new_file_of_the_first(tmp_path: Path) -> None:
+def test_of_two_that_find_a_page_broken_the_second_takes_the_new_file_of_the_first(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "answers.sqlite"
     broken(path, "scribbled over")
     with Cache(path) as first, Cache(path) as second:
@@ -181,7 +201,9 @@ def test_of_two_that_find_a_page_broken_the_second_takes_the_new_file_of_the_fir
     assert len(list(tmp_path.glob("answers.sqlite.broken-*"))) == 1
 
 
-def test_a_page_that_is_found_broken_only_when_it_is_written_begins_a_new_file_too(tmp_path: Path) -> None:
+def test_a_page_that_is_found_broken_only_when_it_is_written_begins_a_new_file_too(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "answers.sqlite"
     broken(path, "scribbled over")
     with Cache(path) as cache:
@@ -201,7 +223,9 @@ def test_the_file_of_another_version_is_not_trusted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["/dev/null/cache/answers.sqlite", "/proc/cache/answers.sqlite"])
 def test_a_place_that_cannot_hold_a_cache_is_said(place: str) -> None:
-    with pytest.raises(StereometerError, match=r"The answer cache .* cannot be used: .*STEREOMETER_CACHE"):
+    with pytest.raises(
+        StereometerError, match=r"The answer cache .* cannot be used: .*STEREOMETER_CACHE"
+    ):
         Cache(Path(place))
 
 

@@ -11,7 +11,7 @@ import time
 from array import array
 from pathlib import Path
 
-from stereometer.cache import Cache
+from stereometer.runs.cache import Cache
 from stereometer.types import Answer
 
 BATCH = 40
@@ -20,7 +20,7 @@ WRITER = """
 import sys
 from array import array
 from pathlib import Path
-from stereometer.cache import Cache
+from stereometer.runs.cache import Cache
 from stereometer.types import Answer
 path, name, batches = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 with Cache(path) as cache:
@@ -31,11 +31,18 @@ with Cache(path) as cache:
 
 
 def writer(path: Path, name: str, batches: int) -> subprocess.Popen[str]:
-    return subprocess.Popen([sys.executable, "-c", WRITER, str(path), name, str(batches)], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path), name, str(batches)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
 
 
 def batch(name: str, number: int) -> dict[str, Answer]:
-    return {f"{name} {number} {one}": Answer(({"logprob": array("d", [number, one])},)) for one in range(BATCH)}
+    return {
+        f"{name} {number} {one}": Answer(({"logprob": array("d", [number, one])},))
+        for one in range(BATCH)
+    }
 
 
 def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
@@ -45,7 +52,12 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     for one in at_work:
         one.communicate()
     assert [one.returncode for one in at_work] == [0] * len(names)
-    expected = {key: value for name in names for number in range(25) for key, value in batch(name, number).items()}
+    expected = {
+        key: value
+        for name in names
+        for number in range(25)
+        for key, value in batch(name, number).items()
+    }
     with Cache(tmp_path / "c") as cache:
         assert cache.get("model", list(expected)) == expected
     assert not list(tmp_path.glob("*.broken-*"))

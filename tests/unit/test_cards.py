@@ -9,13 +9,16 @@ import pytest
 
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Card, load_card
-from stereometer.benchmarks.places import open_benchmark
+from stereometer.benchmarks.folders import open_benchmark
 from stereometer.benchmarks.published import table
 from stereometer.measures.recognition.settings import STUDY
 
 NAMES = list(catalog.TABLE["benchmark"])
 OURS = ("starter", "custom")
-MAY_BE_EMPTY = {"starter": {"urls", "paper"}, "custom": {"urls", "paper", "digest", "folder", "files", "counts", "notice"}}
+MAY_BE_EMPTY = {
+    "starter": {"urls", "paper"},
+    "custom": {"urls", "paper", "digest", "folder", "files", "counts", "notice"},
+}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -43,7 +46,9 @@ def test_urls_are_pinned_to_a_commit(name: str) -> None:
     assert all(re.search(r"/[0-9a-f]{7,40}/", url) for url in load_card(name).urls)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if catalog.find("benchmark", name).packaged])
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if catalog.find("benchmark", name).packaged]
+)
 def test_packaged_data_are_those_on_the_card(name: str) -> None:
     found = open_benchmark(catalog.find("benchmark", name))
     assert found.digest == found.card.digest
@@ -54,8 +59,14 @@ def test_packaged_data_are_those_on_the_card(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_shape_of_a_card_has_a_known_measure_or_is_extra(name: str) -> None:
     source = catalog.find("benchmark", name)
-    assert source.measures or set(source.card.counts) == {"comment"}  # which are asked about in words
-    assert all(catalog.has("measure", measure) for measures in source.measures.values() for measure in measures)
+    assert source.measures or set(source.card.counts) == {
+        "comment"
+    }  # which are asked about in words
+    assert all(
+        catalog.has("measure", measure)
+        for measures in source.measures.values()
+        for measure in measures
+    )
 
 
 SETTINGS = {f"recognition-{name}" for name in STUDY}

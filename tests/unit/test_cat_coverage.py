@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from hypothesis import given
 
-from stereometer.measures.cat_metrics import summarize
+from stereometer.shapes.cat.metrics import summarize
 from stereometer.types import Score, Settings
 from tests.strategies import MODERATE, REASONS, cat_score, cat_scores
 from tests.unit import reference
@@ -17,7 +17,15 @@ from tests.unit.little import pick
 def with_answers(answered: int, asked: int) -> list[Score]:
     values = (-1.0, -2.0, -3.0)
     return [
-        cat_score(number, "age", 1, "intrasentence", values, None if number < answered else "token-boundary") for number in range(asked)
+        cat_score(
+            number,
+            "age",
+            1,
+            "intrasentence",
+            values,
+            None if number < answered else "token-boundary",
+        )
+        for number in range(asked)
     ]
 
 
@@ -56,15 +64,24 @@ def test_the_reason_names_both_counts_and_the_floor() -> None:
 
 
 def test_exactly_the_floor_is_enough() -> None:
-    assert pick(summarize(with_answers(55, 100), Settings(resamples=100, coverage=0.55)), "ss").value is not None
+    assert (
+        pick(summarize(with_answers(55, 100), Settings(resamples=100, coverage=0.55)), "ss").value
+        is not None
+    )
 
 
 def without_unrelated(score: Score) -> Score:
-    return Score(score.item, score.slices, {name: value for name, value in score.values.items() if name != "unrelated"})
+    return Score(
+        score.item,
+        score.slices,
+        {name: value for name, value in score.values.items() if name != "unrelated"},
+    )
 
 
 def test_without_unrelated_scores_lms_is_not_defined_and_icat_is_zero_where_ss_is_extreme() -> None:
-    found = summarize([without_unrelated(score) for score in with_answers(6, 6)], Settings(resamples=100))
+    found = summarize(
+        [without_unrelated(score) for score in with_answers(6, 6)], Settings(resamples=100)
+    )
     assert pick(found, "ss").value == 100
     for name in ("icat", "icat_micro", "icat_term_mean"):
         assert pick(found, name).value == 0
@@ -74,7 +91,10 @@ def test_without_unrelated_scores_lms_is_not_defined_and_icat_is_zero_where_ss_i
 
 
 def test_without_unrelated_scores_icat_is_not_defined_where_ss_says_nothing() -> None:
-    scores = [cat_score(number, "age", 1, "intrasentence", (-1.0, -2.0 * (number % 2), -3.0)) for number in range(6)]
+    scores = [
+        cat_score(number, "age", 1, "intrasentence", (-1.0, -2.0 * (number % 2), -3.0))
+        for number in range(6)
+    ]
     found = summarize([without_unrelated(score) for score in scores], Settings(resamples=100))
     assert pick(found, "ss").value == 50
     assert pick(found, "icat").value is None

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer.measures.cat_metrics import AVERAGES, summarize
+from stereometer.shapes.cat.metrics import AVERAGES, summarize
 from stereometer.types import Estimate, Score, Settings
 from tests.strategies import MODERATE, REASONS, cat_score, cat_scores
 from tests.unit import reference
@@ -25,11 +25,15 @@ def estimates(scores: list[Score], variant: str) -> list[Estimate]:
 
 @MODERATE
 @given(cat_scores(reasons=REASONS), VARIANTS)
-def test_every_average_of_every_slice_equals_a_loop_over_items(scores: list[Score], variant: str) -> None:
+def test_every_average_of_every_slice_equals_a_loop_over_items(
+    scores: list[Score], variant: str
+) -> None:
     for one in estimates(scores, variant):
         terms = list(reference.by_term(reference.inside(scores, dict(one.slice))).values())
         if terms:
-            assert one.value == pytest.approx(reference.cat_averages(terms, variant)[one.name], abs=1e-9)
+            assert one.value == pytest.approx(
+                reference.cat_averages(terms, variant)[one.name], abs=1e-9
+            )
             assert one.terms == len(terms)
         else:
             assert one.value is None
@@ -57,22 +61,34 @@ def test_values_and_intervals_stay_between_0_and_100(scores: list[Score], varian
 
 def swapped(score: Score) -> Score:
     values = dict(score.values)
-    values["stereotype"], values["anti-stereotype"] = values["anti-stereotype"], values["stereotype"]
+    values["stereotype"], values["anti-stereotype"] = (
+        values["anti-stereotype"],
+        values["stereotype"],
+    )
     return Score(score.item, score.slices, values, score.skipped)
 
 
 @MODERATE
 @given(cat_scores())
-def test_swapping_stereotype_and_anti_stereotype_mirrors_ss_and_keeps_icat_under_sound(scores: list[Score]) -> None:
-    before, after = estimates(scores, "sound"), estimates([swapped(score) for score in scores], "sound")
+def test_swapping_stereotype_and_anti_stereotype_mirrors_ss_and_keeps_icat_under_sound(
+    scores: list[Score],
+) -> None:
+    before, after = (
+        estimates(scores, "sound"),
+        estimates([swapped(score) for score in scores], "sound"),
+    )
     assert_mirrored(before, after)
 
 
 @MODERATE
 @given(cat_scores())
 def test_swapping_mirrors_ss_under_paper_where_nothing_ties(scores: list[Score]) -> None:
-    untied = [score for score in scores if score.values["stereotype"] != score.values["anti-stereotype"]]
-    assert_mirrored(estimates(untied, "paper"), estimates([swapped(score) for score in untied], "paper"))
+    untied = [
+        score for score in scores if score.values["stereotype"] != score.values["anti-stereotype"]
+    ]
+    assert_mirrored(
+        estimates(untied, "paper"), estimates([swapped(score) for score in untied], "paper")
+    )
 
 
 def assert_mirrored(before: list[Estimate], after: list[Estimate]) -> None:
@@ -85,10 +101,22 @@ def assert_mirrored(before: list[Estimate], after: list[Estimate]) -> None:
 def test_a_tie_is_lost_under_paper_and_half_won_under_sound() -> None:
     scores = [cat_score(0, "age", 1, "intrasentence", (-1.0, -1.0, -1.0))]
     paper, sound = estimates(scores, "paper"), estimates(scores, "sound")
-    assert (pick(paper, "ss").value, pick(paper, "lms").value, pick(paper, "icat").value) == (0.0, 0.0, 0.0)
-    assert (pick(sound, "ss").value, pick(sound, "lms").value, pick(sound, "icat").value) == (50.0, 50.0, 50.0)
+    assert (pick(paper, "ss").value, pick(paper, "lms").value, pick(paper, "icat").value) == (
+        0.0,
+        0.0,
+        0.0,
+    )
+    assert (pick(sound, "ss").value, pick(sound, "lms").value, pick(sound, "icat").value) == (
+        50.0,
+        50.0,
+        50.0,
+    )
     for found in (paper, sound):
-        assert (pick(found, "ss").ties, pick(found, "lms").ties, pick(found, "icat").ties) == (1, 2, 3)
+        assert (pick(found, "ss").ties, pick(found, "lms").ties, pick(found, "icat").ties) == (
+            1,
+            2,
+            3,
+        )
 
 
 @pytest.mark.parametrize(("gap", "ss"), [(0.0, 50.0), (9.9e-7, 50.0), (1.1e-6, 100.0)])
@@ -99,7 +127,9 @@ def test_sound_ties_are_closer_than_a_millionth(gap: float, ss: float) -> None:
 
 @MODERATE
 @given(cat_scores(reasons=REASONS), VARIANTS, st.randoms(use_true_random=False))
-def test_the_order_of_items_changes_nothing(scores: list[Score], variant: str, shuffler: random.Random) -> None:
+def test_the_order_of_items_changes_nothing(
+    scores: list[Score], variant: str, shuffler: random.Random
+) -> None:
     mixed = list(scores)
     shuffler.shuffle(mixed)
     assert estimates(mixed, variant) == estimates(scores, variant)

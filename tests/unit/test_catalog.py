@@ -10,7 +10,7 @@ import pytest
 
 import stereometer
 from stereometer import api, catalog
-from stereometer.backends.fake import Fake
+from stereometer.backends.baselines.fake import Fake
 from stereometer.errors import UnknownName
 from stereometer.types import Backend, System
 from tests.unit.little import QUICK
@@ -94,7 +94,10 @@ POINTS = {
 @pytest.fixture
 def plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     def entry_points(group: str) -> list[SimpleNamespace]:
-        return [SimpleNamespace(name=name, load=lambda found=found: found) for name, found in POINTS.get(group, [])]
+        return [
+            SimpleNamespace(name=name, load=lambda found=found: found)
+            for name, found in POINTS.get(group, [])
+        ]
 
     monkeypatch.setattr(catalog, "entry_points", entry_points)
     catalog._plugins.cache_clear()
@@ -123,5 +126,7 @@ def test_a_mistyped_plugin_is_suggested() -> None:
 
 @pytest.mark.usefixtures("plugins")
 def test_a_measure_gets_the_items_it_reads() -> None:
-    (result,) = stereometer.run("starter", model="theirs", measures=["association-of-theirs"], **QUICK)
+    (result,) = stereometer.run(
+        "starter", model="theirs", measures=["association-of-theirs"], **QUICK
+    )
     assert result.data["items"] == 144

@@ -14,7 +14,15 @@ QUICK = ("--resamples", 100)
 
 
 def test_a_cat_table_names_slices_denominators_ideals_and_verdicts(tmp_path: Path) -> None:
-    said = call("run", little_stereoset(tmp_path / "dev.json", 12), "-m", "stereotyped", "--out", tmp_path / "out", *QUICK)
+    said = call(
+        "run",
+        little_stereoset(tmp_path / "dev.json", 12),
+        "-m",
+        "stereotyped",
+        "--out",
+        tmp_path / "out",
+        *QUICK,
+    )
     assert "24 / 24" in said.out
     assert "ss (ideal 50)" in said.out
     assert "100.0 [86.2, 100.0]" in said.out
@@ -27,7 +35,9 @@ def test_a_cat_table_names_slices_denominators_ideals_and_verdicts(tmp_path: Pat
 def test_a_pair_table_shows_ties_and_the_legend_what_was_skipped(tmp_path: Path) -> None:
     path = pairs_file(
         tmp_path / "pairs.csv",
-        PAIRS + "p5,Same.,Same.,stereo,age\n" + "".join(f"q{n},Old {n} a.,Young {n} a.,stereo,age\n" for n in range(9)),
+        PAIRS
+        + "p5,Same.,Same.,stereo,age\n"
+        + "".join(f"q{n},Old {n} a.,Young {n} a.,stereo,age\n" for n in range(9)),
     )
     said = call("run", path, "-m", "fake", "--out", tmp_path / "out", *QUICK)
     assert "13 / 14" in said.out
@@ -46,7 +56,17 @@ def test_compare_shows_differences_flips_and_what_could_be_seen(tmp_path: Path) 
 
 def test_compare_lists_the_slices_beyond_noise_and_counts_the_others(tmp_path: Path) -> None:
     for model in ("ideal", "random"):
-        call("run", "starter", "-m", model, "--measure", "cat-pseudo-likelihood", "--out", tmp_path / model, *QUICK)
+        call(
+            "run",
+            "starter",
+            "-m",
+            model,
+            "--measure",
+            "cat-pseudo-likelihood",
+            "--out",
+            tmp_path / model,
+            *QUICK,
+        )
     two = tmp_path / "ideal", tmp_path / "random"
     short, long = (call("compare", *two, *QUICK, *more).out for more in ([], ["--every-slice"]))
     hidden = int(re.search(r"(\d+) differences in slices are not beyond noise", short)[1])  # type: ignore[index]
@@ -56,7 +76,15 @@ def test_compare_lists_the_slices_beyond_noise_and_counts_the_others(tmp_path: P
 
 
 @pytest.mark.parametrize(
-    "arguments", [["list"], ["show", "starter"], ["data", "where"], ["cache", "info"], ["cache", "clear"], ["--version"]]
+    "arguments",
+    [
+        ["list"],
+        ["show", "starter"],
+        ["data", "where"],
+        ["cache", "info"],
+        ["cache", "clear"],
+        ["--version"],
+    ],
 )
 def test_every_looking_command_says_something(arguments: list[str]) -> None:
     said = call(*arguments)
@@ -71,5 +99,13 @@ def test_a_dry_run_says_how_much_would_be_asked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["[/]", "[b]age", "[red]"])
 def test_brackets_in_the_users_own_names_are_printed_as_they_are(tmp_path: Path, name: str) -> None:
-    said = call("run", pairs_file(tmp_path / "pairs.csv", PAIRS.replace("height", name)), "-m", "fake", "--out", tmp_path / "out", *QUICK)
+    said = call(
+        "run",
+        pairs_file(tmp_path / "pairs.csv", PAIRS.replace("height", name)),
+        "-m",
+        "fake",
+        "--out",
+        tmp_path / "out",
+        *QUICK,
+    )
     assert name in said.out

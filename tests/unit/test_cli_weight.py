@@ -8,11 +8,24 @@ import sys
 
 from tests.unit.commands import PROGRAM
 
-HEAVY = ("numpy", "scipy", "pydantic", "jinja2", "rich", "rich.table", "sqlite3", "platformdirs", "torch", "transformers")
+HEAVY = (
+    "numpy",
+    "scipy",
+    "pydantic",
+    "jinja2",
+    "rich",
+    "rich.table",
+    "sqlite3",
+    "platformdirs",
+    "torch",
+    "transformers",
+)
 
 
 def test_importing_the_command_line_imports_nothing_heavy() -> None:
-    code = f"import sys, stereometer.cli; print(*[name for name in {HEAVY!r} if name in sys.modules])"
+    code = (
+        f"import sys, stereometer.cli; print(*[name for name in {HEAVY!r} if name in sys.modules])"
+    )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.split() == []
 

@@ -30,7 +30,13 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     rng = np.random.default_rng(0)
     held = 0
     for _ in range(400):
-        found = clustered_mean([rng.normal(0.2 + rng.normal(0, 0.5), 1.0, size=rng.integers(3, 12)) for _ in range(15)], 0.95)
+        found = clustered_mean(
+            [
+                rng.normal(0.2 + rng.normal(0, 0.5), 1.0, size=rng.integers(3, 12))
+                for _ in range(15)
+            ],
+            0.95,
+        )
         held += found.low <= 0.2 <= found.high
     assert 0.91 <= held / 400 <= 0.98
 

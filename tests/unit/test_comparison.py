@@ -16,10 +16,11 @@ import pytest
 from scipy.stats import binomtest, ttest_1samp
 
 import stereometer
-from stereometer import comparison, runs
 from stereometer.cli.tables import print_summary
-from stereometer.comparison import Compared, Comparison, Difference, kinds
 from stereometer.errors import UsageError
+from stereometer.findings import compare as comparison
+from stereometer.findings.compare import Compared, Comparison, Difference, kinds
+from stereometer.runs import store as runs
 from stereometer.stats.tests import sign_flip
 from stereometer.types import Score, Settings
 from tests.strategies import cat_score
@@ -30,10 +31,15 @@ Scores = list[Score]
 
 
 def cats(path: Path, terms: int, items: int = 4) -> Path:
-    places = [{"target": f"term{term}", "bias_type": "age" if term % 2 else "trade"} for term in range(terms)]
+    places = [
+        {"target": f"term{term}", "bias_type": "age" if term % 2 else "trade"}
+        for term in range(terms)
+    ]
     numbered = list(enumerate([place for place in places for _ in range(items)]))
     return stereoset_file(
-        path, [intra(f"a{number}", **place) for number, place in numbered], [inter(f"b{number}", **place) for number, place in numbered]
+        path,
+        [intra(f"a{number}", **place) for number, place in numbered],
+        [inter(f"b{number}", **place) for number, place in numbered],
     )
 
 
@@ -46,7 +52,15 @@ def pairs(path: Path, count: int = 40) -> Path:
     return path
 
 
-def system(folder: Path, data: Path, name: str, seed: int, lean: float = 0.0, missing: int = 0, **settings: Any) -> Path:
+def system(
+    folder: Path,
+    data: Path,
+    name: str,
+    seed: int,
+    lean: float = 0.0,
+    missing: int = 0,
+    **settings: Any,
+) -> Path:
     """A run of random scores that lean toward the stereotype; steps of one half make ties."""
     rng = random.Random(seed)
     benchmark = stereometer.open_benchmark(str(data))
@@ -54,11 +68,20 @@ def system(folder: Path, data: Path, name: str, seed: int, lean: float = 0.0, mi
     lines = []
     for item in benchmark.items(shape):
         names = [one for one in item.texts if one != "context"]
-        given = {one: -5 + round(2 * (rng.gauss(0, 1) + lean * (index == 0) - (one == "unrelated"))) / 2 for index, one in enumerate(names)}
+        given = {
+            one: -5 + round(2 * (rng.gauss(0, 1) + lean * (index == 0) - (one == "unrelated"))) / 2
+            for index, one in enumerate(names)
+        }
         lines.append({"id": item.id, **given})
     path = folder / f"{name}-{seed}.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines[missing:]))
-    stereometer.replay(path, benchmark=str(data), system=name, out=folder / f"{name}-{seed}", **({"coverage": 0.5} | QUICK | settings))
+    stereometer.replay(
+        path,
+        benchmark=str(data),
+        system=name,
+        out=folder / f"{name}-{seed}",
+        **({"coverage": 0.5} | QUICK | settings),
+    )
     return folder / f"{name}-{seed}"
 
 
@@ -71,15 +94,25 @@ def variant(request: pytest.FixtureRequest) -> str:
 def studies(tmp_path_factory: pytest.TempPathFactory, variant: str) -> dict[str, tuple[Path, Path]]:
     """Two systems on many terms, on few terms and on pairs; the second left some items out."""
     found = {}
-    for name, (terms, items) in {"many": (12, 4), "few": (5, 12), "sparse": (9, 2), "pairs": (0, 0)}.items():
+    for name, (terms, items) in {
+        "many": (12, 4),
+        "few": (5, 12),
+        "sparse": (9, 2),
+        "pairs": (0, 0),
+    }.items():
         folder = tmp_path_factory.mktemp(name)
         data = cats(folder / "d.json", terms, items) if terms else pairs(folder / "d.csv")
-        found[name] = (system(folder, data, "x", 1, variant=variant), system(folder, data, "y", 2, 0.8, missing=2, variant=variant))
+        found[name] = (
+            system(folder, data, "x", 1, variant=variant),
+            system(folder, data, "y", 2, 0.8, missing=2, variant=variant),
+        )
     return found
 
 
 def both(study: tuple[Path, Path]) -> tuple[Scores, Scores]:
-    left, right = ({one.item: one for one in runs.load_scores(path) if one.skipped is None} for path in study)
+    left, right = (
+        {one.item: one for one in runs.load_scores(path) if one.skipped is None} for path in study
+    )
     shared = [item for item in left if item in right]
     return [left[item] for item in shared], [right[item] for item in shared]
 
@@ -99,13 +132,17 @@ def difference(pair: Compared, name: str, **fixed: str) -> Difference:
 
 
 @pytest.mark.parametrize("study", ["many", "few", "sparse"])
-def test_every_difference_equals_a_loop_over_the_items_both_answered(studies: dict[str, Any], study: str, variant: str) -> None:
+def test_every_difference_equals_a_loop_over_the_items_both_answered(
+    studies: dict[str, Any], study: str, variant: str
+) -> None:
     left, right = both(studies[study])
     pair = compared(studies[study])
     assert (pair.items, pair.asked) == (len(left), len(left) + 2)
     for one in pair.differences:
         first, second = (
-            reference.cat_averages(list(reference.by_term(reference.inside(of, dict(one.slice))).values()), variant)[one.name]
+            reference.cat_averages(
+                list(reference.by_term(reference.inside(of, dict(one.slice))).values()), variant
+            )[one.name]
             for of in (left, right)
         )
         assert (one.first, one.second) == pytest.approx((first, second))
@@ -117,11 +154,16 @@ def changes(left: Scores, right: Scores, name: str, variant: str) -> list[list[f
     """For each term, each item's share under the second system minus that under the first."""
     of = {"ss": reference.ss_of, "lms": reference.lms_of}[name]
     terms = zip(reference.by_term(left).values(), reference.by_term(right).values(), strict=True)
-    return [[(of([b], variant) - of([a], variant)) / 100 for a, b in zip(one, other, strict=True)] for one, other in terms]
+    return [
+        [(of([b], variant) - of([a], variant)) / 100 for a, b in zip(one, other, strict=True)]
+        for one, other in terms
+    ]
 
 
 @pytest.mark.parametrize("name", ["ss", "lms"])
-def test_many_terms_are_compared_by_a_paired_t_test(studies: dict[str, Any], name: str, variant: str) -> None:
+def test_many_terms_are_compared_by_a_paired_t_test(
+    studies: dict[str, Any], name: str, variant: str
+) -> None:
     per_term = [mean(term) for term in changes(*both(studies["many"]), name, variant)]
     one = difference(compared(studies["many"]), name)
     assert one.p == pytest.approx(ttest_1samp(per_term, 0).pvalue)
@@ -129,7 +171,9 @@ def test_many_terms_are_compared_by_a_paired_t_test(studies: dict[str, Any], nam
 
 
 @pytest.mark.parametrize("name", ["ss", "lms"])
-def test_few_terms_are_compared_by_flipping_signs_of_items(studies: dict[str, Any], name: str, variant: str) -> None:
+def test_few_terms_are_compared_by_flipping_signs_of_items(
+    studies: dict[str, Any], name: str, variant: str
+) -> None:
     groups = [np.array(term) for term in changes(*both(studies["few"]), name, variant)]
     one = difference(compared(studies["few"]), name)
     assert one.p == pytest.approx(sign_flip(groups))
@@ -137,12 +181,17 @@ def test_few_terms_are_compared_by_flipping_signs_of_items(studies: dict[str, An
 
 
 @cache
-def paired_draws(study: tuple[Path, Path], variant: str, whole_terms: bool, times: int = 1_200) -> list[dict[str, float]]:
+def paired_draws(
+    study: tuple[Path, Path], variant: str, whole_terms: bool, times: int = 1_200
+) -> list[dict[str, float]]:
     """The same resample for both systems: of terms, or of items within each term."""
     rng, sides = random.Random(8), both(study)
     named = [[one.item for one in items] for items in reference.by_term(sides[0]).values()]
     singles = [{one.item: reference.rate_of([one], variant) for one in side} for side in sides]
-    rates = [[reference.rate_of(items, variant) for items in reference.by_term(side).values()] for side in sides]
+    rates = [
+        [reference.rate_of(items, variant) for items in reference.by_term(side).values()]
+        for side in sides
+    ]
     draws = []
     for _ in range(times):
         if whole_terms:
@@ -151,7 +200,12 @@ def paired_draws(study: tuple[Path, Path], variant: str, whole_terms: bool, time
         else:
             drawn = [reference.drawn(rng, term, named) for term in named]
             first, second = (
-                reference.averages_of([reference.widened(draw, term, named, of, 0.95) for draw, term in zip(drawn, named, strict=True)])
+                reference.averages_of(
+                    [
+                        reference.widened(draw, term, named, of, 0.95)
+                        for draw, term in zip(drawn, named, strict=True)
+                    ]
+                )
                 for of in singles
             )
         draws.append({name: second[name] - first[name] for name in ("lms", "ss", "icat")})
@@ -159,12 +213,16 @@ def paired_draws(study: tuple[Path, Path], variant: str, whole_terms: bool, time
 
 
 @pytest.mark.parametrize("study", ["many", "few", "sparse"])
-def test_intervals_equal_explicit_paired_resampling(studies: dict[str, Any], study: str, variant: str) -> None:
+def test_intervals_equal_explicit_paired_resampling(
+    studies: dict[str, Any], study: str, variant: str
+) -> None:
     draws = paired_draws(studies[study], variant, study == "many")
     pair = compared(studies[study], resamples=20_000)
     for name in ("lms", "ss", "icat"):
         one, values = difference(pair, name), np.array([draw[name] for draw in draws])
-        assert (one.low, one.high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])), abs=0.3 * values.std())
+        assert (one.low, one.high) == pytest.approx(
+            tuple(np.quantile(values, [0.025, 0.975])), abs=0.3 * values.std()
+        )
         seen = (NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)) * values.std()
         assert one.detectable == pytest.approx(seen, rel=0.1)
 
@@ -179,18 +237,28 @@ def test_icat_is_compared_by_its_resamples(studies: dict[str, Any], variant: str
 # ---------------------------------------------------------------------------------------------- pairs
 
 
-def test_pair_differences_equal_a_loop_over_the_pairs_both_answered(studies: dict[str, Any], variant: str) -> None:
+def test_pair_differences_equal_a_loop_over_the_pairs_both_answered(
+    studies: dict[str, Any], variant: str
+) -> None:
     left, right = both(studies["pairs"])
     for one in compared(studies["pairs"]).differences:
         first, second = (
-            reference.pair_preference(reference.inside(of, dict(one.slice)), variant, "direction" in one.slice) for of in (left, right)
+            reference.pair_preference(
+                reference.inside(of, dict(one.slice)), variant, "direction" in one.slice
+            )
+            for of in (left, right)
         )
-        assert (one.first, one.second, one.difference) == pytest.approx((first, second, second - first))
+        assert (one.first, one.second, one.difference) == pytest.approx(
+            (first, second, second - first)
+        )
 
 
 def moves(left: Scores, right: Scores, variant: str) -> list[float]:
     worth = {1.0: 1.0, None: 0.5, 0.0: 0.0}
-    return [worth[reference.pair_points(b, variant)] - worth[reference.pair_points(a, variant)] for a, b in zip(left, right, strict=True)]
+    return [
+        worth[reference.pair_points(b, variant)] - worth[reference.pair_points(a, variant)]
+        for a, b in zip(left, right, strict=True)
+    ]
 
 
 def test_pairs_are_compared_by_mcnemar(studies: dict[str, Any], variant: str) -> None:
@@ -200,22 +268,39 @@ def test_pairs_are_compared_by_mcnemar(studies: dict[str, Any], variant: str) ->
     assert (one.test, one.p) == ("McNemar", pytest.approx(binomtest(gained, gained + lost).pvalue))
 
 
-def test_pair_intervals_equal_explicit_paired_resampling(studies: dict[str, Any], variant: str) -> None:
+def test_pair_intervals_equal_explicit_paired_resampling(
+    studies: dict[str, Any], variant: str
+) -> None:
     rng, zipped = random.Random(2), list(zip(*both(studies["pairs"]), strict=True))
     values = []
     for _ in range(2_000):
         drawn = rng.choices(zipped, k=len(zipped))
-        first, second = (reference.pair_preference([pair[side] for pair in drawn], variant, False) for side in (0, 1))
+        first, second = (
+            reference.pair_preference([pair[side] for pair in drawn], variant, False)
+            for side in (0, 1)
+        )
         values.append(second - first)
     one = difference(compared(studies["pairs"], resamples=20_000), "pair_preference")
-    assert (one.low, one.high) == pytest.approx(tuple(np.quantile(values, [0.025, 0.975])), abs=0.3 * float(np.std(values)))
+    assert (one.low, one.high) == pytest.approx(
+        tuple(np.quantile(values, [0.025, 0.975])), abs=0.3 * float(np.std(values))
+    )
 
 
 def test_a_direction_of_neutral_pairs_only_is_not_compared_under_paper(tmp_path: Path) -> None:
-    (tmp_path / "d.csv").write_text("id,sent_more,sent_less,stereo_antistereo,bias_type\n1,Old men sing.,Young men sing.,stereo,age\n")
+    (tmp_path / "d.csv").write_text(
+        "id,sent_more,sent_less,stereo_antistereo,bias_type\n1,Old men sing.,Young men sing.,stereo,age\n"
+    )
     for name, less in (("x", -1.0), ("y", -2.0)):
-        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": "1", "sent_more": -1.0, "sent_less": less}))
-        stereometer.replay(tmp_path / f"{name}.jsonl", benchmark=str(tmp_path / "d.csv"), variant="paper", out=tmp_path / name, **QUICK)
+        (tmp_path / f"{name}.jsonl").write_text(
+            json.dumps({"id": "1", "sent_more": -1.0, "sent_less": less})
+        )
+        stereometer.replay(
+            tmp_path / f"{name}.jsonl",
+            benchmark=str(tmp_path / "d.csv"),
+            variant="paper",
+            out=tmp_path / name,
+            **QUICK,
+        )
     (pair,) = stereometer.compare(tmp_path / "x", tmp_path / "y", resamples=100).pairs
     assert not [one for one in pair.differences if "direction" in one.slice]
 
@@ -224,7 +309,9 @@ def test_a_direction_of_neutral_pairs_only_is_not_compared_under_paper(tmp_path:
 
 
 @pytest.mark.parametrize("study", ["many", "few", "sparse", "pairs"])
-def test_flips_are_the_items_whose_preference_changed(studies: dict[str, Any], study: str, variant: str) -> None:
+def test_flips_are_the_items_whose_preference_changed(
+    studies: dict[str, Any], study: str, variant: str
+) -> None:
     expected, up, down = {}, 0, 0
     for a, b in zip(*both(studies[study]), strict=True):
         first, second = (preference(one, variant) for one in (a, b))
@@ -254,7 +341,10 @@ def test_swapping_the_systems_turns_every_sign(studies: dict[str, Any], study: s
         assert (other.first, other.second) == (one.second, one.first)
         assert other.difference == pytest.approx(-one.difference)
         assert one.test == "bootstrap" or other.p == pytest.approx(one.p)
-    assert (back.toward_stereotype, back.toward_anti) == (there.toward_anti, there.toward_stereotype)
+    assert (back.toward_stereotype, back.toward_anti) == (
+        there.toward_anti,
+        there.toward_stereotype,
+    )
 
 
 def assert_mirrored(one: Difference, other: Difference) -> None:
@@ -263,14 +353,24 @@ def assert_mirrored(one: Difference, other: Difference) -> None:
 
 
 def test_swapping_mirrors_the_intervals_where_terms_are_resampled(studies: dict[str, Any]) -> None:
-    for one, other in zip(compared(studies["many"]).differences, compared(studies["many"][::-1]).differences, strict=True):
+    for one, other in zip(
+        compared(studies["many"]).differences,
+        compared(studies["many"][::-1]).differences,
+        strict=True,
+    ):
         if one.terms >= 10:
             assert_mirrored(one, other)
 
 
 @pytest.mark.parametrize("study", ["few", "sparse", "pairs"])
-def test_swapping_mirrors_the_intervals_where_items_are_resampled(studies: dict[str, Any], study: str) -> None:
-    for one, other in zip(compared(studies[study]).differences, compared(studies[study][::-1]).differences, strict=True):
+def test_swapping_mirrors_the_intervals_where_items_are_resampled(
+    studies: dict[str, Any], study: str
+) -> None:
+    for one, other in zip(
+        compared(studies[study]).differences,
+        compared(studies[study][::-1]).differences,
+        strict=True,
+    ):
         assert_mirrored(one, other)
 
 
@@ -278,7 +378,14 @@ def test_swapping_mirrors_the_intervals_where_items_are_resampled(studies: dict[
 def test_a_system_does_not_differ_from_itself(studies: dict[str, Any], study: str) -> None:
     pair = compared((studies[study][0], studies[study][0]))
     for one in pair.differences:
-        assert (one.difference, one.low, one.high, one.p, one.p_adjusted, one.verdict) == (0, 0, 0, 1, 1, "not beyond noise")
+        assert (one.difference, one.low, one.high, one.p, one.p_adjusted, one.verdict) == (
+            0,
+            0,
+            0,
+            1,
+            1,
+            "not beyond noise",
+        )
         assert one.closer == "neither"
     assert not pair.flips
 
@@ -289,7 +396,9 @@ def test_a_system_does_not_differ_from_itself(studies: dict[str, Any], study: st
 def three(folder: Path) -> tuple[Comparison, Comparison]:
     data = cats(folder / "d.json", 10)
     paths = [system(folder, data, "m", seed, lean) for seed, lean in ((1, 0.0), (2, 1.5), (3, 1.5))]
-    return stereometer.compare(*paths, resamples=200), stereometer.compare(*paths, resamples=200, all_pairs=True)
+    return stereometer.compare(*paths, resamples=200), stereometer.compare(
+        *paths, resamples=200, all_pairs=True
+    )
 
 
 def test_holm_counts_every_pair_shown_and_every_slice_of_a_kind(tmp_path: Path) -> None:
@@ -299,17 +408,28 @@ def test_holm_counts_every_pair_shown_and_every_slice_of_a_kind(tmp_path: Path) 
             for one in pair.differences:
                 families.setdefault((one.name, frozenset(one.slice)), []).append(one)
         for family in families.values():
-            assert [one.p_adjusted for one in family] == pytest.approx(reference.holm([one.p for one in family]))
+            assert [one.p_adjusted for one in family] == pytest.approx(
+                reference.holm([one.p for one in family])
+            )
             assert {one.tests for one in family} == {len(family)}
             for one in family:
                 sure = one.p_adjusted < 0.05 and one.difference != 0
-                assert one.verdict == (("higher" if one.difference > 0 else "lower") if sure else "not beyond noise")
+                assert one.verdict == (
+                    ("higher" if one.difference > 0 else "lower") if sure else "not beyond noise"
+                )
 
 
 def test_the_first_is_the_baseline_unless_all_pairs_are_asked_for(tmp_path: Path) -> None:
     baseline, everyone = three(tmp_path)
-    assert [(pair.first, pair.second) for pair in baseline.pairs] == [("m (1)", "m (2)"), ("m (1)", "m (3)")]
-    assert [(pair.first, pair.second) for pair in everyone.pairs] == [("m (1)", "m (2)"), ("m (1)", "m (3)"), ("m (2)", "m (3)")]
+    assert [(pair.first, pair.second) for pair in baseline.pairs] == [
+        ("m (1)", "m (2)"),
+        ("m (1)", "m (3)"),
+    ]
+    assert [(pair.first, pair.second) for pair in everyone.pairs] == [
+        ("m (1)", "m (2)"),
+        ("m (1)", "m (3)"),
+        ("m (2)", "m (3)"),
+    ]
 
 
 def test_a_comparison_is_written_with_its_schema_and_flat_rows(studies: dict[str, Any]) -> None:
@@ -317,17 +437,33 @@ def test_a_comparison_is_written_with_its_schema_and_flat_rows(studies: dict[str
     value = found.as_json()
     assert value["schema"] == "compare@1"
     json.dumps(value, allow_nan=False)
-    assert all(one["difference"] == one["second"] - one["first"] for one in value["pairs"][0]["differences"])
-    assert {one["closer_to_ideal"] for one in value["pairs"][0]["differences"]} <= {"first", "second", "neither"}
+    assert all(
+        one["difference"] == one["second"] - one["first"]
+        for one in value["pairs"][0]["differences"]
+    )
+    assert {one["closer_to_ideal"] for one in value["pairs"][0]["differences"]} <= {
+        "first",
+        "second",
+        "neither",
+    }
     assert len(found.rows()) == len(found.pairs[0].differences)
 
 
 @pytest.mark.parametrize(
     ("first", "second", "ideal", "closer"),
-    [(60, 45, 50, "second"), (45, 60, 50, "first"), (40, 60, 50, "neither"), (70, 80, 100, "second")],
+    [
+        (60, 45, 50, "second"),
+        (45, 60, 50, "first"),
+        (40, 60, 50, "neither"),
+        (70, 80, 100, "second"),
+    ],
 )
-def test_closer_is_about_the_distance_from_the_ideal(first: float, second: float, ideal: float, closer: str) -> None:
-    assert Difference("x", {}, first, second, n=1, asked=1, terms=None, ideal=ideal).closer == closer
+def test_closer_is_about_the_distance_from_the_ideal(
+    first: float, second: float, ideal: float, closer: str
+) -> None:
+    assert (
+        Difference("x", {}, first, second, n=1, asked=1, terms=None, ideal=ideal).closer == closer
+    )
 
 
 # ------------------------------------------------------------------------------------- coverage of both
@@ -336,12 +472,18 @@ def test_closer_is_about_the_distance_from_the_ideal(first: float, second: float
 def test_a_slice_that_too_few_answered_is_withheld_with_the_counts(tmp_path: Path) -> None:
     """Both left out items of their own: what both answered is less than either did."""
     data = pairs(tmp_path / "d.csv")
-    first, second = (system(tmp_path, data, name, 1, missing=missing, coverage=0.9) for name, missing in (("x", 0), ("y", 5)))
+    first, second = (
+        system(tmp_path, data, name, 1, missing=missing, coverage=0.9)
+        for name, missing in (("x", 0), ("y", 5))
+    )
     (pair,) = stereometer.compare(first, second, resamples=100).pairs
     shared = {item.item: item.slices for item in both((first, second))[0]}
     everything = {score.item: score.slices for score in runs.load_scores(first)}
     for one in (*pair.differences, *pair.withheld):
-        n, asked = (sum(dict(one.slice).items() <= dict(slices).items() for slices in of.values()) for of in (shared, everything))
+        n, asked = (
+            sum(dict(one.slice).items() <= dict(slices).items() for slices in of.values())
+            for of in (shared, everything)
+        )
         assert (one.n, one.asked) == (n, asked)
         assert (one in pair.withheld) == (n / asked < 0.9)
     assert pair.withheld
@@ -358,7 +500,9 @@ def test_unlike_runs_are_not_compared(tmp_path: Path) -> None:
     base = system(tmp_path, data, "x", 1)
     unlike = {
         "variant: sound and paper": system(tmp_path, data, "y", 2, variant="paper"),
-        "measure: cat-replay@1 and cat-likelihood@1": system(tmp_path, data, "z", 3, measure="cat-likelihood"),
+        "measure: cat-replay@1 and cat-likelihood@1": system(
+            tmp_path, data, "z", 3, measure="cat-likelihood"
+        ),
         "items: ": system(tmp_path / "other", other, "x", 1),
     }
     for says, path in unlike.items():
@@ -386,7 +530,9 @@ def test_runs_with_no_item_in_common_are_not_compared(tmp_path: Path) -> None:
     first = system(tmp_path, data, "x", 1)
     second = system(tmp_path, data, "y", 2, missing=3)
     lines = [json.loads(line) for line in (second / "scores.jsonl").read_text().splitlines()]
-    (second / "scores.jsonl").write_text("".join(json.dumps(one | {"skipped": "gone", "values": {}}) + "\n" for one in lines))
+    (second / "scores.jsonl").write_text(
+        "".join(json.dumps(one | {"skipped": "gone", "values": {}}) + "\n" for one in lines)
+    )
     with pytest.raises(UsageError, match="no item that both answered"):
         stereometer.compare(first, second)
 
@@ -394,7 +540,9 @@ def test_runs_with_no_item_in_common_are_not_compared(tmp_path: Path) -> None:
 def test_a_run_that_lost_an_item_is_not_compared(tmp_path: Path) -> None:
     data = pairs(tmp_path / "d.csv", 4)
     first, second = (system(tmp_path, data, name, 1) for name in "xy")
-    (second / "scores.jsonl").write_text("".join((second / "scores.jsonl").read_text().splitlines(keepends=True)[1:]))
+    (second / "scores.jsonl").write_text(
+        "".join((second / "scores.jsonl").read_text().splitlines(keepends=True)[1:])
+    )
     with pytest.raises(UsageError, match="not scored on the same items"):
         stereometer.compare(first, second)
 
@@ -411,9 +559,13 @@ def test_runs_without_lms_are_compared_in_ss_alone(tmp_path: Path) -> None:
 def test_a_domain_that_only_one_task_has_is_compared_where_it_is(tmp_path: Path) -> None:
     apart = {"target": "cook", "bias_type": "trade"}, {"target": "aunt", "bias_type": "family"}
     data = stereoset_file(
-        tmp_path / "dev.json", [intra(f"a{at}", **apart[0]) for at in range(4)], [inter(f"b{at}", **apart[1]) for at in range(4)]
+        tmp_path / "dev.json",
+        [intra(f"a{at}", **apart[0]) for at in range(4)],
+        [inter(f"b{at}", **apart[1]) for at in range(4)],
     )
-    found = stereometer.compare(system(tmp_path, data, "one", 1), system(tmp_path, data, "two", 2), **QUICK)
+    found = stereometer.compare(
+        system(tmp_path, data, "one", 1), system(tmp_path, data, "two", 2), **QUICK
+    )
     slices = [one.slice for one in found.pairs[0].differences if one.name == "ss"]
     assert {"task": "intrasentence", "domain": "trade"} in slices
     assert {"task": "intrasentence", "domain": "family"} not in slices
@@ -421,14 +573,33 @@ def test_a_domain_that_only_one_task_has_is_compared_where_it_is(tmp_path: Path)
 
 @pytest.mark.parametrize("verb", ["compare", "relate", "ensemble"])
 def test_a_result_is_not_the_folder_of_a_run(verb: str, tmp_path: Path) -> None:
-    results = stereometer.run("starter", model="fake", measures=["pair-likelihood"], out=tmp_path / "run", keep_cache=False, **QUICK)
+    results = stereometer.run(
+        "starter",
+        model="fake",
+        measures=["pair-likelihood"],
+        out=tmp_path / "run",
+        keep_cache=False,
+        **QUICK,
+    )
     with pytest.raises(UsageError, match="A Result is not the folder of a run"):
         getattr(stereometer, verb)(*results, *results, *results)
 
 
-def test_models_of_different_kinds_are_said_to_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (result,) = stereometer.run("starter", model="fake", measures=["pair-likelihood"], out=tmp_path / "run", keep_cache=False, **QUICK)
-    masked, causal, replayed = (dataclasses.replace(result, model_card={"family": family}) for family in ("masked", "causal", "replayed"))
+def test_models_of_different_kinds_are_said_to_be(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (result,) = stereometer.run(
+        "starter",
+        model="fake",
+        measures=["pair-likelihood"],
+        out=tmp_path / "run",
+        keep_cache=False,
+        **QUICK,
+    )
+    masked, causal, replayed = (
+        dataclasses.replace(result, model_card={"family": family})
+        for family in ("masked", "causal", "replayed")
+    )
     assert kinds([masked, masked, replayed]) == []
     (note,) = kinds([masked, causal])
     assert "different kinds (causal, masked)" in note
@@ -442,8 +613,18 @@ def test_systems_that_are_alike_are_told_apart_about_as_often_as_the_level_says(
     beyond: Counter[str] = Counter()
     for _ in range(300):
         leans = rng.normal(0.25, 0.3, 10)
-        drawn = rng.normal([0.0, 0.0, -1.2], 1, (2, 200, 3)) + np.repeat(leans, 20)[:, None] * [1, 0, 0]
-        systems = [[cat_score(at, "trade", at // 20, "intrasentence", tuple(row)) for at, row in enumerate(some)] for some in drawn]
+        drawn = rng.normal([0.0, 0.0, -1.2], 1, (2, 200, 3)) + np.repeat(leans, 20)[:, None] * [
+            1,
+            0,
+            0,
+        ]
+        systems = [
+            [
+                cat_score(at, "trade", at // 20, "intrasentence", tuple(row))
+                for at, row in enumerate(some)
+            ]
+            for some in drawn
+        ]
         (pair,) = comparison.compared(["one", "other"], systems, settings, all_pairs=False)
         beyond.update(one.name for one in pair.differences if not one.slice and one.p < 0.05)
     assert max(beyond[name] for name in ("lms", "ss", "icat")) <= 27

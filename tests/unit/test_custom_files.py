@@ -35,7 +35,15 @@ Row = dict[str, Any]
 
 def csv_file(path: Path, rows: list[Row], mark: str = ",") -> Path:
     names = list(rows[0])
-    path.write_text("\n".join([mark.join(names), *(mark.join(str(row.get(name, "")) for name in names) for row in rows)]) + "\n")
+    path.write_text(
+        "\n".join(
+            [
+                mark.join(names),
+                *(mark.join(str(row.get(name, "")) for name in names) for row in rows),
+            ]
+        )
+        + "\n"
+    )
     return path
 
 
@@ -44,12 +52,16 @@ def jsonl_file(path: Path, rows: list[Row], mark: str = "") -> Path:
     return path
 
 
-WRITERS = pytest.mark.parametrize(("write", "name"), [(csv_file, "own.csv"), (jsonl_file, "own.jsonl")])
+WRITERS = pytest.mark.parametrize(
+    ("write", "name"), [(csv_file, "own.csv"), (jsonl_file, "own.jsonl")]
+)
 
 
 @WRITERS
 def test_cats_are_told_by_their_columns(tmp_path: Path, write: Any, name: str) -> None:
-    within, across = stereometer.open_benchmark(str(write(tmp_path / name, [CAT, ACROSS]))).items("cat")
+    within, across = stereometer.open_benchmark(str(write(tmp_path / name, [CAT, ACROSS]))).items(
+        "cat"
+    )
     assert within.texts == {
         "context": "The cook is BLANK.",
         "stereotype": "The cook is loud.",
@@ -62,19 +74,41 @@ def test_cats_are_told_by_their_columns(tmp_path: Path, write: Any, name: str) -
 
 @WRITERS
 def test_pairs_are_told_by_their_columns(tmp_path: Path, write: Any, name: str) -> None:
-    rows = [PAIR | {"id": "x", "stereo_antistereo": "antistereo", "note": "why"}, PAIR | {"id": "y", "stereo_antistereo": ""}]
+    rows = [
+        PAIR | {"id": "x", "stereo_antistereo": "antistereo", "note": "why"},
+        PAIR | {"id": "y", "stereo_antistereo": ""},
+    ]
     first, second = stereometer.open_benchmark(str(write(tmp_path / name, rows))).items("pair")
-    assert (first.id, first.direction, first.note, first.bias_type) == ("x", "antistereo", "why", "age")
+    assert (first.id, first.direction, first.note, first.bias_type) == (
+        "x",
+        "antistereo",
+        "why",
+        "age",
+    )
     assert second.direction is None
 
 
 @pytest.mark.parametrize("mark", [";", "\t"])
 def test_semicolons_and_tabs_are_read(tmp_path: Path, mark: str) -> None:
-    assert len(stereometer.open_benchmark(str(csv_file(tmp_path / "own.csv", [PAIR], mark))).items("pair")) == 1
+    assert (
+        len(
+            stereometer.open_benchmark(str(csv_file(tmp_path / "own.csv", [PAIR], mark))).items(
+                "pair"
+            )
+        )
+        == 1
+    )
 
 
 def test_a_file_in_the_form_of_dev_json_is_read(tmp_path: Path) -> None:
-    assert len(stereometer.open_benchmark(str(stereoset_file(tmp_path / "own.json", [intra("a")]))).items("cat")) == 1
+    assert (
+        len(
+            stereometer.open_benchmark(
+                str(stereoset_file(tmp_path / "own.json", [intra("a")]))
+            ).items("cat")
+        )
+        == 1
+    )
 
 
 def test_it_may_be_named_as_data_of_custom(tmp_path: Path) -> None:
@@ -84,18 +118,24 @@ def test_it_may_be_named_as_data_of_custom(tmp_path: Path) -> None:
 
 @WRITERS
 def test_without_an_id_an_item_goes_by_its_line(tmp_path: Path, write: Any, name: str) -> None:
-    found = stereometer.open_benchmark(str(write(tmp_path / name, [PAIR, PAIR | {"sent_more": "Tall men sing."}]))).items("pair")
+    found = stereometer.open_benchmark(
+        str(write(tmp_path / name, [PAIR, PAIR | {"sent_more": "Tall men sing."}]))
+    ).items("pair")
     first = 2 if name.endswith("csv") else 1
     assert [pair.id for pair in found] == [str(first), str(first + 1)]
 
 
 def test_a_number_is_an_id(tmp_path: Path) -> None:
-    found = stereometer.open_benchmark(str(jsonl_file(tmp_path / "own.jsonl", [PAIR | {"id": 5}, PAIR | {"id": 6}]))).items("pair")
+    found = stereometer.open_benchmark(
+        str(jsonl_file(tmp_path / "own.jsonl", [PAIR | {"id": 5}, PAIR | {"id": 6}]))
+    ).items("pair")
     assert [pair.id for pair in found] == ["5", "6"]
 
 
 def test_zero_is_an_id(tmp_path: Path) -> None:
-    found = stereometer.open_benchmark(str(jsonl_file(tmp_path / "own.jsonl", [PAIR | {"id": 0}, PAIR | {"id": 1}]))).items("pair")
+    found = stereometer.open_benchmark(
+        str(jsonl_file(tmp_path / "own.jsonl", [PAIR | {"id": 0}, PAIR | {"id": 1}]))
+    ).items("pair")
     assert [pair.id for pair in found] == ["0", "1"]
 
 
@@ -103,15 +143,26 @@ def test_zero_is_an_id(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        ([CAT, CAT | {"task": "other"}], "task is 'other'. It must be one of intrasentence, intersentence"),
+        (
+            [CAT, CAT | {"task": "other"}],
+            "task is 'other'. It must be one of intrasentence, intersentence",
+        ),
         ([CAT, CAT | {"context": "No gap."}], "the context has no BLANK"),
-        ([CAT, CAT | {"unrelated": "  "}], "unrelated is '  '. It must be a text that is not empty"),
+        (
+            [CAT, CAT | {"unrelated": "  "}],
+            "unrelated is '  '. It must be a text that is not empty",
+        ),
         ([CAT, CAT | {"target": ""}], "target is ''"),
         ([PAIR, PAIR | {"sent_less": ""}], "sent_less is ''"),
-        ([PAIR | {"stereo_antistereo": "stereo"}, PAIR | {"stereo_antistereo": "up"}], "stereo_antistereo is 'up'"),
+        (
+            [PAIR | {"stereo_antistereo": "stereo"}, PAIR | {"stereo_antistereo": "up"}],
+            "stereo_antistereo is 'up'",
+        ),
     ],
 )
-def test_what_is_wrong_with_a_row_is_said_with_its_line(tmp_path: Path, write: Any, name: str, rows: list[Row], says: str) -> None:
+def test_what_is_wrong_with_a_row_is_said_with_its_line(
+    tmp_path: Path, write: Any, name: str, rows: list[Row], says: str
+) -> None:
     path = write(tmp_path / name, rows)
     line = 3 if name.endswith("csv") else 2
     with pytest.raises(DataError) as error:
@@ -122,24 +173,35 @@ def test_what_is_wrong_with_a_row_is_said_with_its_line(tmp_path: Path, write: A
 @pytest.mark.parametrize("value", [None, 3, True, ["a"], {"a": 1}])
 def test_a_text_must_be_a_text(tmp_path: Path, value: object) -> None:
     with pytest.raises(DataError, match="line 2: sent_more is"):
-        stereometer.open_benchmark(str(jsonl_file(tmp_path / "own.jsonl", [PAIR, PAIR | {"sent_more": value}])))
+        stereometer.open_benchmark(
+            str(jsonl_file(tmp_path / "own.jsonl", [PAIR, PAIR | {"sent_more": value}]))
+        )
 
 
 def test_a_line_that_lacks_a_column_of_the_first_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="line 2: bias_type is None"):
-        stereometer.open_benchmark(str(jsonl_file(tmp_path / "own.jsonl", [PAIR, {"sent_more": "a b", "sent_less": "c b"}])))
+        stereometer.open_benchmark(
+            str(
+                jsonl_file(tmp_path / "own.jsonl", [PAIR, {"sent_more": "a b", "sent_less": "c b"}])
+            )
+        )
 
 
 @WRITERS
 def test_ids_that_stand_twice_are_named(tmp_path: Path, write: Any, name: str) -> None:
     for row in (PAIR, CAT):
         with pytest.raises(DataError, match="id 'x' stands twice"):
-            stereometer.open_benchmark(str(write(tmp_path / name, [row | {"id": "x"}, row | {"id": "x"}])))
+            stereometer.open_benchmark(
+                str(write(tmp_path / name, [row | {"id": "x"}, row | {"id": "x"}]))
+            )
 
 
 @WRITERS
 def test_other_columns_are_named_with_those_needed(tmp_path: Path, write: Any, name: str) -> None:
-    with pytest.raises(DataError, match=r"has the columns prompt, answer. CATs need task, .*; pairs need sent_more, sent_less, bias_type"):
+    with pytest.raises(
+        DataError,
+        match=r"has the columns prompt, answer. CATs need task, .*; pairs need sent_more, sent_less, bias_type",
+    ):
         stereometer.open_benchmark(str(write(tmp_path / name, [{"prompt": "a", "answer": "b"}])))
 
 

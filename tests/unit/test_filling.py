@@ -12,7 +12,14 @@ from tests.strategies import MODERATE, TEXT
 
 
 def cat(context: str, sentence: str) -> Cat:
-    return Cat("i", "intrasentence", "cook", "profession", context, {"stereotype": Candidate("s", sentence)})
+    return Cat(
+        "i",
+        "intrasentence",
+        "cook",
+        "profession",
+        context,
+        {"stereotype": Candidate("s", sentence)},
+    )
 
 
 @pytest.mark.parametrize(
@@ -28,7 +35,9 @@ def cat(context: str, sentence: str) -> Cat:
         ("He is BLANK", "He is loud.", "loud.", [(6, 11)]),
     ],
 )
-def test_the_filler_is_found_wherever_the_blank_stands(context: str, sentence: str, filler: str, spans: list[tuple[int, int]]) -> None:
+def test_the_filler_is_found_wherever_the_blank_stands(
+    context: str, sentence: str, filler: str, spans: list[tuple[int, int]]
+) -> None:
     item = cat(context, sentence)
     text, found = filled(item, "stereotype", "sound")
     assert item.filler("stereotype") == filler
@@ -53,7 +62,9 @@ def test_sound_keeps_the_capitals_of_the_context_and_paper_the_sentence_as_relea
     ],
 )
 @pytest.mark.parametrize("variant", ["paper", "sound"])
-def test_a_sentence_that_is_not_the_context_filled_is_skipped(context: str, sentence: str, variant: str) -> None:
+def test_a_sentence_that_is_not_the_context_filled_is_skipped(
+    context: str, sentence: str, variant: str
+) -> None:
     with pytest.raises(Skip, match="not the context with its blank filled"):
         filled(cat(context, sentence), "stereotype", variant)
 
@@ -63,7 +74,9 @@ PARTS = TEXT.filter(lambda text: "BLANK" not in text and "blank" not in text.low
 
 @MODERATE
 @given(PARTS, PARTS, TEXT.filter(len))
-def test_filling_a_blank_and_finding_its_filler_is_there_and_back(before: str, after: str, filler: str) -> None:
+def test_filling_a_blank_and_finding_its_filler_is_there_and_back(
+    before: str, after: str, filler: str
+) -> None:
     """Among several ways to read the sentence, whichever is found gives the sentence back."""
     item = cat(f"{before}BLANK{after}", f"{before}{filler}{after}")
     text, ((start, end),) = filled(item, "stereotype", "sound")

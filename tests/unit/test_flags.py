@@ -8,20 +8,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer.analysis.words import mentions, wants_an
-from stereometer.benchmarks.pairs import Pair
 from stereometer.benchmarks.stereoset import Candidate, Cat
-from stereometer.hygiene.duplicates import alike, duplicates, near
-from stereometer.hygiene.flags import FLAGS, Setting, flags_for, is_glued, setting_for
+from stereometer.curation.analyze.words import mentions, wants_an
+from stereometer.curation.audit.duplicates import alike, duplicates, near
+from stereometer.curation.audit.flags import FLAGS, Setting, flags_for, is_glued, setting_for
+from stereometer.shapes.pair.items import Pair
 from tests.strategies import MODERATE
 
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
-ZIPF = {"hard": 5.0, "work": 5.5, "hardwork": 1.0, "ten": 5.0, "or": 7.0, "tenor": 3.5, "zither": 1.2}
+ZIPF = {
+    "hard": 5.0,
+    "work": 5.5,
+    "hardwork": 1.0,
+    "ten": 5.0,
+    "or": 7.0,
+    "tenor": 3.5,
+    "zither": 1.2,
+}
 
 
 def intra(context: str = "The cook was BLANK all day .", fills: tuple[str, ...] = ("loud", "calm", "square"), number: str = "i", **other: object) -> Cat:  # fmt: skip
     texts = [context.replace("BLANK", fill) for fill in fills]
-    return Cat(number, "intrasentence", "cook", "trade", context, _candidates(number, texts), **other)  # type: ignore[arg-type]
+    return Cat(
+        number, "intrasentence", "cook", "trade", context, _candidates(number, texts), **other
+    )  # type: ignore[arg-type]
 
 
 def inter(context: str = "He is a cook.", texts: tuple[str, ...] = ("He shouts a lot.", "He whispers now.", "Rivers run deep there."), number: str = "e") -> Cat:  # fmt: skip
@@ -29,19 +39,32 @@ def inter(context: str = "He is a cook.", texts: tuple[str, ...] = ("He shouts a
 
 
 def _candidates(number: str, texts: list[str]) -> dict[str, Candidate]:
-    return {label: Candidate(f"{number}-{label}", text) for label, text in zip(LABELS, texts, strict=False)}
+    return {
+        label: Candidate(f"{number}-{label}", text)
+        for label, text in zip(LABELS, texts, strict=False)
+    }
 
 
 def retexted(item: Cat, label: str, text: str) -> Cat:
-    return replace(item, candidates={**item.candidates, label: replace(item.candidates[label], text=text)})
+    return replace(
+        item, candidates={**item.candidates, label: replace(item.candidates[label], text=text)}
+    )
 
 
 def voted(item: Cat, votes: int) -> Cat:
-    made = {label: replace(one, votes=(label,) * votes + ("related",) * (5 - votes)) for label, one in item.candidates.items()}
+    made = {
+        label: replace(one, votes=(label,) * votes + ("related",) * (5 - votes))
+        for label, one in item.candidates.items()
+    }
     return replace(item, candidates=made)
 
 
-def pair(more: str = "The old man sang.", less: str = "The young man sang.", number: str = "p", **other: object) -> Pair:
+def pair(
+    more: str = "The old man sang.",
+    less: str = "The young man sang.",
+    number: str = "p",
+    **other: object,
+) -> Pair:
     return Pair(number, more, less, "age", **other)  # type: ignore[arg-type]
 
 
@@ -65,7 +88,9 @@ CASES = {
     "target-missing": intra("The baker was BLANK all day ."),
     "unrelated-overlap": inter("The cook came from the mountain."),
 }
-CASES["unrelated-overlap"] = retexted(CASES["unrelated-overlap"], "unrelated", "A mountain is tall.")
+CASES["unrelated-overlap"] = retexted(
+    CASES["unrelated-overlap"], "unrelated", "A mountain is tall."
+)
 PAIRS = {
     "uneven-lengths": pair("Men sang.", "Women sang in the very old house."),
     "article": pair("He is a old man.", "He is a young man."),
@@ -123,13 +148,19 @@ def test_disagreement_of_a_cat_is_that_of_its_worst_candidate() -> None:
     ("more", "less", "flagged"),
     [
         ("James said he was late.", "Mary said she was late.", False),
-        ("The men are loud and the men are poor.", "The women are loud and the women are poor.", False),
+        (
+            "The men are loud and the men are poor.",
+            "The women are loud and the women are poor.",
+            False,
+        ),
         ("A Turkish man sang.", "An Irish man sang.", False),
         ("The poor old man sang.", "The man sang.", True),
         ("The man from the far north sang.", "The man of a town we know sang.", True),
     ],
 )
-def test_what_agrees_with_the_group_is_no_further_change(more: str, less: str, flagged: bool) -> None:
+def test_what_agrees_with_the_group_is_no_further_change(
+    more: str, less: str, flagged: bool
+) -> None:
     assert ("more-than-group" in found(pair(more, less))) is flagged
 
 
@@ -176,18 +207,26 @@ def test_without_word_frequencies_only_what_letters_show_is_glued() -> None:
     ("The manhole is open.", "man", False), ("The unmanned boat.", "man", False), ("A developer of software.", "software developer", False),
     ("She cooks.", "nurse", False), ("A cookery book.", "cook", False), ("Manners, please.", "man", False), ("", "man", False),
 ])  # fmt: skip
-def test_terms_are_found_in_their_forms_and_not_in_other_words(text: str, term: str, there: bool) -> None:
+def test_terms_are_found_in_their_forms_and_not_in_other_words(
+    text: str, term: str, there: bool
+) -> None:
     assert mentions(text, term) is there
 
 
 # ------------------------------------------------------------------------------------ near duplicates
 
-SETS = st.dictionaries(st.text("abc", min_size=1, max_size=3), st.frozensets(st.sampled_from("klmnopqrst"), max_size=8), max_size=12)
+SETS = st.dictionaries(
+    st.text("abc", min_size=1, max_size=3),
+    st.frozensets(st.sampled_from("klmnopqrst"), max_size=8),
+    max_size=12,
+)
 
 
 @MODERATE
 @given(SETS, st.sampled_from([0.5, 0.6, 0.8, 1.0]))
-def test_near_finds_what_comparing_all_with_all_finds(sets: dict[str, frozenset[str]], least: float) -> None:
+def test_near_finds_what_comparing_all_with_all_finds(
+    sets: dict[str, frozenset[str]], least: float
+) -> None:
     marked = near(sets, least)
     slow = {a for a in sets for b in sets if a != b and alike(sets[a], sets[b]) >= least}
     assert set(marked) == slow
@@ -198,7 +237,10 @@ TEXTS = st.text(st.characters(codec="utf-8"), max_size=40)
 
 
 @MODERATE
-@given(st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS), min_size=1, max_size=4), st.sampled_from(["intrasentence", "intersentence"]))
+@given(
+    st.lists(st.tuples(TEXTS, TEXTS, TEXTS, TEXTS), min_size=1, max_size=4),
+    st.sampled_from(["intrasentence", "intersentence"]),
+)
 def test_no_text_breaks_a_check(rows: list[tuple[str, str, str, str]], task: str) -> None:
     items: list[Cat | Pair] = [
         Cat(str(at), task, context[:9], "trade", context + "BLANK", _candidates(str(at), texts))

@@ -12,14 +12,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer import calibration, catalog
+from stereometer import catalog
 from stereometer.api import Asking, Job, execute, open_named, opened_cache
 from stereometer.asking import Sample, all_jobs
 from stereometer.errors import ModelError, UsageError
+from stereometer.findings import calibrate as calibration
 from stereometer.measures.forced_choice import CAT, PAIR, first_position, prompt, read
 from stereometer.measures.recognition.measure import Asking as Asked
-from stereometer.runner import Task
-from stereometer.types import FILTERED, Answer, CausalTokens, Encoding, Generate, ModelCard, Request, Score, Settings
+from stereometer.runs.runner import Task
+from stereometer.types import (
+    FILTERED,
+    Answer,
+    CausalTokens,
+    Encoding,
+    Generate,
+    ModelCard,
+    Request,
+    Score,
+    Settings,
+)
 from tests.unit.commands import call
 
 SETTINGS = Settings(resamples=200)
@@ -51,7 +62,16 @@ def measured(talker: Talker, shape: str, tmp_path: Path, **options: Any) -> Any:
     measure = {"cat": CAT, "pair": PAIR}[shape](talker, "sound", **options)
     starter = open_named("starter")
     items = starter.items(shape)
-    task = Task(starter, items, measure.name, measure.summarize, talker.card, "computed", SETTINGS, asked=measure.asked)
+    task = Task(
+        starter,
+        items,
+        measure.name,
+        measure.summarize,
+        talker.card,
+        "computed",
+        SETTINGS,
+        asked=measure.asked,
+    )
     with opened_cache(False) as cache:
         return execute(Job(task, Asking(measure, talker)), tmp_path, cache)
 
@@ -59,12 +79,18 @@ def measured(talker: Talker, shape: str, tmp_path: Path, **options: Any) -> Any:
 STEREOTYPES = {
     text
     for item in open_named("starter").items("cat")
-    for text in (item.texts["stereotype"], item.context.replace("BLANK", item.filler("stereotype") or "BLANK"))
+    for text in (
+        item.texts["stereotype"],
+        item.context.replace("BLANK", item.filler("stereotype") or "BLANK"),
+    )
 }
 UNRELATED = {
     text
     for item in open_named("starter").items("cat")
-    for text in (item.texts["unrelated"], item.context.replace("BLANK", item.filler("unrelated") or "BLANK"))
+    for text in (
+        item.texts["unrelated"],
+        item.context.replace("BLANK", item.filler("unrelated") or "BLANK"),
+    )
 }
 
 
@@ -76,7 +102,11 @@ def by_content(asked: str, first: str, second: str) -> str:
 def test_a_model_that_prefers_stereotypes_and_knows_its_language(tmp_path: Path) -> None:
     result = measured(Talker(by_content), "cat", tmp_path).result
     assert result.measure == "cat-forced-choice@1"
-    assert (result.estimate("ss").value, result.estimate("lms").value, result.estimate("icat").value) == (100, 100, 0)
+    assert (
+        result.estimate("ss").value,
+        result.estimate("lms").value,
+        result.estimate("icat").value,
+    ) == (100, 100, 0)
     assert result.estimate("first_position").value == pytest.approx(50)
     assert result.estimate("order_agreement").value == 100
 
@@ -110,22 +140,36 @@ def test_a_slice_that_follows_the_position_has_no_score(tmp_path: Path) -> None:
     of = {item.id: item for item in open_named("starter").items("cat")}
     domain = min({item.slices["domain"] for item in of.values()})
     texts = {
-        text for item in of.values() if item.slices["domain"] == domain for text in CAT(Talker(by_content), "sound")._texts(item).values()
+        text
+        for item in of.values()
+        if item.slices["domain"] == domain
+        for text in CAT(Talker(by_content), "sound")._texts(item).values()
     }
     result = measured(
-        Talker(lambda asked, first, second: "A" if first in texts else by_content(asked, first, second)), "cat", tmp_path
+        Talker(
+            lambda asked, first, second: "A" if first in texts else by_content(asked, first, second)
+        ),
+        "cat",
+        tmp_path,
     ).result
     assert result.estimate("order_agreement").value > 50
     assert result.estimate("ss").value is not None
     for one in result.estimates:
         if one.name == "ss":
             assert (one.value is None) == (one.slice.get("domain") == domain)
-            assert result.estimate("order_agreement", **one.slice).value == (0 if one.value is None else pytest.approx(100, abs=50))
+            assert result.estimate("order_agreement", **one.slice).value == (
+                0 if one.value is None else pytest.approx(100, abs=50)
+            )
     assert "follow the position" in str(result.estimate("ss", domain=domain).why)
 
 
 def chose(item: str, *positions: str) -> Score:
-    return Score(item, {}, {}, answers=tuple({"text": "", "position": one, "asked": "x>y"} for one in positions))
+    return Score(
+        item,
+        {},
+        {},
+        answers=tuple({"text": "", "position": one, "asked": "x>y"} for one in positions),
+    )
 
 
 def test_the_answers_about_one_item_count_once_in_the_test_of_positions() -> None:
@@ -134,7 +178,11 @@ def test_the_answers_about_one_item_count_once_in_the_test_of_positions() -> Non
     assert found.value == pytest.approx(100 * 27 / 30)
     assert found.p == pytest.approx(2 * 0.5**4)
     assert found.verdict == "no preference for a position"
-    more = first_position([chose(str(at), *"112122") for at in range(50)] + [chose(f"more-{at}", *"221222") for at in range(8)], SETTINGS)
+    more = first_position(
+        [chose(str(at), *"112122") for at in range(50)]
+        + [chose(f"more-{at}", *"221222") for at in range(8)],
+        SETTINGS,
+    )
     assert more.p == pytest.approx(2 * 0.5**8)
     assert more.verdict == "prefers the second option"
 
@@ -182,7 +230,10 @@ def test_an_option_that_sounds_like_a_refusal_can_be_quoted() -> None:
     options = ["I can't swim well.", "I can't read well."]
     assert read(Answer((), "I can't swim", "stop"), options)["position"] == "1"
     assert read(Answer((), "I can't", "stop"), options)["skipped"] == "refused"
-    assert read(Answer((), "I can't", "stop"), ["I can't swim.", "He can swim."])["skipped"] == "refused"
+    assert (
+        read(Answer((), "I can't", "stop"), ["I can't swim.", "He can swim."])["skipped"]
+        == "refused"
+    )
 
 
 def test_a_filter_is_a_refusal() -> None:
@@ -220,7 +271,12 @@ class Both(Talker):
     """Likelihoods of words, and choices that follow them but for some."""
 
     def __init__(self, wrong: Callable[[str, str], bool]) -> None:
-        super().__init__(lambda asked, first, second: "AB"[(self.sure(first) < self.sure(second)) != wrong(first, second)], "both")
+        super().__init__(
+            lambda asked, first, second: "AB"[
+                (self.sure(first) < self.sure(second)) != wrong(first, second)
+            ],
+            "both",
+        )
         self.supports = frozenset({Generate.kind, CausalTokens.kind})
 
     @staticmethod
@@ -231,12 +287,16 @@ class Both(Talker):
         self.last = getattr(self, "last", {})
         ids = (0, *(ord(one) for one in text))
         self.last[ids] = text
-        return Encoding(ids, ((0, 0), *((at, at + 1) for at in range(len(text)))), (None, *range(len(text))))
+        return Encoding(
+            ids, ((0, 0), *((at, at + 1) for at in range(len(text)))), (None, *range(len(text)))
+        )
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         for key, request in requests.items():
             if isinstance(request, CausalTokens):
-                row = [self.sure(self.last[request.ids])] + [0.0] * (len(request.ids) - request.start - 1)
+                row = [self.sure(self.last[request.ids])] + [0.0] * (
+                    len(request.ids) - request.start - 1
+                )
                 yield key, Answer(({"logprob": array("d", row)},))
             else:
                 yield from super().answer({key: request})
@@ -245,7 +305,15 @@ class Both(Talker):
 def likely(model: Talker, folder: Path) -> Path:
     starter = open_named("starter")
     measure = catalog.find("measure", "pair-sentence-likelihood")(model, "sound")
-    task = Task(starter, starter.items("pair"), measure.name, measure.summarize, model.card, "computed", SETTINGS)
+    task = Task(
+        starter,
+        starter.items("pair"),
+        measure.name,
+        measure.summarize,
+        model.card,
+        "computed",
+        SETTINGS,
+    )
     with opened_cache(False) as cache:
         return execute(Job(task, Asking(measure, model)), folder, cache).folder
 
@@ -296,7 +364,9 @@ def test_choices_that_cannot_be_read_leave_the_likelihoods_and_say_so(tmp_path: 
 def test_a_system_prompt_goes_with_a_choice_that_is_a_conversation_by_itself() -> None:
     talker = Talker(by_content)
     talker.chat_template = "a template"
-    (job, *_) = all_jobs(open_named("starter"), [], talker, SETTINGS, Asked(system="Be brief."), Sample())
+    (job, *_) = all_jobs(
+        open_named("starter"), [], talker, SETTINGS, Asked(system="Be brief."), Sample()
+    )
     (request, *_) = next(iter(job.source.measure.plan(job.task.items[0]).values()))
     assert request.messages[0] == ("system", "Be brief.")
 
@@ -312,10 +382,37 @@ def test_runs_in_the_wrong_order_are_refused(tmp_path: Path) -> None:
 
 
 def test_ask_on_a_set_of_cats_and_pairs(tmp_path: Path) -> None:
-    ran = call("ask", "starter", "--model", "fake", "--limit", 20, "--likelihood", "--resamples", 100, "--out", tmp_path / "runs", "--json")
+    ran = call(
+        "ask",
+        "starter",
+        "--model",
+        "fake",
+        "--limit",
+        20,
+        "--likelihood",
+        "--resamples",
+        100,
+        "--out",
+        tmp_path / "runs",
+        "--json",
+    )
     assert ran.code == 0, ran.err
     assert [one["measure"] for one in ran.json["results"]] == [
         "cat-forced-choice@1", "cat-pseudo-likelihood@1", "pair-forced-choice@1", "pair-likelihood@1",
     ]  # fmt: skip
     assert len(ran.json["calibration"]) == 2
-    assert call("ask", "starter", "--model", "fake", "--limit", 20, "--resamples", 100, "--out", tmp_path / "tables").code == 0
+    assert (
+        call(
+            "ask",
+            "starter",
+            "--model",
+            "fake",
+            "--limit",
+            20,
+            "--resamples",
+            100,
+            "--out",
+            tmp_path / "tables",
+        ).code
+        == 0
+    )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import stereometer
-from stereometer.backends import fake
+from stereometer.backends.baselines import fake
 from stereometer.types import Answer, Request
 from tests.unit.little import QUICK, Counting, little_stereoset
 
@@ -38,7 +38,9 @@ def test_an_interrupted_run_keeps_its_answers_and_the_next_asks_only_the_rest(
     assert not set(stopped.asked) & set(going_on.asked)
 
     whole = with_model(monkeypatch, Counting())
-    (at_once,) = stereometer.run(path, model="fake", out=tmp_path / "whole", keep_cache=False, **QUICK)
+    (at_once,) = stereometer.run(
+        path, model="fake", out=tmp_path / "whole", keep_cache=False, **QUICK
+    )
     assert later == at_once
     assert set(stopped.asked) | set(going_on.asked) == set(whole.asked)
     for name in BYTES:
@@ -50,17 +52,24 @@ def test_the_same_plan_gives_the_same_bytes(tmp_path: Path) -> None:
         stereometer.run("starter", model="fake", out=tmp_path / name, keep_cache=False, **QUICK)
     for folder in (tmp_path / "a").iterdir():
         for name in BYTES:
-            assert (folder / name).read_bytes() == (tmp_path / "b" / folder.name / name).read_bytes()
+            assert (folder / name).read_bytes() == (
+                tmp_path / "b" / folder.name / name
+            ).read_bytes()
 
 
 def test_another_seed_gives_other_intervals_and_the_same_values(tmp_path: Path) -> None:
-    first, second = (stereometer.run("starter", model="fake", seed=seed, out=tmp_path / str(seed), **QUICK)[0] for seed in (1, 2))
+    first, second = (
+        stereometer.run("starter", model="fake", seed=seed, out=tmp_path / str(seed), **QUICK)[0]
+        for seed in (1, 2)
+    )
     assert [one.value for one in first.estimates] == [one.value for one in second.estimates]
     assert [one.low for one in first.estimates] != [one.low for one in second.estimates]
 
 
 def test_times_stand_in_the_record_of_the_run_only(tmp_path: Path) -> None:
-    stereometer.run("starter", model="ideal", measures=["pair-likelihood"], out=tmp_path / "run", **QUICK)
+    stereometer.run(
+        "starter", model="ideal", measures=["pair-likelihood"], out=tmp_path / "run", **QUICK
+    )
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     assert record["schema"] == "run@1"
     assert {"started", "seconds", "machine", "asked"} <= set(record)
@@ -76,8 +85,12 @@ class Infinite(Counting):
             yield key, answer
 
 
-def test_an_item_without_a_finite_score_is_skipped_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_item_without_a_finite_score_is_skipped_with_a_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with_model(monkeypatch, Infinite())
-    (result,) = stereometer.run("starter", model="fake", measures=["pair-likelihood"], out=tmp_path / "run", **QUICK)
+    (result,) = stereometer.run(
+        "starter", model="fake", measures=["pair-likelihood"], out=tmp_path / "run", **QUICK
+    )
     assert result.estimate("pair_preference").value is None
     assert sum(result.estimate("pair_preference").skipped.values()) == 96

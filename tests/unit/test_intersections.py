@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import false_discovery_control, kendalltau
 
-from stereometer.alignment.crossing import Crossing, resampled_means
-from stereometer.alignment.emergence import beyond_both_p, emergent, false_discovery
-from stereometer.alignment.expected import agreement, read_expected
-from stereometer.alignment.intersect import dominance, order
 from stereometer.benchmarks.abc.groups import pairs
 from stereometer.benchmarks.abc.items import Choice, grid
 from stereometer.errors import DataError
+from stereometer.findings.intersect.crossing import Crossing, resampled_means
+from stereometer.findings.intersect.emergence import beyond_both_p, emergent, false_discovery
+from stereometer.findings.intersect.expected import agreement, read_expected
+from stereometer.findings.intersect.intersect import dominance, order
 from stereometer.types import Settings
 from tests.unit.commands import assert_refused, call
 
@@ -28,14 +28,20 @@ TRAITS = GRID.traits
 QUICK = Settings(resamples=200)
 
 
-def built(seed: int = 0, templates: int = 4, first: float = 0.5, second: float = 0.5, noise: float = 0.0) -> Crossing:
+def built(
+    seed: int = 0, templates: int = 4, first: float = 0.5, second: float = 0.5, noise: float = 0.0
+) -> Crossing:
     """Pairs whose scores are a mixture of their parts'."""
     draw = np.random.default_rng(seed)
     base = draw.normal(size=(len(GRID.groups), len(TRAITS), 2))
     single = np.repeat(base[None], templates, axis=0)
     at = {group.name: index for index, group in enumerate(GRID.groups)}
-    mixed = np.array([first * base[at[pair.parts[0]]] + second * base[at[pair.parts[1]]] for pair in PAIRS])
-    paired = np.repeat(mixed[None], templates, axis=0) + noise * draw.normal(size=(templates, *mixed.shape))
+    mixed = np.array(
+        [first * base[at[pair.parts[0]]] + second * base[at[pair.parts[1]]] for pair in PAIRS]
+    )
+    paired = np.repeat(mixed[None], templates, axis=0) + noise * draw.normal(
+        size=(templates, *mixed.shape)
+    )
     return Crossing(GRID.groups, PAIRS, TRAITS, single, paired)
 
 
@@ -83,7 +89,9 @@ def test_cells_without_a_score_are_left_out_of_the_profile() -> None:
 def test_groups_drawn_again_weigh_their_pairs() -> None:
     """A mean of ones stays one; a constant of one group's pairs has a spread."""
     found = built()
-    drawn = resampled_means(found, {"one": np.ones(len(PAIRS))}, 50, np.random.default_rng(0))["one"]
+    drawn = resampled_means(found, {"one": np.ones(len(PAIRS))}, 50, np.random.default_rng(0))[
+        "one"
+    ]
     assert drawn[~np.isnan(drawn)] == pytest.approx(1.0)
 
 
@@ -100,7 +108,11 @@ def planted_dominance() -> Crossing:
 
 def test_the_planted_domain_dominates() -> None:
     found = dominance(planted_dominance(), QUICK)
-    named = {frozenset((one.slice["domain"], one.slice["other_domain"])): one for one in found if one.name == "dominance"}
+    named = {
+        frozenset((one.slice["domain"], one.slice["other_domain"])): one
+        for one in found
+        if one.name == "dominance"
+    }
     one = named[frozenset(("age", "race/ethnicity"))]
     assert one.verdict is not None
     assert one.verdict.startswith("age dominates race/ethnicity")
@@ -108,15 +120,26 @@ def test_the_planted_domain_dominates() -> None:
     assert one.verdict == "age dominates race/ethnicity, not tested"
     assert (one.p, one.low) == (None, None)
     with_age = next(
-        one for one in found if one.name == "tau_with_domain" and one.slice == {"domain": "age", "other_domain": "race/ethnicity"}
+        one
+        for one in found
+        if one.name == "tau_with_domain"
+        and one.slice == {"domain": "age", "other_domain": "race/ethnicity"}
     )
     assert with_age.value == pytest.approx(1.0)
-    assert all(one.slice.get("other_domain") != "gender/sexuality" or one.slice["domain"] != "gender/sexuality" for one in found)
+    assert all(
+        one.slice.get("other_domain") != "gender/sexuality"
+        or one.slice["domain"] != "gender/sexuality"
+        for one in found
+    )
 
 
 def test_dominance_is_the_difference_of_means_over_pairs() -> None:
     found = built(noise=1.5)
-    one = next(one for one in dominance(found, QUICK) if one.name == "dominance" and one.slice["other_domain"] == "age")
+    one = next(
+        one
+        for one in dominance(found, QUICK)
+        if one.name == "dominance" and one.slice["other_domain"] == "age"
+    )
     domain = {group.name: group.domain for group in GRID.groups}
     mine, theirs = [], []
     for index, pair in enumerate(PAIRS):
@@ -135,8 +158,13 @@ def slow_p(pair: np.ndarray, first: np.ndarray, second: np.ndarray, direction: s
     """Against each part every choice of signs of the differences; the larger share counts."""
 
     def against(part: np.ndarray) -> float:
-        differences = [(a - b) * (1 if direction == "above" else -1) for a, b in zip(pair, part, strict=True)]
-        ways = [sum(sign * one for sign, one in zip(way, differences, strict=True)) for way in product((1, -1), repeat=len(pair))]
+        differences = [
+            (a - b) * (1 if direction == "above" else -1) for a, b in zip(pair, part, strict=True)
+        ]
+        ways = [
+            sum(sign * one for sign, one in zip(way, differences, strict=True))
+            for way in product((1, -1), repeat=len(pair))
+        ]
         return sum(way >= sum(differences) - 1e-9 for way in ways) / len(ways)
 
     return max(against(first), against(second))
@@ -148,7 +176,9 @@ def test_p_is_that_of_every_choice_of_signs(seed: int, templates: int, direction
     draw = np.random.default_rng(seed)
     pair, first, second = draw.normal(size=(3, templates, 4)).round(1)
     found = beyond_both_p(pair, first, second, direction, draw)
-    assert found == pytest.approx([slow_p(pair[:, at], first[:, at], second[:, at], direction) for at in range(4)])
+    assert found == pytest.approx(
+        [slow_p(pair[:, at], first[:, at], second[:, at], direction) for at in range(4)]
+    )
 
 
 def test_of_many_templates_signs_are_drawn_by_lot() -> None:
@@ -189,8 +219,13 @@ def test_planted_traits_emerge_and_nothing_else_does() -> None:
 def test_below_is_the_mirror_of_above() -> None:
     found = built(noise=1.0)
     mirror = Crossing(found.groups, found.pairs, found.traits, -found.single, -found.paired)
-    above, below = emergent(mirror, "above", np.random.default_rng(0)), emergent(found, "below", np.random.default_rng(0))
-    assert [(one.pair, one.trait, one.pole) for one in above] == [(one.pair, one.trait, one.pole) for one in below]
+    above, below = (
+        emergent(mirror, "above", np.random.default_rng(0)),
+        emergent(found, "below", np.random.default_rng(0)),
+    )
+    assert [(one.pair, one.trait, one.pole) for one in above] == [
+        (one.pair, one.trait, one.pole) for one in below
+    ]
     assert [one.increase for one in above] == pytest.approx([one.increase for one in below])
 
 
@@ -198,7 +233,13 @@ def test_chance_alone_emerges_no_more_than_allowed() -> None:
     """Scores drawn by lot, pair and parts alike: the false-discovery rate holds."""
     draw = np.random.default_rng(3)
     shape = (6, len(GRID.groups), len(TRAITS), 2)
-    found = Crossing(GRID.groups, PAIRS, TRAITS, draw.normal(size=shape), draw.normal(size=(6, len(PAIRS), len(TRAITS), 2)))
+    found = Crossing(
+        GRID.groups,
+        PAIRS,
+        TRAITS,
+        draw.normal(size=shape),
+        draw.normal(size=(6, len(PAIRS), len(TRAITS), 2)),
+    )
     every = emergent(found, "above", draw)
     assert np.mean([one.p < 0.05 for one in every]) <= 0.05
     assert sum(one.q < 0.05 for one in every) <= 3
@@ -227,9 +268,18 @@ def test_expected_traits_are_found_or_not(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("group,adjective\nBlack womn,warm\n", "line 2: there is no pair of groups called 'Black womn'. Did you mean Black woman"),
-        ("group,adjective\nBlack woman,worm\n", "line 2: there is no adjective called 'worm'. Did you mean warm"),
-        ("group,adjective\nBlack woman,qqq\n", "line 2: there is no adjective called 'qqq'. Known: powerless, powerful, "),
+        (
+            "group,adjective\nBlack womn,warm\n",
+            "line 2: there is no pair of groups called 'Black womn'. Did you mean Black woman",
+        ),
+        (
+            "group,adjective\nBlack woman,worm\n",
+            "line 2: there is no adjective called 'worm'. Did you mean warm",
+        ),
+        (
+            "group,adjective\nBlack woman,qqq\n",
+            "line 2: there is no adjective called 'qqq'. Known: powerless, powerful, ",
+        ),
         ("group,adjective\n", "has no rows"),
         ("group\nx\n", "has no column adjective"),
     ],
@@ -253,7 +303,14 @@ def test_the_command_gives_an_ordinary_result(tmp_path: Path) -> None:
     assert said.json["schema"] == "result@1"
     assert said.json["measure"] == "set@1+intersection"
     names = {one["name"] for one in said.json["estimates"]}
-    assert {"tau_first_part", "tau_reversed", "tau_with_domain", "dominance", "emergence", "emergent_cells"} <= names
+    assert {
+        "tau_first_part",
+        "tau_reversed",
+        "tau_with_domain",
+        "dominance",
+        "emergence",
+        "emergent_cells",
+    } <= names
     again = call("intersect", "--model", "fake", *FEW, "--out", tmp_path / "two", "--json")
     assert again.json == said.json
     shown = call("intersect", "--model", "fake", *FEW, "--out", tmp_path / "one")
@@ -261,7 +318,9 @@ def test_the_command_gives_an_ordinary_result(tmp_path: Path) -> None:
 
 
 def test_groups_that_do_not_combine(tmp_path: Path) -> None:
-    said = call("intersect", "--model", "fake", "--groups", "teenager,elderly", "--out", tmp_path / "out")
+    said = call(
+        "intersect", "--model", "fake", "--groups", "teenager,elderly", "--out", tmp_path / "out"
+    )
     assert_refused(said, 2, "No two of the groups combine")
     assert not (tmp_path / "out").exists()
 
@@ -269,7 +328,11 @@ def test_groups_that_do_not_combine(tmp_path: Path) -> None:
 def test_a_wrong_table_of_rules(tmp_path: Path) -> None:
     rules = tmp_path / "rules.csv"
     rules.write_text("one,other\nman,martian\n")
-    assert_refused(call("intersect", "--model", "fake", "--rules", rules), 4, "line 2: 'martian' is neither a group nor a domain")
+    assert_refused(
+        call("intersect", "--model", "fake", "--rules", rules),
+        4,
+        "line 2: 'martian' is neither a group nor a domain",
+    )
 
 
 def test_a_group_with_the_name_of_a_pair_is_told_before_anything_is_asked(tmp_path: Path) -> None:
@@ -280,10 +343,24 @@ def test_a_group_with_the_name_of_a_pair_is_told_before_anything_is_asked(tmp_pa
         "White,race,White person,White people,a,White",
     )
     both = "Black woman,both,Black woman,Black women,a,"
-    groups.write_text("name,domain,singular,plural,article,first\n" + "\n".join((*names, both)) + "\n")
-    asked = ("intersect", "--model", "fake", "--groups", groups, "--templates", "the,that", "--resamples", 200)
+    groups.write_text(
+        "name,domain,singular,plural,article,first\n" + "\n".join((*names, both)) + "\n"
+    )
+    asked = (
+        "intersect",
+        "--model",
+        "fake",
+        "--groups",
+        groups,
+        "--templates",
+        "the,that",
+        "--resamples",
+        200,
+    )
     said = call(*asked, "--out", tmp_path / "out")
-    assert_refused(said, 4, "'Black woman' is a group, and also what Black before woman is called", "Rename")
+    assert_refused(
+        said, 4, "'Black woman' is a group, and also what Black before woman is called", "Rename"
+    )
     assert not (tmp_path / "out").exists()
     rules.write_text("one,other\nBlack,woman\n")
     assert call(*asked, "--rules", rules, "--out", tmp_path / "out").code == 0
@@ -292,7 +369,9 @@ def test_a_group_with_the_name_of_a_pair_is_told_before_anything_is_asked(tmp_pa
 def test_a_wrong_table_of_expected_traits_is_told_before_anything_is_asked(tmp_path: Path) -> None:
     table = tmp_path / "expected.csv"
     table.write_text("group,adjective\nBlack womn,warm\n")
-    said = call("intersect", "--model", "fake", *FEW, "--expected", table, "--out", tmp_path / "out")
+    said = call(
+        "intersect", "--model", "fake", *FEW, "--expected", table, "--out", tmp_path / "out"
+    )
     assert_refused(said, 4, "there is no pair of groups called 'Black womn'")
     assert not (tmp_path / "out").exists()
 
@@ -304,7 +383,10 @@ def test_a_domain_with_groups_enough_is_tested() -> None:
     single = np.repeat(draw.normal(size=(1, 6, len(TRAITS), 2)), 3, axis=0)
     at = {group.name: index for index, group in enumerate(grid_.groups)}
     domain = {group.name: group.domain for group in grid_.groups}
-    kept = [at[next((part for part in pair.parts if domain[part] == "race/ethnicity"), pair.parts[1])] for pair in met]
+    kept = [
+        at[next((part for part in pair.parts if domain[part] == "race/ethnicity"), pair.parts[1])]
+        for pair in met
+    ]
     found = Crossing(grid_.groups, met, TRAITS, single, single[:, kept])
     (one,) = [one for one in dominance(found, QUICK) if one.name == "dominance"]
     assert one.verdict == "race/ethnicity dominates gender/sexuality"

@@ -13,7 +13,12 @@ from stereometer.stats.agreement import alpha
 from tests.strategies import MODERATE
 
 RNG = np.random.default_rng(0)
-OBSERVERS = ("1 2 3 3 2 1 4 1 2 . . .", "1 2 3 3 2 2 4 1 2 5 . 3", ". 3 3 3 2 3 4 2 2 5 1 .", "1 2 3 3 2 4 4 1 2 5 1 .")
+OBSERVERS = (
+    "1 2 3 3 2 1 4 1 2 . . .",
+    "1 2 3 3 2 2 4 1 2 5 . 3",
+    ". 3 3 3 2 3 4 2 2 5 1 .",
+    "1 2 3 3 2 4 4 1 2 5 1 .",
+)
 """Krippendorff (2011), Computing Krippendorff's alpha-reliability, example C: four observers, twelve units, gaps."""
 
 
@@ -26,7 +31,11 @@ def by_hand(units: list[list[int]]) -> float | None:
     names = {a for a, _ in table}
     totals = {name: sum(value for (a, _), value in table.items() if a == name) for name in names}
     n = sum(totals.values())
-    expected = sum(totals[a] * totals[b] for a in names for b in names if a != b) / (n - 1) if n > 1 else 0.0
+    expected = (
+        sum(totals[a] * totals[b] for a in names for b in names if a != b) / (n - 1)
+        if n > 1
+        else 0.0
+    )
     observed = sum(value for (a, b), value in table.items() if a != b)
     return 1 - observed / expected if expected else None
 

@@ -9,25 +9,38 @@ import pytest
 import stereometer
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.benchmarks.crows_pairs import agreement_of, statistics
+from stereometer.curation.write import write_items
 from stereometer.errors import DataError
-from stereometer.runs import load_scores
-from stereometer.writing import write_items
+from stereometer.runs.store import load_scores
 from tests.unit.little import QUICK, pairs_file
 
-HEADER = ",sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_writer,anon_annotators\n"
+HEADER = (
+    ",sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_writer,anon_annotators\n"
+)
 
 
 def opened(folder: Path, text: str) -> Benchmark:
     return stereometer.open_benchmark("crows-pairs", pairs_file(folder / "pairs.csv", text))
 
 
-def row(number: object, more: str = "Old men sing.", less: str = "Young men sing.", direction: str = "stereo", kind: str = "age") -> str:
+def row(
+    number: object,
+    more: str = "Old men sing.",
+    less: str = "Young men sing.",
+    direction: str = "stereo",
+    kind: str = "age",
+) -> str:
     return f"{number},{more},{less},{direction},{kind},\"[['age'], ['age', 'gender'], [], ['race-color'], ['age']]\",a0,[]\n"
 
 
 def test_a_table_as_released_is_read(tmp_path: Path) -> None:
     (pair,) = opened(tmp_path, HEADER + row(7)).items("pair")
-    assert (pair.id, pair.sent_more, pair.direction, pair.bias_type) == ("7", "Old men sing.", "stereo", "age")
+    assert (pair.id, pair.sent_more, pair.direction, pair.bias_type) == (
+        "7",
+        "Old men sing.",
+        "stereo",
+        "age",
+    )
     assert pair.slices == {"bias_type": "age", "direction": "stereo"}
     assert pair.votes == (("age",), ("age", "gender"), (), ("race-color",), ("age",))
     assert agreement_of(pair) == 3 / 5
@@ -48,12 +61,20 @@ def test_pairs_that_cannot_be_scored_are_noted_and_counted(tmp_path: Path) -> No
     found = opened(tmp_path, text)
     assert any("2 pair(s) cannot be scored" in note for note in found.notes)
     (result,) = stereometer.run("crows-pairs", model="fake", data=tmp_path / "pairs.csv", **QUICK)
-    assert result.estimate("pair_preference").skipped == {"identical sentences": 1, "a sentence is empty": 1}
-    assert (result.estimate("pair_preference").n, result.estimate("pair_preference").asked) == (28, 30)
+    assert result.estimate("pair_preference").skipped == {
+        "identical sentences": 1,
+        "a sentence is empty": 1,
+    }
+    assert (result.estimate("pair_preference").n, result.estimate("pair_preference").asked) == (
+        28,
+        30,
+    )
 
 
 def test_without_an_id_rows_are_numbered(tmp_path: Path) -> None:
-    found = opened(tmp_path, "sent_more,sent_less,bias_type\nOld.,Young.,age\nTall.,Short.,height\n")
+    found = opened(
+        tmp_path, "sent_more,sent_less,bias_type\nOld.,Young.,age\nTall.,Short.,height\n"
+    )
     assert [pair.id for pair in found.items("pair")] == ["0", "1"]
     assert found.items("pair")[0].slices == {"bias_type": "age"}
 
@@ -80,7 +101,9 @@ def test_an_empty_bias_type_is_named(tmp_path: Path) -> None:
 
 
 def test_statistics_count_directions_and_agreement(tmp_path: Path) -> None:
-    found = opened(tmp_path, HEADER + row(1) + row(2, direction="antistereo") + row(3, kind="gender"))
+    found = opened(
+        tmp_path, HEADER + row(1) + row(2, direction="antistereo") + row(3, kind="gender")
+    )
     rows = {one["bias_type"]: one for one in statistics(found.items("pair"))}
     assert rows["age"] == {
         "bias_type": "age",
@@ -97,10 +120,16 @@ def test_statistics_count_directions_and_agreement(tmp_path: Path) -> None:
 
 def test_pairs_that_are_held_back_leave_no_text(tmp_path: Path) -> None:
     """What `split` writes is read as a table of CrowS-Pairs too."""
-    items = opened(tmp_path, HEADER + row(1) + row(2, "Tall men sing.", "Short men sing.")).items("pair")
+    items = opened(tmp_path, HEADER + row(1) + row(2, "Tall men sing.", "Short men sing.")).items(
+        "pair"
+    )
     hidden = write_items(tmp_path / "hidden.csv", items, hidden=True)
-    assert all(pair.hidden for pair in stereometer.open_benchmark("crows-pairs", hidden).items("pair"))
-    stereometer.run("crows-pairs", model="fake", data=hidden, out=tmp_path / "run", coverage=0.1, **QUICK)
+    assert all(
+        pair.hidden for pair in stereometer.open_benchmark("crows-pairs", hidden).items("pair")
+    )
+    stereometer.run(
+        "crows-pairs", model="fake", data=hidden, out=tmp_path / "run", coverage=0.1, **QUICK
+    )
     assert not any(score.texts for score in load_scores(tmp_path / "run"))
     with pytest.raises(DataError, match="hidden is 'perhaps'"):
         opened(tmp_path, "sent_more,sent_less,bias_type,hidden\nOld.,Young.,age,perhaps\n")

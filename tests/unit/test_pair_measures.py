@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from stereometer.backends.random import Random
-from stereometer.benchmarks.pairs import Pair
-from stereometer.cache import Cache
+from stereometer.backends.baselines.random import Random
 from stereometer.errors import ModelError
-from stereometer.runner import Tally, computed
+from stereometer.runs.cache import Cache
+from stereometer.runs.runner import Tally, computed
+from stereometer.shapes.pair.items import Pair
 from stereometer.types import Answer, MaskedTokens, Settings, Skip, WholeText
 from tests.unit.by_hand import FAKE, Framed, Only, bound, causal, masked, scores
 
@@ -22,16 +22,23 @@ CAUSAL = Only("causal-tokens")
 
 
 @pytest.mark.parametrize("variant", ["paper", "sound"])
-def test_pair_likelihood_scores_the_shared_words_with_the_changed_ones_visible(variant: str) -> None:
+def test_pair_likelihood_scores_the_shared_words_with_the_changed_ones_visible(
+    variant: str,
+) -> None:
     """The fake tokenizer splits `don't` in three; all its tokens are shared."""
-    expected = {"sent_more": masked(MORE, list(range(1, 8))), "sent_less": masked(LESS, list(range(1, 8)))}
+    expected = {
+        "sent_more": masked(MORE, list(range(1, 8))),
+        "sent_less": masked(LESS, list(range(1, 8))),
+    }
     assert scores(bound("pair-likelihood", variant=variant), PAIR) == pytest.approx(expected)
 
 
 def test_variants_differ_where_a_word_shares_only_some_of_its_tokens() -> None:
     """`don't` and `can't` share two tokens of three: `paper` scores them, `sound` sees another word."""
     pair = Pair("p", "Men don't sing.", "Men can't sing.", "age")
-    paper, sound = (scores(bound("pair-likelihood", variant=variant), pair) for variant in ("paper", "sound"))
+    paper, sound = (
+        scores(bound("pair-likelihood", variant=variant), pair) for variant in ("paper", "sound")
+    )
     words = ["Men", "don", "'", "t", "sing", "."]
     assert paper["sent_more"] == pytest.approx(masked(words, [0, 2, 3, 4, 5]))
     assert sound["sent_more"] == pytest.approx(masked(words, [0, 4, 5]))
@@ -62,11 +69,22 @@ def test_within_a_word_the_later_pieces_are_hidden_too_and_the_name_says_so() ->
     measure = bound("pair-likelihood", Pieces("masked-tokens"), within_word=True)
     (request,) = measure.plan(PAIR)["sent_more"]
     assert measure.name == "pair-likelihood@1+within-word"
-    assert [hidden for hidden, _ in request.steps] == [(1,), (2, 3, 4), (3, 4), (4,), (5,), (6,), (7,)]
+    assert [hidden for hidden, _ in request.steps] == [
+        (1,),
+        (2, 3, 4),
+        (3, 4),
+        (4,),
+        (5,),
+        (6,),
+        (7,),
+    ]
 
 
 def test_the_name_does_not_speak_of_an_option_that_changes_nothing() -> None:
-    assert bound("pair-sentence-likelihood", CAUSAL, within_word=True).name == "pair-sentence-likelihood@1"
+    assert (
+        bound("pair-sentence-likelihood", CAUSAL, within_word=True).name
+        == "pair-sentence-likelihood@1"
+    )
 
 
 # ------------------------------------------------------------------------------- the other quantities
@@ -78,10 +96,16 @@ def test_modified_likelihood_reveals_the_modified_tokens_from_the_left() -> None
     assert request.steps == (((0, 1), 0), ((1,), 1))
 
 
-def test_sentence_likelihood_sums_and_its_mean_averages_every_token_that_has_one_before_it() -> None:
+def test_sentence_likelihood_sums_and_its_mean_averages_every_token_that_has_one_before_it() -> (
+    None
+):
     row = causal(MORE, 1)
-    assert scores(bound("pair-sentence-likelihood", CAUSAL), PAIR)["sent_more"] == pytest.approx(sum(row))
-    assert scores(bound("pair-sentence-mean-likelihood", CAUSAL), PAIR)["sent_more"] == pytest.approx(sum(row) / len(row))
+    assert scores(bound("pair-sentence-likelihood", CAUSAL), PAIR)["sent_more"] == pytest.approx(
+        sum(row)
+    )
+    assert scores(bound("pair-sentence-mean-likelihood", CAUSAL), PAIR)[
+        "sent_more"
+    ] == pytest.approx(sum(row) / len(row))
 
 
 def test_a_first_token_mark_lets_the_first_word_be_scored() -> None:
@@ -93,12 +117,17 @@ def test_after_the_change_only_shared_tokens_count() -> None:
     pair = Pair("p", "Some old men sing here.", "Some young men hum here.", "age")
     words = ["Some", "old", "men", "sing", "here", "."]
     row = causal(words, 0)
-    assert scores(bound("pair-after-change-likelihood", CAUSAL), pair)["sent_more"] == pytest.approx(row[2] + row[4] + row[5])
+    assert scores(bound("pair-after-change-likelihood", CAUSAL), pair)[
+        "sent_more"
+    ] == pytest.approx(row[2] + row[4] + row[5])
 
 
 def test_models_that_read_text_are_asked_text() -> None:
     plan = bound("pair-sentence-likelihood", Random()).plan(PAIR)
-    assert plan == {"sent_more": [WholeText(PAIR.sent_more)], "sent_less": [WholeText(PAIR.sent_less)]}
+    assert plan == {
+        "sent_more": [WholeText(PAIR.sent_more)],
+        "sent_less": [WholeText(PAIR.sent_less)],
+    }
 
 
 # -------------------------------------------------------------------------------------------- skipping
@@ -119,24 +148,43 @@ def test_pairs_that_cannot_be_scored_say_why(more: str, less: str, reason: str) 
         bound("pair-likelihood").plan(Pair("p", more, less, "age"))
 
 
-@pytest.mark.parametrize(("more", "less"), [("Same.", "Same."), ("", "Young."), ("Old.", "  "), ("Old", "Young"), ("", "")])
-def test_the_published_metric_counts_pairs_that_say_nothing_as_draws(more: str, less: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("more", "less"),
+    [("Same.", "Same."), ("", "Young."), ("Old.", "  "), ("Old", "Young"), ("", "")],
+)
+def test_the_published_metric_counts_pairs_that_say_nothing_as_draws(
+    more: str, less: str, tmp_path: Path
+) -> None:
     """methods.md, section 2: equal is neutral, and neutrals are in N."""
     measure = bound("pair-likelihood", variant="paper")
     with Cache(tmp_path / "answers.sqlite") as cache:
         (score,) = computed([Pair("p", more, less, "age")], measure, FAKE, cache, Tally())
     assert score.skipped is None
     assert score.values["sent_more"] == score.values["sent_less"]
-    one = next(one for one in measure.summarize([score], Settings(variant="paper", resamples=100)) if not one.slice)
+    one = next(
+        one
+        for one in measure.summarize([score], Settings(variant="paper", resamples=100))
+        if not one.slice
+    )
     assert (one.value, one.n, one.ties) == (0.0, 1, 1)
 
 
 @pytest.mark.parametrize(
     ("name", "more", "less", "reason"),
     [
-        ("pair-modified-likelihood", "Men sing.", "Men sing here.", "one sentence has no modified token"),
+        (
+            "pair-modified-likelihood",
+            "Men sing.",
+            "Men sing here.",
+            "one sentence has no modified token",
+        ),
         ("pair-sentence-likelihood", "Old", "Young", "no token to score"),
-        ("pair-after-change-likelihood", "Men are old", "Men are young", "no shared token after the change"),
+        (
+            "pair-after-change-likelihood",
+            "Men are old",
+            "Men are young",
+            "no shared token after the change",
+        ),
     ],
 )
 def test_the_other_quantities_say_why_too(name: str, more: str, less: str, reason: str) -> None:
@@ -145,12 +193,19 @@ def test_the_other_quantities_say_why_too(name: str, more: str, less: str, reaso
 
 
 def test_a_model_that_cannot_answer_is_told_what_is_needed() -> None:
-    with pytest.raises(ModelError, match=r"random cannot answer pair-likelihood. It needs masked-tokens; the model answers"):
+    with pytest.raises(
+        ModelError,
+        match=r"random cannot answer pair-likelihood. It needs masked-tokens; the model answers",
+    ):
         bound("pair-likelihood", Random())
 
 
 def test_bound_measures_say_what_they_read() -> None:
-    assert (bound("pair-likelihood").name, bound("pair-likelihood").reads, FAKE.card.name) == ("pair-likelihood@1", "pair", "fake")
+    assert (bound("pair-likelihood").name, bound("pair-likelihood").reads, FAKE.card.name) == (
+        "pair-likelihood@1",
+        "pair",
+        "fake",
+    )
 
 
 def test_both_sentences_are_cut_where_either_first_differs() -> None:
@@ -158,6 +213,9 @@ def test_both_sentences_are_cut_where_either_first_differs() -> None:
     pair = Pair("p", "The poor girl saw a black cat run.", "The girl saw a white cat run.", "x")
     measure = bound("pair-after-change-likelihood", CAUSAL)
     plan = measure.plan(pair)
-    answers = {name: [Answer(({"logprob": array("d", [1.0] * (len(asked[0].ids) - asked[0].start))},))] for name, asked in plan.items()}
+    answers = {
+        name: [Answer(({"logprob": array("d", [1.0] * (len(asked[0].ids) - asked[0].start))},))]
+        for name, asked in plan.items()
+    }
     found = measure.score(pair, answers)
     assert found["sent_more"] == found["sent_less"] > 3

@@ -30,14 +30,18 @@ def test_rho_is_scipys_ties_and_all(points: list[tuple[int, int]]) -> None:
 def test_many_rows_are_many_correlations() -> None:
     rng = np.random.default_rng(1)
     x, y = rng.normal(size=(20, 6)), rng.normal(size=(20, 6))
-    assert spearman(x, y) == pytest.approx([spearmanr(a, b).statistic for a, b in zip(x, y, strict=True)])
+    assert spearman(x, y) == pytest.approx(
+        [spearmanr(a, b).statistic for a, b in zip(x, y, strict=True)]
+    )
 
 
 def test_few_points_are_put_in_every_order() -> None:
     x, y = np.array([1.0, 2, 3, 4, 5]), np.array([1.0, 3, 2, 5, 4])
     reached = abs(spearmanr(x, y).statistic)
     orders = list(permutations(range(5)))
-    counted = sum(abs(spearmanr(x, y[list(order)]).statistic) >= reached - 1e-12 for order in orders) / len(orders)
+    counted = sum(
+        abs(spearmanr(x, y[list(order)]).statistic) >= reached - 1e-12 for order in orders
+    ) / len(orders)
     assert permutation_p(x, y, 100, np.random.default_rng(0)) == pytest.approx(counted)
 
 

@@ -19,7 +19,9 @@ ONE_FOLDER = settings(MODERATE, suppress_health_check=[HealthCheck.function_scop
 
 @ONE_FOLDER
 @given(TEXT)
-def test_utf8_text_is_read_back_plain_or_packed_with_or_without_a_mark(tmp_path: Path, text: str) -> None:
+def test_utf8_text_is_read_back_plain_or_packed_with_or_without_a_mark(
+    tmp_path: Path, text: str
+) -> None:
     text = "x" + text
     for raw in (text.encode(), b"\xef\xbb\xbf" + text.encode()):
         for packed in (raw, gzip.compress(raw)):
@@ -34,7 +36,9 @@ def test_lines_of_windows_end_as_others_do(tmp_path: Path) -> None:
 
 def test_a_line_of_a_million_characters_is_a_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text(json.dumps({"id": "x" * 10**6}) + "\n")
-    assert [(line, len(value["id"])) for line, value in read_jsonl(tmp_path / "file")] == [(1, 10**6)]
+    assert [(line, len(value["id"])) for line, value in read_jsonl(tmp_path / "file")] == [
+        (1, 10**6)
+    ]
 
 
 def bad_files(folder: Path) -> dict[str, Path]:
@@ -71,7 +75,9 @@ def bad_files(folder: Path) -> dict[str, Path]:
         ("empty/below a file", "cannot be read"),
     ],
 )
-def test_a_file_that_cannot_be_text_is_named_with_the_reason(tmp_path: Path, name: str, says: str) -> None:
+def test_a_file_that_cannot_be_text_is_named_with_the_reason(
+    tmp_path: Path, name: str, says: str
+) -> None:
     path = bad_files(tmp_path)[name]
     with pytest.raises(DataError) as error:
         read_text(path)
@@ -140,12 +146,16 @@ def test_a_line_that_is_no_object_is_named(tmp_path: Path, line: str) -> None:
 # ------------------------------------------------------------------------------------------ numbers
 
 
-@pytest.mark.parametrize(("value", "number"), [(1, 1.0), (-2.5, -2.5), ("3", 3.0), (" -1e-3 ", -0.001)])
+@pytest.mark.parametrize(
+    ("value", "number"), [(1, 1.0), (-2.5, -2.5), ("3", 3.0), (" -1e-3 ", -0.001)]
+)
 def test_numbers_and_their_texts_are_numbers(value: object, number: float) -> None:
     assert finite(value, "here") == number
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), "nan", "-inf", "one", "", None, True, [1], {}])
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), "nan", "-inf", "one", "", None, True, [1], {}]
+)
 def test_anything_else_is_refused_with_its_place(value: object) -> None:
     with pytest.raises(DataError, match=r"^row 7: .* is not a finite number"):
         finite(value, "row 7")

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer import api, asking, runs
-from stereometer.backends.fake import Fake
-from stereometer.benchmarks.comments import Columns, Comment, read_own
+from stereometer import api, asking
+from stereometer.backends.baselines.fake import Fake
+from stereometer.benchmarks.comments import Columns, read_own
 from stereometer.errors import DataError, UsageError
-from stereometer.measures.recognition import likelihood, metrics, misspelling
+from stereometer.measures.recognition import likelihood, misspelling
 from stereometer.measures.recognition.measure import Asking, recognition
 from stereometer.measures.recognition.misspelling import edited, holds
 from stereometer.measures.recognition.prompts import Prompts
@@ -32,7 +32,10 @@ from stereometer.measures.recognition.settings import (
     ZERO_SHOT,
     Setting,
 )
-from stereometer.runner import Tally, computed
+from stereometer.runs import store as runs
+from stereometer.runs.runner import Tally, computed
+from stereometer.shapes.comment import metrics
+from stereometer.shapes.comment.items import Comment
 from stereometer.types import FILTERED, TOO_LONG, Answer, Encoding, Score, Settings, Skip, Variant
 from tests.unit.commands import call
 
@@ -52,18 +55,23 @@ def question(setting_words: bool = False, **more: object) -> Question:
 def test_the_papers_prompts_are_those_of_its_code() -> None:
     """inputs/data_collection_functions.py of the authors' repository, with its doubled spaces."""
     assert (
-        Prompts(ZERO_SHOT, "paper").prompt(question()) == 'Is the following text rude, answer yes or no.  "The {bread} is stale."  Answer:'
+        Prompts(ZERO_SHOT, "paper").prompt(question())
+        == 'Is the following text rude, answer yes or no.  "The {bread} is stale."  Answer:'
     )
     other = Comment("row-2", "Go away.", {}, 2)
     shown = question(examples=(Example(other, "rude"),))
     assert Prompts(ONE_SHOT, "paper").prompt(shown) == (
         'The following text in quotes is rude: "Go away." Is the following text in quotes rude, answer yes or no: "The {bread} is stale.." Answer:'
     )
-    few = question(examples=(Example(other, "rude"), Example(COMMENT, "not-rude"), Example(other, "rude")))
+    few = question(
+        examples=(Example(other, "rude"), Example(COMMENT, "not-rude"), Example(other, "rude"))
+    )
     assert Prompts(FEW_SHOT_SINGLE, "paper").prompt(few) == (
         "'''Go away.''': rude. \n'''The {bread} is stale.''': not-rude. \n'''Go away.''': rude. \n'''The {bread} is stale.''':"
     )
-    mixed = Question(COMMENT, "rude", ("sexist", "racist", "neither"), examples=(Example(other, "sexist"),))
+    mixed = Question(
+        COMMENT, "rude", ("sexist", "racist", "neither"), examples=(Example(other, "sexist"),)
+    )
     assert Prompts(MIXED_INSTRUCTION, "paper").prompt(mixed) == (
         "Classify the following texts into 'racist', 'sexist' or 'neither'. \n'''Go away.''': sexist. \n'''The {bread} is stale.''':"
     )
@@ -72,7 +80,10 @@ def test_the_papers_prompts_are_those_of_its_code() -> None:
 def test_a_template_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "zero-shot.txt").write_text("{category}? {comment}\n")
     assert Prompts(ZERO_SHOT, "sound", tmp_path).prompt(question()) == "rude? The {bread} is stale."
-    assert Prompts(ONE_SHOT, "sound", tmp_path).template.text == Prompts(ONE_SHOT, "sound").template.text
+    assert (
+        Prompts(ONE_SHOT, "sound", tmp_path).template.text
+        == Prompts(ONE_SHOT, "sound").template.text
+    )
     (tmp_path / "zero-shot.txt").write_text("{mood}? {comment}")
     with pytest.raises(UsageError, match=r"slot \{mood\}"):
         Prompts(ZERO_SHOT, "sound", tmp_path).prompt(question())
@@ -83,12 +94,16 @@ def test_a_template_of_ones_own(tmp_path: Path) -> None:
 
 def test_a_template_by_another_name_is_not_passed_over(tmp_path: Path) -> None:
     (tmp_path / "zeroshot.txt").write_text("{category}? {comment}")
-    with pytest.raises(UsageError, match=r"no template called 'zeroshot.txt'. Did you mean zero-shot.txt"):
+    with pytest.raises(
+        UsageError, match=r"no template called 'zeroshot.txt'. Did you mean zero-shot.txt"
+    ):
         Asking(templates=tmp_path)
 
 
 @pytest.mark.parametrize("setting", [ONE_SHOT, FEW_SHOT_SINGLE, FEW_SHOT_MIXED, MIXED_INSTRUCTION])
-def test_a_template_that_shows_no_examples_is_refused_where_they_are_the_setting(setting: Setting, tmp_path: Path) -> None:
+def test_a_template_that_shows_no_examples_is_refused_where_they_are_the_setting(
+    setting: Setting, tmp_path: Path
+) -> None:
     (tmp_path / f"{setting.name}.txt").write_text("{category}? {comment}")
     with pytest.raises(UsageError, match=r"no slot \{examples\}"):
         Prompts(setting, "sound", tmp_path).prompt(question())
@@ -99,7 +114,14 @@ def test_a_template_that_shows_no_examples_is_refused_where_they_are_the_setting
 
 @pytest.mark.parametrize(
     ("text", "label"),
-    [(" Yes.", "rude"), ("NO", "not-rude"), ("I do not know", "not-rude"), ("yes, no", "not-rude"), ("Maybe", None), ("", None)],
+    [
+        (" Yes.", "rude"),
+        ("NO", "not-rude"),
+        ("I do not know", "not-rude"),
+        ("yes, no", "not-rude"),
+        ("Maybe", None),
+        ("", None),
+    ],
 )
 def test_paper_reads_no_anywhere(text: str, label: str | None) -> None:
     assert Reader(ZERO_SHOT, "paper").read_text(text, YES_NO).get("label") == label
@@ -110,7 +132,9 @@ def test_paper_drops_nothing_in_the_few_shot_settings() -> None:
     assert [single.read_text(text, SINGLE)["label"] for text in (" rude", " not-rude", "Not rude", "", "lolwut")] == [
         "rude", "not-rude", "rude", "rude", "rude",
     ]  # fmt: skip
-    assert [mixed.read_text(text, MIXED)["label"] for text in (" rude, kind", "Rude", " neither")] == [
+    assert [
+        mixed.read_text(text, MIXED)["label"] for text in (" rude, kind", "Rude", " neither")
+    ] == [
         "rude\nkind",
         "(no label)",
         "neither",
@@ -165,7 +189,12 @@ def test_sound_reads_no_label_that_is_denied_or_offered(text: str) -> None:
 )  # fmt: skip
 def test_what_is_no_answer_is_not_read_as_one(text: str) -> None:
     words = MIXED if "kind" in text else YES_NO
-    assert Reader(FEW_SHOT_MIXED if "kind" in text else ZERO_SHOT, "sound").read_text(text, words)["skipped"] == "unparsed"
+    assert (
+        Reader(FEW_SHOT_MIXED if "kind" in text else ZERO_SHOT, "sound").read_text(text, words)[
+            "skipped"
+        ]
+        == "unparsed"
+    )
 
 
 @pytest.mark.parametrize(
@@ -182,9 +211,17 @@ def test_a_label_with_its_answer_is_read_as_both(text: str, label: str | None) -
 
 @pytest.mark.parametrize(
     ("text", "label"),
-    [("Rude: no. Kind: yes.", "kind"), ("Rude? No, kind", "kind"), ("Rude: no", None), ("rude: yes", "rude"), ("rude, kind", "rude")],
+    [
+        ("Rude: no. Kind: yes.", "kind"),
+        ("Rude? No, kind", "kind"),
+        ("Rude: no", None),
+        ("rude: yes", "rude"),
+        ("rude, kind", "rude"),
+    ],
 )
-def test_labels_with_their_answers_where_several_are_asked_for(text: str, label: str | None) -> None:
+def test_labels_with_their_answers_where_several_are_asked_for(
+    text: str, label: str | None
+) -> None:
     assert Reader(FEW_SHOT_MIXED, "sound").read_text(text, MIXED).get("label") == label
 
 
@@ -196,12 +233,20 @@ def test_labels_with_their_answers_where_several_are_asked_for(text: str, label:
     ],
 )  # fmt: skip
 def test_labels_of_any_spelling_are_read(text: str, label: str) -> None:
-    words = {word: word for word in ("toxic", "non-toxic", "identity_attack", "hate, general", "neither")}
+    words = {
+        word: word for word in ("toxic", "non-toxic", "identity_attack", "hate, general", "neither")
+    }
     assert Reader(FEW_SHOT_MIXED, "sound").read_text(text, words).get("label") == label
 
 
 @pytest.mark.parametrize(
-    "text", ["I cannot say if this is rude", "I can\u2019t call it rude", "I'm sorry, that is rude", "As an AI, I say rude"]
+    "text",
+    [
+        "I cannot say if this is rude",
+        "I can\u2019t call it rude",
+        "I'm sorry, that is rude",
+        "As an AI, I say rude",
+    ],
 )
 def test_a_refusal_that_names_a_label_is_a_refusal(text: str) -> None:
     for setting, words in ((ZERO_SHOT, YES_NO), (FEW_SHOT_SINGLE, SINGLE), (FEW_SHOT_MIXED, MIXED)):
@@ -222,7 +267,12 @@ def test_a_denial_ends_with_its_clause(text: str, label: str | None) -> None:
 
 @pytest.mark.parametrize(
     ("text", "label"),
-    [("It isn't rude, it's kind", "kind"), ("It is neither rude nor kind", "neither"), ("not rude and kind", None), ("rude or kind", None)],
+    [
+        ("It isn't rude, it's kind", "kind"),
+        ("It is neither rude nor kind", "neither"),
+        ("not rude and kind", None),
+        ("rude or kind", None),
+    ],
 )
 def test_denials_where_several_labels_are_asked_for(text: str, label: str | None) -> None:
     assert Reader(FEW_SHOT_MIXED, "sound").read_text(text, MIXED).get("label") == label
@@ -237,7 +287,11 @@ def test_why_there_is_no_label() -> None:
     assert reader.read(Answer((), "yes", FILTERED), YES_NO)["skipped"] == "refused"
 
 
-@given(st.text(max_size=60), st.sampled_from(list(SETTINGS.values())), st.sampled_from(["paper", "sound"]))
+@given(
+    st.text(max_size=60),
+    st.sampled_from(list(SETTINGS.values())),
+    st.sampled_from(["paper", "sound"]),
+)
 def test_every_text_is_a_label_or_a_reason(text: str, setting: object, variant: str) -> None:
     words = MIXED if setting.mixed else SINGLE if setting.words else YES_NO
     found = Reader(setting, variant).read_text(text, words)
@@ -247,7 +301,11 @@ def test_every_text_is_a_label_or_a_reason(text: str, setting: object, variant: 
         assert found.get("label") in (None, *words)
 
 
-@given(st.sampled_from(["rude", "kind", "neither"]), st.sampled_from(["", " ", "\n", "'", "**"]), st.text(alphabet=".,!? xyz", max_size=20))
+@given(
+    st.sampled_from(["rude", "kind", "neither"]),
+    st.sampled_from(["", " ", "\n", "'", "**"]),
+    st.text(alphabet=".,!? xyz", max_size=20),
+)
 def test_a_label_at_the_start_is_read(label: str, before: str, after: str) -> None:
     """Unless it is asked about, and words follow."""
     if re.match(r"[ '*]*\?.*[xyz]|[xyz]", after) is None:
@@ -264,15 +322,29 @@ def test_what_is_in_scope() -> None:
 
 def score(comment: str, gold: str, *labels: str, category: str = "rude") -> Score:
     given_ = tuple(
-        {"text": label, "label": label} if not label.startswith("(") else {"text": "", "skipped": label[1:-1]} for label in labels
+        {"text": label, "label": label}
+        if not label.startswith("(")
+        else {"text": "", "skipped": label[1:-1]}
+        for label in labels
     )
-    return Score(f"{comment}:{category}", {"comment": comment, "gold": gold, "category": category}, {}, answers=given_)
+    return Score(
+        f"{comment}:{category}",
+        {"comment": comment, "gold": gold, "category": category},
+        {},
+        answers=given_,
+    )
 
 
 def by_hand(scores: list[Score], repeat: int) -> dict[str, float]:
     """One repeat, counted."""
-    cells = [(one.slices["gold"] == "rude", one.answers[repeat]["label"] == "rude") for one in scores if "label" in one.answers[repeat]]
-    tp, fp, fn, tn = (cells.count(cell) for cell in ((True, True), (False, True), (True, False), (False, False)))
+    cells = [
+        (one.slices["gold"] == "rude", one.answers[repeat]["label"] == "rude")
+        for one in scores
+        if "label" in one.answers[repeat]
+    ]
+    tp, fp, fn, tn = (
+        cells.count(cell) for cell in ((True, True), (False, True), (True, False), (False, False))
+    )
     precision, recall = tp / (tp + fp), tp / (tp + fn)
     return {
         "accuracy": 100 * (tp + tn) / len(cells),
@@ -291,9 +363,15 @@ SOME = [
 
 
 def test_metrics_are_means_over_repeats() -> None:
-    found = {one.name: one for one in metrics.summarize(SOME, Settings(resamples=200, coverage=0.5)) if not one.slice}
+    found = {
+        one.name: one
+        for one in metrics.summarize(SOME, Settings(resamples=200, coverage=0.5))
+        if not one.slice
+    }
     for name in ("accuracy", "precision", "recall", "f1"):
-        assert found[name].value == pytest.approx(np.mean([by_hand(SOME, repeat)[name] for repeat in range(3)]))
+        assert found[name].value == pytest.approx(
+            np.mean([by_hand(SOME, repeat)[name] for repeat in range(3)])
+        )
         assert found[name].low <= found[name].value <= found[name].high
     assert (found["accuracy"].n, found["accuracy"].asked, found["accuracy"].terms) == (11, 12, 4)
     assert found["accuracy"].skipped == {"unparsed": 1}
@@ -307,38 +385,77 @@ def test_repeats_do_not_narrow_an_interval() -> None:
     labels = [gold if rng.random() < 0.7 else "rude" for gold in golds]
     widths = []
     for repeats in (1, 100):
-        scores = [score(str(at), gold, *[label] * repeats) for at, (gold, label) in enumerate(zip(golds, labels, strict=True))]
-        one = next(one for one in metrics.summarize(scores, Settings(resamples=1000)) if one.name == "accuracy")
+        scores = [
+            score(str(at), gold, *[label] * repeats)
+            for at, (gold, label) in enumerate(zip(golds, labels, strict=True))
+        ]
+        one = next(
+            one
+            for one in metrics.summarize(scores, Settings(resamples=1000))
+            if one.name == "accuracy"
+        )
         widths.append(one.high - one.low)
     assert widths[1] == pytest.approx(widths[0], rel=0.02)
 
 
 def test_answers_that_ignore_the_comment_are_not_distinguishable_from_chance() -> None:
     rng = np.random.default_rng(3)
-    scores = [score(str(at), "rude" if at % 2 else "not-rude", *rng.choice(["rude", "not-rude"], 10)) for at in range(60)]
+    scores = [
+        score(str(at), "rude" if at % 2 else "not-rude", *rng.choice(["rude", "not-rude"], 10))
+        for at in range(60)
+    ]
     found = metrics.summarize(scores, Settings(resamples=1000))
-    assert next(one for one in found if one.name == "accuracy").verdict == "not distinguishable from chance"
-    right = [score(str(at), "rude" if at % 2 else "not-rude", "rude" if at % 2 else "not-rude") for at in range(60)]
-    assert next(one for one in metrics.summarize(right, Settings(resamples=1000)) if one.name == "accuracy").verdict == "better than chance"
+    assert (
+        next(one for one in found if one.name == "accuracy").verdict
+        == "not distinguishable from chance"
+    )
+    right = [
+        score(str(at), "rude" if at % 2 else "not-rude", "rude" if at % 2 else "not-rude")
+        for at in range(60)
+    ]
+    assert (
+        next(
+            one
+            for one in metrics.summarize(right, Settings(resamples=1000))
+            if one.name == "accuracy"
+        ).verdict
+        == "better than chance"
+    )
 
 
 def test_chance_is_tested_within_each_category_of_a_mixed_setting() -> None:
     """A model that knows one category of two, asked about both at once; and one that knows neither."""
 
     def said(at: int, gold: str, label: str) -> Score:
-        return Score(str(at), {"comment": str(at), "gold": gold, "example_set": "1"}, {}, answers=({"text": label, "label": label},))
+        return Score(
+            str(at),
+            {"comment": str(at), "gold": gold, "example_set": "1"},
+            {},
+            answers=({"text": label, "label": label},),
+        )
 
     golds = [("rude", "kind", "neither", "neither")[at % 4] for at in range(80)]
-    knowing = [said(at, gold, "rude" if gold == "rude" else "neither") for at, gold in enumerate(golds)]
-    found = {tuple(one.slice.items()): one for one in metrics.summarize(knowing, Settings(resamples=1000)) if one.name == "accuracy"}
+    knowing = [
+        said(at, gold, "rude" if gold == "rude" else "neither") for at, gold in enumerate(golds)
+    ]
+    found = {
+        tuple(one.slice.items()): one
+        for one in metrics.summarize(knowing, Settings(resamples=1000))
+        if one.name == "accuracy"
+    }
     assert found[()].verdict == "better than chance"
     assert found[(("category", "rude"),)].verdict == "better than chance"
     assert found[(("category", "kind"),)].verdict == "not distinguishable from chance"
     rng = np.random.default_rng(5)
-    guessing = [said(at, gold, str(rng.choice(["rude", "kind", "neither"]))) for at, gold in enumerate(golds)]
-    assert {one.verdict for one in metrics.summarize(guessing, Settings(resamples=1000)) if one.name == "accuracy"} == {
-        "not distinguishable from chance"
-    }
+    guessing = [
+        said(at, gold, str(rng.choice(["rude", "kind", "neither"])))
+        for at, gold in enumerate(golds)
+    ]
+    assert {
+        one.verdict
+        for one in metrics.summarize(guessing, Settings(resamples=1000))
+        if one.name == "accuracy"
+    } == {"not distinguishable from chance"}
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -359,7 +476,9 @@ def test_shuffling_finds_what_it_should_as_often_as_it_should(seed: int) -> None
 def test_example_sets_of_one_comment_are_not_independent() -> None:
     """Ten sets in which each comment is answered alike say as much as one."""
     rng = np.random.default_rng(8)
-    rows = [("rude" if at < 6 else "neither", str(rng.choice(["rude", "neither"]))) for at in range(12)]
+    rows = [
+        ("rude" if at < 6 else "neither", str(rng.choice(["rude", "neither"]))) for at in range(12)
+    ]
     ps = []
     for sets in (1, 10):
         scores = [
@@ -372,13 +491,21 @@ def test_example_sets_of_one_comment_are_not_independent() -> None:
             for at, (gold, said) in enumerate(rows)
             for number in range(sets)
         ]
-        ps.append(next(one.p for one in metrics.summarize(scores, Settings(resamples=2000)) if one.name == "balanced_accuracy"))
+        ps.append(
+            next(
+                one.p
+                for one in metrics.summarize(scores, Settings(resamples=2000))
+                if one.name == "balanced_accuracy"
+            )
+        )
     assert ps[1] == pytest.approx(ps[0], abs=0.05)
 
 
 def test_always_no_has_an_interval_and_no_precision() -> None:
     scores = [score(str(at), "rude" if at % 2 else "not-rude", "not-rude") for at in range(40)]
-    found = {one.name: one for one in metrics.summarize(scores, Settings(resamples=200)) if not one.slice}
+    found = {
+        one.name: one for one in metrics.summarize(scores, Settings(resamples=200)) if not one.slice
+    }
     assert found["precision"].value is None
     assert found["recall"].value == 0
     assert found["recall"].high > 5
@@ -386,25 +513,43 @@ def test_always_no_has_an_interval_and_no_precision() -> None:
 
 
 def test_below_the_coverage_floor_no_score_is_printed() -> None:
-    scores = [score(str(at), "rude" if at % 2 else "not-rude", "rude", "(empty)") for at in range(10)]
-    found = [one for one in metrics.summarize(scores, Settings(resamples=200)) if one.name in metrics.METRICS]
+    scores = [
+        score(str(at), "rude" if at % 2 else "not-rude", "rude", "(empty)") for at in range(10)
+    ]
+    found = [
+        one
+        for one in metrics.summarize(scores, Settings(resamples=200))
+        if one.name in metrics.METRICS
+    ]
     assert found
     assert all(one.value is None and "coverage floor" in str(one.why) for one in found)
 
 
 @given(
     st.lists(
-        st.tuples(st.booleans(), st.lists(st.sampled_from(["rude", "not-rude", "(empty)"]), min_size=1, max_size=3)),
+        st.tuples(
+            st.booleans(),
+            st.lists(st.sampled_from(["rude", "not-rude", "(empty)"]), min_size=1, max_size=3),
+        ),
         min_size=1,
         max_size=12,
     )
 )
 def test_denominators_add_up(rows: list[tuple[bool, list[str]]]) -> None:
-    scores = [score(str(at), "rude" if gold else "not-rude", *labels) for at, (gold, labels) in enumerate(rows)]
+    scores = [
+        score(str(at), "rude" if gold else "not-rude", *labels)
+        for at, (gold, labels) in enumerate(rows)
+    ]
     for one in metrics.summarize(scores, Settings(resamples=100, coverage=0.0)):
-        assert one.n + sum(one.skipped.values()) == one.asked == sum(len(labels) for _, labels in rows)
+        assert (
+            one.n + sum(one.skipped.values()) == one.asked == sum(len(labels) for _, labels in rows)
+        )
         assert (one.value is None) == (one.why is not None)
-        assert one.value is None or (one.low <= one.value + 1e-9 and one.value <= one.high + 1e-9) or one.name.endswith("accuracy")
+        assert (
+            one.value is None
+            or (one.low <= one.value + 1e-9 and one.value <= one.high + 1e-9)
+            or one.name.endswith("accuracy")
+        )
 
 
 # ----------------------------------------------------------------------------------------- misspelling
@@ -420,19 +565,38 @@ def test_edits_as_the_paper_did_and_at_word_boundaries() -> None:
 
 def test_what_an_edit_turned_round() -> None:
     def one(comment: str, label: str, edit: str = "") -> Score:
-        slices = {"comment": comment, "gold": "rude", "category": "rude"} | ({"edit": edit} if edit else {})
+        slices = {"comment": comment, "gold": "rude", "category": "rude"} | (
+            {"edit": edit} if edit else {}
+        )
         return Score(f"{comment}{edit}", slices, {}, answers=({"text": label, "label": label},))
 
-    scores = [one("a", "rude"), one("a", "not-rude", "die>d1e"), one("a", "rude", "die>di3"), one("b", "rude"), one("b", "rude", "die>d1e")]
-    assert misspelling.flipped(scores) == [{"comment": "a", "category": "rude", "edit": "die>d1e", "was": "rude", "now": "not-rude"}]
+    scores = [
+        one("a", "rude"),
+        one("a", "not-rude", "die>d1e"),
+        one("a", "rude", "die>di3"),
+        one("b", "rude"),
+        one("b", "rude", "die>d1e"),
+    ]
+    assert misspelling.flipped(scores) == [
+        {"comment": "a", "category": "rude", "edit": "die>d1e", "was": "rude", "now": "not-rude"}
+    ]
     overall = misspelling.summarize(scores, Settings())[0]
     assert (overall.value, overall.n) == (50, 2)
     assert overall.p == 1
-    many = [row for at in range(12) for row in (one(str(at), "rude"), one(str(at), "not-rude", "die>d1e"))]
+    many = [
+        row
+        for at in range(12)
+        for row in (one(str(at), "rude"), one(str(at), "not-rude", "die>d1e"))
+    ]
     found = misspelling.summarize(many, Settings())[0]
     assert found.p == pytest.approx(2 * 0.5**12)
     assert found.verdict == "no longer recognised more often than newly recognised"
-    unread = Score("z", {"comment": "z", "gold": "rude", "category": "rude"}, {}, answers=({"text": "", "skipped": "empty"},))
+    unread = Score(
+        "z",
+        {"comment": "z", "gold": "rude", "category": "rude"},
+        {},
+        answers=({"text": "", "skipped": "empty"},),
+    )
     below = misspelling.summarize([*scores, unread], Settings())[0]
     assert below.value is None
     assert (below.n, below.asked, sum(below.skipped.values())) == (2, 3, 1)
@@ -446,15 +610,26 @@ def own_table(path: Path, count: int = 40) -> Path:
         rows = csv.writer(file)
         rows.writerow(["text", "gold"])
         for at in range(count):
-            rows.writerow([f"Sentence number {at}.", ("rude", "kind", "neither", "neither")[at % 4]])
+            rows.writerow(
+                [f"Sentence number {at}.", ("rude", "kind", "neither", "neither")[at % 4]]
+            )
     return path
 
 
 def test_spellings_of_a_label_are_one_label(tmp_path: Path) -> None:
     table = tmp_path / "own.csv"
-    table.write_text("comment,label\na,Rude\nb,rude \nc,Neither\nd,neither\ne,NOT_KIND\nf,not-kind\n")
+    table.write_text(
+        "comment,label\na,Rude\nb,rude \nc,Neither\nd,neither\ne,NOT_KIND\nf,not-kind\n"
+    )
     found = read_own(table, Columns()).items("comment")
-    assert [dict(one.scores) for one in found] == [{"Rude": 1.0}, {"Rude": 1.0}, {}, {}, {"NOT_KIND": 1.0}, {"NOT_KIND": 1.0}]
+    assert [dict(one.scores) for one in found] == [
+        {"Rude": 1.0},
+        {"Rude": 1.0},
+        {},
+        {},
+        {"NOT_KIND": 1.0},
+        {"NOT_KIND": 1.0},
+    ]
     named = read_own(table, Columns(categories=("rude",))).items("comment")
     assert [dict(one.scores) for one in named[:3]] == [{"rude": 1.0}, {"rude": 1.0}, {}]
 
@@ -467,7 +642,10 @@ def test_any_table_with_any_categories(tmp_path: Path) -> None:
     )  # fmt: skip
     assert ran.code == 0, ran.err
     found = json.loads(ran.out)
-    assert [one["measure"] for one in found["results"]][:2] == ["recognition-zero-shot@1", "recognition-one-shot@1"]
+    assert [one["measure"] for one in found["results"]][:2] == [
+        "recognition-zero-shot@1",
+        "recognition-one-shot@1",
+    ]
     first = found["results"][0]
     assert first["settings"]["categories"] == {"kind": "kind", "rude": "rude"}
     assert {row["slice"].get("category") for row in first["estimates"]} == {None, "kind", "rude"}
@@ -490,7 +668,13 @@ def answers_file(path: Path) -> Path:
         for repeat in range(3):
             said = ["Yes.", "No", "Yes"][repeat] if at % 2 else "no"
             rows.append(
-                {"c": f"Sentence {at}", "category": "rude", "response": said, "label": "rude" if at % 2 else "not hate", "run": repeat}
+                {
+                    "c": f"Sentence {at}",
+                    "category": "rude",
+                    "response": said,
+                    "label": "rude" if at % 2 else "not hate",
+                    "run": repeat,
+                }
             )
     path.write_text("\n".join(map(json.dumps, rows)))
     return path
@@ -506,7 +690,9 @@ def test_answers_collected_elsewhere(tmp_path: Path) -> None:
     values = {row["name"]: row["value"] for row in result["estimates"] if not row["slice"]}
     assert values["accuracy"] == pytest.approx(100 * (1 + 0.5 + 1) / 3)
     assert values["recall"] == pytest.approx(100 * 2 / 3)
-    assert values["precision"] == pytest.approx(100)  # the repeat that says no throughout has none, and is left out
+    assert values["precision"] == pytest.approx(
+        100
+    )  # the repeat that says no throughout has none, and is left out
 
 
 def test_order_of_rows_does_not_matter_where_repeats_are_numbered(tmp_path: Path) -> None:
@@ -516,22 +702,39 @@ def test_order_of_rows_does_not_matter_where_repeats_are_numbered(tmp_path: Path
     other.write_text("\n".join(lines[::-1]))
     columns = asking.AnswerColumns("c", "response", "label", "category", "run")
     settings = Settings(resamples=200)
-    first, second = (asking.replay_answers(path, ZERO_SHOT, settings, columns, tmp_path / path.stem).result for path in (file, other))
+    first, second = (
+        asking.replay_answers(path, ZERO_SHOT, settings, columns, tmp_path / path.stem).result
+        for path in (file, other)
+    )
     assert [one.value for one in first.estimates] == [one.value for one in second.estimates]
 
 
-def replayed(tmp_path: Path, rows: list[dict[str, object]], setting: object = ZERO_SHOT, **more: object) -> api.Finished:
+def replayed(
+    tmp_path: Path, rows: list[dict[str, object]], setting: object = ZERO_SHOT, **more: object
+) -> api.Finished:
     file = tmp_path / "said.jsonl"
     file.write_text("\n".join(map(json.dumps, rows)))
     folder = tmp_path / f"run{len(list(tmp_path.iterdir()))}"
-    return asking.replay_answers(file, setting, Settings(resamples=100), asking.AnswerColumns(), folder, **more)
+    return asking.replay_answers(
+        file, setting, Settings(resamples=100), asking.AnswerColumns(), folder, **more
+    )
 
 
 def test_means_are_over_the_repeats_of_the_file(tmp_path: Path) -> None:
     """The second repeat has only half of the comments: what it says is not moved to the first."""
-    said = {"1": ["yes", "yes", "no", "no"], "3": [None, "no", "yes", "no"], "20": [None, None, "no", "no"]}
+    said = {
+        "1": ["yes", "yes", "no", "no"],
+        "3": [None, "no", "yes", "no"],
+        "20": [None, None, "no", "no"],
+    }
     rows = [
-        {"comment": f"Sentence {at}", "category": "sexist", "answer": answer, "label": "sexist" if at < 2 else "neither", "repeat": repeat}
+        {
+            "comment": f"Sentence {at}",
+            "category": "sexist",
+            "answer": answer,
+            "label": "sexist" if at < 2 else "neither",
+            "repeat": repeat,
+        }
         for repeat, answers in said.items()
         for at, answer in enumerate(answers)
         if answer is not None
@@ -545,7 +748,9 @@ def test_means_are_over_the_repeats_of_the_file(tmp_path: Path) -> None:
     assert replayed(tmp_path, unnumbered).result.settings["repeats"] == 3
     assert not any("repeats of the file" in note for note in replayed(tmp_path, rows).result.notes)
     extra = replayed(tmp_path, [*rows, rows[0] | {"repeat": "21"}]).result
-    assert any(note.startswith("The repeats of the file have from 1 to 4 answers") for note in extra.notes)
+    assert any(
+        note.startswith("The repeats of the file have from 1 to 4 answers") for note in extra.notes
+    )
     with pytest.raises(DataError, match="same repeat"):
         replayed(tmp_path, [*rows, rows[0]])
 
@@ -554,14 +759,24 @@ def labelled(*labels: str, category: str = "sexist") -> list[dict[str, object]]:
     """Rows whose answers are yes to the first half and no to the rest."""
     half = len(labels) // 2
     return [
-        {"comment": f"Sentence {at}", "category": category, "answer": "yes" if at < half else "no", "label": label}
+        {
+            "comment": f"Sentence {at}",
+            "category": category,
+            "answer": "yes" if at < half else "no",
+            "label": label,
+        }
         for at, label in enumerate(labels)
     ]
 
 
-@pytest.mark.parametrize("negative", ["not-sexist", "not sexist", "Not Sexist", "neither", "not hate", "Not-hate ", "racist"])
+@pytest.mark.parametrize(
+    "negative",
+    ["not-sexist", "not sexist", "Not Sexist", "neither", "not hate", "Not-hate ", "racist"],
+)
 @pytest.mark.parametrize("positive", ["sexist", "Sexist", " SEXIST"])
-def test_labels_of_a_file_are_known_in_any_case_and_spacing(tmp_path: Path, positive: str, negative: str) -> None:
+def test_labels_of_a_file_are_known_in_any_case_and_spacing(
+    tmp_path: Path, positive: str, negative: str
+) -> None:
     for category in ("sexist", "Sexist"):
         rows = labelled(positive, positive, negative, negative, category=category)
         found = replayed(tmp_path, rows).result
@@ -570,7 +785,11 @@ def test_labels_of_a_file_are_known_in_any_case_and_spacing(tmp_path: Path, posi
 
 
 def test_the_other_categories_of_a_file_are_not_the_one_asked_about(tmp_path: Path) -> None:
-    rows = labelled("rude", "kind", category="rude") + labelled("Kind", "rude", category="kind") + labelled("kind", "rude", category="KIND")
+    rows = (
+        labelled("rude", "kind", category="rude")
+        + labelled("Kind", "rude", category="kind")
+        + labelled("kind", "rude", category="KIND")
+    )
     found = replayed(tmp_path, rows).result
     assert {one.slice.get("category") for one in found.estimates} == {None, "rude", "kind"}
     assert found.estimate("f1").value == 100
@@ -578,8 +797,22 @@ def test_the_other_categories_of_a_file_are_not_the_one_asked_about(tmp_path: Pa
 
 def test_a_file_may_have_a_word_of_its_own_for_none_of_them(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in labelled("sexist", "sexist", "fine", "fine")))
-    options = ("replay", file, "--benchmark", "ethos", "--setting", "zero-shot", "--resamples", 200, "--out", tmp_path / "run", "--json")
+    file.write_text(
+        "".join(json.dumps(row) + "\n" for row in labelled("sexist", "sexist", "fine", "fine"))
+    )
+    options = (
+        "replay",
+        file,
+        "--benchmark",
+        "ethos",
+        "--setting",
+        "zero-shot",
+        "--resamples",
+        200,
+        "--out",
+        tmp_path / "run",
+        "--json",
+    )
     assert "the label 'fine'" in call(*options).err
     assert call(*options, "--neither", "fine").code == 0
 
@@ -587,13 +820,21 @@ def test_a_file_may_have_a_word_of_its_own_for_none_of_them(tmp_path: Path) -> N
 @pytest.mark.parametrize("category", ["sexism", "gender", "Sexism ", "sexist"])
 @pytest.mark.parametrize("positive", ["sexism", "gender", "sexist"])
 @pytest.mark.parametrize("negative", ["racism", "race", "racist", "not sexist", "neither"])
-def test_a_category_may_go_by_its_column_or_its_noun(tmp_path: Path, category: str, positive: str, negative: str) -> None:
-    found = replayed(tmp_path, labelled(positive, positive, negative, negative, category=category)).result
+def test_a_category_may_go_by_its_column_or_its_noun(
+    tmp_path: Path, category: str, positive: str, negative: str
+) -> None:
+    found = replayed(
+        tmp_path, labelled(positive, positive, negative, negative, category=category)
+    ).result
     assert found.estimate("f1", category="sexist").value == 100
 
 
-@pytest.mark.parametrize(("positive", "negative"), [("yes", "no"), ("1", "0"), ("True", "FALSE"), ("1.0", "0.0")])
-def test_a_label_may_say_whether_the_category_holds(tmp_path: Path, positive: str, negative: str) -> None:
+@pytest.mark.parametrize(
+    ("positive", "negative"), [("yes", "no"), ("1", "0"), ("True", "FALSE"), ("1.0", "0.0")]
+)
+def test_a_label_may_say_whether_the_category_holds(
+    tmp_path: Path, positive: str, negative: str
+) -> None:
     rows = labelled(positive, positive, negative, negative)
     assert replayed(tmp_path, rows).result.estimate("f1", category="sexist").value == 100
     with pytest.raises(DataError, match="the label"):
@@ -611,14 +852,25 @@ def test_answers_about_comments_of_ones_own(tmp_path: Path) -> None:
 
 
 def test_a_category_may_have_a_comma_in_its_name(tmp_path: Path) -> None:
-    rows = [row | {"answer": row["label"]} for row in labelled("hate, general", "hate, general", "neither", "neither")]
+    rows = [
+        row | {"answer": row["label"]}
+        for row in labelled("hate, general", "hate, general", "neither", "neither")
+    ]
     for variant in ("sound", "paper"):
         (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, rows)))
         settings = Settings(variant, resamples=100)
         found = asking.replay_answers(
-            tmp_path / "said.jsonl", FEW_SHOT_MIXED, settings, asking.AnswerColumns(), tmp_path / variant, benchmark="custom"
+            tmp_path / "said.jsonl",
+            FEW_SHOT_MIXED,
+            settings,
+            asking.AnswerColumns(),
+            tmp_path / variant,
+            benchmark="custom",
         )
-        assert (found.result.estimate("accuracy").value, found.result.estimate("recall").value) == (100, 100)
+        assert (found.result.estimate("accuracy").value, found.result.estimate("recall").value) == (
+            100,
+            100,
+        )
 
 
 def test_an_answer_without_a_label_is_not_of_a_category_called_other(tmp_path: Path) -> None:
@@ -626,16 +878,21 @@ def test_an_answer_without_a_label_is_not_of_a_category_called_other(tmp_path: P
     (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, rows)))
     settings = Settings("paper", resamples=100)
     found = asking.replay_answers(
-        tmp_path / "said.jsonl", FEW_SHOT_MIXED, settings, asking.AnswerColumns(), tmp_path / "run", benchmark="custom"
+        tmp_path / "said.jsonl",
+        FEW_SHOT_MIXED,
+        settings,
+        asking.AnswerColumns(),
+        tmp_path / "run",
+        benchmark="custom",
     )
     assert found.result.estimate("recall", category="other").value == 0
     assert asking.confusion(runs.load_scores(found.folder))["other"] == {"(no label)": 2}
 
 
 def test_labels_named_together_are_shown_as_a_list() -> None:
-    assert asking.confusion([Score("a", {"gold": "rude"}, {}, answers=({"text": "", "label": "rude\nkind"},))]) == {
-        "rude": {"rude, kind": 1}
-    }
+    assert asking.confusion(
+        [Score("a", {"gold": "rude"}, {}, answers=({"text": "", "label": "rude\nkind"},))]
+    ) == {"rude": {"rude, kind": 1}}
 
 
 def test_a_files_own_word_for_none_is_also_an_answer(tmp_path: Path) -> None:
@@ -645,33 +902,67 @@ def test_a_files_own_word_for_none_is_also_an_answer(tmp_path: Path) -> None:
 
 
 def test_a_column_that_counts_rows_is_no_repeat_and_said_to_be_none(tmp_path: Path) -> None:
-    rows = [row | {"repeat": at} for at, row in enumerate(labelled(*["sexist"] * 4, *["neither"] * 4))]
-    assert any("more than 1 of its 8 questions" in note for note in replayed(tmp_path, rows).result.notes)
+    rows = [
+        row | {"repeat": at} for at, row in enumerate(labelled(*["sexist"] * 4, *["neither"] * 4))
+    ]
+    assert any(
+        "more than 1 of its 8 questions" in note for note in replayed(tmp_path, rows).result.notes
+    )
     whole = [row | {"repeat": 1} for row in rows]
     assert not any("questions" in note for note in replayed(tmp_path, whole).result.notes)
 
 
 def test_a_list_of_rows_is_read_as_lines_are(tmp_path: Path) -> None:
-    (tmp_path / "said.json").write_text(json.dumps(labelled("sexist", "sexist", "none", "non-sexist")))
-    found = asking.replay_answers(tmp_path / "said.json", ZERO_SHOT, Settings(resamples=100), asking.AnswerColumns(), tmp_path / "run")
+    (tmp_path / "said.json").write_text(
+        json.dumps(labelled("sexist", "sexist", "none", "non-sexist"))
+    )
+    found = asking.replay_answers(
+        tmp_path / "said.json",
+        ZERO_SHOT,
+        Settings(resamples=100),
+        asking.AnswerColumns(),
+        tmp_path / "run",
+    )
     assert found.result.estimate("f1").value == 100
     (tmp_path / "said.json").write_text("[1]")
     with pytest.raises(DataError, match="entry 1 is not a JSON object"):
-        asking.replay_answers(tmp_path / "said.json", ZERO_SHOT, Settings(resamples=100), asking.AnswerColumns(), tmp_path / "run")
+        asking.replay_answers(
+            tmp_path / "said.json",
+            ZERO_SHOT,
+            Settings(resamples=100),
+            asking.AnswerColumns(),
+            tmp_path / "run",
+        )
 
 
 @pytest.mark.parametrize("number", ["inf", "-inf", "nan", "one"])
 def test_an_example_set_is_a_number(tmp_path: Path, number: str) -> None:
-    rows = [row | {"example_set": number} for row in labelled("sexist", "sexist", "neither", "neither")]
+    rows = [
+        row | {"example_set": number} for row in labelled("sexist", "sexist", "neither", "neither")
+    ]
     with pytest.raises(DataError, match="is not a number"):
         replayed(tmp_path, rows, FEW_SHOT_MIXED)
 
 
 def test_bars_hold_for_answers_too_and_all_that_are_missed_are_named(tmp_path: Path) -> None:
     file = tmp_path / "answers.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in labelled("sexist", "neither", "sexist", "neither")))
+    file.write_text(
+        "".join(
+            json.dumps(row) + "\n" for row in labelled("sexist", "neither", "sexist", "neither")
+        )
+    )
     options = ("replay", file, "--benchmark", "ethos", "--setting", "zero-shot", "--resamples", 200)
-    said = call(*options, "--out", tmp_path / "run", "--require", "accuracy>=90", "--require", "f1>=80", "--require", "recall>=10")
+    said = call(
+        *options,
+        "--out",
+        tmp_path / "run",
+        "--require",
+        "accuracy>=90",
+        "--require",
+        "f1>=80",
+        "--require",
+        "recall>=10",
+    )
     assert said.code == 5
     assert "accuracy is 50.00" in said.err
     assert "f1 is 50.00" in said.err
@@ -685,16 +976,28 @@ def test_a_category_of_ones_own_has_no_unclear_labels(tmp_path: Path) -> None:
     """Whether a sexist comment is rude nobody said; where the file names its categories, the names are taken."""
     with pytest.raises(DataError, match="the label 'sexist'"):
         replayed(tmp_path, labelled("rude", "sexist", category="rude"))
-    found = replayed(tmp_path, labelled("impolite", "neither", category="rudeness"), words={"rudeness": "impolite"}).result
+    found = replayed(
+        tmp_path,
+        labelled("impolite", "neither", category="rudeness"),
+        words={"rudeness": "impolite"},
+    ).result
     assert found.estimate("f1", category="impolite").value == 100
 
 
 @pytest.mark.parametrize("variant", ["paper", "sound"])
 @pytest.mark.parametrize("setting", [FEW_SHOT_MIXED, MIXED_INSTRUCTION])
-def test_answers_about_a_comment_of_two_categories_replay(tmp_path: Path, setting: Setting, variant: Variant) -> None:
+def test_answers_about_a_comment_of_two_categories_replay(
+    tmp_path: Path, setting: Setting, variant: Variant
+) -> None:
     """The study's own sample holds such a comment: it stands under each of its categories in every example set."""
     comments = [
-        Comment(str(at), f"Sentence {at}.", {"gender": float(at < 16), "race": float(14 <= at < 31)}, at, float(at < 31))
+        Comment(
+            str(at),
+            f"Sentence {at}.",
+            {"gender": float(at < 16), "race": float(14 <= at < 31)},
+            at,
+            float(at < 31),
+        )
         for at in range(70)
     ]
     how = Sampling("paper", size=7, words={"gender": "sexist", "race": "racist"})
@@ -702,20 +1005,38 @@ def test_answers_about_a_comment_of_two_categories_replay(tmp_path: Path, settin
     assert len({one.id for one in asked}) == len(asked)
     assert {one.gold for one in asked if one.comment.id == "14"} == {"sexist", "racist"}
     rows = [
-        {"comment": one.shown, "answer": one.gold, "label": one.gold, "example_set": one.example_set, "repeat": repeat}
+        {
+            "comment": one.shown,
+            "answer": one.gold,
+            "label": one.gold,
+            "example_set": one.example_set,
+            "repeat": repeat,
+        }
         for one in asked
         for repeat in (1, 2)
     ]
     file = tmp_path / "said.jsonl"
     file.write_text("\n".join(map(json.dumps, rows)))
-    done = asking.replay_answers(file, setting, Settings(variant, resamples=100), asking.AnswerColumns(), tmp_path / "run")
+    done = asking.replay_answers(
+        file, setting, Settings(variant, resamples=100), asking.AnswerColumns(), tmp_path / "run"
+    )
     stored = list(runs.load_scores(done.folder))
     assert len({score.item for score in stored}) == len(stored) == len(asked)
-    assert done.result.estimate("recall", category="sexist").value == done.result.estimate("recall", category="racist").value == 100
+    assert (
+        done.result.estimate("recall", category="sexist").value
+        == done.result.estimate("recall", category="racist").value
+        == 100
+    )
     rows[0]["label"] = "neither"
     file.write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(DataError, match="It is one or the other"):
-        asking.replay_answers(file, setting, Settings(variant, resamples=100), asking.AnswerColumns(), tmp_path / "other")
+        asking.replay_answers(
+            file,
+            setting,
+            Settings(variant, resamples=100),
+            asking.AnswerColumns(),
+            tmp_path / "other",
+        )
 
 
 @pytest.mark.parametrize("label", ["sexes", "hate", "2", "", "nota bene"])
@@ -732,20 +1053,30 @@ def test_a_label_that_is_not_known_is_named(tmp_path: Path, label: str) -> None:
 def test_a_files_own_word_for_none_of_the_categories(tmp_path: Path) -> None:
     rows = labelled("sexist", "harmless")
     assert replayed(tmp_path, rows, neither="harmless").result.estimate("f1").value == 100
-    mixed = [row | {"answer": answer} for row, answer in zip(rows, ("sexist", "neither"), strict=True)]
+    mixed = [
+        row | {"answer": answer} for row, answer in zip(rows, ("sexist", "neither"), strict=True)
+    ]
     found = replayed(tmp_path, mixed, FEW_SHOT_MIXED, neither="harmless").result
     assert found.estimate("matches").value == 100
 
 
 def said(*texts: str, category: str = "rude", **more: str) -> Score:
     slices = {"comment": "a", "gold": "rude"} | ({"category": category} if category else {})
-    return Score("a", slices, {}, texts={"comment": "x"}, answers=tuple({"text": text, **more} for text in texts))
+    return Score(
+        "a",
+        slices,
+        {},
+        texts={"comment": "x"},
+        answers=tuple({"text": text, **more} for text in texts),
+    )
 
 
 def test_what_was_out_of_scope() -> None:
     scores = [score("a", "rude", "yes"), said(" lolwut", " lolwut", skipped="unparsed")]
     assert asking.out_of_scope(scores, ZERO_SHOT) == [("lolwut", 2)]
-    assert asking.confusion([score("a", "rude", "rude"), scores[1]]) == {"rude": {"(unparsed)": 2, "rude": 1}}
+    assert asking.confusion([score("a", "rude", "rude"), scores[1]]) == {
+        "rude": {"(unparsed)": 2, "rude": 1}
+    }
 
 
 def test_what_is_in_scope_are_the_words_of_the_setting() -> None:
@@ -756,12 +1087,19 @@ def test_what_is_in_scope_are_the_words_of_the_setting() -> None:
         (FEW_SHOT_SINGLE, "rude", ["Yes.", "neither", "no"]),
         (FEW_SHOT_MIXED, "", ["Not rude", "Yes.", "no"]),
     ):
-        assert [text for text, _ in asking.out_of_scope([said(*texts, category=category)], setting)] == outside
+        assert [
+            text for text, _ in asking.out_of_scope([said(*texts, category=category)], setting)
+        ] == outside
 
 
 def test_what_was_not_written_is_not_out_of_scope() -> None:
-    assert asking.out_of_scope([said("", skipped=TOO_LONG), said("", skipped=FILTERED)], ZERO_SHOT) == []
-    assert asking.out_of_scope([said("", skipped="empty"), said("I cannot", skipped=FILTERED)], ZERO_SHOT) == [("", 1), ("I cannot", 1)]
+    assert (
+        asking.out_of_scope([said("", skipped=TOO_LONG), said("", skipped=FILTERED)], ZERO_SHOT)
+        == []
+    )
+    assert asking.out_of_scope(
+        [said("", skipped="empty"), said("I cannot", skipped=FILTERED)], ZERO_SHOT
+    ) == [("", 1), ("I cannot", 1)]
 
 
 # ------------------------------------------------------------------------------------------- bad input
@@ -790,14 +1128,19 @@ def test_bad_input_is_answered(tmp_path: Path, arguments: list[str], code: int, 
     table = own_table(tmp_path / "own.csv")
     given_ = ["--model", "fake"] if "--model" not in arguments else []
     columns = [] if any("label=" in one for one in arguments) else ["--column", "label=gold"]
-    ran = call("ask", str(table), *given_, "--column", "comment=text", *columns, "--size", "4", *arguments)
+    ran = call(
+        "ask", str(table), *given_, "--column", "comment=text", *columns, "--size", "4", *arguments
+    )
     assert ran.code == code, ran.err
     assert words in ran.err
     assert "Traceback" not in ran.err
 
 
 def test_a_set_in_which_every_comment_is_of_a_category() -> None:
-    comments = [Comment(f"row-{at}", f"Sentence {at}", {("toxic", "clean")[at % 2]: 1.0}, at, 1.0) for at in range(60)]
+    comments = [
+        Comment(f"row-{at}", f"Sentence {at}", {("toxic", "clean")[at % 2]: 1.0}, at, 1.0)
+        for at in range(60)
+    ]
     how = Sampling("sound", size=5, words={"toxic": "toxic", "clean": "clean"})
     asked = questions(FEW_SHOT_MIXED, comments, how)
     assert {one.gold for one in asked} == {"toxic", "clean"}
@@ -817,14 +1160,18 @@ def test_a_set_in_which_every_comment_is_of_a_category() -> None:
         (FEW_SHOT_SINGLE, "sexist", 54),
     ],
 )
-def test_paper_needs_the_comments_that_its_examples_are_numbered_by(setting: object, word: str, needed: int) -> None:
+def test_paper_needs_the_comments_that_its_examples_are_numbered_by(
+    setting: object, word: str, needed: int
+) -> None:
     def comments(count: int) -> list[Comment]:
         of = [Comment(f"row-{at}", f"Sentence {at}", {word: 1.0}, at, 1.0) for at in range(count)]
         return of + [Comment(f"none-{at}", f"Other {at}", {}, count + at, 0.0) for at in range(8)]
 
     how = Sampling("paper", size=4, words={word: word})
     assert len(questions(setting, comments(needed), how)) == 8
-    with pytest.raises(DataError, match=f"There are {needed - 1} comments called {word}, and {needed} are needed"):
+    with pytest.raises(
+        DataError, match=f"There are {needed - 1} comments called {word}, and {needed} are needed"
+    ):
         questions(setting, comments(needed - 1), how)
 
 
@@ -838,19 +1185,34 @@ class Unsure(Fake):
 
 
 @pytest.mark.parametrize(("coverage", "known"), [(0.5, True), (0.9, False)])
-def test_a_label_word_that_cannot_be_scored_costs_only_the_likelihood(coverage: float, known: bool) -> None:
+def test_a_label_word_that_cannot_be_scored_costs_only_the_likelihood(
+    coverage: float, known: bool
+) -> None:
     how, model = Asking(repeats=3, likelihood=True), Unsure()
     measure = recognition(ZERO_SHOT, model, "sound", how)
     items = [
-        Question(Comment(f"row-{at}", f"Sentence {at}.", {}, at), "rude" if at % 2 else "not-rude", ("rude", "not-rude"), "rude")
+        Question(
+            Comment(f"row-{at}", f"Sentence {at}.", {}, at),
+            "rude" if at % 2 else "not-rude",
+            ("rude", "not-rude"),
+            "rude",
+        )
         for at in range(20)
     ]
     with api.opened_cache(False) as cache:
         scores = list(computed(items, measure, model, cache, Tally()))
     assert all(len(one.answers) == 3 and one.skipped is None for one in scores)
     assert sum(likelihood.preferred(one) is None for one in scores) == 6
-    found = {one.name: one for one in measure.summarize(scores, Settings(resamples=100, coverage=coverage)) if not one.slice}
-    assert (found["accuracy"].n, found["accuracy"].asked, found["accuracy"].value is None) == (60, 60, False)
+    found = {
+        one.name: one
+        for one in measure.summarize(scores, Settings(resamples=100, coverage=coverage))
+        if not one.slice
+    }
+    assert (found["accuracy"].n, found["accuracy"].asked, found["accuracy"].value is None) == (
+        60,
+        60,
+        False,
+    )
     assert (found["likelihood_accuracy"].n, found["likelihood_accuracy"].asked) == (14, 20)
     assert (found["readings_agree"].n, found["readings_agree"].asked) == (42, 60)
     assert found["likelihood_accuracy"].skipped == {likelihood.UNSCORED: 6}
@@ -862,7 +1224,10 @@ def test_a_label_word_that_cannot_be_scored_costs_only_the_likelihood(coverage: 
 def test_a_server_that_does_not_score_a_label_word_leaves_the_others_unread() -> None:
     row = ({"logprob": array("d", [-1.0])},)
     assert likelihood.logprobs(YES_NO, [Answer(row), Answer((), end="token-boundary")]) == {}
-    assert likelihood.logprobs(YES_NO, [Answer(row), Answer(row)]) == {"logprob rude": -1, "logprob not-rude": -1}
+    assert likelihood.logprobs(YES_NO, [Answer(row), Answer(row)]) == {
+        "logprob rude": -1,
+        "logprob not-rude": -1,
+    }
 
 
 def test_misspellings_on_comments_of_ones_own(tmp_path: Path) -> None:
@@ -870,7 +1235,18 @@ def test_misspellings_on_comments_of_ones_own(tmp_path: Path) -> None:
     rows = [f"Kill the lights in room {at}.,{'rude' if at % 2 else 'neither'}" for at in range(40)]
     table.write_text("\n".join(["comment,label", *rows]) + "\n")
     edits.write_text("original,edit\nkill,k1ll\nkill,k*ll\n")
-    arguments = ["ask", table, "--model", "fake", "--setting", "misspelling", "--edits", edits, "--out", tmp_path / "run"]
+    arguments = [
+        "ask",
+        table,
+        "--model",
+        "fake",
+        "--setting",
+        "misspelling",
+        "--edits",
+        edits,
+        "--out",
+        tmp_path / "run",
+    ]
     ran = call(*arguments)
     assert ran.code == 0, ran.err
     assert "turned round by" in ran.out
@@ -882,7 +1258,9 @@ def test_misspellings_on_comments_of_ones_own(tmp_path: Path) -> None:
     assert call(*arguments).code == 4
 
 
-def test_run_says_how_comments_are_asked_about(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_run_says_how_comments_are_asked_about(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "ethos"
     folder.mkdir()
     (folder / "Ethos_Dataset_Binary.csv").write_text("comment;isHate\nIt rains;0\n")

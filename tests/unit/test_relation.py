@@ -12,28 +12,52 @@ from scipy.stats import spearmanr
 
 from stereometer import api
 from stereometer.errors import DataError, UsageError
-from stereometer.relation import Facts, read_facts, relate, related, shipped_facts
+from stereometer.findings.relate import Facts, read_facts, relate, related, shipped_facts
 from stereometer.types import Estimate, Result, Settings
 
 QUICK = Settings(resamples=200)
 
 
-def result(model: str, lms: float, ss: float, terms: dict[str, tuple[float, float]] | None = None, **card: Any) -> Result:
+def result(
+    model: str,
+    lms: float,
+    ss: float,
+    terms: dict[str, tuple[float, float]] | None = None,
+    **card: Any,
+) -> Result:
     def estimate(name: str, value: float | None, **slice_: str) -> Estimate:
         return Estimate(name, slice_, value, value, value, 1, 1, 0, 50.0)
 
     found = [estimate("lms", lms), estimate("ss", ss)]
     for term, (a, b) in (terms or {}).items():
-        found += [estimate("lms", a, domain="d", target=term), estimate("ss", b, domain="d", target=term)]
+        found += [
+            estimate("lms", a, domain="d", target=term),
+            estimate("ss", b, domain="d", target=term),
+        ]
     data = {"digest": "x" * 64, "notice": ""}
-    return Result("set", "cat-replay@1", "sound", model, "replayed", {"settings": card}, data, {"limit": None}, {}, (), tuple(found))
+    return Result(
+        "set",
+        "cat-replay@1",
+        "sound",
+        model,
+        "replayed",
+        {"settings": card},
+        data,
+        {"limit": None},
+        {},
+        (),
+        tuple(found),
+    )
 
 
 def found_of(results: list[Result], known: dict[str, Facts] | None = None) -> Any:
     return related(results, [one.model for one in results], known or {}, QUICK)
 
 
-SYSTEMS = [result(name, lms, ss) for name, lms, ss in (("a", 80, 55), ("b", 85, 60), ("c", 70, 52), ("d", 90, 58), ("e", 75, 51))]
+SYSTEMS = [
+    result(name, lms, ss)
+    for name, lms, ss in (("a", 80, 55), ("b", 85, 60), ("c", 70, 52), ("d", 90, 58), ("e", 75, 51))
+]
 
 
 def test_rho_is_scipys_and_the_interval_holds_it() -> None:
@@ -61,17 +85,32 @@ def test_four_systems_have_a_value_and_no_interval() -> None:
 
 def test_terms_are_drawn_for_all_systems_at_once() -> None:
     """Terms that agree on the order of the systems leave no doubt about it."""
-    terms = [{f"t{at}": (60 + 5 * system + at, 50 + 2 * system + at) for at in range(12)} for system in range(4)]
+    terms = [
+        {f"t{at}": (60 + 5 * system + at, 50 + 2 * system + at) for at in range(12)}
+        for system in range(4)
+    ]
     results = [
-        result(str(at), float(np.mean([a for a, _ in one.values()])), float(np.mean([b for _, b in one.values()])), one)
+        result(
+            str(at),
+            float(np.mean([a for a, _ in one.values()])),
+            float(np.mean([b for _, b in one.values()])),
+            one,
+        )
         for at, one in enumerate(terms)
     ]
     one = found_of(results).correlations[0]
-    assert (one.terms, one.low_terms, one.high_terms) == (12, pytest.approx(1.0), pytest.approx(1.0))
+    assert (one.terms, one.low_terms, one.high_terms) == (
+        12,
+        pytest.approx(1.0),
+        pytest.approx(1.0),
+    )
 
 
 def test_sizes_come_from_the_card_before_the_table() -> None:
-    systems = [replace(one, model_card={"settings": {"parameters": 10 + at}}) for at, one in enumerate(SYSTEMS)]
+    systems = [
+        replace(one, model_card={"settings": {"parameters": 10 + at}})
+        for at, one in enumerate(SYSTEMS)
+    ]
     found = found_of(systems, {"a": Facts(99.0, 7.0, "a table")})
     assert [point.parameters for point in found.points] == [10, 11, 12, 13, 14]
     assert found.points[0].corpus_gb == 7.0
@@ -82,7 +121,9 @@ def test_sizes_come_from_the_card_before_the_table() -> None:
 
 def test_one_size_for_all_correlates_with_nothing() -> None:
     found = found_of(SYSTEMS, {one.model: Facts(5.0) for one in SYSTEMS})
-    assert {one.why for one in found.correlations if one.first == "parameters"} == {"one of the two is the same for all systems"}
+    assert {one.why for one in found.correlations if one.first == "parameters"} == {
+        "one of the two is the same for all systems"
+    }
 
 
 def test_systems_without_a_value_are_left_out_by_name() -> None:
@@ -100,7 +141,10 @@ def test_the_shipped_table_has_the_papers_corpora() -> None:
 
 def test_a_users_table_may_leave_sizes_empty(tmp_path: Path) -> None:
     (tmp_path / "facts.csv").write_text("system,parameters,corpus_gb\nmine,1000,\nother,,2.5\n")
-    assert read_facts(tmp_path / "facts.csv") == {"mine": Facts(1000.0, None, "facts.csv"), "other": Facts(None, 2.5, "facts.csv")}
+    assert read_facts(tmp_path / "facts.csv") == {
+        "mine": Facts(1000.0, None, "facts.csv"),
+        "other": Facts(None, 2.5, "facts.csv"),
+    }
 
 
 @pytest.mark.parametrize(("text", "kind"), [("model\nx\n", DataError), ("system,parameters\nx,many\n", DataError), ("system,parameters\nx,-3\n", UsageError)])  # fmt: skip
@@ -114,7 +158,13 @@ def test_a_bad_table_is_refused(text: str, kind: type[Exception], tmp_path: Path
 def test_from_folders(tmp_path: Path) -> None:
     for seed in range(3):
         api.run(
-            "starter", model="random", measures=["cat-likelihood"], seed=seed, resamples=100, out=tmp_path / str(seed), keep_cache=False
+            "starter",
+            model="random",
+            measures=["cat-likelihood"],
+            seed=seed,
+            resamples=100,
+            out=tmp_path / str(seed),
+            keep_cache=False,
         )
     found = relate(*(tmp_path / str(seed) for seed in range(3)), settings=QUICK)
     assert [point.system for point in found.points] == ["random (1)", "random (2)", "random (3)"]
@@ -125,9 +175,17 @@ def test_from_folders(tmp_path: Path) -> None:
 def test_facts_of_a_system_that_is_none_of_the_runs_are_said_to_be_unused(tmp_path: Path) -> None:
     for seed in range(3):
         api.run(
-            "starter", model="random", measures=["cat-likelihood"], seed=seed, resamples=100, out=tmp_path / str(seed), keep_cache=False
+            "starter",
+            model="random",
+            measures=["cat-likelihood"],
+            seed=seed,
+            resamples=100,
+            out=tmp_path / str(seed),
+            keep_cache=False,
         )
     (tmp_path / "facts.csv").write_text("system,parameters\nrandom,10\nrandum,20\n")
-    found = relate(*(tmp_path / str(seed) for seed in range(3)), facts=tmp_path / "facts.csv", settings=QUICK)
+    found = relate(
+        *(tmp_path / str(seed) for seed in range(3)), facts=tmp_path / "facts.csv", settings=QUICK
+    )
     assert [note for note in found.notes if "facts" in note] == ["The table of facts names randum, which is none of the systems: random. Its sizes are not used."]  # fmt: skip
     assert {point.parameters for point in found.points} == {10.0}

@@ -100,7 +100,13 @@ def change(found: dict[str, list[Any]], how: str) -> None:
         case "unknown":
             rows.append({"id": "nobody", "score": -1.0})
         case "text" | "true" | "null" | "list" | "nothing":
-            rows[3]["score"] = {"text": "-1.5", "true": True, "null": None, "list": [1.0], "nothing": ""}[how]
+            rows[3]["score"] = {
+                "text": "-1.5",
+                "true": True,
+                "null": None,
+                "list": [1.0],
+                "nothing": "",
+            }[how]
         case "no score":
             del rows[3]["score"]
         case "no id":
@@ -183,13 +189,22 @@ def rare(dev: Path, scores: tuple[float, float, float]) -> Result:
 def test_sound_compares_the_logarithms_of_probabilities(dev: Path) -> None:
     """3e-8 and 2e-8 are closer than a millionth; their logarithms are not."""
     result = rare(dev, (3e-8, 2e-8, 1e-8))
-    assert (result.estimate("ss").value, result.estimate("lms").value, result.estimate("ss").ties) == (100.0, 100.0, 0)
+    assert (
+        result.estimate("ss").value,
+        result.estimate("lms").value,
+        result.estimate("ss").ties,
+    ) == (100.0, 100.0, 0)
     assert any("probabilities" in note for note in result.notes)
 
 
 def test_within_a_sentence_a_tie_of_probabilities_is_a_tie_of_their_logarithms(dev: Path) -> None:
-    assert rare(dev, (0.5, 0.5 * (1 + 9e-7), 0.1)).estimate("ss", task="intrasentence").value == 50.0
-    assert rare(dev, (0.5 * (1 + 1.1e-6), 0.5, 0.1)).estimate("ss", task="intrasentence").value == 100.0
+    assert (
+        rare(dev, (0.5, 0.5 * (1 + 9e-7), 0.1)).estimate("ss", task="intrasentence").value == 50.0
+    )
+    assert (
+        rare(dev, (0.5 * (1 + 1.1e-6), 0.5, 0.1)).estimate("ss", task="intrasentence").value
+        == 100.0
+    )
 
 
 def test_across_sentences_log_odds_are_compared_which_do_not_saturate(dev: Path) -> None:
@@ -197,7 +212,9 @@ def test_across_sentences_log_odds_are_compared_which_do_not_saturate(dev: Path)
     result = rare(dev, (1 - 1e-9, 1 - 2e-9, 0.5))
     assert result.estimate("ss", task="intersentence").value == 100.0
     assert result.estimate("ss", task="intrasentence").value == 50.0
-    assert "The intersentence scores are probabilities; their log-odds are compared." in result.notes
+    assert (
+        "The intersentence scores are probabilities; their log-odds are compared." in result.notes
+    )
 
 
 def test_certain_sentences_tie(dev: Path) -> None:
@@ -229,7 +246,9 @@ def test_each_task_has_its_own_scale(dev: Path) -> None:
 
     result = replayed(dev, predictions(dev, mixed))
     assert result.estimate("ss", task="intrasentence").value == 100.0
-    assert "The intrasentence scores are probabilities; their logarithms are compared." in result.notes
+    assert (
+        "The intrasentence scores are probabilities; their logarithms are compared." in result.notes
+    )
     assert not any("intersentence" in note for note in result.notes)
 
 
@@ -261,7 +280,11 @@ def test_a_name_may_be_given(dev: Path) -> None:
 
 def test_other_scores_have_another_identity_and_the_same_scores_the_same(dev: Path) -> None:
     paths = [dev.with_name(name) for name in ("one.json", "two.json", "three.json")]
-    given = [predictions(dev), predictions(dev, shuffled), predictions(dev, lambda found: found["intrasentence"][0].update(score=-99.0))]
+    given = [
+        predictions(dev),
+        predictions(dev, shuffled),
+        predictions(dev, lambda found: found["intrasentence"][0].update(score=-99.0)),
+    ]
     for path, value in zip(paths, given, strict=True):
         path.write_text(json.dumps(value))
     one, two, three = (read_replay(path).card.digest for path in paths)

@@ -14,7 +14,16 @@ from stereometer.systems.replay import read_replay
 from stereometer.types import Result
 from tests.unit.little import PAIRS, QUICK, pairs_file
 
-COLUMNS = ["", "sent_more", "sent_less", "sent_more_score", "sent_less_score", "score", "stereo_antistereo", "bias_type"]
+COLUMNS = [
+    "",
+    "sent_more",
+    "sent_less",
+    "sent_more_score",
+    "sent_less_score",
+    "score",
+    "stereo_antistereo",
+    "bias_type",
+]
 Row = dict[str, Any]
 
 
@@ -22,11 +31,24 @@ def rows(swap: bool = False) -> list[Row]:
     """Two stereo rows (won, lost) and two antistereo rows (won, lost); `swap` writes the latters' scores in the wrong columns."""
     found = []
     for number, (more, less, direction) in enumerate(
-        [(-10, -11, "stereo"), (-12, -11, "stereo"), (-9, -12, "antistereo"), (-13, -12, "antistereo")]
+        [
+            (-10, -11, "stereo"),
+            (-12, -11, "stereo"),
+            (-9, -12, "antistereo"),
+            (-13, -12, "antistereo"),
+        ]
     ):
         shown = (less, more) if swap and direction == "antistereo" else (more, less)
         texts = [f"The {age} man number {number} sang." for age in ("old", "young")]
-        found.append(dict(zip(COLUMNS, [number, *texts, *shown, int(more > less), direction, "age"], strict=True)))
+        found.append(
+            dict(
+                zip(
+                    COLUMNS,
+                    [number, *texts, *shown, int(more > less), direction, "age"],
+                    strict=True,
+                )
+            )
+        )
     return found
 
 
@@ -51,7 +73,9 @@ def test_commas_and_semicolons_are_the_same(tmp_path: Path, mark: str) -> None:
 
 
 def test_swapped_columns_of_antistereo_rows_are_put_right_and_noted(tmp_path: Path) -> None:
-    right, swapped = (replayed(table(tmp_path / f"{swap}.csv", rows(swap)), system="x") for swap in (False, True))
+    right, swapped = (
+        replayed(table(tmp_path / f"{swap}.csv", rows(swap)), system="x") for swap in (False, True)
+    )
     assert right.estimates == swapped.estimates
     assert any("columns were swapped on antistereo rows" in note for note in swapped.notes)
     assert not any("swapped" in note for note in right.notes)
@@ -59,9 +83,15 @@ def test_swapped_columns_of_antistereo_rows_are_put_right_and_noted(tmp_path: Pa
 
 def test_swapped_columns_on_some_rows_only_are_noted_and_left(tmp_path: Path) -> None:
     given = rows(swap=True)
-    given[3]["sent_more_score"], given[3]["sent_less_score"] = given[3]["sent_less_score"], given[3]["sent_more_score"]
+    given[3]["sent_more_score"], given[3]["sent_less_score"] = (
+        given[3]["sent_less_score"],
+        given[3]["sent_more_score"],
+    )
     result = replayed(table(tmp_path / "t.csv", given))
-    assert "The verdict column disagrees with the scores in 1 of 4 rows; the scores were used." in result.notes
+    assert (
+        "The verdict column disagrees with the scores in 1 of 4 rows; the scores were used."
+        in result.notes
+    )
     assert result.estimate("pair_preference", direction="antistereo").value == 0.0
 
 
@@ -69,13 +99,19 @@ def test_a_stereo_row_that_disagrees_too_is_no_swap(tmp_path: Path) -> None:
     given = rows(swap=True)
     given[0]["score"] = 0
     result = replayed(table(tmp_path / "t.csv", given))
-    assert "The verdict column disagrees with the scores in 3 of 4 rows; the scores were used." in result.notes
+    assert (
+        "The verdict column disagrees with the scores in 3 of 4 rows; the scores were used."
+        in result.notes
+    )
 
 
 def test_neutral_rows_say_nothing_of_a_swap(tmp_path: Path) -> None:
     given = rows()
     given[2] |= {"sent_more_score": -5, "sent_less_score": -5, "score": 1}
-    assert not any("verdict" in note or "swapped" in note for note in replayed(table(tmp_path / "t.csv", given)).notes)
+    assert not any(
+        "verdict" in note or "swapped" in note
+        for note in replayed(table(tmp_path / "t.csv", given)).notes
+    )
 
 
 def test_direction_type_and_verdict_columns_may_be_missing(tmp_path: Path) -> None:
@@ -95,7 +131,9 @@ def test_direction_type_and_verdict_columns_may_be_missing(tmp_path: Path) -> No
         ("", "0", "line 3: id '0:sent_more' has two scores"),
     ],
 )
-def test_what_is_wrong_with_a_row_is_said_with_its_line(tmp_path: Path, column: str, value: str, says: str) -> None:
+def test_what_is_wrong_with_a_row_is_said_with_its_line(
+    tmp_path: Path, column: str, value: str, says: str
+) -> None:
     given = rows()
     given[1][column] = value
     with pytest.raises(DataError, match=says):
@@ -116,7 +154,10 @@ def data_file(path: Path, given: list[Row]) -> Path:
     """The pairs alone, under other row numbers and in another order."""
     return table(
         path,
-        [{"id": 100 + index, **{key: row[key] for key in COLUMNS[1:3]}, "bias_type": "years"} for index, row in enumerate(reversed(given))],
+        [
+            {"id": 100 + index, **{key: row[key] for key in COLUMNS[1:3]}, "bias_type": "years"}
+            for index, row in enumerate(reversed(given))
+        ],
     )
 
 
@@ -128,26 +169,37 @@ def test_data_join_by_text_whatever_the_row_numbers(tmp_path: Path) -> None:
 
 
 def test_each_score_meets_its_own_sentences(tmp_path: Path) -> None:
-    from stereometer import runs
+    from stereometer.runs import store as runs
 
     data = data_file(tmp_path / "data.csv", rows())
     replayed(table(tmp_path / "t.csv", rows()), data=data, out=tmp_path / "run")
-    scores = {score.texts["sent_more"]: score.values["sent_more"] for score in runs.load_scores(tmp_path / "run")}
+    scores = {
+        score.texts["sent_more"]: score.values["sent_more"]
+        for score in runs.load_scores(tmp_path / "run")
+    }
     assert scores == {row["sent_more"]: row["sent_more_score"] for row in rows()}
 
 
 def test_a_pair_that_stands_twice_uses_both_its_scores(tmp_path: Path) -> None:
     given = rows()
     given[1] |= {"sent_more": given[0]["sent_more"], "sent_less": given[0]["sent_less"]}
-    result = replayed(table(tmp_path / "t.csv", given), data=data_file(tmp_path / "data.csv", given))
-    assert (result.estimate("pair_preference").n, result.estimate("pair_preference").value) == (4, 50.0)
+    result = replayed(
+        table(tmp_path / "t.csv", given), data=data_file(tmp_path / "data.csv", given)
+    )
+    assert (result.estimate("pair_preference").n, result.estimate("pair_preference").value) == (
+        4,
+        50.0,
+    )
 
 
 def test_pairs_without_a_score_are_noted_and_counted(tmp_path: Path) -> None:
     data = data_file(tmp_path / "data.csv", rows())
     result = replayed(table(tmp_path / "t.csv", rows()[:3]), data=data)
     assert "The file lacks 2 of 8 sentence scores." in result.notes
-    assert (result.estimate("pair_preference").value, result.estimate("pair_preference").n) == (None, 3)
+    assert (result.estimate("pair_preference").value, result.estimate("pair_preference").n) == (
+        None,
+        3,
+    )
 
 
 def test_scores_of_pairs_that_the_data_do_not_have_are_refused(tmp_path: Path) -> None:

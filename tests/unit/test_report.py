@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from stereometer import api
-from stereometer.comparison import compare
 from stereometer.errors import DataError, StereometerError, UsageError
+from stereometer.findings.compare import compare
 from stereometer.report import numbers, write_report
 from stereometer.report.charts.plane import contour
 from stereometer.report.page import coded, safe_json, script
@@ -33,7 +33,15 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for model, variant in (("fake", "sound"), ("stereotyped", "sound"), ("fake", "paper")):
         for shape, measure in MEASURES.items():
             place = home / f"{model}-{variant}" / shape
-            api.run("starter", model=model, variant=variant, measures=[measure], resamples=100, out=place, keep_cache=False)
+            api.run(
+                "starter",
+                model=model,
+                variant=variant,
+                measures=[measure],
+                resamples=100,
+                out=place,
+                keep_cache=False,
+            )
     return home
 
 
@@ -86,18 +94,27 @@ def page(paths: list[Path], tmp_path: Path) -> tuple[str, Elements]:
 
 
 def data_of(html: str) -> Any:
-    return json.loads(re.search(r'<script type="application/json" id="report-data">(.*?)</script>', html, re.S)[1])  # type: ignore[index]
+    return json.loads(
+        re.search(r'<script type="application/json" id="report-data">(.*?)</script>', html, re.S)[1]
+    )  # type: ignore[index]
 
 
 def layers_of(html: str) -> list[Any]:
-    return [layer for charts in data_of(html)["charts"].values() for chart in charts for layer in chart["spec"]["layer"]]
+    return [
+        layer
+        for charts in data_of(html)["charts"].values()
+        for chart in charts
+        for layer in chart["spec"]["layer"]
+    ]
 
 
 # ---------------------------------------------------------------------------------------- two at a time
 
 
 @pytest.mark.parametrize("shape", MEASURES)
-def test_two_systems_are_compared_on_the_same_items_as_by_the_command(runs: Path, tmp_path: Path, shape: str) -> None:
+def test_two_systems_are_compared_on_the_same_items_as_by_the_command(
+    runs: Path, tmp_path: Path, shape: str
+) -> None:
     places = [runs / f"{model}-sound" / shape for model in ("fake", "stereotyped")]
     html, found = page(places, tmp_path)
     (pair,) = compare(*places, resamples=100).pairs
@@ -105,19 +122,35 @@ def test_two_systems_are_compared_on_the_same_items_as_by_the_command(runs: Path
     assert overall
     for one in overall:
         assert (
-            f"{one.name} {numbers.number(one.difference) if one.difference <= 0 else '+' + numbers.number(one.difference)} [" in found.text
+            f"{one.name} {numbers.number(one.difference) if one.difference <= 0 else '+' + numbers.number(one.difference)} ["
+            in found.text
         )
-        assert f"{one.verdict} ({numbers.p_value(one.p_adjusted)})".replace(numbers.NO_BREAK, " ") in found.text
+        assert (
+            f"{one.verdict} ({numbers.p_value(one.p_adjusted)})".replace(numbers.NO_BREAK, " ")
+            in found.text
+        )
     assert f"{len(pair.flips)} items changed preference" in found.text
     (chart,) = data_of(html)["charts"]["s1-differences-0"]
-    values = [row["value"] for layer in chart["spec"]["layer"] for row in layer["data"]["values"] if "fill" in row]
+    values = [
+        row["value"]
+        for layer in chart["spec"]["layer"]
+        for row in layer["data"]["values"]
+        if "fill" in row
+    ]
     assert sorted(set(values)) == pytest.approx(sorted({one.difference for one in overall}))
 
 
-def test_one_system_and_runs_without_items_are_not_compared(runs: Path, copied: Path, tmp_path: Path) -> None:
-    assert "Two systems on the same items" not in page([runs / "fake-sound" / "cat"], tmp_path)[1].text
+def test_one_system_and_runs_without_items_are_not_compared(
+    runs: Path, copied: Path, tmp_path: Path
+) -> None:
+    assert (
+        "Two systems on the same items" not in page([runs / "fake-sound" / "cat"], tmp_path)[1].text
+    )
     (copied / "scores.jsonl").unlink()
-    assert "Two systems on the same items" not in page([copied, runs / "stereotyped-sound" / "cat"], tmp_path)[1].text
+    assert (
+        "Two systems on the same items"
+        not in page([copied, runs / "stereotyped-sound" / "cat"], tmp_path)[1].text
+    )
 
 
 # ------------------------------------------------------------------------------------------------ escaping
@@ -136,7 +169,11 @@ def test_names_and_texts_cannot_leave_their_place(copied: Path, tmp_path: Path) 
     (copied / "scores.jsonl").write_text("\n".join([json.dumps(first), *lines[1:]]), "utf-8")
     html, found = page([edited(copied, attack)], tmp_path)
     assert "<script>alert(1)" not in html
-    assert [attributes for tag, attributes in found.tags if tag == "script"] == [{"type": "application/json", "id": "report-data"}, {}, {}]
+    assert [attributes for tag, attributes in found.tags if tag == "script"] == [
+        {"type": "application/json", "id": "report-data"},
+        {},
+        {},
+    ]
     assert data_of(html)["items"]["s1"]["items"][0][2] == f"{ATTACK}<!--\u2028"
 
 
@@ -163,12 +200,20 @@ def test_a_script_that_would_end_early_is_refused() -> None:
 
 def test_the_page_allows_no_network_and_no_foreign_script(copied: Path, tmp_path: Path) -> None:
     html, found = page([copied], tmp_path)
-    policy = next(attributes["content"] for tag, attributes in found.tags if attributes.get("http-equiv") == "Content-Security-Policy")
+    policy = next(
+        attributes["content"]
+        for tag, attributes in found.tags
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    )
     assert policy is not None
     assert policy.startswith("default-src 'none'")
     assert policy.count("'sha256-") == 2
     assert "script-src 'unsafe-eval' 'sha256-" in policy
-    assert not [attributes for _, attributes in found.tags if (attributes.get("src") or attributes.get("href") or "#")[0] not in "#d"]
+    assert not [
+        attributes
+        for _, attributes in found.tags
+        if (attributes.get("src") or attributes.get("href") or "#")[0] not in "#d"
+    ]
     assert "sourceMappingURL" not in html
 
 
@@ -179,7 +224,9 @@ def test_the_verdict_comes_first_and_a_doubt_is_said(copied: Path, tmp_path: Pat
     _, found = page([copied], tmp_path)
     assert "fake shows no preference beyond noise." in found.text
     assert "This does not show that there is no preference" in found.text
-    assert found.text.index("The verdict", found.text.index("Stereotypes in fake", 200)) < found.text.index("shows no preference")
+    assert found.text.index(
+        "The verdict", found.text.index("Stereotypes in fake", 200)
+    ) < found.text.index("shows no preference")
 
 
 def test_notes_stand_with_the_verdict(copied: Path, tmp_path: Path) -> None:
@@ -191,7 +238,9 @@ def test_notes_stand_with_the_verdict(copied: Path, tmp_path: Path) -> None:
 def test_a_missing_value_shows_why_and_never_nan(runs: Path, tmp_path: Path) -> None:
     html, found = page([runs / "stereotyped-sound"], tmp_path)
     lms = api.load(runs / "stereotyped-sound" / "cat").estimate("lms")
-    confidence = api.load(runs / "stereotyped-sound" / "pair").estimate("confidence_median_difference")
+    confidence = api.load(runs / "stereotyped-sound" / "pair").estimate(
+        "confidence_median_difference"
+    )
     assert f"No lms is given: {lms.why}." in found.text
     assert f"No difference of confidence is given: {confidence.why}." in found.text
     assert not re.search(r"\bnan\b|\bNaN\b|\bNone\b|\bundefined\b", found.text)
@@ -203,7 +252,9 @@ def test_coverage_below_the_floor_is_explained(copied: Path, tmp_path: Path) -> 
 
     def cover(value: dict[str, Any]) -> None:
         for one in value["estimates"]:
-            one.update(value=None, low=None, high=None, p=None, p_adjusted=None, verdict=None, why=why)
+            one.update(
+                value=None, low=None, high=None, p=None, p_adjusted=None, verdict=None, why=why
+            )
 
     _, found = page([edited(copied, cover)], tmp_path)
     assert "fake has no score." in found.text
@@ -221,9 +272,19 @@ def test_published_values_stand_beside_ours_with_their_source(copied: Path, tmp_
     assert "published 12.3" in found.text
 
 
-def test_every_number_of_a_table_has_interval_ideal_verdict_and_denominator(copied: Path, tmp_path: Path) -> None:
+def test_every_number_of_a_table_has_interval_ideal_verdict_and_denominator(
+    copied: Path, tmp_path: Path
+) -> None:
     _, found = page([copied], tmp_path)
-    for words in ("interval", "ideal", "from ideal", "used of asked", "verdict", "p, adjusted", "144 of 144"):
+    for words in (
+        "interval",
+        "ideal",
+        "from ideal",
+        "used of asked",
+        "verdict",
+        "p, adjusted",
+        "144 of 144",
+    ):
         assert words in found.text
 
 
@@ -246,10 +307,19 @@ def test_how_it_was_measured_and_what_to_cite(copied: Path, tmp_path: Path) -> N
 
 
 def test_variants_and_measures_never_share_a_section(runs: Path, tmp_path: Path) -> None:
-    html, found = page([runs / "fake-sound", runs / "fake-paper", runs / "stereotyped-sound"], tmp_path)
-    ids = [attributes["id"] for tag, attributes in found.tags if tag == "section" and re.fullmatch(r"s\d+", attributes.get("id") or "")]
+    html, found = page(
+        [runs / "fake-sound", runs / "fake-paper", runs / "stereotyped-sound"], tmp_path
+    )
+    ids = [
+        attributes["id"]
+        for tag, attributes in found.tags
+        if tag == "section" and re.fullmatch(r"s\d+", attributes.get("id") or "")
+    ]
     assert len(ids) == 4  # cat and pair, sound and paper
-    labels = {id_: [system["label"] for system in items["systems"]] for id_, items in data_of(html)["items"].items()}
+    labels = {
+        id_: [system["label"] for system in items["systems"]]
+        for id_, items in data_of(html)["items"].items()
+    }
     assert sorted(map(len, labels.values())) == [1, 1, 2, 2]
 
 
@@ -259,10 +329,15 @@ def test_other_items_are_another_section(runs: Path, copied: Path, tmp_path: Pat
     assert list(data_of(html)["items"]) == ["s1", "s2"]
 
 
-def test_the_same_model_twice_is_told_apart_and_the_same_run_is_shown_once(runs: Path, copied: Path, tmp_path: Path) -> None:
+def test_the_same_model_twice_is_told_apart_and_the_same_run_is_shown_once(
+    runs: Path, copied: Path, tmp_path: Path
+) -> None:
     one = runs / "fake-sound" / "cat"
     html, _ = page([one, one / "result.json", copied], tmp_path)
-    assert [system["label"] for system in data_of(html)["items"]["s1"]["systems"]] == ["fake (cat)", "fake (run)"]
+    assert [system["label"] for system in data_of(html)["items"]["s1"]["systems"]] == [
+        "fake (cat)",
+        "fake (run)",
+    ]
 
 
 def test_ids_are_unique_and_headings_are_in_order(runs: Path, tmp_path: Path) -> None:
@@ -291,7 +366,9 @@ def test_the_path_is_returned_and_nothing_else_is_left(copied: Path, tmp_path: P
 
 
 def test_the_same_runs_give_the_same_bytes(copied: Path, tmp_path: Path) -> None:
-    first, second = (write_report([copied], tmp_path / name).read_bytes() for name in ("a.html", "b.html"))
+    first, second = (
+        write_report([copied], tmp_path / name).read_bytes() for name in ("a.html", "b.html")
+    )
     assert first == second
 
 
@@ -315,7 +392,9 @@ def test_no_run_is_a_usage_error(tmp_path: Path) -> None:
 
 def test_a_result_without_a_known_preference_is_refused(copied: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="knows these two preferences"):
-        write_report([edited(copied, lambda value: value.update(estimates=[]))], tmp_path / "report.html")
+        write_report(
+            [edited(copied, lambda value: value.update(estimates=[]))], tmp_path / "report.html"
+        )
 
 
 def test_a_place_that_cannot_be_written_is_explained(copied: Path, tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer.measures import cat_metrics, pair_metrics
-from stereometer.restriction import Shift, restricted, shifts
+from stereometer.findings.shift import Shift, restricted, shifts
+from stereometer.shapes.cat import metrics as cat_metrics
+from stereometer.shapes.pair import metrics as pair_metrics
 from stereometer.types import Score, Settings
 from tests.strategies import FEW, MODERATE, cat_score, cat_scores, pair_score, pair_scores
 from tests.unit.little import pick
@@ -17,12 +18,22 @@ QUICK = Settings(resamples=100)
 
 
 def kept_of(scores: list[Score], marks: list[bool]) -> set[str]:
-    return {score.item for score, mark in zip(scores, [*marks, *[True] * len(scores)], strict=False) if mark}
+    return {
+        score.item
+        for score, mark in zip(scores, [*marks, *[True] * len(scores)], strict=False)
+        if mark
+    }
 
 
 @FEW
-@given(cat_scores(terms=3, max_size=15), st.lists(st.booleans(), max_size=40), st.sampled_from(["paper", "sound"]))
-def test_cats_all_and_kept_are_what_a_summary_gives(scores: list[Score], marks: list[bool], variant: str) -> None:
+@given(
+    cat_scores(terms=3, max_size=15),
+    st.lists(st.booleans(), max_size=40),
+    st.sampled_from(["paper", "sound"]),
+)
+def test_cats_all_and_kept_are_what_a_summary_gives(
+    scores: list[Score], marks: list[bool], variant: str
+) -> None:
     settings, keep = Settings(variant, resamples=100), kept_of(scores, marks)
     whole = cat_metrics.summarize(scores, settings)
     part = restricted(scores, keep, settings)
@@ -32,12 +43,17 @@ def test_cats_all_and_kept_are_what_a_summary_gives(scores: list[Score], marks: 
             assert one.why == "no item is left"
         else:
             assert one.kept == pytest.approx(pick(part, one.name, **one.slice).value)
-            assert (one.n, one.n_kept) == (pick(whole, one.name, **one.slice).n, pick(part, one.name, **one.slice).n)
+            assert (one.n, one.n_kept) == (
+                pick(whole, one.name, **one.slice).n,
+                pick(part, one.name, **one.slice).n,
+            )
 
 
 @MODERATE
 @given(pair_scores(), st.lists(st.booleans(), max_size=40), st.sampled_from(["paper", "sound"]))
-def test_pairs_all_and_kept_are_what_a_summary_gives(scores: list[Score], marks: list[bool], variant: str) -> None:
+def test_pairs_all_and_kept_are_what_a_summary_gives(
+    scores: list[Score], marks: list[bool], variant: str
+) -> None:
     settings, keep = Settings(variant, resamples=100), kept_of(scores, marks)
     whole = pair_metrics.summarize(scores, settings)
     part = restricted(scores, keep, settings)
@@ -49,7 +65,10 @@ def test_pairs_all_and_kept_are_what_a_summary_gives(scores: list[Score], marks:
 
 def test_keeping_everything_moves_nothing() -> None:
     rng = np.random.default_rng(0)
-    scores = [cat_score(at, "trade", at % 12, "intrasentence", tuple(rng.normal(size=3))) for at in range(60)]
+    scores = [
+        cat_score(at, "trade", at % 12, "intrasentence", tuple(rng.normal(size=3)))
+        for at in range(60)
+    ]
     for one in shifts(scores, {score.item for score in scores}, QUICK):
         assert (one.difference, one.low, one.high, one.verdict) == (0.0, 0.0, 0.0, "within noise")
 
@@ -57,19 +76,34 @@ def test_keeping_everything_moves_nothing() -> None:
 def test_the_interval_is_that_of_a_slow_bootstrap_over_terms() -> None:
     """Terms drawn one resample at a time, both means taken from the same draw."""
     rng = np.random.default_rng(1)
-    scores = [cat_score(at, "trade", at % 15, "intrasentence", tuple(rng.normal([0.4, 0, -1], 1))) for at in range(150)]
+    scores = [
+        cat_score(at, "trade", at % 15, "intrasentence", tuple(rng.normal([0.4, 0, -1], 1)))
+        for at in range(150)
+    ]
     keep = {score.item for score in scores if rng.random() < 0.5}
     one = pick(shifts(scores, keep, Settings(resamples=4000)), "ss")
 
     def ss(term: int, only: bool) -> float | None:
-        mine = [s for at, s in enumerate(scores) if at % 15 == term and (not only or s.item in keep)]
-        return float(np.mean([100 * (s.values["stereotype"] > s.values["anti-stereotype"]) for s in mine])) if mine else None
+        mine = [
+            s for at, s in enumerate(scores) if at % 15 == term and (not only or s.item in keep)
+        ]
+        return (
+            float(
+                np.mean(
+                    [100 * (s.values["stereotype"] > s.values["anti-stereotype"]) for s in mine]
+                )
+            )
+            if mine
+            else None
+        )
 
     table = [(ss(term, False), ss(term, True)) for term in range(15)]
     draws = []
     for _ in range(4000):
         drawn = [table[at] for at in rng.integers(0, 15, 15)]
-        draws.append(np.mean([b for _, b in drawn if b is not None]) - np.mean([a for a, _ in drawn]))
+        draws.append(
+            np.mean([b for _, b in drawn if b is not None]) - np.mean([a for a, _ in drawn])
+        )
     assert (one.low, one.high) == pytest.approx(np.quantile(draws, [0.025, 0.975]), abs=0.6)
 
 
@@ -88,8 +122,14 @@ def test_skipped_items_are_not_counted_and_nothing_gives_nothing() -> None:
 
 def test_a_slice_below_the_coverage_floor_has_no_shift() -> None:
     age = [pair_score(at, "age", None, -1.0, -2.0) for at in range(20)]
-    race = [pair_score(20 + at, "race", None, -1.0, -2.0, "too long" if at % 4 == 0 else None) for at in range(20)]
-    found = {one.slice.get("bias_type", ""): one for one in shifts(age + race, {score.item for score in age + race[:8]}, QUICK)}
+    race = [
+        pair_score(20 + at, "race", None, -1.0, -2.0, "too long" if at % 4 == 0 else None)
+        for at in range(20)
+    ]
+    found = {
+        one.slice.get("bias_type", ""): one
+        for one in shifts(age + race, {score.item for score in age + race[:8]}, QUICK)
+    }
     assert (found["age"].value, found["age"].difference) == (100.0, 0.0)
     for name, why in ("", "only 35 of 40"), ("race", "only 15 of 20"):
         one = found[name]
@@ -98,13 +138,17 @@ def test_a_slice_below_the_coverage_floor_has_no_shift() -> None:
 
 
 def test_items_kept_below_the_coverage_floor_have_no_shift() -> None:
-    scores = [pair_score(at, "age", None, -1.0, -2.0, "too long" if at < 2 else None) for at in range(40)]
+    scores = [
+        pair_score(at, "age", None, -1.0, -2.0, "too long" if at < 2 else None) for at in range(40)
+    ]
     one = pick(shifts(scores, {score.item for score in scores[:8]}, QUICK), "pair_preference")
     assert (one.value, one.kept, one.n_kept) == (100.0, None, 6)
     assert (one.why or "").startswith("only 6 of 8")
 
 
 def test_a_shift_survives_json() -> None:
-    one = Shift("ss", {"task": "intrasentence"}, 50.0, 60.0, 10, 55.0, 5, -9.0, 1.0, "how", "within noise")
+    one = Shift(
+        "ss", {"task": "intrasentence"}, 50.0, 60.0, 10, 55.0, 5, -9.0, 1.0, "how", "within noise"
+    )
     assert one.as_json()["difference"] == -5.0
     assert Shift.from_json(one.as_json()) == one

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import stereometer
-from stereometer import runner
-from stereometer.backends import fake
-from stereometer.benchmarks.pairs import Pair
-from stereometer.cache import Cache
+from stereometer.backends.baselines import fake
 from stereometer.errors import ModelError
-from stereometer.runner import Planned, Tally, computed, distinct, limited, planned, windows
+from stereometer.runs import runner
+from stereometer.runs.cache import Cache
+from stereometer.runs.runner import Planned, Tally, computed, distinct, limited, planned, windows
+from stereometer.shapes.pair.items import Pair
 from stereometer.types import Answer, Request, Score, Skip, WholeText
 from tests.strategies import MODERATE
 from tests.unit.by_hand import bound
@@ -27,13 +27,22 @@ from tests.unit.little import QUICK, Counting, little_stereoset
 def pairs(count: int, different: int) -> list[Pair]:
     """`count` pairs made of `different` pairs of sentences."""
     return [
-        Pair(f"p{n}", f"The old cook number {n % different} sang.", f"The young cook number {n % different} sang.", "age")
+        Pair(
+            f"p{n}",
+            f"The old cook number {n % different} sang.",
+            f"The young cook number {n % different} sang.",
+            "age",
+        )
         for n in range(count)
     ]
 
 
-def scores(backend: Counting, items: Sequence[Pair], cache: Cache, tally: Tally | None = None) -> list[Score]:
-    return list(computed(items, bound("pair-likelihood", backend), backend, cache, tally or Tally()))
+def scores(
+    backend: Counting, items: Sequence[Pair], cache: Cache, tally: Tally | None = None
+) -> list[Score]:
+    return list(
+        computed(items, bound("pair-likelihood", backend), backend, cache, tally or Tally())
+    )
 
 
 @pytest.fixture
@@ -57,7 +66,9 @@ PLANS = st.lists(st.integers(0, 7).map(lambda n: Planned(None, {"x": [REQUEST] *
 
 @MODERATE
 @given(PLANS, st.integers(1, 12))
-def test_windows_keep_every_item_in_order_and_are_as_large_as_they_must_be(plans: list[Planned], size: int) -> None:
+def test_windows_keep_every_item_in_order_and_are_as_large_as_they_must_be(
+    plans: list[Planned], size: int
+) -> None:
     found = list(windows(plans, size))
     assert [plan for window in found for plan in window] == plans
     counts = [[max(1, len(plan.requests["x"])) for plan in window] for window in found]
@@ -66,7 +77,9 @@ def test_windows_keep_every_item_in_order_and_are_as_large_as_they_must_be(plans
 
 
 def test_long_texts_make_small_windows() -> None:
-    plans = [Planned(None, {"x": [WholeText("one two three")] * count}) for count in (1, 1, 5, 1, 1)]
+    plans = [
+        Planned(None, {"x": [WholeText("one two three")] * count}) for count in (1, 1, 5, 1, 1)
+    ]
     each = WholeText("one two three").tokens
     assert [len(window) for window in windows(plans, read=2 * each)] == [2, 1, 2]
 
@@ -84,7 +97,9 @@ def test_distinct_holds_every_request_once_by_its_key(texts: list[list[str]]) ->
     assert all(request.key == key for key, request in found.items())
 
 
-def test_planning_waits_for_the_answers_of_the_window_before(tmp_path: Path, small_windows: None) -> None:
+def test_planning_waits_for_the_answers_of_the_window_before(
+    tmp_path: Path, small_windows: None
+) -> None:
     """Memory does not grow with the number of items: nothing is planned further ahead than one window."""
     diary: list[str] = []
 
@@ -99,17 +114,30 @@ def test_planning_waits_for_the_answers_of_the_window_before(tmp_path: Path, sma
             yield pair
 
     backend = Noting()
-    stream = type("Stream", (list,), {"__iter__": lambda self: items(), "__len__": lambda self: 9})()
+    stream = type(
+        "Stream", (list,), {"__iter__": lambda self: items(), "__len__": lambda self: 9}
+    )()
     with Cache(tmp_path / "c") as cache:
         scores(backend, stream, cache)
-    assert diary == ["planned"] * 3 + ["asked"] + ["planned"] * 3 + ["asked"] + ["planned"] * 3 + ["asked"]
+    assert diary == ["planned"] * 3 + ["asked"] + ["planned"] * 3 + ["asked"] + ["planned"] * 3 + [
+        "asked"
+    ]
 
 
 def test_progress_is_told_answer_by_answer(tmp_path: Path, small_windows: None) -> None:
     told: list[tuple[int, int]] = []
     backend = Counting()
     with Cache(tmp_path / "c") as cache:
-        list(computed(pairs(8, 8), bound("pair-likelihood", backend), backend, cache, Tally(), lambda *one: told.append(one)))
+        list(
+            computed(
+                pairs(8, 8),
+                bound("pair-likelihood", backend),
+                backend,
+                cache,
+                Tally(),
+                lambda *one: told.append(one),
+            )
+        )
     assert told == sorted(told)
     assert {(1, 8), (2, 8), (3, 8), (6, 8), (8, 8)} <= set(told)
     assert told[-1] == (8, 8)
@@ -118,7 +146,9 @@ def test_progress_is_told_answer_by_answer(tmp_path: Path, small_windows: None) 
 # ------------------------------------------------------------------------------------------ asking
 
 
-def test_every_distinct_request_is_asked_once_across_windows(tmp_path: Path, small_windows: None) -> None:
+def test_every_distinct_request_is_asked_once_across_windows(
+    tmp_path: Path, small_windows: None
+) -> None:
     backend, tally = Counting(), Tally()
     with Cache(tmp_path / "c") as cache:
         found = scores(backend, pairs(40, 10), cache, tally)
@@ -127,11 +157,19 @@ def test_every_distinct_request_is_asked_once_across_windows(tmp_path: Path, sma
     assert found[0].values == found[10].values == found[30].values
 
 
-def test_every_distinct_request_is_asked_once_across_benchmarks_and_measures(tmp_path: Path, counting: Counting) -> None:
+def test_every_distinct_request_is_asked_once_across_benchmarks_and_measures(
+    tmp_path: Path, counting: Counting
+) -> None:
     """The second file holds the first one's items; the pairs of the third ask for sentences of their own."""
     little_stereoset(tmp_path / "one.json", 3)
     little_stereoset(tmp_path / "two.json", 6)
-    stereometer.run(str(tmp_path / "one.json"), model="fake", measures=["cat-likelihood"], out=tmp_path / "r1", **QUICK)
+    stereometer.run(
+        str(tmp_path / "one.json"),
+        model="fake",
+        measures=["cat-likelihood"],
+        out=tmp_path / "r1",
+        **QUICK,
+    )
     before = set(counting.asked)
     stereometer.run(
         str(tmp_path / "one.json"),
@@ -144,15 +182,28 @@ def test_every_distinct_request_is_asked_once_across_benchmarks_and_measures(tmp
     assert len(counting.asked) == len(set(counting.asked)) > len(before)
 
 
-def test_without_a_kept_cache_requests_are_still_asked_once_in_a_run(tmp_path: Path, counting: Counting, small_windows: None) -> None:
+def test_without_a_kept_cache_requests_are_still_asked_once_in_a_run(
+    tmp_path: Path, counting: Counting, small_windows: None
+) -> None:
     path = little_stereoset(tmp_path / "one.json")
     for attempt in (1, 2):
-        stereometer.run(str(path), str(path), model="fake", keep_cache=False, seed=attempt, measures=["cat-likelihood"], **QUICK)
+        stereometer.run(
+            str(path),
+            str(path),
+            model="fake",
+            keep_cache=False,
+            seed=attempt,
+            measures=["cat-likelihood"],
+            **QUICK,
+        )
     assert len(counting.asked) == 2 * len(set(counting.asked))
 
 
 def test_a_second_run_asks_nothing(tmp_path: Path, counting: Counting) -> None:
-    first, second = (stereometer.run("starter", model="fake", out=tmp_path / name, **QUICK) for name in ("a", "b"))
+    first, second = (
+        stereometer.run("starter", model="fake", out=tmp_path / name, **QUICK)
+        for name in ("a", "b")
+    )
     assert len(counting.asked) == len(set(counting.asked))
     assert first == second
 
@@ -190,7 +241,7 @@ class Picky:
 
 
 def test_an_item_that_is_skipped_keeps_its_place_and_says_why(tmp_path: Path) -> None:
-    from stereometer.backends.random import Random
+    from stereometer.backends.baselines.random import Random
 
     with Cache(tmp_path / "c") as cache:
         found = list(computed(pairs(4, 4), Picky(), Random(), cache, Tally()))
@@ -214,10 +265,19 @@ class Faulty(Counting):
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         found = list(super().answer(requests))
-        yield from found[1:] if self.fault == "forgets" else [*found, found[0]] if self.fault == "repeats" else [*found, ("x", found[0][1])]
+        yield from (
+            found[1:]
+            if self.fault == "forgets"
+            else [*found, found[0]]
+            if self.fault == "repeats"
+            else [*found, ("x", found[0][1])]
+        )
 
 
-@pytest.mark.parametrize(("fault", "says"), [("forgets", "left 1 of 8 requests"), ("repeats", "twice"), ("invents", "not asked")])
+@pytest.mark.parametrize(
+    ("fault", "says"),
+    [("forgets", "left 1 of 8 requests"), ("repeats", "twice"), ("invents", "not asked")],
+)
 def test_a_backend_that_miscounts_is_refused(tmp_path: Path, fault: str, says: str) -> None:
     with Cache(tmp_path / "c") as cache, pytest.raises(ModelError, match=says):
         scores(Faulty(fault), pairs(4, 4), cache)
@@ -227,7 +287,9 @@ def test_a_backend_that_miscounts_is_refused(tmp_path: Path, fault: str, says: s
 
 
 @MODERATE
-@given(st.integers(1, 60), st.integers(1, 70), st.integers(0, 70), st.randoms(use_true_random=False))
+@given(
+    st.integers(1, 60), st.integers(1, 70), st.integers(0, 70), st.randoms(use_true_random=False)
+)
 def test_a_limit_draws_the_same_lot_every_time_and_a_larger_one_holds_it(
     count: int, limit: int, more: int, shuffler: random.Random
 ) -> None:

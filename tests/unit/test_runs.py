@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 import stereometer
-from stereometer import runs
 from stereometer.errors import DataError, StereometerError, UsageError
 from stereometer.files import to_json
+from stereometer.runs import store as runs
 from stereometer.types import Result
 from tests.unit.little import QUICK
 
@@ -61,7 +61,9 @@ def test_a_finished_run_is_returned_and_not_run_again(tmp_path: Path) -> None:
         ({"measures": ["pair-sentence-likelihood"]}, "measure"),
     ],
 )
-def test_other_settings_into_the_same_folder_are_refused_and_named(tmp_path: Path, change: dict[str, Any], named: str) -> None:
+def test_other_settings_into_the_same_folder_are_refused_and_named(
+    tmp_path: Path, change: dict[str, Any], named: str
+) -> None:
     first = written(stored(tmp_path / "run"))
     with pytest.raises(UsageError, match=rf"holds a run with other settings \({named}\)"):
         stored(tmp_path / "run", **change)
@@ -70,13 +72,18 @@ def test_other_settings_into_the_same_folder_are_refused_and_named(tmp_path: Pat
 
 def test_two_processes_in_one_folder_are_refused(tmp_path: Path) -> None:
     code = (
-        "import sys; from pathlib import Path; from stereometer import runs\n"
+        "import sys; from pathlib import Path; from stereometer.runs import store as runs\n"
         f"with runs.claimed(Path({str(tmp_path)!r}), {PLAN!r}): print('held', flush=True); sys.stdin.read()"
     )
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
-        with pytest.raises(UsageError, match="Another run is writing"), runs.claimed(tmp_path, PLAN):
+        with (
+            pytest.raises(UsageError, match="Another run is writing"),
+            runs.claimed(tmp_path, PLAN),
+        ):
             pytest.fail("two at once")
         holder.communicate()
     with runs.claimed(tmp_path, PLAN) as done:
@@ -91,7 +98,10 @@ def test_a_lock_left_by_a_dead_process_does_not_hold(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("place", ["/dev/null/run", "/proc/run"])
 def test_a_folder_that_cannot_be_made_is_said(place: str) -> None:
-    with pytest.raises(StereometerError, match=rf"{place} cannot be written: .*--out"), runs.claimed(Path(place), PLAN):
+    with (
+        pytest.raises(StereometerError, match=rf"{place} cannot be written: .*--out"),
+        runs.claimed(Path(place), PLAN),
+    ):
         pytest.fail("claimed")
 
 
@@ -159,7 +169,9 @@ def test_a_folder_without_a_result_is_named() -> None:
         stereometer.load(Path())
 
 
-def test_a_damaged_result_in_the_way_of_the_same_run_is_made_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_damaged_result_in_the_way_of_the_same_run_is_made_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     first = written(stored(tmp_path / "run"))
     (tmp_path / "run" / "result.json").write_text("{")
     assert written(stored(tmp_path / "run")) == first == written(stereometer.load(tmp_path / "run"))

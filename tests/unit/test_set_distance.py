@@ -30,7 +30,9 @@ def test_the_checked_cases() -> None:
 
 def by_rule(logits: np.ndarray, target: int, squared_norm: float, margin: float) -> float:
     """Word for word: mu is the mean of 0 and the largest m's, each added while it is above mu."""
-    gaps = sorted((a - logits[target] + margin for i, a in enumerate(logits) if i != target), reverse=True)
+    gaps = sorted(
+        (a - logits[target] + margin for i, a in enumerate(logits) if i != target), reverse=True
+    )
     taken = [0.0]
     for gap in gaps:
         if gap <= sum(taken) / len(taken):
@@ -57,7 +59,11 @@ def by_solver(matrix: np.ndarray, state: np.ndarray, target: int, margin: float)
         lambda change: 0.5 * change @ change,
         np.zeros(rows * width),
         jac=lambda change: change,
-        constraints={"type": "ineq", "fun": leads, "jac": lambda change: slope.reshape(len(others), -1)},
+        constraints={
+            "type": "ineq",
+            "fun": leads,
+            "jac": lambda change: slope.reshape(len(others), -1),
+        },
         method="SLSQP",
         options={"ftol": 1e-14, "maxiter": 500},
     )
@@ -65,9 +71,17 @@ def by_solver(matrix: np.ndarray, state: np.ndarray, target: int, margin: float)
     return float(np.linalg.norm(found.x))
 
 
-@given(st.integers(0, 10**6), st.integers(2, 7), st.integers(1, 4), st.sampled_from([0.1, 1.0, 3.5]), st.floats(0.05, 3))
+@given(
+    st.integers(0, 10**6),
+    st.integers(2, 7),
+    st.integers(1, 4),
+    st.sampled_from([0.1, 1.0, 3.5]),
+    st.floats(0.05, 3),
+)
 @settings(max_examples=80, deadline=None)
-def test_it_is_what_a_generic_solver_finds(seed: int, rows: int, width: int, margin: float, scale: float) -> None:
+def test_it_is_what_a_generic_solver_finds(
+    seed: int, rows: int, width: int, margin: float, scale: float
+) -> None:
     draw = np.random.default_rng(seed)
     matrix, state = draw.normal(size=(rows, width)) * scale, draw.normal(size=width) + 0.5
     found = set_distances(matrix @ state, range(rows), float(state @ state), margin)
@@ -79,12 +93,18 @@ finite = st.floats(-30, 30, allow_nan=False).map(lambda value: round(value, 1))
 """One decimal, so that ties and exact margins are common."""
 
 
-@given(st.lists(finite, min_size=2, max_size=40), st.sampled_from([0.5, 1.0, 2.0]), st.floats(0.1, 900))
-def test_it_is_the_rule_written_out_with_ties_and_winners(logits: list[float], margin: float, squared_norm: float) -> None:
+@given(
+    st.lists(finite, min_size=2, max_size=40), st.sampled_from([0.5, 1.0, 2.0]), st.floats(0.1, 900)
+)
+def test_it_is_the_rule_written_out_with_ties_and_winners(
+    logits: list[float], margin: float, squared_norm: float
+) -> None:
     row = np.array(logits)
     found = set_distances(row, range(len(row)), squared_norm, margin)
     for target, distance in enumerate(found):
-        assert distance == pytest.approx(by_rule(row, target, squared_norm, margin), rel=1e-9, abs=1e-9)
+        assert distance == pytest.approx(
+            by_rule(row, target, squared_norm, margin), rel=1e-9, abs=1e-9
+        )
 
 
 @given(st.integers(0, 10**6), st.floats(0.001, 4))

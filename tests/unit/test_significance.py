@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
-from stereometer.stats.tests import bootstrap_p, detectable, holm, mcnemar, sign_flip, sign_test, t_test
+from stereometer.stats.tests import (
+    bootstrap_p,
+    detectable,
+    holm,
+    mcnemar,
+    sign_flip,
+    sign_test,
+    t_test,
+)
 from tests.strategies import FEW, MODERATE
 from tests.unit import reference
 
@@ -55,12 +63,18 @@ def test_the_sign_test_counts_the_tails_of_a_fair_coin(wins: int, losses: int) -
 
 @MODERATE
 @given(COUNTS, COUNTS)
-def test_mcnemar_is_the_sign_test_of_the_pairs_that_changed_and_has_no_side(gained: int, lost: int) -> None:
+def test_mcnemar_is_the_sign_test_of_the_pairs_that_changed_and_has_no_side(
+    gained: int, lost: int
+) -> None:
     assert mcnemar(gained, lost) == mcnemar(lost, gained) == sign_test(gained, lost)
 
 
 @MODERATE
-@given(st.lists(st.floats(-50, 50), min_size=2, max_size=30).filter(lambda values: np.std(values) > 1e-3))
+@given(
+    st.lists(st.floats(-50, 50), min_size=2, max_size=30).filter(
+        lambda values: np.std(values) > 1e-3
+    )
+)
 def test_t_equals_scipys(values: list[float]) -> None:
     assert t_test(np.array(values)) == pytest.approx(ttest_1samp(values, 0).pvalue, abs=1e-12)
 
@@ -94,7 +108,10 @@ def test_sign_flips_of_larger_groups_come_closer() -> None:
     rng = np.random.default_rng(4)
     groups = [rng.choice([-0.5, 0.0, 0.5], size, p=[0.3, 0.2, 0.5]) for size in (30, 45, 60)]
     seen = abs(sum(group.mean() for group in groups))
-    flipped = [abs(sum((group * rng.choice([-1, 1], group.size)).mean() for group in groups)) for _ in range(8_000)]
+    flipped = [
+        abs(sum((group * rng.choice([-1, 1], group.size)).mean() for group in groups))
+        for _ in range(8_000)
+    ]
     assert sign_flip(groups) == pytest.approx(np.mean(np.array(flipped) >= seen), abs=0.015)
 
 
@@ -134,4 +151,6 @@ def test_a_detectable_difference_is_found_with_the_stated_power(level: float, po
     """Were it the true difference, a normal estimate would pass the critical value this often."""
     spread, normal = 2.5, NormalDist()
     critical = normal.inv_cdf((1 + level) / 2) * spread
-    assert 1 - NormalDist(detectable(spread, level, power), spread).cdf(critical) == pytest.approx(power)
+    assert 1 - NormalDist(detectable(spread, level, power), spread).cdf(critical) == pytest.approx(
+        power
+    )

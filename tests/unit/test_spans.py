@@ -10,8 +10,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from stereometer.backends.fake import Fake
-from stereometer.measures.spans import one_at_a_time, scored_positions, shared_ids, shared_words, tokens_in
+from stereometer.backends.baselines.fake import Fake
+from stereometer.measures.spans import (
+    one_at_a_time,
+    scored_positions,
+    shared_ids,
+    shared_words,
+    tokens_in,
+)
 from stereometer.types import Encoding, Skip
 from tests.strategies import MODERATE, SENTENCES, TEXT, WORDS
 from tests.unit import reference
@@ -22,7 +28,11 @@ ENCODE = Fake().encode
 def encoding(text: str, *pieces: tuple[int, int] | None) -> Encoding:
     """Tokens that stand for these characters; None is a special token."""
     offsets = tuple(piece or (0, 0) for piece in pieces)
-    return Encoding(tuple(range(len(pieces))), offsets, tuple(None if piece is None else index for index, piece in enumerate(pieces)))
+    return Encoding(
+        tuple(range(len(pieces))),
+        offsets,
+        tuple(None if piece is None else index for index, piece in enumerate(pieces)),
+    )
 
 
 # ----------------------------------------------------------------------------------------- tokens_in
@@ -44,7 +54,9 @@ def test_special_tokens_are_never_found_even_at_the_start() -> None:
     ("piece", "span"),
     [((0, 8), (4, 8)), ((4, 10), (4, 8)), ((3, 9), (4, 8)), ((0, 9), (4, 8))],
 )
-def test_a_token_across_an_edge_skips_the_item(piece: tuple[int, int], span: tuple[int, int]) -> None:
+def test_a_token_across_an_edge_skips_the_item(
+    piece: tuple[int, int], span: tuple[int, int]
+) -> None:
     with pytest.raises(Skip, match="token-boundary"):
         tokens_in("The cooksang.", encoding("The cooksang.", piece), [span])
 
@@ -97,7 +109,9 @@ def test_shared_spans_are_in_order_apart_and_whole_words(left: str, right: str) 
 @given(SENTENCES, SENTENCES)
 def test_as_many_words_are_shared_as_can_be_in_order(left: str, right: str) -> None:
     spans, _ = shared_words(left, right)
-    assert sum(len(words(left[a:b])) for a, b in spans) == reference.longest_common(words(left), words(right))
+    assert sum(len(words(left[a:b])) for a, b in spans) == reference.longest_common(
+        words(left), words(right)
+    )
 
 
 @MODERATE
@@ -133,7 +147,9 @@ print(len(shared_words(f"The old {rest}", f"The young {rest}")[0]))
 
 def test_very_long_sentences_are_aligned_in_little_memory() -> None:
     """One JSON line may hold a million characters."""
-    found = subprocess.run([sys.executable, "-c", LONG], capture_output=True, text=True, check=False, timeout=60)
+    found = subprocess.run(
+        [sys.executable, "-c", LONG], capture_output=True, text=True, check=False, timeout=60
+    )
     assert found.stdout == "2\n"
 
 

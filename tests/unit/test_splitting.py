@@ -12,33 +12,44 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer import api, runs, terms
-from stereometer.benchmarks.pairs import Pair
+from stereometer import api
 from stereometer.benchmarks.stereoset import Cat
+from stereometer.curation import groups as terms
+from stereometer.curation.split import parted, split
+from stereometer.curation.write import write_items
 from stereometer.errors import DataError, UsageError
 from stereometer.report import write_report
-from stereometer.splitting import parted, split
-from stereometer.writing import write_items
+from stereometer.runs import store as runs
+from stereometer.shapes.pair.items import Pair
 from tests.strategies import MODERATE
 from tests.unit.little import intra, little_stereoset, pairs_file, stereoset_file
 
 
 def cats(places: list[tuple[str, int]]) -> list[Cat]:
-    return [Cat(str(at), "intersentence", f"{domain}-{term}", domain, "c", {}) for at, (domain, term) in enumerate(places)]
+    return [
+        Cat(str(at), "intersentence", f"{domain}-{term}", domain, "c", {})
+        for at, (domain, term) in enumerate(places)
+    ]
 
 
-PLACES = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9)), min_size=2, max_size=60).filter(lambda found: len(set(found)) > 1)
+PLACES = st.lists(
+    st.tuples(st.sampled_from("abc"), st.integers(0, 9)), min_size=2, max_size=60
+).filter(lambda found: len(set(found)) > 1)
 
 
 def sides(items: list[Any], share: float = 0.25, seed: int = 0) -> tuple[list[Any], list[Any]]:
     found = parted(items, share, seed)
-    dev, test = ([item for group in side for item in group.items] for side in (found.dev, found.test))
+    dev, test = (
+        [item for group in side for item in group.items] for side in (found.dev, found.test)
+    )
     return dev, test
 
 
 @MODERATE
 @given(PLACES, st.floats(0.05, 0.95), st.integers(0, 5))
-def test_no_term_is_on_both_sides_and_no_item_is_lost(places: list[tuple[str, int]], share: float, seed: int) -> None:
+def test_no_term_is_on_both_sides_and_no_item_is_lost(
+    places: list[tuple[str, int]], share: float, seed: int
+) -> None:
     items = cats(places)
     dev, test = sides(items, share, seed)
     assert {item.target for item in dev}.isdisjoint(item.target for item in test)
@@ -51,7 +62,9 @@ def test_no_term_is_on_both_sides_and_no_item_is_lost(places: list[tuple[str, in
 
 @MODERATE
 @given(PLACES, st.integers(0, 3))
-def test_about_a_quarter_of_each_domains_items_is_dev(places: list[tuple[str, int]], seed: int) -> None:
+def test_about_a_quarter_of_each_domains_items_is_dev(
+    places: list[tuple[str, int]], seed: int
+) -> None:
     items = cats(places)
     dev, _ = sides(items, 0.25, seed)
     for domain in {item.domain for item in items}:
@@ -63,7 +76,9 @@ def test_about_a_quarter_of_each_domains_items_is_dev(places: list[tuple[str, in
 
 def test_another_seed_gives_another_split() -> None:
     items = cats([("a", term) for term in range(40)])
-    assert {item.id for item in sides(items, 0.25, 0)[0]} != {item.id for item in sides(items, 0.25, 1)[0]}
+    assert {item.id for item in sides(items, 0.25, 0)[0]} != {
+        item.id for item in sides(items, 0.25, 1)[0]
+    }
 
 
 # --------------------------------------------------------------------------------------------- pairs
@@ -75,37 +90,71 @@ def test_another_seed_gives_another_split() -> None:
         ("The old man sang.", "The young man sang.", {"old", "young"}),
         ("Blacks sing.", "Italians sing.", {"black", "italian"}),
         ("The black man's hat.", "The white ladies' hat.", {"black", "man", "white", "lady"}),
-        ("African-American women sing.", "Swiss men sing.", {"african", "american", "woman", "swiss", "man"}),
+        (
+            "African-American women sing.",
+            "Swiss men sing.",
+            {"african", "american", "woman", "swiss", "man"},
+        ),
         ("He lost his hat.", "She lost her hat.", set()),
         ("Same.", "Same.", set()),
     ],
 )
-def test_the_words_of_a_change_are_base_forms_without_function_words(more: str, less: str, words: set[str]) -> None:
+def test_the_words_of_a_change_are_base_forms_without_function_words(
+    more: str, less: str, words: set[str]
+) -> None:
     assert terms.of_both(Pair("p", more, less, "age")) == words
 
 
 def test_forms_of_a_word_and_words_beside_it_stay_together() -> None:
     """`black`, `blacks` and `black man` were three terms once."""
-    said = [("Black people", "Poles"), ("Blacks", "Danes"), ("The black man", "The Swede"), ("Cooks", "Smiths"), ("The cook's aunt", "Fay")]
-    items = [Pair(str(at), f"{more} sing.", f"{less} sing.", "race") for at, (more, less) in enumerate(said)]
+    said = [
+        ("Black people", "Poles"),
+        ("Blacks", "Danes"),
+        ("The black man", "The Swede"),
+        ("Cooks", "Smiths"),
+        ("The cook's aunt", "Fay"),
+    ]
+    items = [
+        Pair(str(at), f"{more} sing.", f"{less} sing.", "race")
+        for at, (more, less) in enumerate(said)
+    ]
     for seed in range(8):
         dev, test = sides(items, 0.4, seed)
-        assert sorted((sorted(item.id for item in dev), sorted(item.id for item in test))) == [["0", "1", "2"], ["3", "4"]]
+        assert sorted((sorted(item.id for item in dev), sorted(item.id for item in test))) == [
+            ["0", "1", "2"],
+            ["3", "4"],
+        ]
 
 
-PHRASES = st.lists(st.sampled_from(["black", "blacks", "rich", "cook", "cook's", "she", "the", "lady", "ladies"]), min_size=1, max_size=3)
+PHRASES = st.lists(
+    st.sampled_from(["black", "blacks", "rich", "cook", "cook's", "she", "the", "lady", "ladies"]),
+    min_size=1,
+    max_size=3,
+)
 
 
 @MODERATE
-@given(st.lists(st.tuples(PHRASES, PHRASES), min_size=2, max_size=12), st.floats(0.1, 0.9), st.integers(0, 3))
-def test_no_changed_word_is_on_both_sides(changes: list[tuple[list[str], list[str]]], share: float, seed: int) -> None:
-    items = [Pair(str(at), f"{' '.join(more)} sing", f"{' '.join(less)} sing", "b") for at, (more, less) in enumerate(changes)]
+@given(
+    st.lists(st.tuples(PHRASES, PHRASES), min_size=2, max_size=12),
+    st.floats(0.1, 0.9),
+    st.integers(0, 3),
+)
+def test_no_changed_word_is_on_both_sides(
+    changes: list[tuple[list[str], list[str]]], share: float, seed: int
+) -> None:
+    items = [
+        Pair(str(at), f"{' '.join(more)} sing", f"{' '.join(less)} sing", "b")
+        for at, (more, less) in enumerate(changes)
+    ]
     try:
         found = parted(items, share, seed)
     except UsageError:
         return
     marks = terms.of_both if found.by == terms.CONNECTED else terms.of_named(items)
-    dev, test = ({word for group in side for item in group.items for word in marks(item)} for side in (found.dev, found.test))
+    dev, test = (
+        {word for group in side for item in group.items for word in marks(item)}
+        for side in (found.dev, found.test)
+    )
     assert not dev & test
     assert sum(len(group.items) for group in [*found.dev, *found.test]) == len(items)
 
@@ -114,12 +163,25 @@ def test_words_of_the_other_group_do_not_connect_everything() -> None:
     """All pairs set a group against white people; their own groups still come apart, and the split says by what."""
     groups = ["black", "mexican", "korean", "jewish", "turkish"]
     items = [
-        Pair(f"{group}{at}", f"The {group} man number {at}.", f"The white man number {at}.", "race") for group in groups for at in range(3)
+        Pair(f"{group}{at}", f"The {group} man number {at}.", f"The white man number {at}.", "race")
+        for group in groups
+        for at in range(3)
     ]
-    items += [Pair(f"anti{at}", f"The white man won {at}.", f"The black man won {at}.", "race", "antistereo") for at in range(3)]
+    items += [
+        Pair(
+            f"anti{at}",
+            f"The white man won {at}.",
+            f"The black man won {at}.",
+            "race",
+            "antistereo",
+        )
+        for at in range(3)
+    ]
     found = parted(items, 0.25, 0)
     assert found.by == terms.NAMED
-    assert sorted(group.words for group in [*found.dev, *found.test]) == sorted((group,) for group in groups)
+    assert sorted(group.words for group in [*found.dev, *found.test]) == sorted(
+        (group,) for group in groups
+    )
 
 
 def test_the_lot_is_drawn_once_over_all_shapes(tmp_path: Path) -> None:
@@ -135,7 +197,9 @@ def test_the_lot_is_drawn_once_over_all_shapes(tmp_path: Path) -> None:
         assert not sides["dev"] & sides["test"]
 
 
-def test_both_parts_are_files_that_run_reads_and_the_hidden_one_leaves_no_text(tmp_path: Path) -> None:
+def test_both_parts_are_files_that_run_reads_and_the_hidden_one_leaves_no_text(
+    tmp_path: Path,
+) -> None:
     told = split(str(little_stereoset(tmp_path / "dev.json", 12)), tmp_path / "parts")
     by_part = {one["part"]: one for one in told["parts"]}
     assert (by_part["dev"]["hidden"], by_part["test"]["hidden"]) == (False, True)
@@ -145,15 +209,32 @@ def test_both_parts_are_files_that_run_reads_and_the_hidden_one_leaves_no_text(t
     for part, shown in (("dev", True), ("test", False)):
         place = tmp_path / part
         file = tmp_path / "parts" / by_part[part]["file"]
-        api.run(str(file), model="random", measures=["cat-likelihood"], resamples=100, out=place, keep_cache=False)
+        api.run(
+            str(file),
+            model="random",
+            measures=["cat-likelihood"],
+            resamples=100,
+            out=place,
+            keep_cache=False,
+        )
         assert all(bool(score.texts) is shown for score in runs.load_scores(place))
-    assert "This is nurse number" not in write_report([tmp_path / "test"], tmp_path / "report.html").read_text()
+    assert (
+        "This is nurse number"
+        not in write_report([tmp_path / "test"], tmp_path / "report.html").read_text()
+    )
 
 
 def test_target_terms_are_counted_and_groups_apart(tmp_path: Path) -> None:
     """`aunt` and `aunts` are two terms of one group."""
-    places = [("aunt", "gender"), ("aunts", "gender"), ("cook", "profession"), ("nurse", "profession")]
-    intras = [intra(f"i{at}", target=term, bias_type=domain) for at, (term, domain) in enumerate(places)]
+    places = [
+        ("aunt", "gender"),
+        ("aunts", "gender"),
+        ("cook", "profession"),
+        ("nurse", "profession"),
+    ]
+    intras = [
+        intra(f"i{at}", target=term, bias_type=domain) for at, (term, domain) in enumerate(places)
+    ]
     parts = split(str(stereoset_file(tmp_path / "own.json", intras)), tmp_path / "parts")["parts"]
     assert (sum(one["terms"] for one in parts), sum(one["connected"] for one in parts)) == (4, 3)
     pairs = split(str(pairs_file(tmp_path / "pairs.csv")), tmp_path / "pairs")["parts"]
@@ -187,6 +268,8 @@ def test_nothing_is_overwritten_and_nonsense_is_refused(tmp_path: Path) -> None:
     for share in (0.0, 1.0, -1.0, 7.0):
         with pytest.raises(UsageError, match="between 0 and 1"):
             split("starter", tmp_path / "other", share=share)
-    one = pairs_file(tmp_path / "one.csv", "sent_more,sent_less,bias_type\nThe old man.,The young man.,age\n")
+    one = pairs_file(
+        tmp_path / "one.csv", "sent_more,sent_less,bias_type\nThe old man.,The young man.,age\n"
+    )
     with pytest.raises(UsageError, match="single target term"):
         split(str(one), tmp_path / "other")

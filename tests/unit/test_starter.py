@@ -12,8 +12,8 @@ import pytest
 
 import stereometer
 from stereometer.benchmarks.benchmark import Benchmark
-from stereometer.benchmarks.pairs import Pair
 from stereometer.benchmarks.stereoset import LABELS, Cat
+from stereometer.shapes.pair.items import Pair
 
 ALIKE = 0.6
 
@@ -50,7 +50,11 @@ def test_both_directions_of_pairs_occur(pairs: list[Pair]) -> None:
 
 
 def test_ids_are_unique(cats: list[Cat], pairs: list[Pair]) -> None:
-    for ids in ([cat.id for cat in cats], [one.id for cat in cats for one in cat.candidates.values()], [pair.id for pair in pairs]):
+    for ids in (
+        [cat.id for cat in cats],
+        [one.id for cat in cats for one in cat.candidates.values()],
+        [pair.id for pair in pairs],
+    ):
         assert len(ids) == len(set(ids))
 
 
@@ -84,7 +88,9 @@ def test_every_context_is_about_its_target(cats: list[Cat]) -> None:
 
     for cat in cats:
         words = [stem(word) for word in re.findall(r"[\w-]+", cat.context)]
-        assert all(any(word.startswith(stem(part)[:5]) for word in words) for part in cat.target.split()), (cat.id, cat.target)
+        assert all(
+            any(word.startswith(stem(part)[:5]) for word in words) for part in cat.target.split()
+        ), (cat.id, cat.target)
 
 
 def test_the_correct_answer_is_not_told_by_its_place() -> None:
@@ -99,7 +105,11 @@ def test_the_correct_answer_is_not_told_by_its_place() -> None:
 
 def frame(cat: Cat) -> list[str]:
     """The words of an item without its target and the gap."""
-    text = cat.context if cat.task == "intrasentence" else f"{cat.context} {cat.candidates['stereotype'].text}"
+    text = (
+        cat.context
+        if cat.task == "intrasentence"
+        else f"{cat.context} {cat.candidates['stereotype'].text}"
+    )
     for gone in (cat.target, "BLANK"):
         text = re.sub(re.escape(gone), " ", text, flags=re.IGNORECASE)
     return re.findall(r"\w+", text.lower())
@@ -114,12 +124,20 @@ def pair_frame(pair: Pair) -> list[str]:
 
 def alike(one: list[str], other: list[str]) -> float:
     matcher = SequenceMatcher(None, one, other, autojunk=False)
-    return matcher.ratio() if matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE else 0.0
+    return (
+        matcher.ratio()
+        if matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE
+        else 0.0
+    )
 
 
 def test_no_two_items_share_a_frame(cats: list[Cat], pairs: list[Pair]) -> None:
-    frames = [(cat.id, frame(cat)) for cat in cats] + [(f"pair {pair.id}", pair_frame(pair)) for pair in pairs]
-    found = [(a, b) for (a, one), (b, other) in combinations(frames, 2) if alike(one, other) >= ALIKE]
+    frames = [(cat.id, frame(cat)) for cat in cats] + [
+        (f"pair {pair.id}", pair_frame(pair)) for pair in pairs
+    ]
+    found = [
+        (a, b) for (a, one), (b, other) in combinations(frames, 2) if alike(one, other) >= ALIKE
+    ]
     assert found == []
 
 

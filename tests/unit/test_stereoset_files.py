@@ -17,7 +17,9 @@ from tests.unit.little import QUICK, inter, intra, stereoset_file
 
 
 def opened(folder: Path, intras: list[Any] = [], inters: list[Any] = []) -> Benchmark:  # noqa: B006
-    return stereometer.open_benchmark("stereoset", stereoset_file(folder / "dev.json", intras, inters))
+    return stereometer.open_benchmark(
+        "stereoset", stereoset_file(folder / "dev.json", intras, inters)
+    )
 
 
 def test_items_of_both_tasks_are_read_within_before_across(tmp_path: Path) -> None:
@@ -37,7 +39,11 @@ def test_candidates_are_known_by_label_whatever_their_order(tmp_path: Path) -> N
 
 def test_the_intrasentence_items_are_pairs_too(tmp_path: Path) -> None:
     (pair,) = opened(tmp_path, [intra("a")], [inter("b")]).items("pair")
-    assert (pair.sent_more, pair.sent_less, pair.bias_type) == ("The cook is loud today.", "The cook is calm today.", "profession")
+    assert (pair.sent_more, pair.sent_less, pair.bias_type) == (
+        "The cook is loud today.",
+        "The cook is calm today.",
+        "profession",
+    )
 
 
 def test_one_task_alone_is_read_and_noted(tmp_path: Path) -> None:
@@ -59,9 +65,16 @@ def test_other_items_than_those_released_are_noted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("context", "filler"),
-    [("The cook is BLANK.", "loud"), ("BLANKcook sings.", "loud"), ("He said:BLANK!", "loud"), ("BLANK, very BLANK.", "loud")],
+    [
+        ("The cook is BLANK.", "loud"),
+        ("BLANKcook sings.", "loud"),
+        ("He said:BLANK!", "loud"),
+        ("BLANK, very BLANK.", "loud"),
+    ],
 )
-def test_blanks_that_are_glued_or_stand_twice_are_filled(tmp_path: Path, context: str, filler: str) -> None:
+def test_blanks_that_are_glued_or_stand_twice_are_filled(
+    tmp_path: Path, context: str, filler: str
+) -> None:
     (cat,) = opened(tmp_path, [intra("a", context)]).items("cat")
     assert cat.filler("stereotype") == filler
 
@@ -69,7 +82,9 @@ def test_blanks_that_are_glued_or_stand_twice_are_filled(tmp_path: Path, context
 def test_a_missing_candidate_makes_an_item_unscorable_and_is_counted(tmp_path: Path) -> None:
     item = intra("a")
     item["sentences"].pop()
-    path = stereoset_file(tmp_path / "dev.json", [item, *(intra(f"b{number}") for number in range(19))])
+    path = stereoset_file(
+        tmp_path / "dev.json", [item, *(intra(f"b{number}") for number in range(19))]
+    )
     (result,) = stereometer.run(str(path), model="fake", **QUICK)
     assert result.estimate("ss").skipped == {"no unrelated candidate": 1}
     assert (result.estimate("ss").n, result.estimate("ss").asked) == (19, 20)
@@ -78,7 +93,9 @@ def test_a_missing_candidate_makes_an_item_unscorable_and_is_counted(tmp_path: P
 def test_an_empty_sentence_is_counted(tmp_path: Path) -> None:
     item = intra("a")
     item["sentences"][0]["sentence"] = ""
-    path = stereoset_file(tmp_path / "dev.json", [item, *(intra(f"b{number}") for number in range(19))])
+    path = stereoset_file(
+        tmp_path / "dev.json", [item, *(intra(f"b{number}") for number in range(19))]
+    )
     (result,) = stereometer.run(str(path), model="fake", **QUICK)
     assert result.estimate("ss").skipped == {"a text is empty": 1}
 
@@ -98,7 +115,10 @@ def with_id(item: dict[str, Any], at: int, number: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("items", "says"),
     [
-        ([labelled("stereotype", "anti-stereotype", "related")], "item a has the gold labels stereotype, anti-stereotype, related"),
+        (
+            [labelled("stereotype", "anti-stereotype", "related")],
+            "item a has the gold labels stereotype, anti-stereotype, related",
+        ),
         ([labelled("stereotype", "stereotype", "unrelated")], "item a has the gold labels"),
         ([intra("a"), intra("a")], "item id 'a' stands twice"),
         ([intra("a"), with_id(intra("b"), 0, "a-s")], "sentence id 'a-s' stands twice"),
@@ -137,10 +157,14 @@ def test_the_digest_is_of_the_content_not_of_its_layout_or_order(tmp_path: Path)
     items = [intra("a"), intra("b", "A BLANK cook.")]
     first = opened(tmp_path, items).digest
     assert opened(tmp_path, items[::-1]).digest == first
-    (tmp_path / "dev.json").write_text(json.dumps(json.loads((tmp_path / "dev.json").read_text()), indent=4))
+    (tmp_path / "dev.json").write_text(
+        json.dumps(json.loads((tmp_path / "dev.json").read_text()), indent=4)
+    )
     assert stereometer.open_benchmark("stereoset", tmp_path / "dev.json").digest == first
     assert opened(tmp_path, [intra("a"), intra("b", "A BLANK cook!")]).digest != first
-    assert opened(tmp_path, [intra("a"), intra("b", "A BLANK cook.", target="baker")]).digest != first
+    assert (
+        opened(tmp_path, [intra("a"), intra("b", "A BLANK cook.", target="baker")]).digest != first
+    )
 
 
 def test_statistics_count_terms_items_words_and_agreement(tmp_path: Path) -> None:

@@ -17,14 +17,25 @@ HEADER = ["id", "sent_more", "sent_less"]
 
 
 @settings(MODERATE, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(tables(3), st.sampled_from(",;\t"), st.sampled_from([(csv.QUOTE_MINIMAL, "\r\n"), (csv.QUOTE_ALL, "\r\n"), (csv.QUOTE_ALL, "\n")]))
-def test_whatever_a_csv_writer_writes_is_read_back(tmp_path: Path, rows: list[list[str]], mark: str, style: tuple[int, str]) -> None:
+@given(
+    tables(3),
+    st.sampled_from(",;\t"),
+    st.sampled_from([(csv.QUOTE_MINIMAL, "\r\n"), (csv.QUOTE_ALL, "\r\n"), (csv.QUOTE_ALL, "\n")]),
+)
+def test_whatever_a_csv_writer_writes_is_read_back(
+    tmp_path: Path, rows: list[list[str]], mark: str, style: tuple[int, str]
+) -> None:
     """(Before Python 3.13 a writer that ends lines in \\n leaves \\r unquoted unless it quotes everything.)"""
     quoting, end = style
     path = tmp_path / "table.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter=mark, quoting=quoting, lineterminator=end).writerows([HEADER, *rows])
-    expected = [{name: field.replace("\r\n", "\n") for name, field in zip(HEADER, row, strict=True)} for row in rows]
+        csv.writer(file, delimiter=mark, quoting=quoting, lineterminator=end).writerows(
+            [HEADER, *rows]
+        )
+    expected = [
+        {name: field.replace("\r\n", "\n") for name, field in zip(HEADER, row, strict=True)}
+        for row in rows
+    ]
     assert [row for _, row in read_table(path, HEADER)] == expected
 
 
@@ -34,7 +45,9 @@ def table(folder: Path, text: str) -> Path:
 
 
 def test_a_mark_of_byte_order_is_no_part_of_the_first_name(tmp_path: Path) -> None:
-    assert list(read_table(table(tmp_path, "\ufeffid,x\r\n1,2\r\n"), ["id"])) == [(2, {"id": "1", "x": "2"})]
+    assert list(read_table(table(tmp_path, "\ufeffid,x\r\n1,2\r\n"), ["id"])) == [
+        (2, {"id": "1", "x": "2"})
+    ]
 
 
 def test_line_numbers_count_the_lines_inside_quotes(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stereometer.alignment.align import Ask, align
+from stereometer.findings.align.align import Ask, align
 from stereometer.report import write_report
 from stereometer.report.traits.portraits import apart
 from tests.unit.commands import call
@@ -21,16 +21,28 @@ from tests.unit.trait_runs import GROUPS, SETTINGS, stored_run, synthetic_rating
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     home = tmp_path_factory.mktemp("runs")
     draw = np.random.default_rng(0)
-    run = stored_run(home / "profile", lambda template, group, trait: None if group == "doctor" else float(draw.normal()))
+    run = stored_run(
+        home / "profile",
+        lambda template, group, trait: None if group == "doctor" else float(draw.normal()),
+    )
     ratings = synthetic_ratings(home / "ratings.json", two_sided())
     aligned = align(run, Ask(ratings, SETTINGS), home / "alignment")[1]
-    few = ("--groups", "man,woman,gay,Black,White,Asian,teenager", "--templates", "the,that", "--resamples", 200)
+    few = (
+        "--groups",
+        "man,woman,gay,Black,White,Asian,teenager",
+        "--templates",
+        "the,that",
+        "--resamples",
+        200,
+    )
     assert call("intersect", "--model", "fake", *few, "--out", home / "met").code == 0
     return {"profile": run, "alignment": aligned, "meeting": home / "met" / "intersection"}
 
 
 def charts_of(page: str) -> dict[str, list[dict[str, object]]]:
-    found = re.search(r'<script type="application/json" id="report-data">(.*?)</script>', page, re.DOTALL)
+    found = re.search(
+        r'<script type="application/json" id="report-data">(.*?)</script>', page, re.DOTALL
+    )
     assert found
     return dict(json.loads(found[1])["charts"])
 
@@ -46,7 +58,9 @@ def test_every_group_has_a_profile_of_sixteen_axes(runs: dict[str, Path], tmp_pa
     pictures = charts_of(page)["t1-profile"]
     assert len(pictures) == len(GROUPS)
     poles = json.dumps(pictures[0]["spec"])
-    assert all(word in poles for word in ("powerless", "powerful", "science-oriented", "altruistic"))
+    assert all(
+        word in poles for word in ("powerless", "powerful", "science-oriented", "altruistic")
+    )
     assert "does not say that it is true" in page.replace("\n", " ")
     assert "doctor" in page
 
@@ -70,7 +84,9 @@ def test_meetings_have_a_graph_and_a_table(runs: dict[str, Path], tmp_path: Path
 
 def test_they_stand_beside_other_runs(runs: dict[str, Path], tmp_path: Path) -> None:
     call("run", "starter", "--model", "random", "--out", tmp_path / "starter", "--resamples", 200)
-    page = write_report([tmp_path / "starter", *runs.values()], tmp_path / "report.html").read_text()
+    page = write_report(
+        [tmp_path / "starter", *runs.values()], tmp_path / "report.html"
+    ).read_text()
     assert "Profiles of groups" in page
     assert "Preference for stereotypes" in page
 
@@ -78,7 +94,11 @@ def test_they_stand_beside_other_runs(runs: dict[str, Path], tmp_path: Path) -> 
 def test_halves_of_people_stand_beside_every_tau(runs: dict[str, Path], tmp_path: Path) -> None:
     page = write_report([runs["alignment"]], tmp_path / "report.html").read_text()
     result = json.loads((runs["alignment"] / "result.json").read_text())
-    halves = [one for one in result["estimates"] if one["name"] == "human_split_half_tau" and one["value"] is not None]
+    halves = [
+        one
+        for one in result["estimates"]
+        if one["name"] == "human_split_half_tau" and one["value"] is not None
+    ]
     assert {tuple(one["slice"]) for one in halves} == {(), ("dimension",), ("group",)}
     rows = re.findall(r"<tr>.*?</tr>", page, re.DOTALL)
     for one in halves:

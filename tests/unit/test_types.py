@@ -5,7 +5,16 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer.types import CausalTokens, Continuation, Follows, MaskedTokens, ModelCard, Score, WholeText, digest_of
+from stereometer.types import (
+    CausalTokens,
+    Continuation,
+    Follows,
+    MaskedTokens,
+    ModelCard,
+    Score,
+    WholeText,
+    digest_of,
+)
 from tests.strategies import JSON, MODERATE, TEXT
 
 
@@ -47,7 +56,10 @@ def test_a_digest_does_not_depend_on_the_order_of_keys(value: dict[str, str]) ->
 
 
 def test_an_identity_does_not_depend_on_the_order_of_settings() -> None:
-    first, second = (ModelCard("n", "f", "b", "d", settings=settings) for settings in ({"a": 1, "b": 2}, {"b": 2, "a": 1}))
+    first, second = (
+        ModelCard("n", "f", "b", "d", settings=settings)
+        for settings in ({"a": 1, "b": 2}, {"b": 2, "a": 1})
+    )
     assert first.identity == second.identity
 
 

@@ -7,8 +7,9 @@ from collections import defaultdict
 import pytest
 from hypothesis import given
 
-from stereometer.measures import cat_metrics, pair_metrics
-from stereometer.measures.verdicts import LANGUAGE, PREFERENCE, judged
+from stereometer.shapes.cat import metrics as cat_metrics
+from stereometer.shapes.pair import metrics as pair_metrics
+from stereometer.shapes.verdicts import LANGUAGE, PREFERENCE, judged
 from stereometer.types import Estimate, Score, Settings
 from tests.strategies import FEW, cat_scores, pair_scores
 from tests.unit import reference
@@ -68,13 +69,19 @@ def test_the_words_about_language(value: float, says: str) -> None:
 def test_a_verdict_counts_the_other_tests_of_its_family() -> None:
     """p = 0.03 convinces alone and not beside a second test."""
     alone = judged([estimate(60, 0.03)], {"ss": PREFERENCE}, 0.95)
-    beside = judged([estimate(60, 0.03, domain="age"), estimate(60, 0.5, domain="trade")], {"ss": PREFERENCE}, 0.95)
+    beside = judged(
+        [estimate(60, 0.03, domain="age"), estimate(60, 0.5, domain="trade")],
+        {"ss": PREFERENCE},
+        0.95,
+    )
     assert alone[0].verdict == PREFERENCE.above
     assert beside[0].verdict == PREFERENCE.neither
 
 
 def test_a_slice_without_a_number_is_no_test() -> None:
-    empty = Estimate("ss", {"domain": "age"}, None, None, None, 0, 5, 0, 50.0, why="nothing could be scored")
+    empty = Estimate(
+        "ss", {"domain": "age"}, None, None, None, 0, 5, 0, 50.0, why="nothing could be scored"
+    )
     found = judged([empty, estimate(60, 0.03, domain="trade")], {"ss": PREFERENCE}, 0.95)
     assert found[0] == empty
     assert found[1].tests == 1

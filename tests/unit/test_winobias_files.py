@@ -9,11 +9,22 @@ import pytest
 import stereometer
 from stereometer.errors import DataError
 
-PRO = ["1 [The cook] thanked the nurse because [he] was late.", "2 The baker met [the clerk] and praised [her]."]
-ANTI = ["1 [The cook] thanked the nurse because [she] was late.", "2 The baker met [the clerk] and praised [him]."]
+PRO = [
+    "1 [The cook] thanked the nurse because [he] was late.",
+    "2 The baker met [the clerk] and praised [her].",
+]
+ANTI = [
+    "1 [The cook] thanked the nurse because [she] was late.",
+    "2 The baker met [the clerk] and praised [him].",
+]
 
 
-def folder(path: Path, pro: list[str] = PRO, anti: list[str] = ANTI, kinds: tuple[str, ...] = ("type1", "type2")) -> Path:
+def folder(
+    path: Path,
+    pro: list[str] = PRO,
+    anti: list[str] = ANTI,
+    kinds: tuple[str, ...] = ("type1", "type2"),
+) -> Path:
     for kind in kinds:
         (path / f"pro_stereotyped_{kind}.txt.dev").write_text("\n".join(pro) + "\n")
         (path / f"anti_stereotyped_{kind}.txt.dev").write_text("\n".join(anti) + "\n")
@@ -22,7 +33,12 @@ def folder(path: Path, pro: list[str] = PRO, anti: list[str] = ANTI, kinds: tupl
 
 def test_lines_become_pairs_without_numbers_and_brackets(tmp_path: Path) -> None:
     pairs = stereometer.open_benchmark("winobias", folder(tmp_path)).items("pair")
-    assert [pair.id for pair in pairs] == ["dev-type1-1", "dev-type1-2", "dev-type2-1", "dev-type2-2"]
+    assert [pair.id for pair in pairs] == [
+        "dev-type1-1",
+        "dev-type1-2",
+        "dev-type2-1",
+        "dev-type2-2",
+    ]
     assert pairs[0].sent_more == "The cook thanked the nurse because he was late."
     assert pairs[0].sent_less == "The cook thanked the nurse because she was late."
     assert [pair.bias_type for pair in pairs] == ["type1", "type1", "type2", "type2"]
@@ -41,13 +57,18 @@ def test_files_of_unlike_length_are_refused(tmp_path: Path) -> None:
 
 
 def test_files_out_of_step_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"4 of 4 pairs differ in more than a pronoun. The files are not aligned"):
+    with pytest.raises(
+        DataError, match=r"4 of 4 pairs differ in more than a pronoun. The files are not aligned"
+    ):
         stereometer.open_benchmark("winobias", folder(tmp_path, PRO, ANTI[::-1]))
 
 
 def test_a_few_looser_pairs_are_noted(tmp_path: Path) -> None:
     found = stereometer.open_benchmark(
-        "winobias", folder(tmp_path, PRO * 20, [*ANTI * 19, ANTI[0], "2 A baker met the clerk and praised him."])
+        "winobias",
+        folder(
+            tmp_path, PRO * 20, [*ANTI * 19, ANTI[0], "2 A baker met the clerk and praised him."]
+        ),
     )
     assert "2 of 80 pairs differ in more than a pronoun, as released." in found.notes
 
@@ -59,7 +80,9 @@ def test_a_folder_without_one_of_the_files_is_refused(tmp_path: Path) -> None:
         stereometer.open_benchmark("winobias", tmp_path)
 
 
-@pytest.mark.parametrize("name", ["pro_stereotyped_type1.txt.dev", "anti_stereotyped_type1.txt.dev"])
+@pytest.mark.parametrize(
+    "name", ["pro_stereotyped_type1.txt.dev", "anti_stereotyped_type1.txt.dev"]
+)
 def test_one_file_alone_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(DataError, match=r"made of 4 file\(s\), not 1"):
         stereometer.open_benchmark("winobias", folder(tmp_path) / name)

@@ -44,7 +44,9 @@ def write_half(path: Path, failure: type[BaseException]) -> None:
 
 
 @pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
-def test_a_failure_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path: Path, failure: type[BaseException]) -> None:
+def test_a_failure_in_the_middle_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, failure: type[BaseException]
+) -> None:
     path = tmp_path / "file"
     path.write_text("old")
     with pytest.raises(failure):

@@ -13,7 +13,11 @@ ADJECTIVES = ("powerless", "weak", "powerful", "capable", "cold", "warm", "frien
 
 def write(folder: Path) -> Path:
     lines = [f"{who} walked past number {number}." for who in OFTEN for number in range(TIMES)]
-    lines += [f"The {adjective} light of lamp {number} was on." for adjective in ADJECTIVES for number in range(TIMES)]
+    lines += [
+        f"The {adjective} light of lamp {number} was on."
+        for adjective in ADJECTIVES
+        for number in range(TIMES)
+    ]
     lines += ["A teenager laughed once.", "Dr. Brown met a wealthy person. She left!"]
     file = folder / "text.txt"
     file.write_text(" ".join(lines))

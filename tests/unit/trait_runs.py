@@ -9,11 +9,22 @@ from pathlib import Path
 import numpy as np
 
 from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
-from stereometer.measures import trait_metrics
-from stereometer.runner import Tally, Task, finish
+from stereometer.runs.runner import Tally, Task, finish
+from stereometer.shapes.trait import metrics as trait_metrics
 from stereometer.types import ModelCard, Score, Settings
 
-GROUPS = ("man", "woman", "Asian", "Black", "Hispanic", "immigrant", "teenager", "elderly", "doctor", "blind")
+GROUPS = (
+    "man",
+    "woman",
+    "Asian",
+    "Black",
+    "Hispanic",
+    "immigrant",
+    "teenager",
+    "elderly",
+    "doctor",
+    "blind",
+)
 TEMPLATES = ("that", "all", "should")
 SETTINGS = Settings(resamples=200)
 
@@ -21,7 +32,12 @@ Value = Callable[[str, str, str], float | None]
 """Of a template, group and trait; None where it is skipped."""
 
 
-def stored_run(folder: Path, value: Value, groups: tuple[str, ...] = GROUPS, templates: tuple[str, ...] = TEMPLATES) -> Path:
+def stored_run(
+    folder: Path,
+    value: Value,
+    groups: tuple[str, ...] = GROUPS,
+    templates: tuple[str, ...] = TEMPLATES,
+) -> Path:
     benchmark = chosen_benchmark(Choice(groups=groups, templates=templates))
     items = benchmark.items("trait")
 
@@ -30,7 +46,15 @@ def stored_run(folder: Path, value: Value, groups: tuple[str, ...] = GROUPS, tem
         for item in items:
             number = value(item.slices["template"], item.slices["group"], item.slices["trait"])
             values = {} if number is None else {"left": 0.0, "right": number}
-            found.append(Score(item.id, item.slices, values, None if number is not None else "by hand", item.texts))
+            found.append(
+                Score(
+                    item.id,
+                    item.slices,
+                    values,
+                    None if number is not None else "by hand",
+                    item.texts,
+                )
+            )
         return found
 
     card = ModelCard("synthetic", "none", "synthetic@1", "0")
@@ -38,7 +62,9 @@ def stored_run(folder: Path, value: Value, groups: tuple[str, ...] = GROUPS, tem
     return finish(task, scores(), folder, Tally())[1]
 
 
-def synthetic_ratings(file: Path, means: Mapping[tuple[str, str], float], raters: int = 8, spread: float = 3.0) -> Path:
+def synthetic_ratings(
+    file: Path, means: Mapping[tuple[str, str], float], raters: int = 8, spread: float = 3.0
+) -> Path:
     """Whole numbers about the means."""
     draw = np.random.default_rng(5)
     found: dict[str, dict[str, dict[str, str]]] = {}

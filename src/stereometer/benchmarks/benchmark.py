@@ -50,7 +50,9 @@ class Card:
 def load_card(name: str, package: str = "stereometer.benchmarks") -> Card:
     text = resources.files(package).joinpath("cards", f"{name}.toml").read_text("utf-8")
     fields: dict[str, Any] = tomllib.loads(text)
-    fields = {key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()}
+    fields = {
+        key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()
+    }
     return Card(**fields)
 
 
@@ -80,7 +82,9 @@ class Benchmark:
     @cached_property
     def digest(self) -> str:
         """Of what is asked, not of how the file is laid out or ordered."""
-        return digest_of({shape: sorted(content(item) for item in items) for shape, items in self.shapes.items()})
+        return digest_of(
+            {shape: sorted(content(item) for item in items) for shape, items in self.shapes.items()}
+        )
 
     @property
     def as_released(self) -> bool:
@@ -90,15 +94,21 @@ class Benchmark:
         """The same with notes, among them whether the content is what was released."""
         if self.as_released or not self.card.digest:
             return replace(self, notes=(*self.notes, *notes)) if notes else self
-        counts = " and ".join(f"{len(items)} of shape {shape}" for shape, items in self.shapes.items())
+        counts = " and ".join(
+            f"{len(items)} of shape {shape}" for shape, items in self.shapes.items()
+        )
         change = f"The items are not those released as {self.name}: {counts}, content digest {self.digest[:12]}."
         return replace(self, notes=(*self.notes, *notes, change))
 
     def sentence_shapes(self) -> list[str]:
         """The shapes made of sentences that are set against each other: `cat`, `pair`."""
-        found = [shape for shape in self.shapes if shape in self.measures and shape in ("cat", "pair")]
+        found = [
+            shape for shape in self.shapes if shape in self.measures and shape in ("cat", "pair")
+        ]
         if not found:
-            raise UsageError(f"{self.name} has neither CATs nor pairs. Its items have no sentences to look at. Choose another benchmark.")
+            raise UsageError(
+                f"{self.name} has neither CATs nor pairs. Its items have no sentences to look at. Choose another benchmark."
+            )
         return found
 
     def items(self, shape: str) -> Sequence[Item]:
@@ -146,7 +156,9 @@ class Source:
                 f"{self.name} is made of {expected} file(s), not {len(files)}. They are {', '.join(self.card.files)}. Name the folder that holds them."
             )
         shapes, notes = self.read(files)
-        found = Benchmark(self.card, shapes, ", ".join(file.name for file in files), tuple(notes), self.measures)
+        found = Benchmark(
+            self.card, shapes, ", ".join(file.name for file in files), tuple(notes), self.measures
+        )
         return found.described()
 
 

@@ -1,11 +1,7 @@
-"""Comments with the categories that people saw in them: the items of recognition by prompting.
-
-A user's own table has a text column and either one column of labels or one column of scores a category.
-"""
+"""A user's own table of comments: a text column and either one column of labels or one column of scores a category."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -14,45 +10,8 @@ from typing import Any
 
 from stereometer.benchmarks.benchmark import Benchmark, load_card
 from stereometer.errors import DataError, UsageError
-from stereometer.files import finite, read_rows, read_table
-from stereometer.types import Slice, digest_of
-
-
-@dataclass(frozen=True)
-class Comment:
-    """A text, how far people saw each category in it, and its place in the file."""
-
-    id: str
-    text: str
-    scores: Mapping[str, float]
-    """By category column, in [0, 1]: the share of annotators, or 1 for a label."""
-    row: int
-    """In the file that its scores are from, counted from 1."""
-    hate: float | None = None
-    """How far people saw anything hateful at all, where the data say; 0 is what nobody called so."""
-
-    @property
-    def slices(self) -> Slice:
-        return {}
-
-    @property
-    def texts(self) -> Mapping[str, str]:
-        """The text, and the scores as they are digested."""
-        scores = {name: f"{value:.6g}" for name, value in self.scores.items() if value}
-        return {"comment": self.text, "scores": str(sorted(scores.items())), "hate": "" if self.hate is None else f"{self.hate:.6g}"}
-
-    @property
-    def digest(self) -> str:
-        """Names the comment where its text must not be shown."""
-        return digest_of(self.text)[:12]
-
-
-def share(value: object, where: str) -> float:
-    found = finite(value, where)
-    if not 0 <= found <= 1:
-        raise DataError(f"{where}: {found:g} is not between 0 and 1. It is a share of annotators. Repair that row.")
-    return found
-
+from stereometer.files import read_rows, read_table
+from stereometer.shapes.comment.items import Comment, folded, share
 
 RENAMED = "Say what its columns hold, for instance --column comment=text."
 
@@ -76,43 +35,52 @@ def read_own(path: Path, columns: Columns) -> Benchmark:
     needed = [columns.text, *([columns.label] if columns.label else columns.categories)]
     rows = list(read_rows(path, needed, RENAMED))
     if not rows:
-        raise DataError(f"{path} has no rows. There is nothing to ask about. Check that it is the right file.")
+        raise DataError(
+            f"{path} has no rows. There is nothing to ask about. Check that it is the right file."
+        )
     spelt = {folded(name): name for name in (*columns.categories, columns.neither)}
-    comments = [_own(row, number, columns, spelt, f"{path}, line {line}") for number, (line, row) in enumerate(rows, 1)]
+    comments = [
+        _own(row, number, columns, spelt, f"{path}, line {line}")
+        for number, (line, row) in enumerate(rows, 1)
+    ]
     ids = [comment.id for comment in comments]
     if len(set(ids)) < len(ids):
-        raise DataError(f"{path} has the same id twice. Rows are told apart by it. Name another column, or none.")
+        raise DataError(
+            f"{path} has the same id twice. Rows are told apart by it. Name another column, or none."
+        )
     return Benchmark(load_card("comments"), {"comment": comments}, path.name)
 
 
-def folded(text: str) -> str:
-    """Without what spellings of a label differ in: case, white space, hyphens and underscores."""
-    return " ".join(re.split(r"[\s_-]+", text.strip().casefold()))
-
-
-def _own(row: Mapping[str, Any], number: int, columns: Columns, spelt: dict[str, str], where: str) -> Comment:
+def _own(
+    row: Mapping[str, Any], number: int, columns: Columns, spelt: dict[str, str], where: str
+) -> Comment:
     """`spelt` is how each label is written: as it was asked for, or where it first stands."""
     text = row[columns.text]
     if not isinstance(text, str) or not text.strip():
-        raise DataError(f"{where}: the text is empty. There is nothing to ask about. Repair or leave out that row.")
+        raise DataError(
+            f"{where}: the text is empty. There is nothing to ask about. Repair or leave out that row."
+        )
     if columns.label is None:
         scores = {name: share(row[name], f"{where}: {name}") for name in columns.categories}
-        return Comment(_id(row, columns, number), text, scores, number, max(scores.values(), default=0.0))
+        return Comment(
+            _id(row, columns, number), text, scores, number, max(scores.values(), default=0.0)
+        )
     label = str(row[columns.label]).strip()
     if not label:
-        raise DataError(f"{where}: the label is empty. A text of no category is called '{columns.neither}'. Repair that row.")
+        raise DataError(
+            f"{where}: the label is empty. A text of no category is called '{columns.neither}'. Repair that row."
+        )
     label = spelt.setdefault(folded(label), label)
     scores = {} if label == columns.neither else {label: 1.0}
     return Comment(_id(row, columns, number), text, scores, number, float(bool(scores)))
 
 
 def _id(row: Mapping[str, Any], columns: Columns, number: int) -> str:
-    return str(row[columns.id]) if columns.id and row.get(columns.id) not in (None, "") else f"row-{number}"
-
-
-def categories_of(comments: Sequence[Comment]) -> list[str]:
-    """Every category that occurs, by name."""
-    return sorted({name for comment in comments for name, score in comment.scores.items() if score > 0})
+    return (
+        str(row[columns.id])
+        if columns.id and row.get(columns.id) not in (None, "")
+        else f"row-{number}"
+    )
 
 
 def columns_from(pairs: Sequence[str], categories: Sequence[str], neither: str) -> Columns:
@@ -124,7 +92,13 @@ def columns_from(pairs: Sequence[str], categories: Sequence[str], neither: str) 
             f"--column names '{unknown[0]}'. A table of one's own has comment, label and id. For instance --column comment=text."
         )
     scored = bool(categories) and "label" not in named
-    return Columns(named.get("comment", "comment"), None if scored else named.get("label", "label"), categories, neither, named.get("id"))
+    return Columns(
+        named.get("comment", "comment"),
+        None if scored else named.get("label", "label"),
+        categories,
+        neither,
+        named.get("id"),
+    )
 
 
 def column_pair(text: str) -> tuple[str, str]:

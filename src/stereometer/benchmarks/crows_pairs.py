@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.benchmarks.benchmark import PAIR_MEASURES, Shapes, Source
-from stereometer.benchmarks.pairs import DIRECTIONS, Pair, read_pairs
 from stereometer.benchmarks.stereoset import unique
+from stereometer.shapes.pair.items import DIRECTIONS, Pair, read_pairs
 
 
 def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
@@ -23,7 +23,10 @@ def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
 
 def statistics(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
     """Counts of the paper's Table 2 by bias type and direction, with mean words and how many validators named the pair's own type."""
-    types = sorted({pair.bias_type for pair in pairs}, key=lambda name: (-sum(pair.bias_type == name for pair in pairs), name))
+    types = sorted(
+        {pair.bias_type for pair in pairs},
+        key=lambda name: (-sum(pair.bias_type == name for pair in pairs), name),
+    )
     rows = [_row(name, [pair for pair in pairs if pair.bias_type == name]) for name in types]
     return [*rows, _row("all", pairs)]
 
@@ -31,7 +34,9 @@ def statistics(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
 def _row(bias_type: str, pairs: Sequence[Pair]) -> dict[str, Any]:
     shares = [agreement_of(pair) for pair in pairs if pair.votes]
     lengths = [len(text.split()) for pair in pairs for text in pair.texts.values()]
-    directions = {direction: sum(pair.direction == direction for pair in pairs) for direction in DIRECTIONS}
+    directions = {
+        direction: sum(pair.direction == direction for pair in pairs) for direction in DIRECTIONS
+    }
     return {
         "bias_type": bias_type,
         "pairs": len(pairs),

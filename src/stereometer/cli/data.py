@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from stereometer import catalog
-from stereometer.benchmarks.arrivals import Arrival, add, pull
-from stereometer.benchmarks.places import find, folders
+from stereometer.benchmarks.fetch import Arrival, add, pull
+from stereometer.benchmarks.folders import find, folders
 from stereometer.cli.guard import say
 from stereometer.cli.tables import console, print_json
 from stereometer.errors import DataMissing
@@ -38,7 +38,9 @@ def _tell(arrival: Arrival, json: bool) -> None:
         return
     for difference in arrival.differences:
         say(f"differs from the released {card.name}: {difference}")
-    say(f"{card.title}: kept in {arrival.files[0].parent}. Licence: {card.licence}. Cite: {card.citation}")
+    say(
+        f"{card.title}: kept in {arrival.files[0].parent}. Licence: {card.licence}. Cite: {card.citation}"
+    )
 
 
 def where_command(json: bool) -> None:
@@ -51,7 +53,9 @@ def where_command(json: bool) -> None:
             except DataMissing:
                 places[name] = []
     if json:
-        print_json({"schema": "where@1", "folders": [str(folder) for folder in folders()], "files": places})
+        print_json(
+            {"schema": "where@1", "folders": [str(folder) for folder in folders()], "files": places}
+        )
         return
     for name, files in places.items():
         console().print(f"{name}: {files[0] if files else 'not on this machine'}")

@@ -48,13 +48,18 @@ def intersect(
     groups: Groups = None,
     traits: Traits = None,
     templates: Templates = None,
-    measure: Annotated[Optional[str], typer.Option(help="A measure of abc; by default SeT.")] = None,  # noqa: UP045
+    measure: Annotated[str | None, typer.Option(help="A measure of abc; by default SeT.")] = None,
     variant: Variant = "sound",
     rules: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="A table `one, other` of groups or domains that do not combine, besides those that the package bars."),
+        typer.Option(
+            help="A table `one, other` of groups or domains that do not combine, besides those that the package bars."
+        ),
     ] = None,
-    expected: Annotated[Optional[Path], typer.Option(help="A table `group, adjective` of traits expected to emerge.")] = None,  # noqa: UP045
+    expected: Annotated[
+        Path | None,
+        typer.Option(help="A table `group, adjective` of traits expected to emerge."),
+    ] = None,
     seed: Seed = 0,
     resamples: Resamples = 2_000,
     coverage: Coverage = 0.90,
@@ -90,7 +95,9 @@ def _print(result: Result) -> None:
     from stereometer.cli.tables import console
 
     out = console()
-    out.print(f"\n[bold]Where groups meet[/] · [bold]{escape(result.model)}[/] · {result.measure} · variant {result.variant}")
+    out.print(
+        f"\n[bold]Where groups meet[/] · [bold]{escape(result.model)}[/] · {result.measure} · variant {result.variant}"
+    )
     for note in result.notes:
         out.print(f"  note: {escape(note)}")
     named = {one.name: one for one in result.estimates if not one.slice}
@@ -103,15 +110,27 @@ def _print(result: Result) -> None:
     for name in ("expected_precision", "expected_recall"):
         if name in named:
             chance = named.get(f"{name}_chance")
-            beside = f", chance {chance.value:.2f}: {named[name].verdict}" if chance and chance.value is not None else ""
-            out.print(f"{name.replace('_', ' ')}: {_value(named[name])}, {named[name].n} of {named[name].asked}{beside}")
-    out.print("[dim]An emergent trait fits the pair better (or worse) than both parts; whether people think so is another question.[/]")
+            beside = (
+                f", chance {chance.value:.2f}: {named[name].verdict}"
+                if chance and chance.value is not None
+                else ""
+            )
+            out.print(
+                f"{name.replace('_', ' ')}: {_value(named[name])}, {named[name].n} of {named[name].asked}{beside}"
+            )
+    out.print(
+        "[dim]An emergent trait fits the pair better (or worse) than both parts; whether people think so is another question.[/]"
+    )
 
 
 def _value(one: Estimate) -> str:
     if one.value is None:
         return f"none ({one.why})"
-    return f"{one.value:.2f}" if one.low is None else f"{one.value:.2f} \\[{one.low:.2f}, {one.high:.2f}]"
+    return (
+        f"{one.value:.2f}"
+        if one.low is None
+        else f"{one.value:.2f} \\[{one.low:.2f}, {one.high:.2f}]"
+    )
 
 
 def _table(*titles: str) -> Table:
@@ -130,8 +149,17 @@ def _print_dominance(out: Console, found: Sequence[Estimate]) -> None:
 
     table = _table("two domains", "pairs", "tau with the first less tau with the second", "says")
     for one in sorted(found, key=lambda one: -abs(one.value or 0.0)):
-        says = f"{one.verdict} ({p_value(one.p_adjusted)})" if one.p_adjusted is not None else str(one.verdict)
-        table.add_row(escape(f"{one.slice['domain']}, {one.slice['other_domain']}"), f"{one.n} / {one.asked}", _value(one), escape(says))
+        says = (
+            f"{one.verdict} ({p_value(one.p_adjusted)})"
+            if one.p_adjusted is not None
+            else str(one.verdict)
+        )
+        table.add_row(
+            escape(f"{one.slice['domain']}, {one.slice['other_domain']}"),
+            f"{one.n} / {one.asked}",
+            _value(one),
+            escape(says),
+        )
     out.print("\n[bold]Which domain dominates[/] (a difference of 0.1 or more)")
     out.print(table)
 
@@ -139,17 +167,34 @@ def _print_dominance(out: Console, found: Sequence[Estimate]) -> None:
 def _print_emergent(out: Console, direction: str, result: Result) -> None:
     from rich.markup import escape
 
-    from stereometer.alignment.emergence import least_p
+    from stereometer.findings.intersect.emergence import least_p
 
     cells = result.estimate("emergent_cells", direction=direction)
     side = "above the larger part" if direction == "above" else "below the smaller part"
-    listed = [one for one in result.estimates if one.name == "emergence" and one.slice["direction"] == direction]
-    least = f"; of {listed[0].n} templates the least p is {least_p(listed[0].n):.2g}" if listed else ""
-    out.print(f"\n[bold]Traits that emerge, {side}[/]: {cells.value:.0f} of {cells.n} beyond noise (false-discovery rate 0.05{least})")
-    table = _table("pair", "adjective", f"beyond both (the {SHOWN} largest)", "p", "adjusted", "says")
+    listed = [
+        one
+        for one in result.estimates
+        if one.name == "emergence" and one.slice["direction"] == direction
+    ]
+    least = (
+        f"; of {listed[0].n} templates the least p is {least_p(listed[0].n):.2g}" if listed else ""
+    )
+    out.print(
+        f"\n[bold]Traits that emerge, {side}[/]: {cells.value:.0f} of {cells.n} beyond noise (false-discovery rate 0.05{least})"
+    )
+    table = _table(
+        "pair", "adjective", f"beyond both (the {SHOWN} largest)", "p", "adjusted", "says"
+    )
     for one in listed[:SHOWN]:
         p, adjusted = f"{one.p:.4f}", f"{one.p_adjusted:.4f}"
-        table.add_row(escape(one.slice["group"]), escape(one.slice["adjective"]), f"{one.value:+.3f}", p, adjusted, str(one.verdict))
+        table.add_row(
+            escape(one.slice["group"]),
+            escape(one.slice["adjective"]),
+            f"{one.value:+.3f}",
+            p,
+            adjusted,
+            str(one.verdict),
+        )
     out.print(table)
 
 

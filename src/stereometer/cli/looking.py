@@ -15,11 +15,11 @@ from stereometer.api import open_named
 from stereometer.benchmarks import crows_pairs, stereoset
 from stereometer.benchmarks.abc import items as abc_items
 from stereometer.benchmarks.benchmark import Benchmark, Card
-from stereometer.cache import Cache
 from stereometer.cli.guard import say
 from stereometer.cli.tables import console, print_json, rows_table
 from stereometer.errors import DataMissing
 from stereometer.measures.recognition.settings import SETTINGS
+from stereometer.runs.cache import Cache
 
 
 def list_command(json: bool) -> None:
@@ -27,7 +27,8 @@ def list_command(json: bool) -> None:
     found: dict[str, Any] = {
         "schema": "list@1",
         "benchmarks": [
-            {"name": name, "title": card.title, "licence": card.licence, "items": dict(card.counts)} for name, card in cards.items()
+            {"name": name, "title": card.title, "licence": card.licence, "items": dict(card.counts)}
+            for name, card in cards.items()
         ],
         "measures": catalog.names("measure"),
         "models": [*catalog.names("model"), *catalog.names("backend")],
@@ -37,11 +38,23 @@ def list_command(json: bool) -> None:
     if json:
         print_json(found)
         return
-    table = Table("benchmark", "title", "items", "licence", box=None, pad_edge=False, header_style="bold")
+    table = Table(
+        "benchmark", "title", "items", "licence", box=None, pad_edge=False, header_style="bold"
+    )
     for name, card in cards.items():
-        table.add_row(name, card.title, ", ".join(f"{count} {shape}" for shape, count in card.counts.items()), card.licence)
+        table.add_row(
+            name,
+            card.title,
+            ", ".join(f"{count} {shape}" for shape, count in card.counts.items()),
+            card.licence,
+        )
     console().print(table)
-    for kind, words in {"measures": "", "models": "", "baselines": "", "settings": " of `ask`"}.items():
+    for kind, words in {
+        "measures": "",
+        "models": "",
+        "baselines": "",
+        "settings": " of `ask`",
+    }.items():
         console().print(f"\n[bold]{kind}[/]{words}: {', '.join(found[kind])}")
 
 
@@ -53,11 +66,20 @@ def show_command(name: str, data: Path | None, json: bool) -> None:
         if not json:
             _print_card(catalog.find("benchmark", name).card)
         raise
-    tables = {shape: _statistics(benchmark, shape) for shape in benchmark.shapes if shape in benchmark.measures}
+    tables = {
+        shape: _statistics(benchmark, shape)
+        for shape in benchmark.shapes
+        if shape in benchmark.measures
+    }
     cats: Any = benchmark.shapes.get("cat", ())
     terms = stereoset.term_agreement(cats)
     if json:
-        found = {"card": asdict(benchmark.card), "digest": benchmark.digest, "as_released": benchmark.as_released, "notes": benchmark.notes}
+        found = {
+            "card": asdict(benchmark.card),
+            "digest": benchmark.digest,
+            "as_released": benchmark.as_released,
+            "notes": benchmark.notes,
+        }
         print_json({"schema": "show@1", **found, "statistics": tables, "term_agreement": terms})
         return
     _print_card(benchmark.card)
@@ -65,7 +87,9 @@ def show_command(name: str, data: Path | None, json: bool) -> None:
     for rows in tables.values():
         _print_rows(rows)
     if terms:
-        console().print("\nannotator agreement by target term, lowest and highest (all of them: --json)")
+        console().print(
+            "\nannotator agreement by target term, lowest and highest (all of them: --json)"
+        )
         _print_rows(terms[:5] + terms[-5:] if len(terms) > 10 else terms)
 
 
@@ -85,7 +109,9 @@ def _print_card(card: Card) -> None:
     if counts:
         out.print(f"items: {counts}\ncontent sha256: {card.digest}")
     out.print(f"to be had from: {escape(card.get)}")
-    _print_lists(("known problems", card.known_problems), ("must not be concluded", card.not_concluded))
+    _print_lists(
+        ("known problems", card.known_problems), ("must not be concluded", card.not_concluded)
+    )
 
 
 def _print_source(benchmark: Benchmark) -> None:
@@ -96,7 +122,9 @@ def _print_source(benchmark: Benchmark) -> None:
         if not benchmark.card.digest
         else "NOT as released"
     )
-    console().print(f"read from {escape(benchmark.source)}: content {benchmark.digest[:16]}, {state}")
+    console().print(
+        f"read from {escape(benchmark.source)}: content {benchmark.digest[:16]}, {state}"
+    )
     _print_lists(("notes", benchmark.notes))
 
 

@@ -14,11 +14,17 @@ from typing import Any
 from stereometer import api
 from stereometer.benchmarks.abc.items import Choice
 from stereometer.cli.guard import say
-from stereometer.cli.tables import print_comparison, print_json, print_plans, print_results, print_summary
-from stereometer.comparison import compare
+from stereometer.cli.tables import (
+    print_comparison,
+    print_json,
+    print_plans,
+    print_results,
+    print_summary,
+)
 from stereometer.errors import ThresholdError, UsageError
-from stereometer.measures.cat_metrics import AVERAGES
-from stereometer.runner import Progress, distinct, planned, silent, windows
+from stereometer.findings.compare import compare
+from stereometer.runs.runner import Progress, distinct, planned, silent, windows
+from stereometer.shapes.cat.metrics import AVERAGES
 from stereometer.types import Request, Result, Settings
 
 OPERATORS: dict[str, Callable[[float, float], bool]] = {
@@ -54,7 +60,9 @@ def bearing(jobs: Sequence[api.Job], wanted: Sequence[Bar]) -> Sequence[api.Job]
         shape = "cat-" if name in AVERAGES else "pair-"
         if not any(job.task.measure.startswith(shape) for job in jobs):
             given = ", ".join(dict.fromkeys(job.task.measure for job in jobs))
-            raise UsageError(f"--require names '{name}', which is not measured here. The measures are {given}. Leave the bar out.")
+            raise UsageError(
+                f"--require names '{name}', which is not measured here. The measures are {given}. Leave the bar out."
+            )
     return jobs
 
 
@@ -62,7 +70,12 @@ def check(results: Sequence[Result], wanted: Sequence[Bar]) -> None:
     """Raises where overall values miss bars, and names all that do, or where there is no such value to hold it against."""
     missed: list[str] = []
     for name, operator, bar in wanted:
-        values = [(result.model, one.value) for result in results for one in result.estimates if one.name == name and not one.slice]
+        values = [
+            (result.model, one.value)
+            for result in results
+            for one in result.estimates
+            if one.name == name and not one.slice
+        ]
         if not values:
             raise UsageError(
                 f"--require names '{name}', which was not measured. Names are those in the result. For instance icat or pair_preference."
@@ -103,16 +116,24 @@ def run_command(
     jobs = (
         job
         for model in opened
-        for job in bearing(list(api.jobs(benchmarks, model, measures, settings, data, limit, within_word, choice)), wanted)
+        for job in bearing(
+            list(api.jobs(benchmarks, model, measures, settings, data, limit, within_word, choice)),
+            wanted,
+        )
     )
     if dry_run:
         print_plans([dry(job) for job in jobs], asked.json)
         return
-    finished = shown(api.execute_all(jobs, asked.out, cache, watch), lambda done: _show(done, asked.json, len(models) > 1))
+    finished = shown(
+        api.execute_all(jobs, asked.out, cache, watch),
+        lambda done: _show(done, asked.json, len(models) > 1),
+    )
     check([one.result for one in finished], wanted)
 
 
-def shown(finishing: Iterable[api.Finished], show: Callable[[Sequence[api.Finished]], None]) -> list[api.Finished]:
+def shown(
+    finishing: Iterable[api.Finished], show: Callable[[Sequence[api.Finished]], None]
+) -> list[api.Finished]:
     """All of them; what is finished is shown, whatever ends the rest."""
     finished: list[api.Finished] = []
     try:
@@ -161,12 +182,26 @@ def dry(job: api.Job) -> dict[str, Any]:
                 if len(sample) < SAMPLE_REQUESTS:
                     sample[key] = request
     if getattr(job.source.backend, "costly", False):
-        return found | {"requests": requests, "distinct": len(seen), "tokens": tokens, "skipped": skipped, "seconds": None}
+        return found | {
+            "requests": requests,
+            "distinct": len(seen),
+            "tokens": tokens,
+            "skipped": skipped,
+            "seconds": None,
+        }
     started = time.perf_counter()
     for _ in job.source.backend.answer(sample):
         pass
-    rate = (time.perf_counter() - started) / max(1, sum(request.tokens for request in sample.values()))
-    return found | {"requests": requests, "distinct": len(seen), "tokens": tokens, "skipped": skipped, "seconds": round(rate * tokens, 1)}
+    rate = (time.perf_counter() - started) / max(
+        1, sum(request.tokens for request in sample.values())
+    )
+    return found | {
+        "requests": requests,
+        "distinct": len(seen),
+        "tokens": tokens,
+        "skipped": skipped,
+        "seconds": round(rate * tokens, 1),
+    }
 
 
 @contextmanager
@@ -179,13 +214,25 @@ def watch(title: str) -> Iterator[Progress]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
     with Bars(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def replay_command(asked: Measuring, file: Path, benchmark: str, data: Path | None, name: str | None, measure: str | None) -> None:
+def replay_command(
+    asked: Measuring,
+    file: Path,
+    benchmark: str,
+    data: Path | None,
+    name: str | None,
+    measure: str | None,
+) -> None:
     wanted = bars(asked.require)
     one = api.replayed(file, benchmark, data, asked.settings, name, measure, asked.out)
     if asked.json:
@@ -196,7 +243,9 @@ def replay_command(asked: Measuring, file: Path, benchmark: str, data: Path | No
     check([one.result], wanted)
 
 
-def compare_command(runs: Sequence[Path], all_pairs: bool, every_slice: bool, seed: int, resamples: int, json: bool) -> None:
+def compare_command(
+    runs: Sequence[Path], all_pairs: bool, every_slice: bool, seed: int, resamples: int, json: bool
+) -> None:
     found = compare(*runs, all_pairs=all_pairs, seed=seed, resamples=resamples)
     if json:
         print_json(found.as_json())

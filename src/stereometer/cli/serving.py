@@ -14,7 +14,12 @@ from stereometer.cli.options import AllowPickle, Device, Dtype, Threads, TrustRe
 @guarded
 def serve_model(
     model: Annotated[str, typer.Option("--model", "-m", help="A causal model.")],
-    host: Annotated[str, typer.Option(help="The address to listen on; others can only reach it if it is not the loopback.")] = "127.0.0.1",
+    host: Annotated[
+        str,
+        typer.Option(
+            help="The address to listen on; others can only reach it if it is not the loopback."
+        ),
+    ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8080,
     device: Device = "cpu",
     dtype: Dtype = "float32",
@@ -29,5 +34,7 @@ def serve_model(
     options = loading(device, dtype, threads, allow_pickle, trust_remote_code)
     backend = asking.writing(api.open_model(model, 0, options))
     with ModelServer(backend, host, port) as server, suppress(KeyboardInterrupt):
-        say(f"{backend.card.name} at {server.url}; from here: --model 'server:{server.url}#{backend.card.name}'. Ctrl-C ends it.")
+        say(
+            f"{backend.card.name} at {server.url}; from here: --model 'server:{server.url}#{backend.card.name}'. Ctrl-C ends it."
+        )
         server.serve_forever(poll_interval=0.2)

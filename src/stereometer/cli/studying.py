@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,15 +12,18 @@ from stereometer.cli.guard import guarded, say
 from stereometer.cli.options import Data, Json, NegativeLabel, Resamples, Seed
 
 if TYPE_CHECKING:
-    from stereometer.analysis.analyze import Analysis, OfRun, OfShape
-    from stereometer.analysis.terms import Term
-    from stereometer.hygiene.audit import Audit, Flagged
-    from stereometer.hygiene.audit import OfRun as AuditedRun
-    from stereometer.restriction import Shift
+    from stereometer.curation.analyze.analyze import Analysis, OfRun, OfShape
+    from stereometer.curation.analyze.terms import Term
+    from stereometer.curation.audit.audit import Audit, Flagged
+    from stereometer.curation.audit.audit import OfRun as AuditedRun
+    from stereometer.findings.shift import Shift
     from stereometer.types import Estimate
 
 Name = Annotated[str, typer.Argument(help="A benchmark, or a file of your own.")]
-Runs = Annotated[Optional[list[Path]], typer.Option("--run", help="Folder of a run on these items; may be given several times.")]  # noqa: UP045
+Runs = Annotated[
+    list[Path] | None,
+    typer.Option("--run", help="Folder of a run on these items; may be given several times."),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -37,18 +40,22 @@ def analyze(
     name: Name,
     data: Data = None,
     run: Runs = None,
-    sentiment: Annotated[str, typer.Option(help="What judges sentiment: `sentiment` (VADER) or `sentiment:MODEL`.")] = "sentiment",
+    sentiment: Annotated[
+        str, typer.Option(help="What judges sentiment: `sentiment` (VADER) or `sentiment:MODEL`.")
+    ] = "sentiment",
     negative_label: NegativeLabel = None,
     top: Annotated[int, typer.Option(help="Keywords shown of each domain.")] = 16,
-    ends: Annotated[int, typer.Option(help="Most and least stereotyped terms shown of each domain.")] = 3,
+    ends: Annotated[
+        int, typer.Option(help="Most and least stereotyped terms shown of each domain.")
+    ] = 3,
     seed: Seed = 0,
     resamples: Resamples = 10_000,
     json: Json = False,
 ) -> None:
     """Statistics, sentiment, keywords and annotator agreement of a data set; for runs, terms and agreed items."""
-    from stereometer.analysis.analyze import analyze as analyzed
     from stereometer.api import settings_for
     from stereometer.cli.tables import print_json
+    from stereometer.curation.analyze.analyze import analyze as analyzed
 
     found = analyzed(
         name, data=data, run_folders=run or [], model=sentiment, options={"negative_label": negative_label}, top=top, ends=ends,
@@ -124,7 +131,9 @@ def _print_keywords(shape: OfShape) -> None:
 
     _heading("keywords (times as frequent as in the language)")
     for group in dict.fromkeys(one.group for one in shape.keywords):
-        words = ", ".join(f"{escape(one.word)} {one.score:.0f}" for one in shape.keywords if one.group == group)
+        words = ", ".join(
+            f"{escape(one.word)} {one.score:.0f}" for one in shape.keywords if one.group == group
+        )
         console().print(f"{escape(group)}: {words}")
 
 
@@ -137,7 +146,9 @@ def _print_labels(shape: OfShape) -> None:
         console().print(f"Krippendorff's alpha: none, {alpha.why}.")
     else:
         span = f" \\[{alpha.low:.3f}, {alpha.high:.3f}]" if alpha.low is not None else ""
-        console().print(f"Krippendorff's alpha (names): {alpha.value:.3f}{span}, {alpha.labels} labels of {alpha.units} units")
+        console().print(
+            f"Krippendorff's alpha (names): {alpha.value:.3f}{span}, {alpha.labels} labels of {alpha.units} units"
+        )
     levels = ", ".join(f"{level}: {count}" for level, count in shape.levels.items())
     console().print(f"items by validators who gave the item's own label: {levels}")
     terms = list(shape.term_agreement)
@@ -150,11 +161,17 @@ def _print_run(run: OfRun) -> None:
     from stereometer.cli.tables import console
 
     if run.terms:
-        _heading(f"most and least stereotyped terms · {run.model} · {run.measure} · variant {run.variant}")
+        _heading(
+            f"most and least stereotyped terms · {run.model} · {run.measure} · variant {run.variant}"
+        )
         _table([_term(one) for one in run.terms])
-        console().print("[dim]A term has few items; the ends of a ranking are where chance collects. p: Holm over all terms.[/]")
+        console().print(
+            "[dim]A term has few items; the ends of a ranking are where chance collects. p: Holm over all terms.[/]"
+        )
     for part in run.restricted:
-        _heading(f"where at least {part.validators} validators agree ({part.items} items) · {run.model} · variant {run.variant}")
+        _heading(
+            f"where at least {part.validators} validators agree ({part.items} items) · {run.model} · variant {run.variant}"
+        )
         print_shifts(part.shifts, "agreed")
 
 
@@ -208,14 +225,20 @@ def split(
     name: Name,
     out: Annotated[Path, typer.Option(help="Folder for the parts.")],
     data: Data = None,
-    share: Annotated[float, typer.Option(help="Share of the items in dev, in whole target terms; the rest is test.")] = 0.25,
+    share: Annotated[
+        float,
+        typer.Option(help="Share of the items in dev, in whole target terms; the rest is test."),
+    ] = 0.25,
     seed: Seed = 0,
-    hide: Annotated[bool, typer.Option("--hide/--no-hide", help="Mark test as held back: runs on it keep no texts.")] = True,
+    hide: Annotated[
+        bool,
+        typer.Option("--hide/--no-hide", help="Mark test as held back: runs on it keep no texts."),
+    ] = True,
     json: Json = False,
 ) -> None:
     """Part a set by target term into dev and test; no term is in both, and test is held hidden."""
     from stereometer.cli.tables import print_json
-    from stereometer.splitting import split as parted
+    from stereometer.curation.split import split as parted
 
     found = parted(name, out, data=data, share=share, seed=seed, hide=hide)
     if json:
@@ -244,13 +267,28 @@ def audit(
     name: Name,
     data: Data = None,
     run: Runs = None,
-    flag: Annotated[Optional[list[str]], typer.Option(help="Only these flags make an item unclean; by default all.")] = None,  # noqa: UP045
-    ignore: Annotated[Optional[list[str]], typer.Option(help="Flags that do not make an item unclean.")] = None,  # noqa: UP045
-    agreement: Annotated[float, typer.Option(help="Share of validators who must have given an item's own label.")] = 0.6,
-    errata: Annotated[Optional[Path], typer.Option(help="A list of items to drop, keep or correct: docs/hygiene.md.")] = None,  # noqa: UP045
+    flag: Annotated[
+        list[str] | None,
+        typer.Option(help="Only these flags make an item unclean; by default all."),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="Flags that do not make an item unclean.")
+    ] = None,
+    agreement: Annotated[
+        float, typer.Option(help="Share of validators who must have given an item's own label.")
+    ] = 0.6,
+    errata: Annotated[
+        Path | None,
+        typer.Option(help="A list of items to drop, keep or correct: docs/hygiene.md."),
+    ] = None,
     examples: Annotated[int, typer.Option(help="Examples of each flag.")] = 3,
-    show_texts: Annotated[bool, typer.Option("--show-texts", help="Show the texts of examples, many of them offensive.")] = False,
-    write: Annotated[Optional[Path], typer.Option(help="Folder for files of the clean items, to be run on.")] = None,  # noqa: UP045
+    show_texts: Annotated[
+        bool,
+        typer.Option("--show-texts", help="Show the texts of examples, many of them offensive."),
+    ] = False,
+    write: Annotated[
+        Path | None, typer.Option(help="Folder for files of the clean items, to be run on.")
+    ] = None,
     seed: Seed = 0,
     resamples: Resamples = 10_000,
     json: Json = False,
@@ -258,11 +296,17 @@ def audit(
     """Check the items for what is known to go wrong, and what that does to the numbers of runs."""
     from stereometer.api import settings_for
     from stereometer.cli.tables import print_json
-    from stereometer.hygiene.audit import Asked
-    from stereometer.hygiene.audit import audit as audited
+    from stereometer.curation.audit.audit import Asked
+    from stereometer.curation.audit.audit import audit as audited
 
     wanted = Asked(flag or [], ignore or [], agreement, examples, show_texts, errata, write)
-    found = audited(name, data=data, run_folders=run or [], asked=wanted, settings=settings_for(seed=seed, resamples=resamples))
+    found = audited(
+        name,
+        data=data,
+        run_folders=run or [],
+        asked=wanted,
+        settings=settings_for(seed=seed, resamples=resamples),
+    )
     if json:
         print_json(found.as_json())
     else:
@@ -279,9 +323,13 @@ def _print_audit(found: Audit, show_texts: bool) -> None:
     from stereometer.cli.tables import console
 
     if show_texts:
-        console().print("[bold]Content warning:[/] the examples state stereotypes about people, many of them offensive.")
+        console().print(
+            "[bold]Content warning:[/] the examples state stereotypes about people, many of them offensive."
+        )
     for shape in found.shapes:
-        _heading(f"{found.benchmark} · {shape.items} items of shape {shape.shape}: {shape.clean} clean, {shape.flagged} not")
+        _heading(
+            f"{found.benchmark} · {shape.items} items of shape {shape.shape}: {shape.clean} clean, {shape.flagged} not"
+        )
         if found.errata:
             console().print(
                 f"errata {escape(found.errata)}: {shape.dropped} dropped, {shape.kept} kept whatever the flags say, {shape.corrected} corrected"
@@ -291,13 +339,22 @@ def _print_audit(found: Audit, show_texts: bool) -> None:
             console().print(f"[bold]{one.name}[/]: {escape(one.definition)}", soft_wrap=True)
             for example in one.examples:
                 texts = "".join(f"\n      {key}: {text}" for key, text in example.texts.items())
-                console().print(escape(f"    {example.id}{': ' + example.found if example.found else ''}{texts}"), soft_wrap=True)
+                console().print(
+                    escape(
+                        f"    {example.id}{': ' + example.found if example.found else ''}{texts}"
+                    ),
+                    soft_wrap=True,
+                )
         for run in shape.runs:
             _print_audited(run)
 
 
 def _flag_row(one: Flagged, counts: bool) -> dict[str, str]:
-    return {"flag": one.name, "items": "" if one.count is None else str(one.count), "": one.why or ("" if counts else "does not count")}
+    return {
+        "flag": one.name,
+        "items": "" if one.count is None else str(one.count),
+        "": one.why or ("" if counts else "does not count"),
+    }
 
 
 def _print_audited(run: AuditedRun) -> None:
@@ -319,4 +376,6 @@ def _print_audited(run: AuditedRun) -> None:
             for one in found
         ]
     )
-    console().print("[dim]Intervals are of one shift at a time, without correction for the number of shifts shown.[/]")
+    console().print(
+        "[dim]Intervals are of one shift at a time, without correction for the number of shifts shown.[/]"
+    )

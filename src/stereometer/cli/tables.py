@@ -11,8 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from stereometer.cli.trait_tables import is_profile, print_profile
-from stereometer.comparison import NO_DIFFERENCE, Compared, Comparison, Difference, kinds
 from stereometer.files import to_json
+from stereometer.findings.compare import NO_DIFFERENCE, Compared, Comparison, Difference, kinds
 from stereometer.types import Estimate, Result, Slice
 
 PIPE_WIDTH = 200
@@ -20,7 +20,11 @@ PIPE_WIDTH = 200
 
 
 def console() -> Console:
-    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=PIPE_WIDTH)
+    return (
+        Console(highlight=False)
+        if sys.stdout.isatty()
+        else Console(highlight=False, width=PIPE_WIDTH)
+    )
 
 
 def print_json(value: object) -> None:
@@ -62,11 +66,22 @@ def print_summary(results: Sequence[Result]) -> None:
         if is_profile(first):
             print_results(found)
             continue
-        out.print(f"\n[bold]{escape(first.data['title'])}[/] · {first.measure} · variant {first.variant}")
-        for note in dict.fromkeys([*(note for result in found for note in result.notes), *kinds(found)]):
+        out.print(
+            f"\n[bold]{escape(first.data['title'])}[/] · {first.measure} · variant {first.variant}"
+        )
+        for note in dict.fromkeys(
+            [*(note for result in found for note in result.notes), *kinds(found)]
+        ):
             out.print(f"  note: {escape(note)}")
-        rows: Rows = {(("model", result.model),): {one.name: one for one in result.estimates if not one.slice} for result in found}
-        out.print(_pair_table(rows) if "pair_preference" in next(iter(rows.values())) else _cat_table(rows))
+        rows: Rows = {
+            (("model", result.model),): {one.name: one for one in result.estimates if not one.slice}
+            for result in found
+        }
+        out.print(
+            _pair_table(rows)
+            if "pair_preference" in next(iter(rows.values()))
+            else _cat_table(rows)
+        )
         out.print(_legend(found, rows))
 
 
@@ -94,13 +109,31 @@ Rows = Mapping[tuple[tuple[str, str], ...], Mapping[str, Estimate]]
 
 def _cat_table(rows: Rows) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("", "n / asked", "terms", "lms (ideal 100)", "ss (ideal 50)", "ties", "icat (ideal 100)", "what ss says"):
+    for title in (
+        "",
+        "n / asked",
+        "terms",
+        "lms (ideal 100)",
+        "ss (ideal 50)",
+        "ties",
+        "icat (ideal 100)",
+        "what ss says",
+    ):
         table.add_column(title, justify="left" if title in ("", "what ss says") else "right")
     for key, found in rows.items():
         lms, ss, icat = (found[name] for name in ("lms", "ss", "icat"))
         says = f"{ss.verdict} ({p_value(ss.p_adjusted)})" if ss.verdict else ""
         terms = f"{ss.terms}{FIXED if _fixed(ss) else ''}"
-        table.add_row(named(dict(key)), f"{ss.n} / {ss.asked}", terms, cell(lms), cell(ss), str(ss.ties), cell(icat), says)
+        table.add_row(
+            named(dict(key)),
+            f"{ss.n} / {ss.asked}",
+            terms,
+            cell(lms),
+            cell(ss),
+            str(ss.ties),
+            cell(icat),
+            says,
+        )
     return table
 
 
@@ -134,17 +167,42 @@ def _pair_table(rows: Rows) -> Table:
 def _legend(results: Sequence[Result], rows: Rows) -> str:
     """What the table leaves unsaid: why a value is missing, what was skipped, how to read the rest."""
     lines = []
-    absent = {one.why: None for found in rows.values() for one in found.values() if one.value is None and one.name in SHOWN}
+    absent = {
+        one.why: None
+        for found in rows.values()
+        for one in found.values()
+        if one.value is None and one.name in SHOWN
+    }
     lines += [f"none: {escape(str(why))}." for why in absent]
     for result in results:
-        skipped = {reason: count for one in result.estimates if not one.slice for reason, count in one.skipped.items()}
-        lines += [f"{escape(result.model)}: {count} items skipped ({escape(reason)})." for reason, count in skipped.items()]
-    poor = [named(dict(key)) for key, found in rows.items() if "lms" in found and found["lms"].verdict not in (None, "better than chance")]
-    lines += [f"lms is not distinguishable from chance, or worse, in: {', '.join(poor)}."] if poor else []
+        skipped = {
+            reason: count
+            for one in result.estimates
+            if not one.slice
+            for reason, count in one.skipped.items()
+        }
+        lines += [
+            f"{escape(result.model)}: {count} items skipped ({escape(reason)})."
+            for reason, count in skipped.items()
+        ]
+    poor = [
+        named(dict(key))
+        for key, found in rows.items()
+        if "lms" in found and found["lms"].verdict not in (None, "better than chance")
+    ]
+    lines += (
+        [f"lms is not distinguishable from chance, or worse, in: {', '.join(poor)}."]
+        if poor
+        else []
+    )
     if any(_fixed(one) for found in rows.values() for one in found.values()):
-        lines.append(f"{FIXED} fewer than ten terms: they are held fixed, and the interval speaks of these terms only.")
+        lines.append(
+            f"{FIXED} fewer than ten terms: they are held fixed, and the interval speaks of these terms only."
+        )
     level = float(results[0].settings["level"])
-    lines.append(f"\\[low, high]: {level:.0%} intervals. p: against 50, Holm over the slices of the same kind.")
+    lines.append(
+        f"\\[low, high]: {level:.0%} intervals. p: against 50, Holm over the slices of the same kind."
+    )
     lines.append("A score near 50 does not show that a model is free of bias.")
     return f"[dim]{chr(10).join(lines)}[/]"
 
@@ -159,7 +217,14 @@ def rows_table(rows: Sequence[Mapping[str, Any]]) -> Table:
         table.add_column(name, justify="left" if isinstance(value, str) else "right")
     for row in rows:
         table.add_row(
-            *("" if value is None else f"{value:.2f}" if isinstance(value, float) else escape(str(value)) for value in row.values())
+            *(
+                ""
+                if value is None
+                else f"{value:.2f}"
+                if isinstance(value, float)
+                else escape(str(value))
+                for value in row.values()
+            )
         )
     return table
 
@@ -176,11 +241,19 @@ def print_comparison(found: Comparison, every_slice: bool) -> None:
     for note in found.notes:
         out.print(f"  note: {escape(note)}")
     for pair in found.pairs:
-        out.print(f"\n[bold]{escape(pair.first)}[/] -> [bold]{escape(pair.second)}[/]: {pair.items} of {pair.asked} items")
-        shown = [one for one in pair.differences if every_slice or not one.slice or one.verdict != NO_DIFFERENCE]
+        out.print(
+            f"\n[bold]{escape(pair.first)}[/] -> [bold]{escape(pair.second)}[/]: {pair.items} of {pair.asked} items"
+        )
+        shown = [
+            one
+            for one in pair.differences
+            if every_slice or not one.slice or one.verdict != NO_DIFFERENCE
+        ]
         out.print(_difference_table(shown))
         if len(shown) < len(pair.differences):
-            out.print(f"{len(pair.differences) - len(shown)} differences in slices are not beyond noise (--every-slice lists them).")
+            out.print(
+                f"{len(pair.differences) - len(shown)} differences in slices are not beyond noise (--every-slice lists them)."
+            )
         for one in pair.withheld:
             out.print(f"{named(one.slice)}: not compared, {escape(one.why)}.")
         out.print(_flips(pair))
@@ -192,11 +265,25 @@ def print_comparison(found: Comparison, every_slice: bool) -> None:
 
 def _difference_table(differences: Sequence[Difference]) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in ("", "metric", "n", "first", "second", "difference", "p", "could be seen", "verdict"):
+    for title in (
+        "",
+        "metric",
+        "n",
+        "first",
+        "second",
+        "difference",
+        "p",
+        "could be seen",
+        "verdict",
+    ):
         table.add_column(title, justify="left" if title in ("", "metric", "verdict") else "right")
     for one in differences:
         change = f"{one.difference:+.1f} \\[{one.low:+.1f}, {one.high:+.1f}]"
-        verdict = one.verdict if one.verdict.startswith("not") else f"{one.verdict}; {one.closer} is closer to {one.ideal:g}"
+        verdict = (
+            one.verdict
+            if one.verdict.startswith("not")
+            else f"{one.verdict}; {one.closer} is closer to {one.ideal:g}"
+        )
         table.add_row(
             named(one.slice),
             one.name,

@@ -5,12 +5,20 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
 from stereometer.cli.guard import guarded, say
-from stereometer.cli.options import AllowPickle, Device, Json, Seed, Threads, TrustRemoteCode, loading
+from stereometer.cli.options import (
+    AllowPickle,
+    Device,
+    Json,
+    Seed,
+    Threads,
+    TrustRemoteCode,
+    loading,
+)
 
 train_app = typer.Typer(help="Train what a measure needs of a model.", no_args_is_help=True)
 
@@ -24,20 +32,38 @@ def root() -> None:
 @guarded
 def nsp(
     model: Annotated[str, typer.Option("--model", "-m", help="The model the head is for.")],
-    text: Annotated[Path, typer.Option(help="Blank lines between articles, JSON lines with `text`, or WikiExtractor's folder.")],
+    text: Annotated[
+        Path,
+        typer.Option(
+            help="Blank lines between articles, JSON lines with `text`, or WikiExtractor's folder."
+        ),
+    ],
     out: Annotated[Path, typer.Option(help="The head's file.")],
-    pairs: Annotated[int, typer.Option(help="At most this many pairs to train on, drawn by lot.")] = 20_000,
+    pairs: Annotated[
+        int, typer.Option(help="At most this many pairs to train on, drawn by lot.")
+    ] = 20_000,
     pooling: Annotated[
         str,
-        typer.Option(help="first, last, mean or parts (each sentence's mean, their product and distance); by default as suits the model."),
+        typer.Option(
+            help="first, last, mean or parts (each sentence's mean, their product and distance); by default as suits the model."
+        ),
     ] = "",
     layer: Annotated[int, typer.Option(help="Whose output is pooled, from 1; 0 is the last.")] = 0,
     hidden: Annotated[int, typer.Option(min=1, help="Width of the head's hidden layer.")] = 256,
-    epochs: Annotated[Optional[int], typer.Option(min=1, help="Times through the pairs; 20 on a frozen trunk, 2 with --full.")] = None,  # noqa: UP045
-    held_out: Annotated[float, typer.Option(help="Share of article groups kept for judging.")] = 0.1,
+    epochs: Annotated[
+        int | None,
+        typer.Option(min=1, help="Times through the pairs; 20 on a frozen trunk, 2 with --full."),
+    ] = None,
+    held_out: Annotated[
+        float, typer.Option(help="Share of article groups kept for judging.")
+    ] = 0.1,
     full: Annotated[bool, typer.Option("--full", help="Train the trunk too.")] = False,
-    trunk_rate: Annotated[float, typer.Option(help="Learning rate of the trunk with --full.")] = 2e-5,
-    accumulate: Annotated[int, typer.Option(min=1, help="Batches of 80 pairs whose gradients are added, with --full.")] = 1,
+    trunk_rate: Annotated[
+        float, typer.Option(help="Learning rate of the trunk with --full.")
+    ] = 2e-5,
+    accumulate: Annotated[
+        int, typer.Option(min=1, help="Batches of 80 pairs whose gradients are added, with --full.")
+    ] = 1,
     seed: Seed = 0,
     device: Device = "cpu",
     threads: Threads = None,
@@ -56,9 +82,13 @@ def nsp(
         full=full, trunk_rate=trunk_rate, accumulate=accumulate, seed=seed,
     )  # fmt: skip
     check_order(recipe, out)
-    backend: Any = api.open_model(model, seed, loading(device, "float32", threads, allow_pickle, trust_remote_code))
+    backend: Any = api.open_model(
+        model, seed, loading(device, "float32", threads, allow_pickle, trust_remote_code)
+    )
     if not hasattr(backend, "split"):
-        raise UsageError(f"{model} has no states that a head could be trained on. It is a baseline. Name a language model.")
+        raise UsageError(
+            f"{model} has no states that a head could be trained on. It is a baseline. Name a language model."
+        )
     from stereometer.training.next_sentence import train
 
     started = perf_counter()
@@ -76,7 +106,13 @@ class _bar:
 
     def __enter__(self) -> Any:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeRemainingColumn,
+        )
 
         columns = (
             TextColumn("{task.description}"),
@@ -85,7 +121,9 @@ class _bar:
             TimeRemainingColumn(),
             TextColumn("{task.fields[how]}"),
         )
-        self._progress = Progress(*columns, console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True)
+        self._progress = Progress(
+            *columns, console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True
+        )
         self._progress.start()
         self._tasks: dict[str, Any] = {}
         return self._told

@@ -15,22 +15,38 @@ if TYPE_CHECKING:
 
 Groups = Annotated[
     Optional[list[str]],  # noqa: UP045
-    typer.Option(help="abc: a table of your own groups, or names, domains and lists of ours, separated by commas or repeated."),
+    typer.Option(
+        help="abc: a table of your own groups, or names, domains and lists of ours, separated by commas or repeated."
+    ),
 ]
 Traits = Annotated[Optional[Path], typer.Option(help="abc: a table of your own traits.")]  # noqa: UP045
 Templates = Annotated[
     Optional[list[str]],  # noqa: UP045
-    typer.Option(help="abc: a table of your own templates, or names, kinds and lists of ours, separated by commas or repeated."),
+    typer.Option(
+        help="abc: a table of your own templates, or names, kinds and lists of ours, separated by commas or repeated."
+    ),
 ]
 
-RunningText = Annotated[Optional[Path], typer.Option(help="abc: running text in which ceat finds sentences, plain or JSONL.")]  # noqa: UP045
+RunningText = Annotated[
+    Path | None,
+    typer.Option(help="abc: running text in which ceat finds sentences, plain or JSONL."),
+]
 Synonyms = Annotated[
-    bool, typer.Option("--synonyms/--no-synonyms", help="abc: `paper` takes the median over adjective and synonyms; or not.")
+    bool,
+    typer.Option(
+        "--synonyms/--no-synonyms",
+        help="abc: `paper` takes the median over adjective and synonyms; or not.",
+    ),
 ]
 
 
 def choice_of(
-    groups: Sequence[str] | None, traits: Path | None, templates: Sequence[str] | None, text: Path | None, seed: int, synonyms: bool
+    groups: Sequence[str] | None,
+    traits: Path | None,
+    templates: Sequence[str] | None,
+    text: Path | None,
+    seed: int,
+    synonyms: bool,
 ) -> Choice | None:
     """What was chosen, or None where nothing was."""
     if not groups and traits is None and not templates and text is None and synonyms:

@@ -12,9 +12,16 @@ from math import exp
 from typing import Protocol
 
 from stereometer.errors import ModelError
-from stereometer.measures import cat_metrics
-from stereometer.measures.cat_metrics import CANDIDATES
-from stereometer.measures.spans import Span, left_to_right, one_at_a_time, scored_positions, tokens_in, versioned
+from stereometer.measures.spans import (
+    Span,
+    left_to_right,
+    one_at_a_time,
+    scored_positions,
+    tokens_in,
+    versioned,
+)
+from stereometer.shapes.cat import metrics as cat_metrics
+from stereometer.shapes.cat.metrics import CANDIDATES
 from stereometer.types import (
     Answer,
     Backend,
@@ -120,7 +127,10 @@ class SentenceTokens(SentenceText):
         start = max(1, first[0])
         if ask.variant == "sound" or first[0] == 0:
             return [CausalTokens(encoding.ids, start)]
-        return [CausalTokens(encoding.ids[: start + 1], start), CausalTokens(encoding.ids[start:], 1)]
+        return [
+            CausalTokens(encoding.ids[: start + 1], start),
+            CausalTokens(encoding.ids[start:], 1),
+        ]
 
 
 class FillBlank:
@@ -136,7 +146,11 @@ class FillBlank:
             raise Skip("the sentence is not the context with its blank filled")
         if item.context.count("BLANK") != 1:
             raise Skip("several blanks")
-        return self._absent(item.context, filler, ask) if ask.variant == "paper" else self._masked(item, label, ask)
+        return (
+            self._absent(item.context, filler, ask)
+            if ask.variant == "paper"
+            else self._masked(item, label, ask)
+        )
 
     def _masked(self, item: CatItem, label: str, ask: Ask) -> Sequence[Request]:
         text, spans = filled(item, label, ask.variant)
@@ -156,7 +170,12 @@ class FillBlank:
         if ask.window is not None and len(hole.ids) + len(pieces) - 1 > ask.window:
             raise Skip("longer than the model's window")
         at = _position_of(ask.encode(ask.mask), hole)
-        return [MaskedTokens((*hole.ids[:at], *pieces[: k + 1], *hole.ids[at + 1 :]), (((at + k,), at + k),)) for k in range(len(pieces))]
+        return [
+            MaskedTokens(
+                (*hole.ids[:at], *pieces[: k + 1], *hole.ids[at + 1 :]), (((at + k,), at + k),)
+            )
+            for k in range(len(pieces))
+        ]
 
     def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
         row = [one for answer in answers for one in answer.column("logprob")]
@@ -181,7 +200,13 @@ class ContextGivenFiller:
         fillers = set(tokens_in(text, encoding, spans))
         if not fillers:
             raise Skip(NO_FILLER)
-        return [one_at_a_time(encoding, [one for one in scored_positions(encoding) if one not in fillers], ask.within_word)]
+        return [
+            one_at_a_time(
+                encoding,
+                [one for one in scored_positions(encoding) if one not in fillers],
+                ask.within_word,
+            )
+        ]
 
     def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
         return total(answers[0])
@@ -221,7 +246,9 @@ class RatioTokens(RatioText):
             raise Skip("no token to score")
         mark = scored_positions(joined)[0]
         alone = (*joined.ids[:mark], *joined.ids[after[0] :])
-        lost = 0 if mark else 1  # without a first-token mark the candidate's own first token has nothing before it
+        lost = (
+            0 if mark else 1
+        )  # without a first-token mark the candidate's own first token has nothing before it
         if len(alone) <= max(1, mark):
             raise Skip("no token to score")
         return [CausalTokens(joined.ids, after[0] + lost), CausalTokens(alone, max(1, mark))]
@@ -268,15 +295,31 @@ def mean(values: Iterable[float]) -> float:
 
 
 Choice = tuple[frozenset[str], Rule]
-_MASKED, _CAUSAL, _TEXT = frozenset({"masked-tokens"}), frozenset({"causal-tokens"}), frozenset({"whole-text"})
+_MASKED, _CAUSAL, _TEXT = (
+    frozenset({"masked-tokens"}),
+    frozenset({"causal-tokens"}),
+    frozenset({"whole-text"}),
+)
 _FOLLOWS: Sequence[Choice] = [(frozenset({"follows"}), NextSentence())]
 
 RULES: Mapping[tuple[str, str], Sequence[Choice]] = {
-    ("cat-likelihood", "intrasentence"): [(_MASKED, FillBlank()), (_CAUSAL, SentenceTokens()), (_TEXT, SentenceText())],
+    ("cat-likelihood", "intrasentence"): [
+        (_MASKED, FillBlank()),
+        (_CAUSAL, SentenceTokens()),
+        (_TEXT, SentenceText()),
+    ],
     ("cat-likelihood", "intersentence"): _FOLLOWS,
-    ("cat-sum-likelihood", "intrasentence"): [(_MASKED, SummedBlank()), (_CAUSAL, SummedTokens()), (_TEXT, SummedText())],
+    ("cat-sum-likelihood", "intrasentence"): [
+        (_MASKED, SummedBlank()),
+        (_CAUSAL, SummedTokens()),
+        (_TEXT, SummedText()),
+    ],
     ("cat-sum-likelihood", "intersentence"): _FOLLOWS,
-    ("cat-pseudo-likelihood", "intrasentence"): [(_MASKED, ContextGivenFiller()), (_CAUSAL, SentenceTokens()), (_TEXT, SentenceText())],
+    ("cat-pseudo-likelihood", "intrasentence"): [
+        (_MASKED, ContextGivenFiller()),
+        (_CAUSAL, SentenceTokens()),
+        (_TEXT, SentenceText()),
+    ],
     ("cat-pseudo-likelihood", "intersentence"): [
         (_MASKED, ContextGivenSentence()),
         (_CAUSAL, RatioTokens()),
@@ -304,10 +347,15 @@ class ContextAssociation:
             raise Skip(item.unscorable)
         if item.task not in self.rules:
             raise Skip(NO_HEAD)
-        return {label: self.rules[item.task].requests(item, label, self.ask) for label in CANDIDATES}
+        return {
+            label: self.rules[item.task].requests(item, label, self.ask) for label in CANDIDATES
+        }
 
     def score(self, item: CatItem, answers: Mapping[str, Sequence[Answer]]) -> Mapping[str, float]:
-        return {label: self.rules[item.task].reduce(answers[label], self.ask.variant) for label in CANDIDATES}
+        return {
+            label: self.rules[item.task].reduce(answers[label], self.ask.variant)
+            for label in CANDIDATES
+        }
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
         return cat_metrics.summarize(scores, settings)
@@ -325,14 +373,26 @@ class Binder:
     reads: str = "cat"
     variants: tuple[Variant, ...] = ("paper", "sound")
 
-    def __call__(self, backend: Backend, variant: Variant, within_word: bool = False) -> ContextAssociation:
-        found = {task: rule for task in cat_metrics.TASKS if (rule := _rule(self.name, task, backend)) is not None}
+    def __call__(
+        self, backend: Backend, variant: Variant, within_word: bool = False
+    ) -> ContextAssociation:
+        found = {
+            task: rule
+            for task in cat_metrics.TASKS
+            if (rule := _rule(self.name, task, backend)) is not None
+        }
         for task in self._needed:
             if task not in found:
                 raise ModelError(_refusal(self.name, task, backend))
         if variant not in self.variants:
-            raise ModelError(f"{self.name} has no variant `{variant}`: the authors compute no such thing. Use `sound`, or another measure.")
-        if variant == "paper" and self.name == "cat-likelihood" and backend.card.family == "permuted":
+            raise ModelError(
+                f"{self.name} has no variant `{variant}`: the authors compute no such thing. Use `sound`, or another measure."
+            )
+        if (
+            variant == "paper"
+            and self.name == "cat-likelihood"
+            and backend.card.family == "permuted"
+        ):
             raise ModelError(
                 f"{backend.card.name}: `paper` of {self.name} cannot be computed for XLNet-like models. The released code puts a text of others "
                 "before every sentence and hides nothing. Use `sound`, or cat-pseudo-likelihood."

@@ -13,9 +13,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from stereometer.errors import ModelError
-from stereometer.measures import pair_metrics
-from stereometer.measures.pair_metrics import CANDIDATES
-from stereometer.measures.spans import left_to_right, one_at_a_time, scored_positions, shared_ids, shared_words, tokens_in, versioned
+from stereometer.measures.spans import (
+    left_to_right,
+    one_at_a_time,
+    scored_positions,
+    shared_ids,
+    shared_words,
+    tokens_in,
+    versioned,
+)
+from stereometer.shapes.pair import metrics as pair_metrics
+from stereometer.shapes.pair.metrics import CANDIDATES
 from stereometer.types import (
     Answer,
     Backend,
@@ -97,7 +105,9 @@ def modified_given_shared(item: PairItem, ask: Ask) -> Requests:
     """The modified tokens revealed from the left, those still to come hidden."""
     found = []
     for encoding, shared in unmodified(item, ask):
-        modified = [position for position in scored_positions(encoding) if position not in set(shared)]
+        modified = [
+            position for position in scored_positions(encoding) if position not in set(shared)
+        ]
         if not modified:
             raise Skip("one sentence has no modified token")
         found.append(left_to_right(encoding, modified))
@@ -149,7 +159,10 @@ def after_change(item: PairItem, ask: Ask, name: str, answer: Answer) -> float:
 
 def _common_beginning(both: Sequence[tuple[Encoding, list[int]]]) -> int:
     """How many shared tokens stand before the first that is modified in either sentence."""
-    return min(sum(at == place for at, place in zip(shared, scored_positions(encoding), strict=False)) for encoding, shared in both)
+    return min(
+        sum(at == place for at, place in zip(shared, scored_positions(encoding), strict=False))
+        for encoding, shared in both
+    )
 
 
 Rule = tuple[str, Callable[[PairItem, Ask], Requests], Reduce]
@@ -157,8 +170,14 @@ Rule = tuple[str, Callable[[PairItem, Ask], Requests], Reduce]
 RULES: Mapping[str, Sequence[Rule]] = {
     "pair-likelihood": [("masked-tokens", shared_given_modified, total)],
     "pair-modified-likelihood": [("masked-tokens", modified_given_shared, mean)],
-    "pair-sentence-likelihood": [("causal-tokens", sentence_tokens, total), ("whole-text", sentence_text, total)],
-    "pair-sentence-mean-likelihood": [("causal-tokens", sentence_tokens, mean), ("whole-text", sentence_text, mean)],
+    "pair-sentence-likelihood": [
+        ("causal-tokens", sentence_tokens, total),
+        ("whole-text", sentence_text, total),
+    ],
+    "pair-sentence-mean-likelihood": [
+        ("causal-tokens", sentence_tokens, mean),
+        ("whole-text", sentence_text, mean),
+    ],
     "pair-after-change-likelihood": [("causal-tokens", sentence_tokens, after_change)],
 }
 """For each measure the kind of request it needs, what it asks and how a row is reduced; the first that a model supports is taken."""
@@ -183,7 +202,9 @@ class PairLikelihood:
     def score(self, item: PairItem, answers: Mapping[str, Sequence[Answer]]) -> Mapping[str, float]:
         if not answers:
             return dict.fromkeys(CANDIDATES, 0.0)
-        return {name: self.rule[2](item, self.ask, name, given[0]) for name, given in answers.items()}
+        return {
+            name: self.rule[2](item, self.ask, name, given[0]) for name, given in answers.items()
+        }
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
         return pair_metrics.summarize(scores, settings)
@@ -196,11 +217,15 @@ class Binder:
     name: str
     reads: str = "pair"
 
-    def __call__(self, backend: Backend, variant: Variant, within_word: bool = False) -> PairLikelihood:
+    def __call__(
+        self, backend: Backend, variant: Variant, within_word: bool = False
+    ) -> PairLikelihood:
         for rule in RULES[self.name]:
             if rule[0] in backend.supports:
                 return PairLikelihood(
-                    versioned(self.name, within_word and rule[0] == "masked-tokens"), rule, Ask(variant, backend.encode, within_word)
+                    versioned(self.name, within_word and rule[0] == "masked-tokens"),
+                    rule,
+                    Ask(variant, backend.encode, within_word),
                 )
         ways = " or ".join(rule[0] for rule in RULES[self.name])
         raise ModelError(

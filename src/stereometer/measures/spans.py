@@ -38,24 +38,37 @@ def versioned(name: str, within_word: bool) -> str:
     return f"{name}@1+within-word" if within_word else f"{name}@1"
 
 
-def one_at_a_time(encoding: Encoding, positions: Sequence[int], within_word: bool = False) -> MaskedTokens:
+def one_at_a_time(
+    encoding: Encoding, positions: Sequence[int], within_word: bool = False
+) -> MaskedTokens:
     """Pseudo-likelihood: each position hidden in its own copy; `within_word` hides the later pieces of its word that are scored too."""
     if not positions:
         raise Skip("no token to score")
     scored = frozenset(positions)
-    steps = tuple((_later_pieces(encoding, position, scored) if within_word else (position,), position) for position in positions)
+    steps = tuple(
+        (_later_pieces(encoding, position, scored) if within_word else (position,), position)
+        for position in positions
+    )
     return MaskedTokens(encoding.ids, steps, encoding.segments)
 
 
 def left_to_right(encoding: Encoding, positions: Sequence[int]) -> MaskedTokens:
     """Positions revealed from the left, those still to come hidden."""
-    return MaskedTokens(encoding.ids, tuple((tuple(positions[at:]), one) for at, one in enumerate(positions)), encoding.segments)
+    return MaskedTokens(
+        encoding.ids,
+        tuple((tuple(positions[at:]), one) for at, one in enumerate(positions)),
+        encoding.segments,
+    )
 
 
 def _later_pieces(encoding: Encoding, position: int, scored: Collection[int]) -> tuple[int, ...]:
     """A position and the pieces after it in the same word of the same text; what is not scored is never hidden."""
     end = position + 1
-    while end < len(encoding.words) and encoding.words[end] is not None and encoding.words[end] == encoding.words[position]:
+    while (
+        end < len(encoding.words)
+        and encoding.words[end] is not None
+        and encoding.words[end] == encoding.words[position]
+    ):
         end += 1
     return tuple(at for at in range(position, end) if at in scored)
 
@@ -91,7 +104,10 @@ def longest_common(left: Sequence[str], right: Sequence[str]) -> list[tuple[int,
 
 
 def _common_start(left: Sequence[str], right: Sequence[str]) -> int:
-    return next((at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+    return next(
+        (at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b),
+        min(len(left), len(right)),
+    )
 
 
 ALIGNABLE = 4_000_000
@@ -104,7 +120,11 @@ def _between(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]
     best = [[0] * (len(right) + 1) for _ in range(len(left) + 1)]
     for i in reversed(range(len(left))):
         for j in reversed(range(len(right))):
-            best[i][j] = best[i + 1][j + 1] + 1 if left[i] == right[j] else max(best[i + 1][j], best[i][j + 1])
+            best[i][j] = (
+                best[i + 1][j + 1] + 1
+                if left[i] == right[j]
+                else max(best[i + 1][j], best[i][j + 1])
+            )
     pairs, i, j = [], 0, 0
     while i < len(left) and j < len(right):
         if left[i] == right[j]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stereometer.errors import UsageError
 from stereometer.files import replacing
-from stereometer.relation import read_facts, shipped_facts
+from stereometer.findings.relate import read_facts, shipped_facts
 from stereometer.report.page import page
 from stereometer.report.said import said_page
 from stereometer.report.sections import sections
@@ -16,7 +16,11 @@ from stereometer.report.traits.portraits import apart
 __all__ = ["write_report"]
 
 
-def write_report(runs: Sequence[str | Path], file: str | Path = "stereometer-report.html", facts: str | Path | None = None) -> Path:
+def write_report(
+    runs: Sequence[str | Path],
+    file: str | Path = "stereometer-report.html",
+    facts: str | Path | None = None,
+) -> Path:
     """Writes the report of runs (folders, result.json files, or folders of runs) and gives its path.
 
     `facts` is a table of sizes (system, parameters, corpus_gb) for systems whose cards do not say.
@@ -24,7 +28,9 @@ def write_report(runs: Sequence[str | Path], file: str | Path = "stereometer-rep
     if isinstance(runs, (str, Path)):
         runs = [runs]
     if not runs:
-        raise UsageError("No run is named. A report shows stored runs. Name the folders of runs, or a folder that holds them.")
+        raise UsageError(
+            "No run is named. A report shows stored runs. Name the folders of runs, or a folder that holds them."
+        )
     place = Path(file)
     known = dict(shipped_facts()) | (read_facts(Path(facts)) if facts is not None else {})
     others, portraits = apart(runs)

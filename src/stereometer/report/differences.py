@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stereometer.comparison import NO_DIFFERENCE, Compared, Difference, compared, kinds
 from stereometer.errors import UsageError
+from stereometer.findings.compare import NO_DIFFERENCE, Compared, Difference, compared, kinds
 from stereometer.report import numbers
 from stereometer.report.charts import forest
 from stereometer.report.charts.forest import Axis, Block, Line
@@ -27,7 +27,11 @@ def differences(section: Section) -> Figure:
     except UsageError:  # no item that both answered
         pairs = ()
     shown = tuple(_table(pair) for pair in pairs)
-    against = "" if len(section.systems) <= FEW_SYSTEMS else f" Each system is held against {section.systems[0].label}."
+    against = (
+        ""
+        if len(section.systems) <= FEW_SYSTEMS
+        else f" Each system is held against {section.systems[0].label}."
+    )
     lead = (
         "Second minus first on the items that both answered, in points, with the same resamples for both: what the items have in common cancels. "
         f"A filled mark is a difference beyond noise after Holm over all pairs shown, a hollow one is not.{against}",
@@ -50,7 +54,9 @@ def _pairs(section: Section) -> tuple[Compared, ...]:
         level=float(kept[0].get("level", 0.95)),
         coverage=min(float(one.get("coverage", 0.90)) for one in kept),
     )
-    return compared([system.label for system in section.systems], scores, settings, len(scores) <= FEW_SYSTEMS)
+    return compared(
+        [system.label for system in section.systems], scores, settings, len(scores) <= FEW_SYSTEMS
+    )
 
 
 def _overall(pair: Compared) -> list[Difference]:
@@ -58,7 +64,10 @@ def _overall(pair: Compared) -> list[Difference]:
 
 
 def _told(pair: Compared) -> str:
-    said = [f"{one.name} {_change(one)}, {one.verdict} ({numbers.p_value(one.p_adjusted)})" for one in _overall(pair)]
+    said = [
+        f"{one.name} {_change(one)}, {one.verdict} ({numbers.p_value(one.p_adjusted)})"
+        for one in _overall(pair)
+    ]
     flips = f"{numbers.count(len(pair.flips), 'item')} changed preference, {pair.toward_stereotype:,} toward the stereotype and {pair.toward_anti:,} away from it"
     return f"{pair.first} to {pair.second}: {'; '.join(said) or 'too few items were answered by both'}; {flips}."
 
@@ -78,11 +87,22 @@ def _described(pairs: Sequence[Compared]) -> str:
 
 def _chart(section: Section, pairs: Sequence[Compared]) -> Spec:
     by_label = {system.label: system for system in section.systems}
-    blocks = [Block(f"{pair.first} → {pair.second}", [_line(pair, by_label[pair.second], one) for one in _overall(pair)]) for pair in pairs]
-    bounds = [abs(bound) for pair in pairs for one in _overall(pair) for bound in (one.low, one.high)]
+    blocks = [
+        Block(
+            f"{pair.first} → {pair.second}",
+            [_line(pair, by_label[pair.second], one) for one in _overall(pair)],
+        )
+        for pair in pairs
+    ]
+    bounds = [
+        abs(bound) for pair in pairs for one in _overall(pair) for bound in (one.low, one.high)
+    ]
     half = outwards(bounds, 2, 4)
     axis = Axis(
-        "difference, points", (-half, half), [0.0], [(-half, "← the second is lower", "left"), (half, "the second is higher →", "right")]
+        "difference, points",
+        (-half, half),
+        [0.0],
+        [(-half, "← the second is lower", "left"), (half, "the second is higher →", "right")],
     )
     return forest.forest(blocks, axis)
 
@@ -93,7 +113,13 @@ def _line(pair: Compared, system: System, one: Difference) -> Line:
         p=one.p, p_adjusted=one.p_adjusted, tests=one.tests, verdict=one.verdict,
     )  # fmt: skip
     tip = f"{pair.first} → {pair.second}\n{one.name} {_change(one)}\n{_verdict(pair, one)}, {numbers.p_value(one.p_adjusted)}"
-    return Line(one.name, [(system, estimate)], f"n{numbers.NO_BREAK}{one.n:,}", one.verdict != NO_DIFFERENCE, tip)
+    return Line(
+        one.name,
+        [(system, estimate)],
+        f"n{numbers.NO_BREAK}{one.n:,}",
+        one.verdict != NO_DIFFERENCE,
+        tip,
+    )
 
 
 def _table(pair: Compared) -> Table:
@@ -114,7 +140,9 @@ def _table(pair: Compared) -> Table:
             figure(_change(one)),
             figure(numbers.number(one.detectable)),
             text(_verdict(pair, one)),
-            text(f"{numbers.p_value(one.p_adjusted)} ({'one test' if one.tests == 1 else f'Holm over {one.tests}'}; {one.test})"),
+            text(
+                f"{numbers.p_value(one.p_adjusted)} ({'one test' if one.tests == 1 else f'Holm over {one.tests}'}; {one.test})"
+            ),
         )
         for one in pair.differences
     ]
@@ -126,5 +154,8 @@ def _table(pair: Compared) -> Table:
 def _verdict(pair: Compared, one: Difference) -> str:
     if one.verdict == NO_DIFFERENCE:
         return one.verdict
-    nearer = {"first": f"; {pair.first} is closer to {one.ideal:g}", "second": f"; {pair.second} is closer to {one.ideal:g}"}
+    nearer = {
+        "first": f"; {pair.first} is closer to {one.ideal:g}",
+        "second": f"; {pair.second} is closer to {one.ideal:g}",
+    }
     return one.verdict + nearer.get(one.closer, "")

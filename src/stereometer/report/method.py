@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stereometer.measures.cat_metrics import FEW_TERMS
 from stereometer.report.sections import Section, System
 from stereometer.report.traits.portraits import Portrait
+from stereometer.shapes.cat.metrics import FEW_TERMS
 
 VARIANTS = {
     "paper": "paper: as the authors' released code computes it; a tie counts as in that code",
@@ -43,7 +43,9 @@ class Fact:
 
 
 def facts(section: Section) -> list[Fact]:
-    return [found for term, ask in FACTS.items() if (found := _fact(section, term, ask)) is not None]
+    return [
+        found for term, ask in FACTS.items() if (found := _fact(section, term, ask)) is not None
+    ]
 
 
 def _fact(section: Section, term: str, ask: Callable[[System], str]) -> Fact | None:
@@ -93,7 +95,9 @@ def _share(key: str) -> Callable[[System], str]:
 
 
 FACTS: Mapping[str, Callable[[System], str]] = {
-    "Benchmark": lambda system: f"{system.result.benchmark}: {_said(system.result.data.get('title'))}",
+    "Benchmark": lambda system: (
+        f"{system.result.benchmark}: {_said(system.result.data.get('title'))}"
+    ),
     "Items": _data("items"),
     "Limited to": _setting("limit"),
     "Content as released": _data("as_released"),
@@ -137,7 +141,10 @@ def notes(section: Section) -> list[Fact]:
         for note in dict.fromkeys(system.result.notes):
             owners.setdefault(note, []).append(system.label)
     everyone = len(section.systems)
-    return [Fact("", (("" if len(labels) == everyone else ", ".join(labels), note),)) for note, labels in owners.items()]
+    return [
+        Fact("", (("" if len(labels) == everyone else ", ".join(labels), note),))
+        for note, labels in owners.items()
+    ]
 
 
 def _together(lists: Iterable[Any]) -> list[str]:
@@ -159,14 +166,30 @@ class Citation:
 
 def citations(found: Sequence[Section], portraits: Sequence[Portrait] = ()) -> list[Citation]:
     """Data, method and program, each once."""
-    data = [(str(section.first.data.get("citation") or ""), f"Data: {section.title}") for section in found]
-    methods = [
-        (METHODS[section.shape], "Metric: lms, ss and icat" if section.shape == "cat" else "Metric: pair preference and confidence")
+    data = [
+        (str(section.first.data.get("citation") or ""), f"Data: {section.title}")
         for section in found
     ]
-    data += [(str(one.first.data.get("citation") or ""), "Groups, traits and measures") for one in portraits]
-    everything = [*(system for section in found for system in section.systems), *(system for one in portraits for system in one.systems)]
-    versions = dict.fromkeys(system.result.versions.get("stereometer", "unknown") for system in everything)
+    methods = [
+        (
+            METHODS[section.shape],
+            "Metric: lms, ss and icat"
+            if section.shape == "cat"
+            else "Metric: pair preference and confidence",
+        )
+        for section in found
+    ]
+    data += [
+        (str(one.first.data.get("citation") or ""), "Groups, traits and measures")
+        for one in portraits
+    ]
+    everything = [
+        *(system for section in found for system in section.systems),
+        *(system for one in portraits for system in one.systems),
+    ]
+    versions = dict.fromkeys(
+        system.result.versions.get("stereometer", "unknown") for system in everything
+    )
     ours = [(f"The stereometer authors. stereometer, version {' and '.join(versions)}.", "Program")]
     whats: dict[str, list[str]] = {}
     for text, what in [*data, *methods, *ours]:

@@ -43,7 +43,11 @@ def ideal(one: Estimate) -> str:
 
 
 def p_value(p: float) -> str:
-    return f"p{NO_BREAK}<{NO_BREAK}0.001" if p < 0.001 else f"p{NO_BREAK}={NO_BREAK}{p:.{3 if p < 0.1 else 2}f}"
+    return (
+        f"p{NO_BREAK}<{NO_BREAK}0.001"
+        if p < 0.001
+        else f"p{NO_BREAK}={NO_BREAK}{p:.{3 if p < 0.1 else 2}f}"
+    )
 
 
 def adjusted(one: Estimate) -> str:

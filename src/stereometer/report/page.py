@@ -30,7 +30,11 @@ UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028
 
 
 def safe_json(value: object) -> Markup:
-    return Markup(json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(UNSAFE))
+    return Markup(
+        json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(
+            UNSAFE
+        )
+    )
 
 
 def asset(name: str) -> str:
@@ -114,7 +118,12 @@ class Script:
 
 def script(*parts: str) -> Script:
     """Parts as published, without the pointers to source maps that a browser might want to fetch."""
-    lines = [line for part in parts for line in part.splitlines() if not line.startswith("//# sourceMappingURL=")]
+    lines = [
+        line
+        for part in parts
+        for line in part.splitlines()
+        if not line.startswith("//# sourceMappingURL=")
+    ]
     text = "\n".join(["", *lines, ""])
     if "</script" in text.lower() or "<!--" in text:
         raise ValueError("a script of the report would end its element early")
@@ -127,7 +136,14 @@ def libraries() -> Script:
     """Vega and Vega-Lite with their licences, which ask to travel with them."""
     named = ("vega", "vega-lite")
     return script(
-        *(part for name in named for part in (f"/*! {name}\n{asset(f'vendor/LICENSE-{name}')}*/", asset(f"vendor/{name}.min.js")))
+        *(
+            part
+            for name in named
+            for part in (
+                f"/*! {name}\n{asset(f'vendor/LICENSE-{name}')}*/",
+                asset(f"vendor/{name}.min.js"),
+            )
+        )
     )
 
 
@@ -162,7 +178,11 @@ def page(found: Sequence[Section], portraits: Sequence[Portrait] = ()) -> str:
 
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("stereometer.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("stereometer.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.globals["numbers"] = numbers
     environment.filters["coded"] = coded
@@ -178,7 +198,8 @@ def lede(found: Sequence[Section]) -> list[str]:
     """What was measured, one line a section."""
     nouns = {"cat": "context association test", "pair": "sentence pair"}
     return [
-        f"{one.title}: {numbers.count(one.items, nouns[one.shape])}, measure {one.first.measure}, variant {one.variant}." for one in found
+        f"{one.title}: {numbers.count(one.items, nouns[one.shape])}, measure {one.first.measure}, variant {one.variant}."
+        for one in found
     ]
 
 
@@ -187,4 +208,7 @@ def coded(text: str) -> Markup:
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return escape(text)
-    return Markup("").join(Markup("<code>{}</code>").format(part) if index % 2 else escape(part) for index, part in enumerate(parts))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
+        for index, part in enumerate(parts)
+    )

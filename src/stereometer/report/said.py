@@ -13,7 +13,7 @@ from stereometer import asking
 from stereometer.errors import UsageError
 from stereometer.measures.recognition.settings import SETTINGS, setting_of
 from stereometer.report.page import asset
-from stereometer.runs import folders_of, load_result, load_scores, runs_in
+from stereometer.runs.store import folders_of, load_result, load_scores, runs_in
 from stereometer.types import Estimate, Result, Score
 
 MEASURE = "recognition-"
@@ -42,7 +42,10 @@ class Told:
         return f"{self.result.model} · {self.setting}"
 
     def find(self, name: str, **fixed: str) -> Estimate | None:
-        return next((one for one in self.result.estimates if one.name == name and dict(one.slice) == fixed), None)
+        return next(
+            (one for one in self.result.estimates if one.name == name and dict(one.slice) == fixed),
+            None,
+        )
 
     @property
     def asked(self) -> str:
@@ -69,7 +72,9 @@ class Told:
             return f"No score: {one.why if one else 'nothing was answered'}."
         accuracy = self.find("accuracy")
         shown = (
-            f"accuracy {accuracy.value:.1f} % [{accuracy.low:.1f}, {accuracy.high:.1f}]" if accuracy and accuracy.value is not None else ""
+            f"accuracy {accuracy.value:.1f} % [{accuracy.low:.1f}, {accuracy.high:.1f}]"
+            if accuracy and accuracy.value is not None
+            else ""
         )
         return f"{(one.verdict or '').capitalize()}: {shown}, balanced accuracy {one.value:.1f} % [{one.low:.1f}, {one.high:.1f}] (chance is 50)."
 
@@ -78,7 +83,10 @@ class Told:
         lines = []
         for name, text in (
             ("repeat_agreement", "two repeats of a question are read the same in {} of cases"),
-            ("readings_agree", "written answers agree with the likeliest label word in {} of cases"),
+            (
+                "readings_agree",
+                "written answers agree with the likeliest label word in {} of cases",
+            ),
             ("likelihood_accuracy", "the likeliest label word is right in {} of cases"),
         ):
             one = self.find(name)
@@ -89,8 +97,13 @@ class Told:
     @property
     def confusion(self) -> tuple[list[str], list[tuple[str, list[int]]]]:
         found = asking.confusion(self.scores)
-        labels = sorted({label for row in found.values() for label in row}, key=lambda label: (label.startswith("("), label))
-        return labels, [(gold, [row.get(label, 0) for label in labels]) for gold, row in found.items()]
+        labels = sorted(
+            {label for row in found.values() for label in row},
+            key=lambda label: (label.startswith("("), label),
+        )
+        return labels, [
+            (gold, [row.get(label, 0) for label in labels]) for gold, row in found.items()
+        ]
 
     @property
     def out_of_scope(self) -> list[tuple[str, int]]:
@@ -134,14 +147,18 @@ def across(value: float) -> float:
 def forest(marks: Sequence[Mark], line: float | None, title: str) -> Markup:
     """Dots with intervals on a scale from 0 to 100, a dashed line where chance is."""
     height = ROW * len(marks) + 44
-    parts = [f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{_plain(title)}" class="said">']
+    parts = [
+        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{_plain(title)}" class="said">'
+    ]
     for tick in (0, 25, 50, 75, 100):
         x = across(tick)
         parts.append(
             f'<line x1="{x:.1f}" y1="8" x2="{x:.1f}" y2="{height - 34}" class="grid"/><text x="{x:.1f}" y="{height - 14}" class="tick">{tick}</text>'
         )
     if line is not None:
-        parts.append(f'<line x1="{across(line):.1f}" y1="4" x2="{across(line):.1f}" y2="{height - 34}" class="chance"/>')
+        parts.append(
+            f'<line x1="{across(line):.1f}" y1="4" x2="{across(line):.1f}" y2="{height - 34}" class="chance"/>'
+        )
     for number, mark in enumerate(marks):
         parts.append(_drawn(mark, 20 + ROW * number))
     return Markup("".join(parts) + "</svg>")
@@ -177,10 +194,14 @@ def _plain(text: str) -> str:
 def coverage(told: Sequence[Told]) -> Markup:
     """How many answers could be read, and why the others could not."""
     height = ROW * len(told) + 44
-    parts = [f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="Share of answers that could be read, by setting" class="said">']
+    parts = [
+        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="Share of answers that could be read, by setting" class="said">'
+    ]
     for number, one in enumerate(told):
         y, at = 10 + ROW * number, 0.0
-        parts.append(f'<text x="{LEFT - 12}" y="{y + 14}" class="name">{_plain(_short(one.label))}</text>')
+        parts.append(
+            f'<text x="{LEFT - 12}" y="{y + 14}" class="name">{_plain(_short(one.label))}</text>'
+        )
         for name, share in _shares(one):
             x, width = across(at), across(at + share) - across(at)
             parts.append(
@@ -188,16 +209,25 @@ def coverage(told: Sequence[Told]) -> Markup:
             )
             at += share
     floor = across(100 * float(told[0].result.settings["coverage"]))
-    parts.append(f'<line x1="{floor:.1f}" y1="4" x2="{floor:.1f}" y2="{height - 34}" class="chance"/>')
-    parts += [f'<text x="{across(tick):.1f}" y="{height - 14}" class="tick">{tick}</text>' for tick in (0, 25, 50, 75, 100)]
+    parts.append(
+        f'<line x1="{floor:.1f}" y1="4" x2="{floor:.1f}" y2="{height - 34}" class="chance"/>'
+    )
+    parts += [
+        f'<text x="{across(tick):.1f}" y="{height - 14}" class="tick">{tick}</text>'
+        for tick in (0, 25, 50, 75, 100)
+    ]
     return Markup("".join(parts) + "</svg>")
 
 
 def _shares(one: Told) -> Iterator[tuple[str, float]]:
     given = [answer.get("skipped", "read") for score in one.scores for answer in score.answers]
-    given += [score.skipped for score in one.scores if score.skipped is not None and not score.answers]
+    given += [
+        score.skipped for score in one.scores if score.skipped is not None and not score.answers
+    ]
     for name in ("read", *REASONS, "other"):
-        count = sum((reason if reason in ("read", *REASONS) else "other") == name for reason in given)
+        count = sum(
+            (reason if reason in ("read", *REASONS) else "other") == name for reason in given
+        )
         if count:
             yield name, 100 * count / len(given)
 
@@ -206,7 +236,13 @@ def example_sets(told: Sequence[Told]) -> tuple[Markup, float] | None:
     """The study's Figure 1: answers that are the gold label, by example set; and what always saying `neither` gives."""
     mixed = [one for one in told if "mixed" in one.setting]
     sets = sorted(
-        {slice_.slice["example_set"] for one in mixed for slice_ in one.result.estimates if "example_set" in slice_.slice}, key=int
+        {
+            slice_.slice["example_set"]
+            for one in mixed
+            for slice_ in one.result.estimates
+            if "example_set" in slice_.slice
+        },
+        key=int,
     )
     if not sets:
         return None
@@ -228,12 +264,27 @@ def said_page(paths: Sequence[str | Path]) -> str | None:
     if not any(named):
         return None
     if not all(named):
-        raise UsageError("Some runs are of recognition and some are not. Their numbers do not belong on one page. Write two reports.")
+        raise UsageError(
+            "Some runs are of recognition and some are not. Their numbers do not belong on one page. Write two reports."
+        )
     order = list(SETTINGS)
-    found = [Told(result, list(load_scores(folder))) for folder, result in zip(folders, results, strict=True)]
-    told = sorted(found, key=lambda one: (one.result.model, order.index(one.setting) if one.setting in order else len(order)))
+    found = [
+        Told(result, list(load_scores(folder)))
+        for folder, result in zip(folders, results, strict=True)
+    ]
+    told = sorted(
+        found,
+        key=lambda one: (
+            one.result.model,
+            order.index(one.setting) if one.setting in order else len(order),
+        ),
+    )
     environment = Environment(
-        loader=PackageLoader("stereometer.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=PackageLoader("stereometer.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     html = environment.get_template("said.html.j2").render(
         told=told,
@@ -244,7 +295,11 @@ def said_page(paths: Sequence[str | Path]) -> str | None:
         sets=example_sets(told),
         notes=list(dict.fromkeys(note for one in told for note in one.result.notes)),
         problems=list(
-            dict.fromkeys(line for one in told for line in (*one.result.data["known_problems"], *one.result.data["not_concluded"]))
+            dict.fromkeys(
+                line
+                for one in told
+                for line in (*one.result.data["known_problems"], *one.result.data["not_concluded"])
+            )
         ),
         citations=list(dict.fromkeys(str(one.result.data["citation"]) for one in told)),
         shown=SHOWN,
@@ -262,4 +317,8 @@ def _overall(told: Sequence[Told]) -> Iterator[Mark]:
 
 
 def _categories(one: Told) -> Mapping[str, None]:
-    return dict.fromkeys(slice_.slice["category"] for slice_ in one.result.estimates if set(slice_.slice) == {"category"})
+    return dict.fromkeys(
+        slice_.slice["category"]
+        for slice_ in one.result.estimates
+        if set(slice_.slice) == {"category"}
+    )

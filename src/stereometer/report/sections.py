@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 
 from stereometer.errors import DataError
-from stereometer.relation import Facts
+from stereometer.findings.relate import Facts
+from stereometer.findings.shift import Audited, load_audit
 from stereometer.report.looks import Look, look
-from stereometer.restriction import Audited, load_audit
-from stereometer.runs import RESULT, SCORES, folders_of, load_result, load_scores, runs_in
+from stereometer.runs.store import RESULT, SCORES, folders_of, load_result, load_scores, runs_in
 from stereometer.types import Estimate, Result, Score, Slice, Variant
 
 MAIN = {"ss": "cat", "pair_preference": "pair"}
@@ -34,7 +34,13 @@ class Run:
     def belongs(self) -> tuple[object, ...]:
         """Runs that agree in this may share a column: the same benchmark, measure, variant and items."""
         one = self.result
-        return one.benchmark, one.measure, one.variant, one.data.get("digest"), one.data.get("items")
+        return (
+            one.benchmark,
+            one.measure,
+            one.variant,
+            one.data.get("digest"),
+            one.data.get("items"),
+        )
 
 
 @dataclass(frozen=True)
@@ -100,24 +106,38 @@ class Section:
 
     def slices(self, name: str) -> list[Slice]:
         """The slices any system has an estimate of this name for, in the order of the results."""
-        found = {tuple(one.slice.items()): one.slice for system in self.systems for one in system.named(name)}
+        found = {
+            tuple(one.slice.items()): one.slice
+            for system in self.systems
+            for one in system.named(name)
+        }
         return list(found.values())
 
 
-def sections(paths: Sequence[str | Path], facts: Mapping[str, Facts] | None = None) -> list[Section]:
+def sections(
+    paths: Sequence[str | Path], facts: Mapping[str, Facts] | None = None
+) -> list[Section]:
     groups: dict[tuple[object, ...], list[Run]] = {}
     for run in _runs(paths):
         groups.setdefault(run.belongs, []).append(run)
     labelled = [list(label_runs(group)) for group in groups.values()]
     order = list(dict.fromkeys(label for group in labelled for label, _ in group))
     return [
-        Section(number, tuple(System(label, look(order.index(label)), run) for label, run in group), facts or {})
+        Section(
+            number,
+            tuple(System(label, look(order.index(label)), run) for label, run in group),
+            facts or {},
+        )
         for number, group in enumerate(labelled, 1)
     ]
 
 
 def _runs(paths: Sequence[str | Path]) -> Iterator[Run]:
-    places = [found.parent if found.name == RESULT else found for path in folders_of(paths) for found in runs_in(path)]
+    places = [
+        found.parent if found.name == RESULT else found
+        for path in folders_of(paths)
+        for found in runs_in(path)
+    ]
     for place in dict.fromkeys(place.resolve() for place in places):
         result = load_result(place)
         if not any(one.name in MAIN for one in result.estimates):
@@ -125,7 +145,12 @@ def _runs(paths: Sequence[str | Path]) -> Iterator[Run]:
                 f"{place} holds no {' and no '.join(MAIN)}. The report knows these two preferences. Leave {result.measure} out of it."
             )
         folder = place if place.is_dir() else place.parent
-        yield Run(folder, result, tuple(load_scores(folder)) if (folder / SCORES).exists() else None, load_audit(folder, result))
+        yield Run(
+            folder,
+            result,
+            tuple(load_scores(folder)) if (folder / SCORES).exists() else None,
+            load_audit(folder, result),
+        )
 
 
 def label_runs(runs: Sequence[Run]) -> Iterator[tuple[str, Run]]:

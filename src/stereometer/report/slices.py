@@ -53,7 +53,9 @@ def groups(slices: Iterable[Slice]) -> list[Group]:
         if not is_term(slice_):
             *outer, last = slice_.values() or ("overall",)
             found.setdefault((kind_of(slice_), " ".join(outer)), []).append((last, slice_))
-    return [Group(kind, _heading(kind, outer), tuple(rows)) for (kind, outer), rows in found.items()]
+    return [
+        Group(kind, _heading(kind, outer), tuple(rows)) for (kind, outer), rows in found.items()
+    ]
 
 
 def _heading(kind: tuple[str, ...], outer: str) -> str:

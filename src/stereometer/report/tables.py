@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from stereometer.relation import Relation
+from stereometer.findings.relate import Relation
+from stereometer.findings.shift import Audited, Shift
 from stereometer.report import numbers
 from stereometer.report.sections import Section, System
 from stereometer.report.slices import named
-from stereometer.restriction import Audited, Shift
 from stereometer.types import Estimate, Slice
 
 
@@ -42,20 +42,31 @@ def figure(value: str) -> Cell:
 
 def headline(section: Section) -> Table:
     """One row a system, one column a metric."""
-    names = ("ss", "lms", "icat") if section.shape == "cat" else ("pair_preference", "confidence_median_difference")
+    names = (
+        ("ss", "lms", "icat")
+        if section.shape == "cat"
+        else ("pair_preference", "confidence_median_difference")
+    )
     return _overall(section, names, f"Overall, {_level(section)} intervals in brackets")
 
 
 def other_averages(section: Section) -> Table | None:
     """Averages that others print under the same words, here each under its own name."""
-    names = tuple(name for name in ("ss_micro", "lms_micro", "icat_micro", "icat_term_mean") if section.slices(name))
+    names = tuple(
+        name
+        for name in ("ss_micro", "lms_micro", "icat_micro", "icat_term_mean")
+        if section.slices(name)
+    )
     return _overall(section, names, "Other averages over items and terms") if names else None
 
 
 def _overall(section: Section, names: Sequence[str], caption: str) -> Table:
     present = [name for name in names if section.slices(name)]
     columns = (text("System"), *(_metric(section, name) for name in present))
-    rows = tuple((_system(system), *(_summary(system.find(name, {})) for name in present)) for system in section.systems)
+    rows = tuple(
+        (_system(system), *(_summary(system.find(name, {})) for name in present))
+        for system in section.systems
+    )
     return Table(caption, columns, rows)
 
 
@@ -64,7 +75,10 @@ def _metric(section: Section, name: str) -> Cell:
     return Cell(LABELS.get(name, name), numeric=True, lines=(f"ideal {numbers.ideal(one)}",))
 
 
-LABELS = {"confidence_median_difference": "confidence, difference of medians", "pair_preference": "pair preference, %"}
+LABELS = {
+    "confidence_median_difference": "confidence, difference of medians",
+    "pair_preference": "pair preference, %",
+}
 
 
 def _system(system: System) -> Cell:
@@ -78,14 +92,20 @@ def _summary(one: Estimate | None) -> Cell:
     if one.value is None:
         return Cell("no score", numeric=True, lines=(one.why or "", f"{numbers.used(one)} used"))
     tested = f", {numbers.p_value(one.p_adjusted)}" if one.p_adjusted is not None else ""
-    published = (f"published {numbers.number(one.published.value, numbers.places(one))}",) if one.published else ()
+    published = (
+        (f"published {numbers.number(one.published.value, numbers.places(one))}",)
+        if one.published
+        else ()
+    )
     lines = (f"{numbers.verdict(one)}{tested}", _away(one), f"{numbers.used(one)} used", *published)
     return Cell(f"{numbers.value(one)} {numbers.interval(one)}", numeric=True, lines=lines)
 
 
 def _away(one: Estimate) -> str:
     away = numbers.distance(one)
-    return f"{away} {numbers.ideal(one)}" if away.endswith(("above", "below")) else away or "no ideal"
+    return (
+        f"{away} {numbers.ideal(one)}" if away.endswith(("above", "below")) else away or "no ideal"
+    )
 
 
 # --------------------------------------------------------------------------------- estimates in a list
@@ -93,10 +113,18 @@ def _away(one: Estimate) -> str:
 
 def estimates(section: Section, name: str, slices: Iterable[Slice], caption: str) -> Table:
     """Every estimate of one metric, a row each."""
-    found = [(system, slice_, one) for slice_ in slices for system in section.systems if (one := system.find(name, slice_))]
+    found = [
+        (system, slice_, one)
+        for slice_ in slices
+        for system in section.systems
+        if (one := system.find(name, slice_))
+    ]
     several, optional = len(section.systems) > 1, _optional([one for _, _, one in found])
     columns = [text("Slice"), *([text("System")] if several else []), *_columns(name, optional)]
-    rows = [(text(named(slice_)), *([_system(system)] if several else []), *_fields(one, optional)) for system, slice_, one in found]
+    rows = [
+        (text(named(slice_)), *([_system(system)] if several else []), *_fields(one, optional))
+        for system, slice_, one in found
+    ]
     sources = dict.fromkeys(one.published.source for _, _, one in found if one.published)
     foot = f"Published values: {numbers.listed(list(sources))}." if sources else ""
     return Table(caption, tuple(columns), tuple(rows), foot)
@@ -104,7 +132,10 @@ def estimates(section: Section, name: str, slices: Iterable[Slice], caption: str
 
 def _optional(found: Sequence[Estimate]) -> list[str]:
     """The columns that only some metrics have something for."""
-    there = {"terms": any(one.terms is not None for one in found), "published": any(one.published for one in found)}
+    there = {
+        "terms": any(one.terms is not None for one in found),
+        "published": any(one.published for one in found),
+    }
     return [name for name, known in there.items() if known]
 
 
@@ -118,14 +149,30 @@ def _fields(one: Estimate, optional: Sequence[str]) -> list[Cell]:
     """The cells under `_columns`."""
     published = numbers.number(one.published.value, numbers.places(one)) if one.published else ""
     more = {"terms": "" if one.terms is None else str(one.terms), "published": published}
-    values = [figure(cell) for cell in (numbers.value(one), numbers.interval(one), numbers.ideal(one), numbers.distance(one))]
-    counts = [figure(cell) for cell in (numbers.used(one), f"{one.ties:,}", *(more[name] for name in optional))]
+    values = [
+        figure(cell)
+        for cell in (
+            numbers.value(one),
+            numbers.interval(one),
+            numbers.ideal(one),
+            numbers.distance(one),
+        )
+    ]
+    counts = [
+        figure(cell)
+        for cell in (numbers.used(one), f"{one.ties:,}", *(more[name] for name in optional))
+    ]
     return [*values, text(numbers.verdict(one)), text(numbers.adjusted(one)), *counts]
 
 
 def correlations(found: Relation) -> Table:
     """Every correlation, and why one is missing; then the numbers they are of."""
-    columns = (text("Across systems"), *map(figure, ("rho", "over systems", "over terms", "systems")), text("verdict"), text("p, adjusted"))
+    columns = (
+        text("Across systems"),
+        *map(figure, ("rho", "over systems", "over terms", "systems")),
+        text("verdict"),
+        text("p, adjusted"),
+    )
     rows = [
         (
             text(f"{one.first} with {one.second}"),
@@ -142,7 +189,11 @@ def correlations(found: Relation) -> Table:
 
 
 def _span(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"[{numbers.number(low, 2)},{numbers.NO_BREAK}{numbers.number(high, 2)}]"
+    return (
+        ""
+        if low is None or high is None
+        else f"[{numbers.number(low, 2)},{numbers.NO_BREAK}{numbers.number(high, 2)}]"
+    )
 
 
 def _sizes(found: Relation) -> str:
@@ -151,13 +202,22 @@ def _sizes(found: Relation) -> str:
         f"{f', {point.corpus_gb:g} GB' if point.corpus_gb else ''}{f' ({point.source})' if point.source else ''}"
         for point in found.points
     ]
-    left = f" Left out, for want of lms or ss: {numbers.listed(list(found.left_out))}." if found.left_out else ""
+    left = (
+        f" Left out, for want of lms or ss: {numbers.listed(list(found.left_out))}."
+        if found.left_out
+        else ""
+    )
     return f"Sizes: {'; '.join(known)}.{left}"
 
 
 def shifts(found: Sequence[tuple[System, Audited]]) -> Table:
     """Every metric on all items and on clean ones, and the shift with its interval."""
-    columns = (text("Slice"), text("System"), text("metric"), *map(figure, ("all items", "n", "clean items", "n", "shift", "interval")))
+    columns = (
+        text("Slice"),
+        text("System"),
+        text("metric"),
+        *map(figure, ("all items", "n", "clean items", "n", "shift", "interval")),
+    )
     rows = [
         (
             text(named(one.slice)),
@@ -175,36 +235,63 @@ def shifts(found: Sequence[tuple[System, Audited]]) -> Table:
     return Table("From all items to clean items", columns, tuple(rows), ONE_AT_A_TIME)
 
 
-ONE_AT_A_TIME = "Intervals are of one shift at a time, without correction for the number of shifts shown."
+ONE_AT_A_TIME = (
+    "Intervals are of one shift at a time, without correction for the number of shifts shown."
+)
 
 
 def _moved(one: Shift) -> tuple[Cell, Cell]:
     if one.difference is None:
         return figure("none"), figure(one.why or "")
-    span = "" if one.low is None or one.high is None else f"[{numbers.number(one.low)},{numbers.NO_BREAK}{numbers.number(one.high)}]"
+    span = (
+        ""
+        if one.low is None or one.high is None
+        else f"[{numbers.number(one.low)},{numbers.NO_BREAK}{numbers.number(one.high)}]"
+    )
     return figure(numbers.number(one.difference)), figure(span)
 
 
 def shifts_by_flag(found: Sequence[tuple[System, Audited]]) -> Table:
     """Each flag: what it means, how many items it marks, and the overall shift without those items."""
     flags = {name: told for _, audit in found for name, told in audit.flags.items()}
-    columns = (text("Flag"), figure("items"), text("System"), text("metric"), figure("shift"), figure("interval"), text("definition"))
+    columns = (
+        text("Flag"),
+        figure("items"),
+        text("System"),
+        text("metric"),
+        figure("shift"),
+        figure("interval"),
+        text("definition"),
+    )
     rows = []
     for name, told in flags.items():
         head = text(name), figure("not checked" if told["count"] is None else f"{told['count']:,}")
-        moved = [(_system(system), text(one.name), *_moved(one)) for system, audit in found for one in audit.by_flag.get(name, ())]
+        moved = [
+            (_system(system), text(one.name), *_moved(one))
+            for system, audit in found
+            for one in audit.by_flag.get(name, ())
+        ]
         for index, cells in enumerate(moved or [(text(""), text(""), figure(""), figure(""))]):
             rows.append((*head, *cells, text(str(told["definition"]) if index == 0 else "")))
-    return Table("Flags, and the overall shift when only the items of one are left out", columns, tuple(rows), ONE_AT_A_TIME)
+    return Table(
+        "Flags, and the overall shift when only the items of one are left out",
+        columns,
+        tuple(rows),
+        ONE_AT_A_TIME,
+    )
 
 
 def terms(system: System, slices: Iterable[Slice], caption: str) -> Table:
     """Every target term of one system, most stereotyped first within its domain."""
     found = [one for slice_ in slices if (one := system.find("ss", slice_))]
     found.sort(key=lambda one: (one.slice["domain"], one.value is None, -(one.value or 0)))
-    rows = [(text(one.slice["target"]), text(one.slice["domain"]), *_fields(one, [])) for one in found]
+    rows = [
+        (text(one.slice["target"]), text(one.slice["domain"]), *_fields(one, [])) for one in found
+    ]
     return Table(caption, (text("Term"), text("Domain"), *_columns("ss", [])), tuple(rows))
 
 
 def _level(section: Section) -> str:
-    return f"{float(section.first.settings.get('level', 0.95)):.0%}".replace("%", f"{numbers.NO_BREAK}%")
+    return f"{float(section.first.settings.get('level', 0.95)):.0%}".replace(
+        "%", f"{numbers.NO_BREAK}%"
+    )

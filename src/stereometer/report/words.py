@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stereometer.measures.cat_metrics import FEW_TERMS
-from stereometer.measures.verdicts import NULL_VALUE, PREFERENCE
 from stereometer.report import numbers
 from stereometer.report.sections import Section, System
 from stereometer.report.slices import is_term, kind_name, kind_of, named
+from stereometer.shapes.cat.metrics import FEW_TERMS
+from stereometer.shapes.verdicts import NULL_VALUE, PREFERENCE
 from stereometer.types import Estimate
 
 BEYOND = (PREFERENCE.above, PREFERENCE.below)
@@ -33,7 +33,13 @@ class Verdict:
 
     @property
     def tone(self) -> str:
-        return "missing" if self.estimate.value is None else "beyond" if beyond(self.estimate) else "open"
+        return (
+            "missing"
+            if self.estimate.value is None
+            else "beyond"
+            if beyond(self.estimate)
+            else "open"
+        )
 
 
 def beyond(one: Estimate) -> bool:
@@ -55,7 +61,10 @@ def together(section: Section) -> str:
     kinds: dict[str, list[str]] = {}
     for system, one in found:
         kinds.setdefault(_kind(one), []).append(system.label)
-    parts = [f"{_how_many(labels, len(found))} {TOGETHER[kind][len(labels) > 1]}" for kind, labels in sorted(kinds.items())]
+    parts = [
+        f"{_how_many(labels, len(found))} {TOGETHER[kind][len(labels) > 1]}"
+        for kind, labels in sorted(kinds.items())
+    ]
     return f"{'; '.join(parts)}.{_range(section, found)}"
 
 
@@ -73,7 +82,13 @@ TOGETHER = {
 def _kind(one: Estimate) -> str:
     if one.value is None:
         return "4 none"
-    return "1 above" if one.verdict == PREFERENCE.above else "2 below" if one.verdict == PREFERENCE.below else "3 open"
+    return (
+        "1 above"
+        if one.verdict == PREFERENCE.above
+        else "2 below"
+        if one.verdict == PREFERENCE.below
+        else "3 open"
+    )
 
 
 def _how_many(labels: list[str], of: int) -> str:
@@ -84,11 +99,19 @@ def _how_many(labels: list[str], of: int) -> str:
 
 
 def _range(section: Section, found: list[tuple[System, Estimate]]) -> str:
-    known = sorted(((one.value, system.label, one) for system, one in found if one.value is not None), key=lambda known: known[:2])
+    known = sorted(
+        ((one.value, system.label, one) for system, one in found if one.value is not None),
+        key=lambda known: known[:2],
+    )
     if len(known) < 2:
         return ""
-    ends = [f"{numbers.value(one)} {numbers.interval(one)} ({label})" for _, label, one in (known[0], known[-1])]
-    return f" {section.main} runs from {ends[0]} to {ends[1]}, where {NULL_VALUE:g} is no preference."
+    ends = [
+        f"{numbers.value(one)} {numbers.interval(one)} ({label})"
+        for _, label, one in (known[0], known[-1])
+    ]
+    return (
+        f" {section.main} runs from {ends[0]} to {ends[1]}, where {NULL_VALUE:g} is no preference."
+    )
 
 
 def common_notes(section: Section) -> tuple[str, ...]:
@@ -102,17 +125,28 @@ def common_details(section: Section) -> tuple[str, ...]:
     return tuple(one for one in first if others and all(one in other for other in others))
 
 
-def _verdict(section: Section, system: System, shared_notes: tuple[str, ...], shared: tuple[str, ...]) -> Verdict:
+def _verdict(
+    section: Section, system: System, shared_notes: tuple[str, ...], shared: tuple[str, ...]
+) -> Verdict:
     overall = system.result.estimate(section.main)
     details = tuple(one for one in _details(section, system) if one not in shared)
     notes = tuple(note for note in dict.fromkeys(system.result.notes) if note not in shared_notes)
-    return Verdict(system, overall, _headline(system.label, overall), tuple(_sentences(section, system, overall)), details, notes)
+    return Verdict(
+        system,
+        overall,
+        _headline(system.label, overall),
+        tuple(_sentences(section, system, overall)),
+        details,
+        notes,
+    )
 
 
 def _headline(label: str, one: Estimate) -> str:
     if one.value is None:
         return f"{label} has no score."
-    return f"{label} {one.verdict}." if beyond(one) else f"{label} shows no preference beyond noise."
+    return (
+        f"{label} {one.verdict}." if beyond(one) else f"{label} shows no preference beyond noise."
+    )
 
 
 # ------------------------------------------------------------------------------------------ sentences
@@ -120,11 +154,15 @@ def _headline(label: str, one: Estimate) -> str:
 
 def _sentences(section: Section, system: System, overall: Estimate) -> Iterator[str]:
     if section.shape == "pair":
-        yield from _preference(overall, "It finds the more stereotyping sentence likelier in {} of pairs")
+        yield from _preference(
+            overall, "It finds the more stereotyping sentence likelier in {} of pairs"
+        )
         yield from _confidence(system)
         return
     over = f", averaged over {numbers.count(overall.terms, 'target term')}" if overall.terms else ""
-    yield from _preference(overall, f"It scores the stereotype above the anti-stereotype in {{}} of items{over}")
+    yield from _preference(
+        overall, f"It scores the stereotype above the anti-stereotype in {{}} of items{over}"
+    )
     yield from _language(system)
 
 
@@ -132,7 +170,9 @@ def _details(section: Section, system: System) -> Iterator[str]:
     yield from _slices(system, section.main)
     yield from _few_terms(system)
     yield from _published(system, ("lms", "ss", "icat", "pair_preference"))
-    yield from _skipped(system.result.estimate(section.main), "item" if section.shape == "cat" else "pair")
+    yield from _skipped(
+        system.result.estimate(section.main), "item" if section.shape == "cat" else "pair"
+    )
 
 
 def _preference(one: Estimate, claim: str) -> Iterator[str]:
@@ -186,7 +226,11 @@ def _confidence(system: System) -> Iterator[str]:
         yield f"No difference of confidence is given: {one.why}."
         return
     surer = "surer" if one.value > 0 else "less sure"
-    known = "the interval leaves out 0" if one.low > 0 or one.high < 0 else "the interval includes 0, so this may be noise"
+    known = (
+        "the interval leaves out 0"
+        if one.low > 0 or one.high < 0
+        else "the interval includes 0, so this may be noise"
+    )
     yield (
         f"It is {surer} where it prefers the more stereotyping sentence: the medians of confidence differ by "
         f"{numbers.value(one)} points {numbers.interval(one)} ({numbers.used(one)} used); {known}."
@@ -206,8 +250,13 @@ def _slices(system: System, name: str) -> Iterator[str]:
     else:
         yield f"Beyond noise in {len(sure)} of {numbers.count(len(found), 'slice')}, after Holm's correction within each kind: {', '.join(parts)}."
     yield from _named("These are", sure if len(sure) < len(found) / 2 else [])
-    yield from _named("Not distinguishable from 50", [one for one in found if one.value is not None and not beyond(one)] if sure else [])
-    yield from _named("It prefers anti-stereotypes in", [one for one in sure if one.verdict == PREFERENCE.below])
+    yield from _named(
+        "Not distinguishable from 50",
+        [one for one in found if one.value is not None and not beyond(one)] if sure else [],
+    )
+    yield from _named(
+        "It prefers anti-stereotypes in", [one for one in sure if one.verdict == PREFERENCE.below]
+    )
     yield from _named("No score for", [one for one in found if one.value is None])
 
 
@@ -222,27 +271,44 @@ def _named(claim: str, found: list[Estimate]) -> Iterator[str]:
 
 
 def _few_terms(system: System) -> Iterator[str]:
-    few = [one for one in system.named("ss") if kind_of(one.slice) == ("domain",) and one.terms is not None and 0 < one.terms < FEW_TERMS]
+    few = [
+        one
+        for one in system.named("ss")
+        if kind_of(one.slice) == ("domain",) and one.terms is not None and 0 < one.terms < FEW_TERMS
+    ]
     if not few:
         return
     counts = {one.terms for one in few}
     domains = numbers.listed([named(one.slice) for one in few])
     domains = domains[:1].upper() + domains[1:]
-    terms = numbers.listed([numbers.spelled(count or 0) for count in sorted(counts, key=lambda count: count or 0)])
+    terms = numbers.listed(
+        [numbers.spelled(count or 0) for count in sorted(counts, key=lambda count: count or 0)]
+    )
     each = " each" if len(few) > 1 and len(counts) == 1 else ""
     noun = "term" if counts == {1} else "terms"
     yield f"{domains} {'rests' if len(few) == 1 else 'rest'} on {terms} {noun}{each} only: the numbers speak for those terms."
 
 
 def _published(system: System, names: tuple[str, ...]) -> Iterator[str]:
-    found = [(one, one.published) for name in names if (one := system.find(name, {})) is not None and one.published is not None]
+    found = [
+        (one, one.published)
+        for name in names
+        if (one := system.find(name, {})) is not None and one.published is not None
+    ]
     if found:
-        values = numbers.listed([f"{one.name} {numbers.number(published.value, numbers.places(one))}" for one, published in found])
+        values = numbers.listed(
+            [
+                f"{one.name} {numbers.number(published.value, numbers.places(one))}"
+                for one, published in found
+            ]
+        )
         sources = numbers.listed(list(dict.fromkeys(published.source for _, published in found)))
         yield f"Published: {values} ({sources})."
 
 
 def _skipped(one: Estimate, noun: str) -> Iterator[str]:
     if one.skipped:
-        reasons = ", ".join(f"{reason} ({count:,})" for reason, count in sorted(one.skipped.items()))
+        reasons = ", ".join(
+            f"{reason} ({count:,})" for reason, count in sorted(one.skipped.items())
+        )
         yield f"{numbers.count(sum(one.skipped.values()), noun)} could not be scored: {reasons}."

@@ -25,7 +25,9 @@ class Alpha:
     why: str | None = None
 
 
-def disagreement(units: Sequence[Sequence[Hashable]], names: Sequence[Hashable]) -> tuple[float, Floats]:
+def disagreement(
+    units: Sequence[Sequence[Hashable]], names: Sequence[Hashable]
+) -> tuple[float, Floats]:
     """Observed disagreement of some units, and how often each name occurs: both add up over units.
 
     A unit of m labels counts each of its ordered pairs 1 / (m - 1) times; a single label pairs with nothing.
@@ -52,13 +54,27 @@ def nominal(observed: Floats, totals: Floats) -> Floats:
     return found
 
 
-def alpha(clusters: Mapping[Hashable, Sequence[Sequence[Hashable]]], resamples: int, level: float, rng: np.random.Generator) -> Alpha:
+def alpha(
+    clusters: Mapping[Hashable, Sequence[Sequence[Hashable]]],
+    resamples: int,
+    level: float,
+    rng: np.random.Generator,
+) -> Alpha:
     """Alpha over the labels of all units, with an interval from clusters of units drawn again."""
-    names = sorted({label for units in clusters.values() for unit in units for label in unit}, key=repr)
+    names = sorted(
+        {label for units in clusters.values() for unit in units for label in unit}, key=repr
+    )
     paired = [unit for units in clusters.values() for unit in units if len(unit) > 1]
     labels = sum(map(len, paired))
     if not paired or len({label for unit in paired for label in unit}) < 2:
-        return Alpha(None, None, None, len(paired), labels, why="needs two labels of some unit and two different names")
+        return Alpha(
+            None,
+            None,
+            None,
+            len(paired),
+            labels,
+            why="needs two labels of some unit and two different names",
+        )
     parts = [disagreement(units, names) for units in clusters.values()]
     observed, totals = np.array([part[0] for part in parts]), np.array([part[1] for part in parts])
     value = float(nominal(observed.sum(), totals.sum(axis=0)))

@@ -30,8 +30,12 @@ def clustered_mean(parts: Sequence[Floats], level: float) -> ClusteredMean:
 
     sums, sizes = np.array([part.sum() for part in parts]), np.array([part.size for part in parts])
     free, value = len(parts) - 1, float(sums.sum() / sizes.sum())
-    error = sqrt(len(parts) / free * float(((sums - value * sizes) ** 2).sum())) / float(sizes.sum())
+    error = sqrt(len(parts) / free * float(((sums - value * sizes) ** 2).sum())) / float(
+        sizes.sum()
+    )
     if error < 1e-12:
         return ClusteredMean(value, value, value, 1.0 if abs(value) < 1e-12 else 0.0)
     half = float(stdtrit(free, (1 + level) / 2)) * error
-    return ClusteredMean(value, value - half, value + half, float(2 * stdtr(free, -abs(value) / error)))
+    return ClusteredMean(
+        value, value - half, value + half, float(2 * stdtr(free, -abs(value) / error))
+    )

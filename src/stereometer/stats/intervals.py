@@ -27,7 +27,9 @@ def wilson(successes: float, n: int, level: float) -> tuple[float, float]:
     share = successes / n
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return 0.0 if share == 0 else max(0.0, middle - half), 1.0 if share == 1 else min(1.0, middle + half)
+    return 0.0 if share == 0 else max(0.0, middle - half), 1.0 if share == 1 else min(
+        1.0, middle + half
+    )
 
 
 def percentile(samples: Floats, level: float) -> tuple[float, float]:
@@ -41,7 +43,9 @@ def resampled_clusters(count: int, resamples: int, rng: np.random.Generator) -> 
     return rng.multinomial(count, np.full(count, 1 / count), size=resamples)
 
 
-def resampled_tallies(tally: Ints, resamples: int, rng: np.random.Generator, total: int | None = None) -> tuple[Ints, Ints]:
+def resampled_tallies(
+    tally: Ints, resamples: int, rng: np.random.Generator, total: int | None = None
+) -> tuple[Ints, Ints]:
     """Tallies of items drawn with replacement: the categories that occur, and resamples x those categories.
 
     Items that fall in the same category are the same to every statistic of the tally, so drawing category
@@ -49,7 +53,9 @@ def resampled_tallies(tally: Ints, resamples: int, rng: np.random.Generator, tot
     """
     present = np.flatnonzero(tally)
     share = tally[present] / tally.sum()
-    return present, rng.multinomial(int(tally.sum()) if total is None else total, share, size=resamples)
+    return present, rng.multinomial(
+        int(tally.sum()) if total is None else total, share, size=resamples
+    )
 
 
 def student(counts: Ints, level: float) -> float:
@@ -58,7 +64,9 @@ def student(counts: Ints, level: float) -> float:
     return float(stdtrit(max(1, free), (1 + level) / 2)) / NormalDist().inv_cdf((1 + level) / 2)
 
 
-def resampled_means(tallies: Ints, values: Sequence[Floats], resamples: int, rng: np.random.Generator, level: float) -> list[Floats]:
+def resampled_means(
+    tallies: Ints, values: Sequence[Floats], resamples: int, rng: np.random.Generator, level: float
+) -> list[Floats]:
     """Means of some values of items (each at most 1), drawn within each row of tallies: for each value resamples x rows.
 
     Drawing n items from n shows (n - 1) / n of their variance, so deviations are widened by the square root of its

@@ -15,7 +15,9 @@ FEW = 48
 
 def tau_b(x: Floats, y: Floats) -> Floats:
     """Along the last axis, the others broadcast; NaN where all values of one side are equal."""
-    left, right = np.broadcast_arrays(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
+    left, right = np.broadcast_arrays(
+        np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    )
     n = left.shape[-1]
     rows = left.reshape(-1, n), right.reshape(-1, n)
     found = _all_pairs(*rows) if n <= FEW else _sorted(*rows)
@@ -40,7 +42,9 @@ def _pairs(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 def _sorted(x: Floats, y: Floats) -> Floats:
     from scipy.stats import kendalltau
 
-    return np.array([float(kendalltau(a, b, method="asymptotic").statistic) for a, b in zip(x, y, strict=True)])
+    return np.array(
+        [float(kendalltau(a, b, method="asymptotic").statistic) for a, b in zip(x, y, strict=True)]
+    )
 
 
 def tau_rows(one: Floats, other: Floats) -> Floats:

@@ -18,7 +18,10 @@ def spearman(x: Floats, y: Floats) -> Floats:
     from scipy.stats import rankdata
 
     left, right = rankdata(x, axis=-1), rankdata(y, axis=-1)
-    left, right = left - left.mean(axis=-1, keepdims=True), right - right.mean(axis=-1, keepdims=True)
+    left, right = (
+        left - left.mean(axis=-1, keepdims=True),
+        right - right.mean(axis=-1, keepdims=True),
+    )
     size = np.sqrt((left**2).sum(axis=-1) * (right**2).sum(axis=-1))
     with np.errstate(invalid="ignore", divide="ignore"):
         rho: Floats = np.where(size > 0, (left * right).sum(axis=-1) / size, np.nan)
@@ -37,7 +40,9 @@ def permutation_p(x: Floats, y: Floats, resamples: int, rng: np.random.Generator
     reached = abs(float(spearman(x, y))) - 1e-12
     if x.size <= EXACT:
         orders = np.array(list(permutations(range(x.size))))
-        return float((np.abs(spearman(np.broadcast_to(x, orders.shape), y[orders])) >= reached).sum()) / factorial(x.size)
+        return float(
+            (np.abs(spearman(np.broadcast_to(x, orders.shape), y[orders])) >= reached).sum()
+        ) / factorial(x.size)
     orders = rng.permuted(np.tile(np.arange(x.size), (resamples, 1)), axis=1)
     beyond = np.abs(spearman(np.broadcast_to(x, orders.shape), y[orders])) >= reached
     return float(1 + beyond.sum()) / (resamples + 1)

@@ -19,7 +19,9 @@ FIRST_TOP = 256
 """Largest logits that are sorted at first; more only where a level lies below them."""
 
 
-def set_distances(logits: Floats, targets: Sequence[int] | Ints, squared_norm: float, margin: float = 1.0) -> Floats:
+def set_distances(
+    logits: Floats, targets: Sequence[int] | Ints, squared_norm: float, margin: float = 1.0
+) -> Floats:
     """The Frobenius distance of the output matrix to the nearest that makes each target the top token by `margin`.
 
     `squared_norm` is x . x, where x is what the matrix is multiplied with: the state, and 1 where there is a bias.
@@ -55,8 +57,17 @@ def _distances(ordered: Floats, own: Floats, margin: float, whole: bool) -> Floa
     if not whole and max(shared, int(above.max(initial=0))) >= ordered.size:
         return None
     high = own >= level
-    taus = np.where(high, level, (sums[np.where(high, 0, above)] + own - margin) / (np.where(high, 0, above) + 1))
-    return np.array([_distance(ordered, float(tau), float(mine), margin, bool(at)) for tau, mine, at in zip(taus, own, high, strict=True)])
+    taus = np.where(
+        high,
+        level,
+        (sums[np.where(high, 0, above)] + own - margin) / (np.where(high, 0, above) + 1),
+    )
+    return np.array(
+        [
+            _distance(ordered, float(tau), float(mine), margin, bool(at))
+            for tau, mine, at in zip(taus, own, high, strict=True)
+        ]
+    )
 
 
 def _distance(ordered: Floats, tau: float, own: float, margin: float, high: bool) -> float:
@@ -65,6 +76,9 @@ def _distance(ordered: Floats, tau: float, own: float, margin: float, high: bool
     if high and own > tau:
         excess = np.delete(excess, np.searchsorted(-ordered, -own))
     up = tau + margin - own
-    if excess.size == 0 and (ordered[1] if ordered[0] == own and ordered.size > 1 else ordered[0]) <= own - margin:
+    if (
+        excess.size == 0
+        and (ordered[1] if ordered[0] == own and ordered.size > 1 else ordered[0]) <= own - margin
+    ):
         return 0.0
     return float(np.sqrt(up * up + np.dot(excess, excess)))

@@ -51,7 +51,9 @@ def sign_flip(groups: Sequence[Floats]) -> float:
         return sign_test(int((moved > 0).sum()), int((moved < 0).sum()))
     mean = sum(float(group.mean()) for group in groups)
     if moved.size <= ENUMERABLE:
-        return _every_flip(np.concatenate([group[group != 0] / group.size for group in groups]), abs(mean))
+        return _every_flip(
+            np.concatenate([group[group != 0] / group.size for group in groups]), abs(mean)
+        )
     variance = sum(float((group**2).sum()) / group.size**2 for group in groups)
     return erfc(abs(mean) / sqrt(2 * variance))
 

@@ -34,7 +34,11 @@ class Article:
 
 def read(path: Path) -> list[Article]:
     """Every article of a file or folder that has any text."""
-    files = sorted(one for one in path.rglob("*") if one.is_file() and not one.name.startswith(".")) if path.is_dir() else [path]
+    files = (
+        sorted(one for one in path.rglob("*") if one.is_file() and not one.name.startswith("."))
+        if path.is_dir()
+        else [path]
+    )
     found = [article for file in files for article in _articles(file) if article.text]
     if not found:
         raise DataError(
@@ -64,9 +68,13 @@ def _text(path: Path) -> str:
         raw = path.read_bytes()
         return (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} could not be read: {error}. It may be missing or damaged. Check the path.") from None
+        raise DataError(
+            f"{path} could not be read: {error}. It may be missing or damaged. Check the path."
+        ) from None
     except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 text (byte {error.start}). It may be of another kind. Convert it to UTF-8.") from None
+        raise DataError(
+            f"{path} is not UTF-8 text (byte {error.start}). It may be of another kind. Convert it to UTF-8."
+        ) from None
 
 
 def _from_json_lines(path: Path, text: str) -> Iterator[Article]:
@@ -76,9 +84,13 @@ def _from_json_lines(path: Path, text: str) -> Iterator[Article]:
         try:
             record = json.loads(line)
         except ValueError:
-            raise DataError(f"{path}, line {number}, is not JSON. The file begins as JSON lines. Mend or drop that line.") from None
+            raise DataError(
+                f"{path}, line {number}, is not JSON. The file begins as JSON lines. Mend or drop that line."
+            ) from None
         if not isinstance(record, dict) or not isinstance(record.get("text"), str):
-            raise DataError(f'{path}, line {number}, has no text. Each line is an object with a string in "text". Add it.')
+            raise DataError(
+                f'{path}, line {number}, has no text. Each line is an object with a string in "text". Add it.'
+            )
         yield _titled(record["text"], str(record.get("title") or ""))
 
 
@@ -90,7 +102,10 @@ def _from_marks(text: str) -> Iterator[Article]:
 
 
 def _from_plain(text: str) -> Iterator[Article]:
-    return (_titled(" ".join(part.split())) for part in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n")))
+    return (
+        _titled(" ".join(part.split()))
+        for part in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n"))
+    )
 
 
 def _titled(text: str, title: str = "") -> Article:
@@ -107,7 +122,12 @@ def sentences(text: str) -> list[str]:
         raise DataError(
             "Sentences are split by sentencex, which is not installed. It is in the optional part `train`. Install it."
         ) from None
-    return [one.strip() for paragraph in text.split("\n") for one in segment("en", paragraph) if one.strip()]
+    return [
+        one.strip()
+        for paragraph in text.split("\n")
+        for one in segment("en", paragraph)
+        if one.strip()
+    ]
 
 
 def long_enough(sentence: str) -> bool:
@@ -119,7 +139,10 @@ def long_enough(sentence: str) -> bool:
 
 def grouped(articles: Sequence[Article]) -> list[list[Article]]:
     """Articles that share a title, a sentence that may stand in a pair, or their whole text, in order of first appearance."""
-    return [[articles[at] for at in some] for some in connected([list(_marks(article)) for article in articles])]
+    return [
+        [articles[at] for at in some]
+        for some in connected([list(_marks(article)) for article in articles])
+    ]
 
 
 def _marks(article: Article) -> Iterator[str]:
@@ -155,7 +178,9 @@ def split(articles: Sequence[Article], held_out: float, seed: int) -> Split:
     """By whole groups, at least one on each side."""
     groups = grouped(articles)
     if len(groups) < 2:
-        raise DataError("All articles share a title or sentences. None can be held out, so no accuracy can be given. Give more text.")
+        raise DataError(
+            "All articles share a title or sentences. None can be held out, so no accuracy can be given. Give more text."
+        )
     random.Random(seed).shuffle(groups)
     count = min(len(groups) - 1, max(1, round(held_out * len(groups))))
     return Split(groups[count:], groups[:count])

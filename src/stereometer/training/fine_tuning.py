@@ -11,9 +11,24 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from stereometer.backends.language_model import LanguageModel
-from stereometer.backends.next_sentence import POOLINGS, Features, Head, PairTokens, Trained, rounded
-from stereometer.training.next_sentence import BATCH, Labelled, Material, Progress, accuracy, card_of, warmed
+from stereometer.backends.local.language_model import LanguageModel
+from stereometer.backends.local.next_sentence import (
+    POOLINGS,
+    Features,
+    Head,
+    PairTokens,
+    Trained,
+    rounded,
+)
+from stereometer.training.next_sentence import (
+    BATCH,
+    Labelled,
+    Material,
+    Progress,
+    accuracy,
+    card_of,
+    warmed,
+)
 from stereometer.training.recipe import Recipe
 
 KEPT_EVERY = 20
@@ -47,7 +62,9 @@ class Run:
         self.step = state["step"]
 
 
-def fine_tuned(backend: LanguageModel, found: Material, recipe: Recipe, work: Path, progress: Progress) -> Trained:
+def fine_tuned(
+    backend: LanguageModel, found: Material, recipe: Recipe, work: Path, progress: Progress
+) -> Trained:
     trunk = deepcopy(backend.split.inner).train(False)
     features = Features(backend, recipe.pooling, recipe.layer, trunk)
     run = _begun(features, found.training, recipe)
@@ -71,7 +88,11 @@ def fine_tuned(backend: LanguageModel, found: Material, recipe: Recipe, work: Pa
     head = rounded(run.head.eval().requires_grad_(False))
     correct = head(features.rows(found.held_out.pairs)).argmax(-1).cpu() == found.held_out.targets
     record = found.record | {"recipe": asdict(recipe), "steps": steps}
-    return Trained(card_of(backend, recipe, record, accuracy(correct, found.held_out.groups, recipe.seed)), head, trunk.state_dict())
+    return Trained(
+        card_of(backend, recipe, record, accuracy(correct, found.held_out.groups, recipe.seed)),
+        head,
+        trunk.state_dict(),
+    )
 
 
 def _begun(features: Features, training: Labelled, recipe: Recipe) -> Run:
@@ -83,21 +104,32 @@ def _begun(features: Features, training: Labelled, recipe: Recipe) -> Run:
     head.scale.copy_(some.std(0).clamp_min(1e-6))
     features.trunk.requires_grad_(True)
     optimizer = torch.optim.AdamW(
-        [{"params": list(features.trunk.parameters()), "lr": recipe.trunk_rate}, {"params": list(head.parameters()), "lr": recipe.rate}],
+        [
+            {"params": list(features.trunk.parameters()), "lr": recipe.trunk_rate},
+            {"params": list(head.parameters()), "lr": recipe.rate},
+        ],
         weight_decay=recipe.decay,
     )
     steps = len(_order(len(training.pairs), recipe)) // recipe.accumulate
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: warmed(step, max(1, steps), recipe.warm_up))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: warmed(step, max(1, steps), recipe.warm_up)
+    )
     return Run(features.trunk, head, optimizer, schedule)
 
 
 def _order(count: int, recipe: Recipe) -> list[Tensor]:
     """The batches of all epochs, the same for the same seed."""
     rng = torch.Generator().manual_seed(recipe.seed)
-    return [some for _ in range(recipe.epochs) for some in torch.split(torch.randperm(count, generator=rng), BATCH)]
+    return [
+        some
+        for _ in range(recipe.epochs)
+        for some in torch.split(torch.randperm(count, generator=rng), BATCH)
+    ]
 
 
-def _step(run: Run, features: Features, training: Labelled, some: Tensor, accumulate: int) -> tuple[float, float]:
+def _step(
+    run: Run, features: Features, training: Labelled, some: Tensor, accumulate: int
+) -> tuple[float, float]:
     """Gradients of one batch, added to what is there; its loss and accuracy."""
     total, right = 0.0, 0
     pairs, targets = [training.pairs[at] for at in some.tolist()], training.targets[some]
@@ -114,13 +146,19 @@ def _step(run: Run, features: Features, training: Labelled, some: Tensor, accumu
 def _logits(head: Head, features: Features, pairs: Sequence[PairTokens]) -> Tensor:
     """Of pairs of one length."""
     states = features.states(pairs)
-    found: Tensor = head(torch.stack([POOLINGS[features.pooling](states[row], pair) for row, pair in enumerate(pairs)]))
+    found: Tensor = head(
+        torch.stack(
+            [POOLINGS[features.pooling](states[row], pair) for row, pair in enumerate(pairs)]
+        )
+    )
     return found
 
 
 def _change(run: Run) -> None:
     """One step of the optimizer along the gradients that were added."""
-    nn.utils.clip_grad_norm_([one for group in run.optimizer.param_groups for one in group["params"]], 1.0)
+    nn.utils.clip_grad_norm_(
+        [one for group in run.optimizer.param_groups for one in group["params"]], 1.0
+    )
     run.optimizer.step()
     run.optimizer.zero_grad(set_to_none=True)
     run.schedule.step()

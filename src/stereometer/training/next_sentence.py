@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from stereometer.backends.language_model import LanguageModel
-from stereometer.backends.next_sentence import (
+from stereometer.backends.local.language_model import LanguageModel
+from stereometer.backends.local.next_sentence import (
     DEFAULT_POOLING,
     LONGEST,
     POOLINGS,
@@ -78,10 +78,14 @@ def checked(recipe: Recipe, backend: LanguageModel) -> Recipe:
     """The recipe with its gaps filled for this model."""
     pooling = recipe.pooling or DEFAULT_POOLING[backend.checkpoint.family]
     if pooling not in POOLINGS:
-        raise UsageError(f"There is no pooling '{pooling}'. There are {', '.join(POOLINGS)}. The default hangs on the model.")
+        raise UsageError(
+            f"There is no pooling '{pooling}'. There are {', '.join(POOLINGS)}. The default hangs on the model."
+        )
     layers = int(backend.model.config.num_hidden_layers)
     if not 0 <= recipe.layer <= layers:
-        raise UsageError(f"There is no layer {recipe.layer}. The model has {layers}, counted from 1; 0 is the last. Choose one of them.")
+        raise UsageError(
+            f"There is no layer {recipe.layer}. The model has {layers}, counted from 1; 0 is the last. Choose one of them."
+        )
     return replace(recipe, pooling=pooling)
 
 
@@ -115,18 +119,27 @@ def _labelled(found: Sequence[SentencePair], backend: LanguageModel) -> Labelled
             kept.append(pair)
         except Skip:
             too_long += 1
-    return Labelled(read, torch.tensor([pair.follows for pair in kept], dtype=torch.bool), [pair.group for pair in kept], too_long)
+    return Labelled(
+        read,
+        torch.tensor([pair.follows for pair in kept], dtype=torch.bool),
+        [pair.group for pair in kept],
+        too_long,
+    )
 
 
 # --------------------------------------------------------------------------------------------- the frozen trunk
 
 
-def train(backend: LanguageModel, text: Path, out: Path, recipe: Recipe, progress: Progress) -> HeadCard:
+def train(
+    backend: LanguageModel, text: Path, out: Path, recipe: Recipe, progress: Progress
+) -> HeadCard:
     """A head in a file; what was kept for going on after a kill is removed once it is there."""
     check_order(recipe, out)
     recipe = checked(recipe, backend)
     found = material(text, recipe, backend)
-    work = out.with_name(f"{out.name}.work-{digest_of([backend.weights, asdict(recipe), found.record])[:12]}")
+    work = out.with_name(
+        f"{out.name}.work-{digest_of([backend.weights, asdict(recipe), found.record])[:12]}"
+    )
     if recipe.full:
         from stereometer.training.fine_tuning import fine_tuned
 
@@ -138,20 +151,37 @@ def train(backend: LanguageModel, text: Path, out: Path, recipe: Recipe, progres
     return trained.card
 
 
-def on_frozen(backend: LanguageModel, found: Material, recipe: Recipe, work: Path, progress: Progress) -> Trained:
+def on_frozen(
+    backend: LanguageModel, found: Material, recipe: Recipe, work: Path, progress: Progress
+) -> Trained:
     features = Features(backend, recipe.pooling, recipe.layer)
     rows = [
-        kept(features, part.pairs, work / name, lambda done, total, name=name: progress(f"states, {name}", done, total, ""))  # type: ignore[misc]
+        kept(
+            features,
+            part.pairs,
+            work / name,
+            lambda done, total, name=name: progress(f"states, {name}", done, total, ""),  # type: ignore[misc]
+        )
         for name, part in (("training", found.training), ("held-out", found.held_out))
     ]
-    head = rounded(fitted(rows[0], found.training.targets, recipe, lambda *told: progress("head", *told)))
+    head = rounded(
+        fitted(rows[0], found.training.targets, recipe, lambda *told: progress("head", *told))
+    )
     correct = head(rows[1]).argmax(-1) == found.held_out.targets
     tokens = found.training.tokens + found.held_out.tokens
     record = found.record | {"recipe": asdict(recipe), "tokens": tokens}
-    return Trained(card_of(backend, recipe, record, accuracy(correct, found.held_out.groups, recipe.seed)), head)
+    return Trained(
+        card_of(backend, recipe, record, accuracy(correct, found.held_out.groups, recipe.seed)),
+        head,
+    )
 
 
-def kept(features: Features, found: Sequence[PairTokens], folder: Path, progress: Callable[[int, int], None]) -> Tensor:
+def kept(
+    features: Features,
+    found: Sequence[PairTokens],
+    folder: Path,
+    progress: Callable[[int, int], None],
+) -> Tensor:
     """Rows of all pairs, from disk where a part is there already."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = []
@@ -167,7 +197,9 @@ def kept(features: Features, found: Sequence[PairTokens], folder: Path, progress
     return torch.cat(rows)
 
 
-def fitted(rows: Tensor, targets: Tensor, recipe: Recipe, progress: Callable[[int, int, str], None]) -> Head:
+def fitted(
+    rows: Tensor, targets: Tensor, recipe: Recipe, progress: Callable[[int, int, str], None]
+) -> Head:
     """The same head for the same rows and seed."""
     torch.manual_seed(recipe.seed)
     head = Head(rows.shape[1], recipe.hidden)
@@ -175,21 +207,32 @@ def fitted(rows: Tensor, targets: Tensor, recipe: Recipe, progress: Callable[[in
     head.scale.copy_(rows.std(0).clamp_min(1e-6))
     optimizer = torch.optim.AdamW(head.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
     steps = recipe.epochs * -(-len(rows) // BATCH)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: warmed(step, steps, recipe.warm_up))
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: warmed(step, steps, recipe.warm_up)
+    )
     rng = torch.Generator().manual_seed(recipe.seed)
     with torch.enable_grad():
         for epoch in range(recipe.epochs):
             right, losses = 0, 0.0
             for some in torch.split(torch.randperm(len(rows), generator=rng), BATCH):
-                kept_rows = nn.functional.dropout(rows[some] - head.mean, recipe.dropout) + head.mean
+                kept_rows = (
+                    nn.functional.dropout(rows[some] - head.mean, recipe.dropout) + head.mean
+                )
                 logits = head(kept_rows)
                 loss = nn.functional.cross_entropy(logits, targets[some])
                 optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
                 optimizer.step()
                 schedule.step()
-                right, losses = right + int((logits.argmax(-1) == targets[some]).sum()), losses + loss.item() * len(some)
-            progress(epoch + 1, recipe.epochs, f"loss {losses / len(rows):.3f}, accuracy {100 * right / len(rows):.1f} %")
+                right, losses = (
+                    right + int((logits.argmax(-1) == targets[some]).sum()),
+                    losses + loss.item() * len(some),
+                )
+            progress(
+                epoch + 1,
+                recipe.epochs,
+                f"loss {losses / len(rows):.3f}, accuracy {100 * right / len(rows):.1f} %",
+            )
     return head.eval().requires_grad_(False)
 
 
@@ -199,9 +242,17 @@ def warmed(step: int, steps: int, warm_up: float) -> float:
     return min((step + 1) / first, max(0.0, (steps - step) / max(1, steps - first)))
 
 
-def card_of(backend: LanguageModel, recipe: Recipe, record: dict[str, Any], judged: dict[str, Any]) -> HeadCard:
+def card_of(
+    backend: LanguageModel, recipe: Recipe, record: dict[str, Any], judged: dict[str, Any]
+) -> HeadCard:
     return HeadCard(
-        backend.checkpoint.name, backend.weights, recipe.pooling, recipe.layer, training=record, accuracy=judged, fine_tuned=recipe.full
+        backend.checkpoint.name,
+        backend.weights,
+        recipe.pooling,
+        recipe.layer,
+        training=record,
+        accuracy=judged,
+        fine_tuned=recipe.full,
     )
 
 
@@ -212,4 +263,10 @@ def accuracy(correct: Tensor, groups: Sequence[int], seed: int) -> dict[str, Any
     size = np.bincount(which)
     drawn = resampled_clusters(len(names), 10_000, generator(seed, {}, "next-sentence accuracy"))
     low, high = percentile(drawn @ right / (drawn @ size), 0.95)
-    return {"value": float(right.sum() / size.sum()), "low": low, "high": high, "n": int(size.sum()), "groups": len(names)}
+    return {
+        "value": float(right.sum() / size.sum()),
+        "low": low,
+        "high": high,
+        "n": int(size.sum()),
+        "groups": len(names),
+    }

@@ -18,7 +18,9 @@ class SentencePair:
     """The group of articles that the first sentence is of."""
 
 
-def pairs(groups: Sequence[Sequence[Article]], seed: int, limit: int | None = None) -> list[SentencePair]:
+def pairs(
+    groups: Sequence[Sequence[Article]], seed: int, limit: int | None = None
+) -> list[SentencePair]:
     """For each two consecutive sentences, that pair and the first with a random sentence of another group; both or neither are kept."""
     rng = random.Random(seed)
     texts = [[sentences(article.text) for article in group] for group in groups]

@@ -38,11 +38,17 @@ class Recipe:
 def check_order(recipe: Recipe, out: Path) -> None:
     """Raises at once for what would fail after the work, whatever the model."""
     if out.is_dir():
-        raise UsageError(f"{out} is a folder. A head is one file. Name a file with --out, such as {out / 'head.safetensors'}.")
+        raise UsageError(
+            f"{out} is a folder. A head is one file. Name a file with --out, such as {out / 'head.safetensors'}."
+        )
     if recipe.pairs < 20 or recipe.epochs < 1 or not 0 < recipe.held_out < 1:
-        raise UsageError("At least 20 pairs, one epoch and a share held out between 0 and 1 are needed. One of them is less. Raise it.")
+        raise UsageError(
+            "At least 20 pairs, one epoch and a share held out between 0 and 1 are needed. One of them is less. Raise it."
+        )
     if not 0 <= recipe.seed < LARGEST_SEED:
-        raise UsageError(f"The seed is {recipe.seed}. A seed is a number from 0 up, below 2 to the 63. The default is 0.")
+        raise UsageError(
+            f"The seed is {recipe.seed}. A seed is a number from 0 up, below 2 to the 63. The default is 0."
+        )
     for rate in (recipe.rate, recipe.trunk_rate):
         if not 0 < rate < inf:
             raise UsageError(

@@ -65,13 +65,20 @@ def _group(row: Row) -> Group:
 def choose_groups(groups: Sequence[Group], wanted: Iterable[str]) -> tuple[Group, ...]:
     """By any of their names, by domain or by list."""
     known = called(groups)
-    return chosen("group", groups, [known.get(plain(name), name) for name in wanted], lambda group: (group.domain, *group.lists))
+    return chosen(
+        "group",
+        groups,
+        [known.get(plain(name), name) for name in wanted],
+        lambda group: (group.domain, *group.lists),
+    )
 
 
 def called(groups: Iterable[Group]) -> dict[str, str]:
     """Groups and domains by all that they go by, written plainly."""
     every = list(groups)
-    return {plain(name): group.name for group in every for name in group.names} | {plain(group.domain): group.domain for group in every}
+    return {plain(name): group.name for group in every for name in group.names} | {
+        plain(group.domain): group.domain for group in every
+    }
 
 
 # ------------------------------------------------------------------------------------------------ pairs
@@ -87,7 +94,9 @@ class Rules:
         return Rules(self.barred | other.barred)
 
     def allow(self, one: Group, other: Group) -> bool:
-        kinds = [frozenset((a, b)) for a in (one.name, one.domain) for b in (other.name, other.domain)]
+        kinds = [
+            frozenset((a, b)) for a in (one.name, one.domain) for b in (other.name, other.domain)
+        ]
         return one.name != other.name and not any(kind in self.barred for kind in kinds)
 
 
@@ -104,7 +113,9 @@ def read_rules(path: Path, groups: Sequence[Group]) -> Rules:
                 )
         barred.add(frozenset(known[name] for name in pair))
     if not barred:
-        raise DataError(f"{path} has no rules. A table without rows bars nothing. Check that it is the right file, or leave out --rules.")
+        raise DataError(
+            f"{path} has no rules. A table without rows bars nothing. Check that it is the right file, or leave out --rules."
+        )
     return Rules(frozenset(barred))
 
 
@@ -132,7 +143,12 @@ def pair(one: Group, other: Group) -> Group:
     """`one` as an adjective before `other`: female + doctor, Asian + woman."""
     singular = f"{one.first} {other.singular}"
     return Group(
-        singular, f"{one.domain} + {other.domain}", singular, f"{one.first} {other.plural}", _article(one), parts=(one.name, other.name)
+        singular,
+        f"{one.domain} + {other.domain}",
+        singular,
+        f"{one.first} {other.plural}",
+        _article(one),
+        parts=(one.name, other.name),
     )
 
 
@@ -140,4 +156,9 @@ def _article(one: Group) -> str:
     """Before the adjective: the table's where the singular begins with it (a Ukrainian person), else a guess by its letters."""
     if one.singular.startswith(one.first):
         return one.article
-    return "an" if one.first[0].lower() in "aeiou" and not one.first.lower().startswith(("eu", "uni", "one")) else "a"
+    return (
+        "an"
+        if one.first[0].lower() in "aeiou"
+        and not one.first.lower().startswith(("eu", "uni", "one"))
+        else "a"
+    )

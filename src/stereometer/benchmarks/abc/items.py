@@ -9,10 +9,23 @@ from importlib import resources
 from itertools import product
 from pathlib import Path
 
-from stereometer.benchmarks.abc.groups import PERSON, Group, Rules, choose_groups, pairs, read_groups, read_rules
+from stereometer.benchmarks.abc.groups import (
+    PERSON,
+    Group,
+    Rules,
+    choose_groups,
+    pairs,
+    read_groups,
+    read_rules,
+)
 from stereometer.benchmarks.abc.rows import counted
 from stereometer.benchmarks.abc.sentences import told
-from stereometer.benchmarks.abc.templates import Sentence, Template, choose_templates, read_templates
+from stereometer.benchmarks.abc.templates import (
+    Sentence,
+    Template,
+    choose_templates,
+    read_templates,
+)
 from stereometer.benchmarks.abc.traits import POLES, Trait, read_traits
 from stereometer.benchmarks.benchmark import Benchmark, Shapes, Source
 from stereometer.errors import UsageError
@@ -35,7 +48,11 @@ class Vocabulary:
     @cached_property
     def everything(self) -> tuple[str, ...]:
         """Head adjectives and synonyms."""
-        return tuple(dict.fromkeys(word for trait in self.traits for pole in POLES for word in trait.adjectives(pole)))
+        return tuple(
+            dict.fromkeys(
+                word for trait in self.traits for pole in POLES for word in trait.adjectives(pole)
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -93,7 +110,9 @@ class Cell:
         return self.trait.adjectives(pole)
 
 
-def cells(groups: Sequence[Group], traits: Sequence[Trait], templates: Sequence[Template]) -> list[Cell]:
+def cells(
+    groups: Sequence[Group], traits: Sequence[Trait], templates: Sequence[Template]
+) -> list[Cell]:
     vocabulary = Vocabulary(tuple(traits))
     frames = [Frame(template, group) for template, group in product(templates, groups)]
     return [Cell(frame, trait, vocabulary) for frame, trait in product(frames, traits)]
@@ -142,12 +161,19 @@ def statistics(items: Sequence[Cell]) -> list[dict[str, str | int]]:
     lists: dict[tuple[str, str], dict[str, None]] = {}
     for kind, of, name in ((kind, of, name) for item in items for kind, of, name in _named(item)):
         lists.setdefault((kind, of), {})[name] = None
-    return [{"what": kind, "of": of, "count": len(names), "names": ", ".join(names)} for (kind, of), names in sorted(lists.items())]
+    return [
+        {"what": kind, "of": of, "count": len(names), "names": ", ".join(names)}
+        for (kind, of), names in sorted(lists.items())
+    ]
 
 
 def _named(item: Cell) -> tuple[tuple[str, str, str], ...]:
     group, template, trait = item.frame.group, item.frame.template, item.trait
-    return ("groups", group.domain, group.name), ("templates", template.kind, template.name), ("traits", trait.dimension, trait.name)
+    return (
+        ("groups", group.domain, group.name),
+        ("templates", template.kind, template.name),
+        ("traits", trait.dimension, trait.name),
+    )
 
 
 # --------------------------------------------------------------------------------------- some of it
@@ -177,7 +203,10 @@ def grid(choice: Choice) -> Grid:
     templates = read_templates(own_templates or data_file("templates.csv"))
     return Grid(
         groups if own_groups else choose_groups(groups, choice.groups),
-        tuple(one if choice.synonyms else one.alone() for one in read_traits(choice.traits or data_file("traits.csv"))),
+        tuple(
+            one if choice.synonyms else one.alone()
+            for one in read_traits(choice.traits or data_file("traits.csv"))
+        ),
         templates if own_templates else choose_templates(templates, choice.templates),
     )
 
@@ -215,12 +244,18 @@ def chosen_benchmark(choice: Choice) -> Benchmark:
     )
     note = f"{counted(len(found.groups), 'group')}{joined}, {counted(len(found.traits), 'trait')}{'' if choice.synonyms else ' without synonyms'}, {read}, chosen from the packaged ones or the user's own."
     found = replace(found, groups=(*found.groups, *met))
-    files = ", ".join(str(one) for one in (_file(choice.groups), choice.traits, _file(choice.templates), choice.text) if one)
+    files = ", ".join(
+        str(one)
+        for one in (_file(choice.groups), choice.traits, _file(choice.templates), choice.text)
+        if one
+    )
     shapes, measures = dict(found.shapes), SOURCE.measures
     if choice.text is not None:
         shapes |= told(found, choice.text, choice.seed)
         measures = {"sentences": ("ceat",)}
-    return Benchmark(replace(SOURCE.card, digest=""), shapes, files or "packaged", (note,), measures)
+    return Benchmark(
+        replace(SOURCE.card, digest=""), shapes, files or "packaged", (note,), measures
+    )
 
 
 SOURCE = Source("abc", read, {"trait": TRAIT_MEASURES}, packaged)

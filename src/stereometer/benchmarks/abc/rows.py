@@ -46,7 +46,11 @@ class Row:
 
     def listed(self, column: str) -> tuple[str, ...]:
         """The parts of a field between semicolons; a column that is not there is an empty list."""
-        return tuple(part for part in (" ".join(one.split()) for one in self.fields.get(column, "").split(";")) if part)
+        return tuple(
+            part
+            for part in (" ".join(one.split()) for one in self.fields.get(column, "").split(";"))
+            if part
+        )
 
     def one_of(self, column: str, known: Sequence[str]) -> str:
         value = self.text(column)
@@ -68,15 +72,24 @@ def read(path: Path, required: Sequence[str], make: Callable[[Row], Entry]) -> t
             raise row.wrong(f"{entry.name!r} is there twice", "A name stands for one thing")
         found[entry.name] = entry
     if not found:
-        raise DataError(f"{path} has no rows. There is nothing to measure with it. Check that it is the right file.")
+        raise DataError(
+            f"{path} has no rows. There is nothing to measure with it. Check that it is the right file."
+        )
     return tuple(found.values())
 
 
-def chosen(kind: str, entries: Sequence[Entry], wanted: Iterable[str], kinds: Callable[[Entry], Iterable[str]]) -> tuple[Entry, ...]:
+def chosen(
+    kind: str,
+    entries: Sequence[Entry],
+    wanted: Iterable[str],
+    kinds: Callable[[Entry], Iterable[str]],
+) -> tuple[Entry, ...]:
     """Entries by their names or by the kinds they are of, in the order of the file."""
     names = list(dict.fromkeys(wanted))
     known = {name for entry in entries for name in (entry.name, *kinds(entry))}
     for name in names:
         if name not in known:
             raise UnknownName(kind, name, known, "`stereometer show abc` lists all of them.")
-    return tuple(entry for entry in entries if not names or {entry.name, *kinds(entry)} & set(names))
+    return tuple(
+        entry for entry in entries if not names or {entry.name, *kinds(entry)} & set(names)
+    )

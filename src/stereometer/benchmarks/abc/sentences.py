@@ -46,18 +46,28 @@ Pool = tuple[Found, ...]
 def sentences(path: Path) -> list[str]:
     """The distinct sentences of a text, in order."""
     text = read_text(path)
-    passages = [_passage(path, line, row) for line, row in read_jsonl(path)] if text.lstrip().startswith("{") else text.split("\n\n")
-    found = dict.fromkeys(" ".join(part.split()) for passage in passages for part in END.split(passage))
+    passages = (
+        [_passage(path, line, row) for line, row in read_jsonl(path)]
+        if text.lstrip().startswith("{")
+        else text.split("\n\n")
+    )
+    found = dict.fromkeys(
+        " ".join(part.split()) for passage in passages for part in END.split(passage)
+    )
     kept = [one for one in found if one and len(one.split()) <= LONGEST]
     if not kept:
-        raise DataError(f"{path} holds no sentence. CEAT reads words in sentences. Give it running text.")
+        raise DataError(
+            f"{path} holds no sentence. CEAT reads words in sentences. Give it running text."
+        )
     return kept
 
 
 def _passage(path: Path, line: int, row: Mapping[str, object]) -> str:
     text = row.get("text")
     if not isinstance(text, str):
-        raise DataError(f"{path}, line {line} has no text. Each line needs a field `text`. Repair the row.")
+        raise DataError(
+            f"{path}, line {line} has no text. Each line needs a field `text`. Repair the row."
+        )
     return text
 
 
@@ -74,8 +84,13 @@ class Concordance:
     def _found(self, texts: Sequence[str]) -> dict[str, list[Found]]:
         """One pass over the text: the longest word that begins at a place is the one that stands there."""
         ordered = sorted(self.words, key=len, reverse=True)
-        pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(_pattern(word) for word in ordered)})(?![\w-])")
-        exact, any_case = {word: word for word in self.words}, {word: word for word in self.words if word.islower()}
+        pattern = re.compile(
+            rf"(?<![\w-])(?:{'|'.join(_pattern(word) for word in ordered)})(?![\w-])"
+        )
+        exact, any_case = (
+            {word: word for word in self.words},
+            {word: word for word in self.words if word.islower()},
+        )
         pools: dict[str, list[Found]] = {word: [] for word in self.words}
         for text in texts:
             seen: set[str] = set()
@@ -144,28 +159,56 @@ class Told:
         """How many sentences each word has: the sentences stay in the user's text."""
         pools = {**self.words.targets, **self.words.poles}
         return {"text": self.label} | {
-            role: ", ".join(f"{word} {len(pool)}" for word, pool in words.items()) for role, words in pools.items()
+            role: ", ".join(f"{word} {len(pool)}" for word, pool in words.items())
+            for role, words in pools.items()
         }
 
 
 def told(grid: Grid, path: Path, seed: int) -> dict[str, list[Told]]:
     """One item a group and trait, and one a pair of groups and trait."""
-    forms = {group.name: tuple(dict.fromkeys((group.singular, group.plural))) for group in grid.groups}
-    adjectives = [word for trait in grid.traits for pole in POLES for word in trait.adjectives(pole)]
-    found = Concordance(path, [*(word for words in forms.values() for word in words), *adjectives], seed)
-    poles = {trait.name: {pole: {word: found.pool(word) for word in trait.adjectives(pole)} for pole in POLES} for trait in grid.traits}
+    forms = {
+        group.name: tuple(dict.fromkeys((group.singular, group.plural))) for group in grid.groups
+    }
+    adjectives = [
+        word for trait in grid.traits for pole in POLES for word in trait.adjectives(pole)
+    ]
+    found = Concordance(
+        path, [*(word for words in forms.values() for word in words), *adjectives], seed
+    )
+    poles = {
+        trait.name: {
+            pole: {word: found.pool(word) for word in trait.adjectives(pole)} for pole in POLES
+        }
+        for trait in grid.traits
+    }
     joint = {group.name: {group.name: found.pool(*forms[group.name])} for group in grid.groups}
-    apart = {group.name: {word: found.pool(word) for word in forms[group.name]} for group in grid.groups}
+    apart = {
+        group.name: {word: found.pool(word) for word in forms[group.name]} for group in grid.groups
+    }
     alone = [
-        Told(group.name, group.domain, trait, Words({"group": joint[group.name]}, poles[trait.name]), found.label, seed)
+        Told(
+            group.name,
+            group.domain,
+            trait,
+            Words({"group": joint[group.name]}, poles[trait.name]),
+            found.label,
+            seed,
+        )
         for group in grid.groups
         for trait in grid.traits
     ]
-    return {"sentences": alone, "sentence-pairs": list(_pairs(grid, apart, poles, found.label, seed))}
+    return {
+        "sentences": alone,
+        "sentence-pairs": list(_pairs(grid, apart, poles, found.label, seed)),
+    }
 
 
 def _pairs(
-    grid: Grid, words: Mapping[str, Mapping[str, Pool]], poles: Mapping[str, Mapping[str, Mapping[str, Pool]]], label: str, seed: int
+    grid: Grid,
+    words: Mapping[str, Mapping[str, Pool]],
+    poles: Mapping[str, Mapping[str, Mapping[str, Pool]]],
+    label: str,
+    seed: int,
 ) -> Iterator[Told]:
     """Groups of one domain against each other; of two groups alone, whatever they are."""
     for one, other in combinations(grid.groups, 2):
@@ -173,7 +216,14 @@ def _pairs(
             targets = {"first": words[one.name], "second": words[other.name]}
             domain = " + ".join(dict.fromkeys((one.domain, other.domain)))
             for trait in grid.traits:
-                yield Told(pair_name(one, other), domain, trait, Words(targets, poles[trait.name]), label, seed)
+                yield Told(
+                    pair_name(one, other),
+                    domain,
+                    trait,
+                    Words(targets, poles[trait.name]),
+                    label,
+                    seed,
+                )
 
 
 def pair_name(one: Group, other: Group) -> str:

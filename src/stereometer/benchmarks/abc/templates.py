@@ -77,18 +77,33 @@ def read_templates(path: Path) -> tuple[Template, ...]:
 def _template(row: Row) -> Template:
     number, text = row.one_of("number", NUMBERS), row.text("text")
     slots = re.findall(SLOT, text)
-    unknown = [slot for slot in (*slots, *re.findall(r"[{}]", re.sub(SLOT, "", text))) if slot not in (BLANK, *GROUP_SLOTS)]
+    unknown = [
+        slot
+        for slot in (*slots, *re.findall(r"[{}]", re.sub(SLOT, "", text)))
+        if slot not in (BLANK, *GROUP_SLOTS)
+    ]
     if unknown:
-        raise row.wrong(f"{unknown[0]} is not understood", f"Slots are {', '.join((*GROUP_SLOTS, BLANK))}")
+        raise row.wrong(
+            f"{unknown[0]} is not understood", f"Slots are {', '.join((*GROUP_SLOTS, BLANK))}"
+        )
     _once(row, "blank", "for a trait", slots.count(BLANK), BLANK)
-    _once(row, "place", "for a group", sum(slot in GROUP_SLOTS for slot in slots), ", ".join(GROUP_SLOTS))
+    _once(
+        row,
+        "place",
+        "for a group",
+        sum(slot in GROUP_SLOTS for slot in slots),
+        ", ".join(GROUP_SLOTS),
+    )
     _grammar(row, number, text)
     return Template(row.text("name"), row.text("kind"), number, text, row.listed("lists"))
 
 
 def _once(row: Row, what: str, whose: str, count: int, slots: str) -> None:
     if count != 1:
-        raise row.wrong(f"the template has {counted(count, what) if count else f'no {what}'} {whose}", f"It needs exactly one of {slots}")
+        raise row.wrong(
+            f"the template has {counted(count, what) if count else f'no {what}'} {whose}",
+            f"It needs exactly one of {slots}",
+        )
 
 
 def _grammar(row: Row, number: str, text: str) -> None:
@@ -96,15 +111,26 @@ def _grammar(row: Row, number: str, text: str) -> None:
     if number == "plural" and "{a group}" in text.lower():
         raise row.wrong("an article stands before a plural", "Articles go with number singular")
     if glued := re.search(r"\w\{|\}\w", text):
-        raise row.wrong(f"a slot stands right beside a letter ({_around(text, glued)})", "It would make one word of two")
+        raise row.wrong(
+            f"a slot stands right beside a letter ({_around(text, glued)})",
+            "It would make one word of two",
+        )
     if mask := re.search(r"\[MASK\]|<mask>", text, re.IGNORECASE):
-        raise row.wrong(f"the text has {mask[0]}", f"Masks are put where {BLANK} stands, as the model writes them")
+        raise row.wrong(
+            f"the text has {mask[0]}",
+            f"Masks are put where {BLANK} stands, as the model writes them",
+        )
     if small := re.match(r"[\"'(\u2018\u201c]*(\{group\}|\{a group\})", text):
         capital = small[1].replace("{g", "{G").replace("{a", "{A")
-        raise row.wrong(f"the sentence begins with {small[1]}", f"At its beginning a group has a capital: {capital}")
+        raise row.wrong(
+            f"the sentence begins with {small[1]}",
+            f"At its beginning a group has a capital: {capital}",
+        )
     verb = re.search(r"\{(?:a )?group\} (is|are|was|were)\b", text, re.IGNORECASE)
     if verb and (verb[1] in ("is", "was")) != (number == "singular"):
-        raise row.wrong(f"{verb[0]!r} is not {number}", "The verb after a group has the row's number")
+        raise row.wrong(
+            f"{verb[0]!r} is not {number}", "The verb after a group has the row's number"
+        )
 
 
 def _around(text: str, found: re.Match[str]) -> str:

@@ -44,4 +44,6 @@ def _trait(row: Row) -> Trait:
     if left == right:
         raise row.wrong(f"both poles are {left!r}", "A trait has two different poles")
     synonyms = row.listed("left_synonyms"), row.listed("right_synonyms")
-    return Trait(row.text("name"), row.text("dimension"), left, right, *synonyms, row.listed("also"))
+    return Trait(
+        row.text("name"), row.text("dimension"), left, right, *synonyms, row.listed("also")
+    )

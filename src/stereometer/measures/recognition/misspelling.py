@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from stereometer.measures.coverage import Asked
+from stereometer.shapes.coverage import Asked
 from stereometer.stats.intervals import wilson
 from stereometer.stats.tests import mcnemar
 from stereometer.types import Estimate, Score, Settings, Variant
@@ -26,7 +26,9 @@ def edited(text: str, original: str, edit: str, variant: Variant) -> str:
     """`paper`: every occurrence in any case, inside words too; `sound`: at the start of a word, keeping a capital."""
     if variant == "paper":
         return re.sub(re.escape(original), lambda _: edit, text, flags=re.IGNORECASE)
-    return _at_word_start(original).sub(lambda found: edit.capitalize() if found[0][0].isupper() else edit, text)
+    return _at_word_start(original).sub(
+        lambda found: edit.capitalize() if found[0][0].isupper() else edit, text
+    )
 
 
 def _at_word_start(original: str) -> re.Pattern[str]:
@@ -73,9 +75,19 @@ def _count(flips: _Flips, category: str, copies: Sequence[Score]) -> None:
 def flipped(scores: Iterable[Score]) -> list[dict[str, str]]:
     """Every comment that an edit turned round, by its row, with the edit and both readings."""
     found = list(scores)
-    before = {(one.slices["category"], one.slices["comment"]): _label(one) for one in found if "edit" not in one.slices}
+    before = {
+        (one.slices["category"], one.slices["comment"]): _label(one)
+        for one in found
+        if "edit" not in one.slices
+    }
     return [
-        {"comment": one.slices["comment"], "category": one.slices["category"], "edit": one.slices["edit"], "was": was, "now": now}
+        {
+            "comment": one.slices["comment"],
+            "category": one.slices["category"],
+            "edit": one.slices["edit"],
+            "was": was,
+            "now": now,
+        }
         for one in found
         if "edit" in one.slices
         and (was := before[one.slices["category"], one.slices["comment"]]) is not None
@@ -93,12 +105,28 @@ def _estimate(name: str, flips: _Flips, settings: Settings) -> Estimate:
     n, skipped = len(flips.sides), dict(flips.asked.skipped)
     why = flips.asked.shortfall(settings)
     if why is not None:
-        return Estimate("flipped", slice_, None, None, None, n, flips.asked.count, 0, 0.0, skipped=skipped, why=why)
+        return Estimate(
+            "flipped",
+            slice_,
+            None,
+            None,
+            None,
+            n,
+            flips.asked.count,
+            0,
+            0.0,
+            skipped=skipped,
+            why=why,
+        )
     turned = sum(bool(sides) for sides in flips.sides)
     low, high = wilson(turned, n, settings.level)
     lost, gained = (sum(sides == {way} for sides in flips.sides) for way in ("lost", "gained"))
     p = mcnemar(gained, lost)
-    says = "no longer recognised more often than newly recognised" if lost > gained else "newly recognised more often than no longer"
+    says = (
+        "no longer recognised more often than newly recognised"
+        if lost > gained
+        else "newly recognised more often than no longer"
+    )
     verdict = says if p < 1 - settings.level else "flips no more one way than the other"
     return Estimate(
         "flipped", slice_, 100 * turned / n, 100 * low, 100 * high, n, flips.asked.count, 0, 0.0, verdict=verdict, interval="Wilson", p=p,

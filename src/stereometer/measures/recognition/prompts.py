@@ -11,8 +11,9 @@ from pathlib import Path
 
 from stereometer.errors import UnknownName, UsageError
 from stereometer.files import read_text
-from stereometer.measures.recognition.questions import NEITHER, Question
+from stereometer.measures.recognition.questions import Question
 from stereometer.measures.recognition.settings import MISSPELLING, STUDY, ZERO_SHOT, Setting
+from stereometer.shapes.comment.items import NEITHER
 from stereometer.types import Variant, digest_of
 
 SLOT = re.compile(r"\{(\w+)\}")
@@ -38,7 +39,9 @@ class Template:
                 f"The template {self.name} has a slot {{{unknown[0]}}}. Its slots can be {', '.join(known)}. Rename it, or write the text itself."
             )
         if needed not in names:
-            raise UsageError(f"The template {self.name} has no slot {{{needed}}}. What is asked about would not be in the prompt. Add it.")
+            raise UsageError(
+                f"The template {self.name} has no slot {{{needed}}}. What is asked about would not be in the prompt. Add it."
+            )
 
 
 def check_folder(path: Path) -> None:
@@ -63,7 +66,9 @@ class Prompts:
         found = Template(f"{named}.txt", self._read(f"{named}.txt"))
         found.check(("category", "comment", "example", "examples", "labels"), "comment")
         if self.setting.shows and not {"example", "examples"} & set(SLOT.findall(found.text)):
-            raise UsageError(f"The template {found.name} has no slot {{examples}}. {self.setting.name} shows examples. Add it.")
+            raise UsageError(
+                f"The template {found.name} has no slot {{examples}}. {self.setting.name} shows examples. Add it."
+            )
         return found
 
     @cached_property
@@ -89,7 +94,10 @@ class Prompts:
         return digest_of([self.template.text, self.example.text])[:16]
 
     def prompt(self, question: Question) -> str:
-        shown = [self.example.filled({"example": one.comment.text, "label": one.label}) for one in question.examples]
+        shown = [
+            self.example.filled({"example": one.comment.text, "label": one.label})
+            for one in question.examples
+        ]
         slots = {
             "category": question.category,
             "comment": question.shown,
@@ -108,5 +116,7 @@ class Prompts:
 
 def listed(labels: tuple[str, ...]) -> str:
     """'racist', 'sexist' or 'neither': categories by name, and what is none of them last."""
-    ordered = [f"'{label}'" for label in sorted(labels, key=lambda label: (label == NEITHER, label))]
+    ordered = [
+        f"'{label}'" for label in sorted(labels, key=lambda label: (label == NEITHER, label))
+    ]
     return f"{', '.join(ordered[:-1])} or {ordered[-1]}"

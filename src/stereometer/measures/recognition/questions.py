@@ -8,11 +8,16 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from stereometer.errors import DataError
-from stereometer.measures.recognition.settings import FEW_SHOT_SINGLE, MISSPELLING, ONE_SHOT, Setting
+from stereometer.measures.recognition.settings import (
+    FEW_SHOT_SINGLE,
+    MISSPELLING,
+    ONE_SHOT,
+    Setting,
+)
+from stereometer.shapes.comment.items import NEITHER
 from stereometer.stats.intervals import generator
 from stereometer.types import Slice, Variant
 
-NEITHER = "neither"
 EXAMPLE_SETS = 10
 STUDY_SIZE = 30
 """Comments of each kind in the settings that ask one category at a time; twice as many, and four times neither, in the mixed ones."""
@@ -69,7 +74,13 @@ class Question:
 
     @property
     def id(self) -> str:
-        parts = (self.comment.id, self.category, f"set-{self.example_set}" if self.example_set else "", self.edit, self.twin)
+        parts = (
+            self.comment.id,
+            self.category,
+            f"set-{self.example_set}" if self.example_set else "",
+            self.edit,
+            self.twin,
+        )
         return ":".join(part for part in parts if part)
 
     @property
@@ -79,7 +90,9 @@ class Question:
     @property
     def slices(self) -> Slice:
         named = {"category": self.category, "example_set": self.example_set, "edit": self.edit}
-        return {"comment": self.comment.id, "gold": self.gold} | {name: value for name, value in named.items() if value}
+        return {"comment": self.comment.id, "gold": self.gold} | {
+            name: value for name, value in named.items() if value
+        }
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -119,7 +132,11 @@ def pool(comments: Sequence[Text], how: Sampling) -> Pool:
     found: dict[str, list[Text]] = {word: [] for word in how.words.values()}
     both = 0
     for comment in sorted(comments, key=lambda one: one.row):
-        words = [word for column, word in how.words.items() if comment.scores.get(column, 0.0) >= how.threshold]
+        words = [
+            word
+            for column, word in how.words.items()
+            if comment.scores.get(column, 0.0) >= how.threshold
+        ]
         if len(words) > 1 and how.variant == "sound":
             both += 1
             continue
@@ -128,7 +145,9 @@ def pool(comments: Sequence[Text], how: Sampling) -> Pool:
     return Pool(found, [comment for comment in comments if comment.hate == 0], both)
 
 
-def questions(setting: Setting, comments: Sequence[Text], how: Sampling, edits: Sequence[tuple[str, str]] = ()) -> list[Question]:
+def questions(
+    setting: Setting, comments: Sequence[Text], how: Sampling, edits: Sequence[tuple[str, str]] = ()
+) -> list[Question]:
     """What a setting asks."""
     found = pool(comments, how)
     if setting is MISSPELLING:
@@ -140,9 +159,15 @@ def questions(setting: Setting, comments: Sequence[Text], how: Sampling, edits: 
 
 def _shuffled(found: Pool, seed: int) -> Pool:
     def drawn(name: str, some: Sequence[Text]) -> list[Text]:
-        return [some[at] for at in generator(seed, {"category": name}, "sample").permutation(len(some))]
+        return [
+            some[at] for at in generator(seed, {"category": name}, "sample").permutation(len(some))
+        ]
 
-    return Pool({word: drawn(word, some) for word, some in found.categories.items()}, drawn(NEITHER, found.neither), found.both)
+    return Pool(
+        {word: drawn(word, some) for word, some in found.categories.items()},
+        drawn(NEITHER, found.neither),
+        found.both,
+    )
 
 
 def _single(setting: Setting, found: Pool, how: Sampling) -> Iterator[Question]:
@@ -150,7 +175,11 @@ def _single(setting: Setting, found: Pool, how: Sampling) -> Iterator[Question]:
     size = how.size
     for number, word in enumerate(found):
         of, shown = found.categories[word], _shown(setting)
-        needed = size + shown if how.variant == "sound" else max(size + first for first in (0, *_numbers(setting, word, size)))
+        needed = (
+            size + shown
+            if how.variant == "sound"
+            else max(size + first for first in (0, *_numbers(setting, word, size)))
+        )
         # `paper` asks about the same first comments for every category; `sound` about others each time.
         start = 0 if how.variant == "paper" else number * size
         _enough(of, needed, f"called {word}", how.variant)
@@ -171,7 +200,9 @@ def _numbers(setting: Setting, word: str, size: int) -> tuple[int, ...]:
     return (size, SECOND_EXAMPLE.get(word, size + size // 2))[: _shown(setting)]
 
 
-def _examples(setting: Setting, found: Pool, word: str, at: int, how: Sampling, number: int) -> tuple[Example, ...]:
+def _examples(
+    setting: Setting, found: Pool, word: str, at: int, how: Sampling, number: int
+) -> tuple[Example, ...]:
     """`paper`: the i-th question shows the examples numbered i + 30 and so on; `sound`: in turn from those that are not asked about."""
     if not _shown(setting):
         return ()
@@ -198,15 +229,32 @@ def _mixed(found: Pool, how: Sampling) -> Iterator[Question]:
     labels = tuple(label for label, _, _ in kinds)
     extra = 1 if how.variant == "paper" else EXAMPLE_SETS
     for label, of, wanted in kinds:
-        _enough(of, wanted + extra, NO_CATEGORY if label == NEITHER else f"called {label}", how.variant)
+        _enough(
+            of, wanted + extra, NO_CATEGORY if label == NEITHER else f"called {label}", how.variant
+        )
     times = Counter(comment.id for _, of, wanted in kinds for comment in of[: wanted + 1])
     for number in range(EXAMPLE_SETS):
-        examples = tuple(Example(of[number if how.variant == "paper" else wanted + number], label) for label, of, wanted in kinds)
+        examples = tuple(
+            Example(of[number if how.variant == "paper" else wanted + number], label)
+            for label, of, wanted in kinds
+        )
         for label, of, wanted in kinds:
             # `paper`: the first n + 1 comments less the example; `sound`: examples are none of those asked about.
-            asked = [*of[:number], *of[number + 1 : wanted + 1]] if how.variant == "paper" else of[:wanted]
+            asked = (
+                [*of[:number], *of[number + 1 : wanted + 1]]
+                if how.variant == "paper"
+                else of[:wanted]
+            )
             for comment in asked:
-                yield Question(comment, label, labels, "", examples, str(number + 1), twin=label if times[comment.id] > 1 else "")
+                yield Question(
+                    comment,
+                    label,
+                    labels,
+                    "",
+                    examples,
+                    str(number + 1),
+                    twin=label if times[comment.id] > 1 else "",
+                )
 
 
 NO_CATEGORY = "of no category"
@@ -227,7 +275,9 @@ def _enough(some: Sequence[Text], wanted: int, called: str, variant: Variant) ->
 # ---------------------------------------------------------------------------------------- misspelling
 
 
-def _misspelt(found: Pool, edits: Sequence[tuple[str, str]], variant: Variant) -> Iterator[Question]:
+def _misspelt(
+    found: Pool, edits: Sequence[tuple[str, str]], variant: Variant
+) -> Iterator[Question]:
     """Every comment of a category that holds one of the strings, as it is and with each edit that changes it."""
     from stereometer.measures.recognition.misspelling import edited, holds
 
@@ -243,4 +293,6 @@ def _misspelt(found: Pool, edits: Sequence[tuple[str, str]], variant: Variant) -
                 text = edited(comment.text, original, edit, variant)
                 if text not in seen:
                     seen.add(text)
-                    yield Question(comment, word, plain.labels, word, edit=f"{original}>{edit}", text=text)
+                    yield Question(
+                        comment, word, plain.labels, word, edit=f"{original}>{edit}", text=text
+                    )

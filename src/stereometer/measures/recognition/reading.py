@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from stereometer.measures.recognition.settings import Setting
+from stereometer.shapes.comment.items import SEPARATOR
 from stereometer.types import FILTERED, UNWRITTEN, Answer, Variant
 
 EMPTY, UNPARSED, REFUSED = "empty", "unparsed", FILTERED
-SEPARATOR = "\n"
-"""Between the labels of an answer that names several (`paper`, mixed settings): none has a line break in it."""
 
 REFUSALS = re.compile(
     r"\b(i\s+(can(no|')?t|am\s+(not\s+able|unable)|won'?t|will\s+not)|i'?m\s+(sorry|not\s+able|unable)|as\s+an?\s+(ai|language\s+model)"
@@ -37,7 +36,9 @@ class Reader:
 
     def read_text(self, text: str, words: Mapping[str, str]) -> Mapping[str, str]:
         plain = text if self.variant == "paper" else text.replace("’", "'")
-        label = self._paper(plain, words) if self.variant == "paper" else _sound(plain, synonyms(words))
+        label = (
+            self._paper(plain, words) if self.variant == "paper" else _sound(plain, synonyms(words))
+        )
         if label is not None:
             return {"text": text, "label": label}
         if not text.strip():
@@ -62,12 +63,18 @@ UNNAMED = "(no label)"
 
 def synonyms(words: Mapping[str, str]) -> Mapping[str, str]:
     """The label of every word that is clear: what was asked for, and the label itself after yes or no."""
-    return {word.lower(): label for label, word in words.items()} | {label.lower(): label for label in words}
+    return {word.lower(): label for label, word in words.items()} | {
+        label.lower(): label for label in words
+    }
 
 
 def _sound(text: str, words: Mapping[str, str]) -> str | None:
     """A refusal may name labels; it gives one only where it begins with it."""
-    return None if REFUSALS.search(text) and not _begins_with_label(text, words) else first_clear(text, words)
+    return (
+        None
+        if REFUSALS.search(text) and not _begins_with_label(text, words)
+        else first_clear(text, words)
+    )
 
 
 NOT_SAID = (
@@ -101,7 +108,11 @@ def _signs(words: tuple[str, ...]) -> re.Pattern[str]:
 
 def _begins_with_label(text: str, words: Mapping[str, str]) -> bool:
     found = _signs(tuple(words)).search(text)
-    return found is not None and found["label"] is not None and re.search(r"\w", text[: found.start()]) is None
+    return (
+        found is not None
+        and found["label"] is not None
+        and re.search(r"\w", text[: found.start()]) is None
+    )
 
 
 def _is_all(found: re.Match[str]) -> bool:
@@ -161,4 +172,6 @@ def _joined(word: str) -> str:
 
 def in_scope(text: str, words: Sequence[str]) -> bool:
     """Whether the first line of an answer is one of the words asked for and nothing else."""
-    return text.strip().split("\n")[0].strip().strip(".\"'!").strip().lower() in {word.lower() for word in words}
+    return text.strip().split("\n")[0].strip().strip(".\"'!").strip().lower() in {
+        word.lower() for word in words
+    }

@@ -48,7 +48,15 @@ MISSPELLING = Setting("misspelling", False, False, 2, ("\n",))
 """Zero-shot at temperature 0, with and without edits."""
 
 SETTINGS: Mapping[str, Setting] = {
-    one.name: one for one in (ZERO_SHOT, ONE_SHOT, FEW_SHOT_SINGLE, FEW_SHOT_MIXED, MIXED_INSTRUCTION, MISSPELLING)
+    one.name: one
+    for one in (
+        ZERO_SHOT,
+        ONE_SHOT,
+        FEW_SHOT_SINGLE,
+        FEW_SHOT_MIXED,
+        MIXED_INSTRUCTION,
+        MISSPELLING,
+    )
 }
 STUDY = tuple(name for name in SETTINGS if name != "misspelling")
 """The five settings of the study."""

@@ -8,10 +8,21 @@ from functools import cached_property
 
 import numpy as np
 
-from stereometer.measures.pair_metrics import confidence, decision
-from stereometer.report.charts.frame import INK, LINE, MUTED, PAPER, Row, Spec, layer, plain, quantity, spec
+from stereometer.report.charts.frame import (
+    INK,
+    LINE,
+    MUTED,
+    PAPER,
+    Row,
+    Spec,
+    layer,
+    plain,
+    quantity,
+    spec,
+)
 from stereometer.report.numbers import number
 from stereometer.report.sections import System
+from stereometer.shapes.pair.metrics import confidence, decision
 
 BINS = 40
 HEIGHT = 250
@@ -60,18 +71,37 @@ def counts(values: Sequence[float], bins: Sequence[float]) -> list[int]:
 
 def highest(found: Sequence[Confidences], bins: Sequence[float]) -> float:
     """The largest share of a bin, in percent, over all charts of a section."""
-    tops = [max(counts(side, bins)) / len(one.both) for one in found if one.both for side in (one.more, one.less)]
+    tops = [
+        max(counts(side, bins)) / len(one.both)
+        for one in found
+        if one.both
+        for side in (one.more, one.less)
+    ]
     return 100 * max(tops, default=1.0)
 
 
 def histogram(one: Confidences, bins: Sequence[float], top: float) -> Spec:
     """Pairs won for the more stereotyping sentence upwards, the others downwards, as shares of all."""
-    x = quantity("low", (bins[0], bins[-1]), {"title": "confidence, %", "grid": False, "tickCount": 8})
+    x = quantity(
+        "low", (bins[0], bins[-1]), {"title": "confidence, %", "grid": False, "tickCount": 8}
+    )
     reach = top * 1.25
-    y = quantity("share", (-reach, reach), {"title": "share of pairs, %", "tickCount": 7, "labelExpr": "abs(datum.value)"})
+    y = quantity(
+        "share",
+        (-reach, reach),
+        {"title": "share of pairs, %", "tickCount": 7, "labelExpr": "abs(datum.value)"},
+    )
     bar = {"type": "bar", "stroke": PAPER, "strokeWidth": 1}
     layers = [
-        layer(_bars(one, bins), bar, x=x | {"bin": "binned"}, x2={"field": "high"}, y=y, color=plain("colour"), tooltip=_words("tip")),
+        layer(
+            _bars(one, bins),
+            bar,
+            x=x | {"bin": "binned"},
+            x2={"field": "high"},
+            y=y,
+            color=plain("colour"),
+            tooltip=_words("tip"),
+        ),
         layer([{"share": 0}], {"type": "rule", "color": LINE}, y=y),
         *_medians(one, reach, x, y),
     ]
@@ -83,7 +113,11 @@ def _words(field: str) -> Spec:
 
 
 def span(bins: Sequence[float], index: int) -> str:
-    return f"{bins[index]:g} to {bins[index + 1]:g}" if index + 2 < len(bins) else f"{bins[index]:g} and more"
+    return (
+        f"{bins[index]:g} to {bins[index + 1]:g}"
+        if index + 2 < len(bins)
+        else f"{bins[index]:g} and more"
+    )
 
 
 def _bars(one: Confidences, bins: Sequence[float]) -> list[Row]:
@@ -92,7 +126,13 @@ def _bars(one: Confidences, bins: Sequence[float]) -> list[Row]:
         for index, count in enumerate(counts(values, bins)):
             words = f"confidence {span(bins, index)} %\n{side} stereotyping sentence preferred: {count} of {len(one.both)} pairs"
             rows.append(
-                {"low": bins[index], "high": bins[index + 1], "share": sign * 100 * count / len(one.both), "colour": colour, "tip": words}
+                {
+                    "low": bins[index],
+                    "high": bins[index + 1],
+                    "share": sign * 100 * count / len(one.both),
+                    "colour": colour,
+                    "tip": words,
+                }
             )
     return rows
 
@@ -111,5 +151,7 @@ def _medians(one: Confidences, reach: float, x: Spec, y: Spec) -> list[Spec]:
             line = {"type": "rule", "color": INK, "strokeWidth": 1.5, "strokeDash": [4, 2]}
             words = {"type": "text", "align": "left", "dx": 5, "dy": 0, "color": MUTED}
             layers.append(layer([row], line, x=x, y=y, y2={"field": "end"}))
-            layers.append(layer([row | {"share": row["end"]}], words, x=x, y=y, text=_words("label")))
+            layers.append(
+                layer([row | {"share": row["end"]}], words, x=x, y=y, text=_words("label"))
+            )
     return layers

@@ -13,7 +13,13 @@ from stereometer.types import Estimate
 Spec = dict[str, Any]
 Row = Mapping[str, Any]
 
-INK, MUTED, LINE, PAPER, IDEAL = "var(--ink)", "var(--muted)", "var(--line)", "var(--paper)", "var(--ideal)"
+INK, MUTED, LINE, PAPER, IDEAL = (
+    "var(--ink)",
+    "var(--muted)",
+    "var(--line)",
+    "var(--paper)",
+    "var(--ideal)",
+)
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 CONFIG: Spec = {
     "background": "transparent",
@@ -58,7 +64,12 @@ def plain(field: str) -> Spec:
 
 
 def quantity(field: str, domain: tuple[float, float], axis: Spec | None, **scale: Any) -> Spec:
-    return {"field": field, "type": "quantitative", "scale": {"domain": list(domain), "nice": False, "zero": False, **scale}, "axis": axis}
+    return {
+        "field": field,
+        "type": "quantitative",
+        "scale": {"domain": list(domain), "nice": False, "zero": False, **scale},
+        "axis": axis,
+    }
 
 
 def mark_of(system: System, one: Estimate, filled: bool | None = None) -> Spec:
@@ -69,7 +80,10 @@ def mark_of(system: System, one: Estimate, filled: bool | None = None) -> Spec:
 
 
 def tip(system: System, one: Estimate, what: str) -> str:
-    lines = [f"{system.label}, {what}", f"{one.name} {numbers.value(one)} {numbers.interval(one)}".rstrip()]
+    lines = [
+        f"{system.label}, {what}",
+        f"{one.name} {numbers.value(one)} {numbers.interval(one)}".rstrip(),
+    ]
     lines += [f"ideal {numbers.ideal(one)}, {numbers.used(one)} used", numbers.verdict(one)]
     return "\n".join([*lines, numbers.adjusted(one)] if one.p_adjusted is not None else lines)
 

@@ -6,7 +6,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from stereometer.report import numbers
-from stereometer.report.charts.frame import IDEAL, INK, MUTED, PAPER, Row, Spec, layer, mark_of, outwards, plain, quantity, spec, tip
+from stereometer.report.charts.frame import (
+    IDEAL,
+    INK,
+    MUTED,
+    PAPER,
+    Row,
+    Spec,
+    layer,
+    mark_of,
+    outwards,
+    plain,
+    quantity,
+    spec,
+    tip,
+)
 from stereometer.report.sections import System
 from stereometer.types import Estimate
 
@@ -28,7 +42,11 @@ class Place:
     def spans(self) -> dict[str, float]:
         """Value and interval of both; an interval that is missing is a point."""
         named = {"lms": self.lms, "ss": self.ss}
-        return {f"{name}_{part}": _known(one, part) for name, one in named.items() for part in ("value", "low", "high")}
+        return {
+            f"{name}_{part}": _known(one, part)
+            for name, one in named.items()
+            for part in ("value", "low", "high")
+        }
 
 
 def _known(one: Estimate, part: str) -> float:
@@ -46,15 +64,45 @@ def places(systems: Sequence[System]) -> Iterator[Place]:
 
 def plane(found: Sequence[Place]) -> Spec:
     left = 100 - outwards([100 - one.spans["lms_low"] for one in found], 10, 40)
-    half = min(50.0, outwards([abs(one.spans[key] - 50) for one in found for key in ("ss_low", "ss_high")], 5, 15))
+    half = min(
+        50.0,
+        outwards(
+            [abs(one.spans[key] - 50) for one in found for key in ("ss_low", "ss_high")], 5, 15
+        ),
+    )
     frame = Frame((left, 101.0), (50 - half, 50 + half))
-    x = quantity("lms", frame.across, {"title": "lms, % (ideal 100)", "grid": False, "values": list(range(int(left), 101, 10))})
+    x = quantity(
+        "lms",
+        frame.across,
+        {"title": "lms, % (ideal 100)", "grid": False, "values": list(range(int(left), 101, 10))},
+    )
     y = quantity("ss", frame.up, {"title": "ss, % (ideal 50)", "grid": False, "tickCount": 7})
     ideal = [{"lms": 100, "ss": 50, "label": "ideal"}]
-    ring = {"type": "point", "shape": "circle", "size": 130, "stroke": IDEAL, "fill": PAPER, "strokeWidth": 2.5, "opacity": 1}
-    word = {"type": "text", "align": "right", "dx": -10, "dy": 12, "color": IDEAL, "fontWeight": 600}
+    ring = {
+        "type": "point",
+        "shape": "circle",
+        "size": 130,
+        "stroke": IDEAL,
+        "fill": PAPER,
+        "strokeWidth": 2.5,
+        "opacity": 1,
+    }
+    word = {
+        "type": "text",
+        "align": "right",
+        "dx": -10,
+        "dy": 12,
+        "color": IDEAL,
+        "fontWeight": 600,
+    }
     layers = [
-        layer([{"lms": left, "ss": 50, "end": 100}], {"type": "rule", "color": IDEAL, "strokeDash": [5, 3]}, x=x, x2={"field": "end"}, y=y),
+        layer(
+            [{"lms": left, "ss": 50, "end": 100}],
+            {"type": "rule", "color": IDEAL, "strokeDash": [5, 3]},
+            x=x,
+            x2={"field": "end"},
+            y=y,
+        ),
         *_contours(x, y, left, half),
         layer(ideal, ring, x=x, y=y),
         layer(ideal, word, x=x, y=y, text=_words("label")),
@@ -76,12 +124,23 @@ def contour(icat: float) -> Iterator[tuple[float, float]]:
 
 
 def _contours(x: Spec, y: Spec, left: float, half: float) -> list[Spec]:
-    rows = [{"icat": str(level), "step": step, "lms": lms, "ss": ss} for level in CONTOURS for step, (lms, ss) in enumerate(contour(level))]
+    rows = [
+        {"icat": str(level), "step": step, "lms": lms, "ss": ss}
+        for level in CONTOURS
+        for step, (lms, ss) in enumerate(contour(level))
+    ]
     line = {"type": "line", "color": MUTED, "strokeWidth": 1, "opacity": 0.45, "clip": True}
     labels = [row for level in CONTOURS if (row := _contour_label(level, left, half)) is not None]
     words = {"type": "text", "color": MUTED, "fontSize": 11, "align": "left", "dx": 4, "dy": -7}
     return [
-        layer(rows, line, x=x, y=y, detail={"field": "icat", "type": "nominal"}, order={"field": "step", "type": "quantitative"}),
+        layer(
+            rows,
+            line,
+            x=x,
+            y=y,
+            detail={"field": "icat", "type": "nominal"},
+            order={"field": "step", "type": "quantitative"},
+        ),
         layer(labels, words, x=x, y=y, text=_words("label")),
     ]
 
@@ -96,7 +155,14 @@ def _contour_label(level: int, left: float, half: float) -> Row | None:
 
 def _row(one: Place) -> Row:
     words = tip(one.system, one.ss, "overall") + "\n" + tip(one.system, one.lms, "overall")
-    return {**one.spans, **mark_of(one.system, one.ss), "label": one.system.label, "tip": words, "lms": one.lms.value, "ss": one.ss.value}
+    return {
+        **one.spans,
+        **mark_of(one.system, one.ss),
+        "label": one.system.label,
+        "tip": words,
+        "lms": one.lms.value,
+        "ss": one.ss.value,
+    }
 
 
 def _systems(rows: Sequence[Row], x: Spec, y: Spec) -> list[Spec]:
@@ -106,7 +172,16 @@ def _systems(rows: Sequence[Row], x: Spec, y: Spec) -> list[Spec]:
     return [
         layer(rows, bar, x=x | {"field": "lms_low"}, x2={"field": "lms_high"}, y=y, color=colour),
         layer(rows, bar, x=x, y=y | {"field": "ss_low"}, y2={"field": "ss_high"}, color=colour),
-        layer(rows, point, x=x, y=y, stroke=colour, fill=plain("fill"), shape=plain("shape"), tooltip=tooltip),
+        layer(
+            rows,
+            point,
+            x=x,
+            y=y,
+            stroke=colour,
+            fill=plain("fill"),
+            shape=plain("shape"),
+            tooltip=tooltip,
+        ),
     ]
 
 
@@ -122,7 +197,9 @@ class Frame:
 
     def pixel(self, row: Row, width: float) -> tuple[float, float]:
         (left, right), (low, high) = self.across, self.up
-        return width * (row["lms"] - left) / (right - left), HEIGHT * (high - row["ss"]) / (high - low)
+        return width * (row["lms"] - left) / (right - left), HEIGHT * (high - row["ss"]) / (
+            high - low
+        )
 
 
 WIDTHS = {"wide": 780, "narrow": 270}
@@ -139,9 +216,17 @@ def _names(rows: Sequence[Row], frame: Frame, x: Spec, y: Spec) -> list[Spec]:
     for size, width in WIDTHS.items():
         for number, (row, align, dy) in enumerate(placed(rows, frame, width)):
             for mark in (halo, {"color": INK}):
-                words = {"type": "text", "fontWeight": 600, "align": align, "dx": 9 if align == "left" else -9, "dy": dy, **mark}
+                words = {
+                    "type": "text",
+                    "fontWeight": 600,
+                    "align": align,
+                    "dx": 9 if align == "left" else -9,
+                    "dy": dy,
+                    **mark,
+                }
                 found.append(
-                    layer([row], words, x=x, y=y, text=_words("label")) | {"name": f"{size}-{number}-{'halo' if mark is halo else 'name'}"}
+                    layer([row], words, x=x, y=y, text=_words("label"))
+                    | {"name": f"{size}-{number}-{'halo' if mark is halo else 'name'}"}
                 )
     return found
 
@@ -170,6 +255,12 @@ def missing(systems: Sequence[System]) -> list[str]:
     found = []
     for system in systems:
         if system.label not in drawn:
-            whys = [one.why or "not measured" for name in ("lms", "ss") if (one := system.find(name, {})) is not None and one.value is None]
-            found.append(f"{system.label} is not in the picture: {numbers.listed(list(dict.fromkeys(whys))) if whys else 'not measured'}.")
+            whys = [
+                one.why or "not measured"
+                for name in ("lms", "ss")
+                if (one := system.find(name, {})) is not None and one.value is None
+            ]
+            found.append(
+                f"{system.label} is not in the picture: {numbers.listed(list(dict.fromkeys(whys))) if whys else 'not measured'}."
+            )
     return found

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
-from stereometer.relation import Point
+from stereometer.findings.relate import Point
 from stereometer.report.charts.frame import IDEAL, PAPER, Row, Spec, layer, plain, quantity, spec
 from stereometer.report.sections import System
 
@@ -33,7 +33,9 @@ class Mark:
 
 
 def scatter(marks: Sequence[Mark], across: str, up: str) -> Spec:
-    known = [mark for mark in marks if mark.value(across) is not None and mark.value(up) is not None]
+    known = [
+        mark for mark in marks if mark.value(across) is not None and mark.value(up) is not None
+    ]
     sizes = _areas(known)
     rows = [_row(mark, across, up, sizes[mark.system.label]) for mark in known]
     x, y = _axis("x", across, known), _axis("y", up, known)
@@ -43,8 +45,22 @@ def scatter(marks: Sequence[Mark], across: str, up: str) -> Spec:
     tooltip = {"field": "tip", "type": "nominal"}
     return spec(
         [
-            layer(reference, {"type": "rule", "color": IDEAL, "strokeWidth": 1.5, "strokeDash": [5, 3]}, y=y),
-            layer(rows, point, x=x, y=y, stroke=plain("colour"), fill=plain("fill"), shape=plain("shape"), size=area, tooltip=tooltip),
+            layer(
+                reference,
+                {"type": "rule", "color": IDEAL, "strokeWidth": 1.5, "strokeDash": [5, 3]},
+                y=y,
+            ),
+            layer(
+                rows,
+                point,
+                x=x,
+                y=y,
+                stroke=plain("colour"),
+                fill=plain("fill"),
+                shape=plain("shape"),
+                size=area,
+                tooltip=tooltip,
+            ),
         ],
         HEIGHT,
     )
@@ -52,10 +68,17 @@ def scatter(marks: Sequence[Mark], across: str, up: str) -> Spec:
 
 def _areas(marks: Sequence[Mark]) -> dict[str, float]:
     """Larger models have larger marks, by the logarithm of their parameters."""
-    logs = {mark.system.label: log10(mark.point.parameters) for mark in marks if mark.point.parameters}
+    logs = {
+        mark.system.label: log10(mark.point.parameters) for mark in marks if mark.point.parameters
+    }
     low, high = min(logs.values(), default=0.0), max(logs.values(), default=0.0)
-    share = {label: (value - low) / (high - low) if high > low else 0.5 for label, value in logs.items()}
-    return {mark.system.label: SMALLEST + (LARGEST - SMALLEST) * share.get(mark.system.label, 0.0) for mark in marks}
+    share = {
+        label: (value - low) / (high - low) if high > low else 0.5 for label, value in logs.items()
+    }
+    return {
+        mark.system.label: SMALLEST + (LARGEST - SMALLEST) * share.get(mark.system.label, 0.0)
+        for mark in marks
+    }
 
 
 def _row(mark: Mark, across: str, up: str, area: float) -> Row:
@@ -75,7 +98,11 @@ def _row(mark: Mark, across: str, up: str, area: float) -> Row:
 def _tip(mark: Mark) -> str:
     point = mark.point
     lines = [mark.system.label, f"lms {point.lms:.1f}, ss {point.ss:.1f}"]
-    lines += [f"{point.parameters / 1e6:,.0f} million parameters"] if point.parameters is not None else ["size not known"]
+    lines += (
+        [f"{point.parameters / 1e6:,.0f} million parameters"]
+        if point.parameters is not None
+        else ["size not known"]
+    )
     lines += [f"{point.corpus_gb:g} GB of training text"] if point.corpus_gb is not None else []
     return "\n".join(lines)
 

@@ -7,16 +7,20 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from stereometer.measures.trait_words import Words, words_for
 from stereometer.report.figure import Figure
 from stereometer.report.looks import look
 from stereometer.report.sections import Run, System, label_runs
-from stereometer.runs import RESULT, SCORES, load_result, load_scores, runs_in
+from stereometer.runs.store import RESULT, SCORES, load_result, load_scores, runs_in
+from stereometer.shapes.trait.words import Words, words_for
 from stereometer.types import Result
 
 KINDS = {"dominance": "meeting", "human_mean": "alignment", "association": "profile"}
 """What a result is, by an estimate that only such results have."""
-TITLES = {"profile": "Profiles of groups", "alignment": "Agreement with people", "meeting": "Where groups meet"}
+TITLES = {
+    "profile": "Profiles of groups",
+    "alignment": "Agreement with people",
+    "meeting": "Where groups meet",
+}
 LEADS = {
     "profile": (
         "How strongly a model ties a trait to a group, {compared}. Above 0 is towards the right pole, below 0 towards the left one. A high score does not say "
@@ -98,8 +102,12 @@ def apart(paths: Sequence[str | Path]) -> tuple[list[Path], list[Portrait]]:
             others.append(place)
             continue
         folder = place.parent if place.name == RESULT else place
-        run = Run(folder, result, tuple(load_scores(folder)) if (folder / SCORES).exists() else None)
-        groups.setdefault((kind, result.measure, result.variant, result.data.get("digest")), []).append(run)
+        run = Run(
+            folder, result, tuple(load_scores(folder)) if (folder / SCORES).exists() else None
+        )
+        groups.setdefault(
+            (kind, result.measure, result.variant, result.data.get("digest")), []
+        ).append(run)
     order = list(TITLES)
     ordered = sorted(groups.items(), key=lambda one: order.index(str(one[0][0])))
     return others, list(_portraits([(str(key[0]), runs) for key, runs in ordered]))
@@ -109,4 +117,6 @@ def _portraits(groups: Sequence[tuple[str, list[Run]]]) -> Iterator[Portrait]:
     names = [[(label, run) for label, run in label_runs(runs)] for _, runs in groups]
     order = list(dict.fromkeys(label for one in names for label, _ in one))
     for number, ((kind, _), some) in enumerate(zip(groups, names, strict=True), 1):
-        yield Portrait(number, kind, tuple(System(label, look(order.index(label)), run) for label, run in some))
+        yield Portrait(
+            number, kind, tuple(System(label, look(order.index(label)), run) for label, run in some)
+        )

@@ -1,0 +1,1 @@
+"""Backends without weights: baselines and testing aids."""

@@ -1,0 +1,1 @@
+"""Checkpoints on this machine (torch and transformers)."""

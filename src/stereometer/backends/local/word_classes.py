@@ -1,0 +1,52 @@
+"""Which tokens of a vocabulary begin a word and which go on with one, as the tokenizer itself marks them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stereometer.backends.local.tokens import BYTE_LEVEL_SPACE
+
+INITIAL, INSIDE, NEITHER = 0, 1, 2
+
+
+def word_classes(tokenizer: Any, vocabulary: int) -> NDArray[np.int64] | None:
+    """For each token whether it begins a word; special ones do neither. None where the tokenizer does not mark words.
+
+    WordPiece marks what goes on with a word, byte-level and Unigram vocabularies what comes after a space.
+    """
+    parts = json.loads(tokenizer.backend_tokenizer.to_str())
+    inside = parts["model"].get("continuing_subword_prefix") or ""
+    space = next(_spaces(parts), "") if not inside else ""
+    if not inside and not space:
+        return None
+    classes = np.full(vocabulary, NEITHER, dtype=np.int64)
+    special = set(tokenizer.all_special_ids) | {
+        number for number, token in tokenizer.added_tokens_decoder.items() if token.special
+    }
+    for token, number in tokenizer.get_vocab().items():
+        if number < vocabulary and number not in special:
+            goes_on = token.startswith(inside) if inside else not token.startswith(space)
+            classes[number] = INSIDE if goes_on else INITIAL
+    return classes
+
+
+def _spaces(value: Any) -> Iterator[str]:
+    """How a space is written in the vocabulary, by the tokenizer's own description."""
+    if isinstance(value, dict):
+        kind = value.get("type")
+        if kind == "ByteLevel":
+            yield BYTE_LEVEL_SPACE
+        elif kind == "Metaspace":
+            yield str(value.get("replacement", ""))
+        elif kind == "Replace" and value.get("pattern") == {"String": " "} and value.get("content"):
+            yield str(value["content"])
+        for name in ("normalizer", "pre_tokenizer", "pretokenizers", "normalizers"):
+            yield from _spaces(value.get(name))
+    elif isinstance(value, list):
+        for one in value:
+            yield from _spaces(one)

@@ -1,0 +1,154 @@
+"""What a server says instead of an answer, and what it means: ask again, skip the prompt, or give up."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from stereometer.backends.local.keys import KEY_VARIABLE
+from stereometer.errors import ModelError
+
+RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+LONGEST_WAIT = 120.0
+"""A server that asks for more than this is not waited for."""
+LONGEST_MESSAGE = 200
+UNSAID = 0
+"""The status of an error that stands where an answer should, without saying its own."""
+WINDOW_NAMED = re.compile("context_length_exceeded|exceed_context_size")
+WINDOW_TOLD = (
+    re.compile(
+        "context (length|window|size).*(exceed|maximum|too long|longer|not enough)", re.DOTALL
+    ),
+    re.compile("(exceed|maximum|too long|longer).*context (length|window|size)", re.DOTALL),
+    re.compile("longer than the maximum model length"),
+    re.compile("`inputs` (tokens \\+ `max_new_tokens` must be|must have less than \\d+ tokens)"),
+    re.compile("(prompt|input) (is|was) too long"),
+    re.compile(
+        "(input|prompt) (token count|tokens|length)\\b.*\\b(exceeds?|greater than|larger than)\\b.*\\b(max|limit)",
+        re.DOTALL,
+    ),
+    re.compile("number of tokens in the prompt cannot exceed"),
+)
+"""In the words of vLLM, llama.cpp, TGI, LM Studio, SGLang and the hosted services."""
+
+
+class TooLong(Exception):
+    """The prompt does not fit into the model's window."""
+
+
+class Passing(Exception):
+    """A failure that may not come again; `wait` is what the server asked for."""
+
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
+class Unreached(Passing):
+    """There is no connection."""
+
+
+class Empty(Passing):
+    """An answer came, and holds nothing."""
+
+
+class NoChoices(ModelError):
+    """The server answers, and its answers hold nothing."""
+
+
+class Refused(ModelError):
+    """The server does not take this question; `said` is its own reason."""
+
+    def __init__(self, text: str, said: str) -> None:
+        super().__init__(text)
+        self.said = said
+
+
+class NotThere(Refused):
+    """The server has no such model or endpoint."""
+
+
+def refusal(base: str, code: int, text: str, said: str, retry_after: str | None) -> Exception:
+    """The exception for a status and the text that came with it; `said` is what of the text may be shown."""
+    if code in (401, 403):
+        return ModelError(
+            f"{base} refused the request ({code}: {said}). The key is missing, wrong or not for this model. Set {KEY_VARIABLE} to the right one."
+        )
+    if means_too_long(code, text):
+        return TooLong()
+    if code == 404:
+        return NotThere(
+            f"{base} has no such model or endpoint ({said}). The name after # or the path is wrong. Check both.",
+            said,
+        )
+    if code == 429 and "insufficient_quota" in text:
+        return ModelError(
+            f"{base} says that the quota is spent ({said}). Nothing more is answered until it is raised. Answers so far are kept."
+        )
+    if code == UNSAID:
+        return Empty(f"an error in place of an answer ({said})")
+    if code in RETRIED:
+        return _later(base, code, said, seconds(retry_after))
+    return Refused(
+        f"{base} refused the request ({code}): {said}. It does not take what was asked. Check the model and the options.",
+        said,
+    )
+
+
+def _later(base: str, code: int, said: str, wait: float | None) -> Exception:
+    if wait is None or wait <= LONGEST_WAIT:
+        return Passing(f"status {code} ({said})", wait)
+    return ModelError(
+        f"{base} asks to wait {wait:.0f} s ({code}). That is longer than we wait. Answers so far are kept; run the same command later."
+    )
+
+
+def seconds(retry_after: str | None) -> float | None:
+    """Seconds, or until a date."""
+    if not retry_after:
+        return None
+    try:
+        return max(0.0, float(retry_after))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None
+
+
+def status_of(answer: Any) -> int | None:
+    """The status of an error that came as an answer; None for an answer."""
+    error = answer.get("error") if isinstance(answer, dict) and not answer.get("choices") else None
+    code = error.get("code") if isinstance(error, dict) else None
+    return None if not error else code if isinstance(code, int) and 400 <= code < 600 else UNSAID
+
+
+def message(text: str) -> str:
+    """What an error says, in the layouts that servers use."""
+    try:
+        found = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        return text
+    inner = found.get("error", found) if isinstance(found, dict) else found
+    said = inner.get("message", inner) if isinstance(inner, dict) else inner
+    return str(said)
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())[:LONGEST_MESSAGE]
+
+
+def means_too_long(code: int, text: str) -> bool:
+    """Kept for good, so only what names the window counts: Go calls a time-out `context deadline exceeded`, often with status 500."""
+    plain = text.lower()
+    if WINDOW_NAMED.search(plain):
+        return code in (UNSAID, 400, 413, 422, 500)
+    return (
+        code in (UNSAID, 400, 413, 422)
+        and "deadline" not in plain
+        and any(words.search(plain) for words in WINDOW_TOLD)
+    )

@@ -1,0 +1,290 @@
+"""HTTP to a model server: patient with a server that limits or stumbles, clear about one that cannot be had.
+
+The key comes from the environment. It is sent in a header to the server it is for, and appears nowhere else.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import random
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from threading import Event, Timer
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+from weakref import finalize
+
+import httpx2
+import stamina
+
+from stereometer.backends.local.keys import KEY_VARIABLE, key_for, masked, masked_answer
+from stereometer.backends.server.budget import Budget
+from stereometer.backends.server.refusals import (
+    Empty,
+    NoChoices,
+    Passing,
+    Unreached,
+    message,
+    one_line,
+    refusal,
+    status_of,
+)
+from stereometer.errors import ModelError, UsageError
+
+LOG = logging.getLogger("stereometer")
+ATTEMPTS = 8
+FIRST_ATTEMPTS = 3
+"""At the first contact, where nobody listens or nothing is answered: that rarely passes."""
+PATIENCE = 300.0
+"""Seconds for all attempts at one request together."""
+QUIET = 5.0
+"""Seconds of asking again before a word is said about it, and between one word and the next."""
+LARGEST = 16 * 1024 * 1024
+"""Bytes of an answer."""
+LARGEST_ERROR = 10_000
+"""Characters of an error that are read."""
+
+logging.getLogger("stamina").addHandler(
+    logging.NullHandler()
+)  # retries are our business: without a handler each would be printed
+
+
+class Closed(Exception):
+    """The run is ending: nothing more is sent."""
+
+
+@dataclass
+class Wire:
+    """Posts JSON to one server, within a budget."""
+
+    base: str
+    timeout: float = 60.0
+    in_flight: int = 8
+    wait_initial: float = 0.5
+    budget: Budget = field(default_factory=Budget)
+    closing: Event = field(default_factory=Event)
+    acquainted: bool = False
+    """Whether the server has been probed."""
+
+    def __post_init__(self) -> None:
+        self.base = _checked(self.base)
+        self._key = key_for(self.base)
+        self._trusted = httpx2.create_ssl_context()
+        self._clients: list[httpx2.Client] = []
+        self._idle: list[httpx2.Client] = []
+        self._told = -QUIET
+        finalize(self, _close, self._clients)
+
+    def close(self) -> None:
+        self.closing.set()
+        _close(self._clients)
+
+    def get(self, path: str) -> Any:
+        return self._asked("GET", path, None)
+
+    def post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """An answer that has a choice."""
+        return self.budget.paid(body, lambda: self._asked("POST", path, body))
+
+    def for_keeping(self, text: str) -> str:
+        """A text of an answer, without the key where the server put it there."""
+        return masked_answer(text, self._key)
+
+    # --------------------------------------------------------------------------------------- patience
+
+    def _asked(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
+        """The parsed answer; passing failures are tried again, later each time, with jitter, or when the server says."""
+        tries = _Tries(self)
+        try:
+            for attempt in stamina.retry_context(
+                on=tries,
+                attempts=ATTEMPTS,
+                timeout=PATIENCE,
+                wait_initial=self.wait_initial,
+                wait_max=30.0,
+                wait_jitter=self.wait_initial,
+            ):
+                with attempt:
+                    if self.closing.is_set():
+                        raise Closed
+                    answer = self._once(method, path, body)
+                    if method == "POST" and choice(answer) is None:
+                        raise Empty(f"no choices in {one_line(self._without_key(str(answer)))}")
+                    return answer
+        except Empty as error:
+            raise NoChoices(
+                f"{self.base} answers without any choices: {error}. It was asked {tries}; it does not keep to the protocol, or is overloaded. "
+                "Try again; answers so far are kept."
+            ) from None
+        except Passing as error:
+            raise ModelError(
+                f"{self.base} did not answer: {error}. It was asked {tries}. Check that it runs; answers so far are kept, and the same command goes on."
+            ) from None
+        raise AssertionError("an attempt returns or raises")
+
+    def tell(self, reason: Exception) -> None:
+        """Says why it takes long; however many requests wait, one speaks for all."""
+        if time.monotonic() - self._told >= QUIET:
+            self._told = time.monotonic()
+            LOG.warning("%s: %s. It is asked again.", self.base, reason)
+
+    # ------------------------------------------------------------------------------------ one request
+
+    def _once(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
+        try:
+            with (
+                self._client() as client,
+                client.stream(method, f"{self.base}{path}", json=body) as response,
+            ):
+                content = bytearray()
+                for part in response.iter_bytes():
+                    content += part
+                    if len(content) > LARGEST:
+                        raise ModelError(
+                            f"{self.base} answered with more than {LARGEST} bytes. No answer is that long. Check the address."
+                        )
+        except httpx2.LocalProtocolError:  # its text may hold the headers
+            raise ModelError(
+                f"{self.base} was not asked: the request cannot be written as HTTP. The key or the address holds what a header cannot. Check both."
+            ) from None
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
+            raise UsageError(
+                f"'{self.base}' is not the address of a server: {self._short(error)}. It is http or https. Check it."
+            ) from None
+        except httpx2.ConnectError as error:
+            raise Unreached(f"no connection ({self._short(error)})") from None
+        except httpx2.TimeoutException:
+            raise Passing(f"no answer within {self.timeout:g} s") from None
+        except (httpx2.TransportError, httpx2.DecodingError) as error:
+            raise Passing(f"the connection broke ({self._short(error)})") from None
+        return self._read(response, bytes(content))
+
+    @contextmanager
+    def _client(self) -> Iterator[httpx2.Client]:
+        """A client for one request, closed under it when the time is up: a time-out of each read alone never ends a drip."""
+        client = self._free_client()
+        late = Timer(self.timeout, client.close)
+        late.daemon = True
+        late.start()
+        try:
+            yield client
+        except Exception:
+            if client.is_closed:
+                raise (
+                    Closed()
+                    if self.closing.is_set()
+                    else Passing(f"no whole answer within {self.timeout:g} s")
+                ) from None
+            raise
+        finally:
+            late.cancel()
+            (self._clients.remove if client.is_closed else self._idle.append)(client)
+
+    def _free_client(self) -> httpx2.Client:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return self._new_client()
+
+    def _new_client(self) -> httpx2.Client:
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        client = httpx2.Client(
+            timeout=self.timeout, headers=headers, follow_redirects=False, verify=self._trusted
+        )
+        self._clients.append(client)
+        return client
+
+    def _read(self, response: httpx2.Response, content: bytes) -> Any:
+        text = content.decode("utf-8", "replace")
+        if response.status_code != 200:
+            raise self._refusal(response, response.status_code, text)
+        try:
+            answer = json.loads(text)
+        except (json.JSONDecodeError, RecursionError):
+            raise Passing(f"an answer that is not JSON: {self._without_key(text)[:80]!r}") from None
+        code = status_of(answer)
+        if code is not None:
+            raise self._refusal(response, code, text)
+        return answer
+
+    def _refusal(self, response: httpx2.Response, code: int, text: str) -> Exception:
+        said = one_line(self._without_key(message(text)))
+        return refusal(self.base, code, text, said, response.headers.get("retry-after"))
+
+    def _without_key(self, text: str) -> str:
+        return masked(text[:LARGEST_ERROR], self._key)
+
+    def _short(self, error: Exception) -> str:
+        return (self._without_key(str(error)).strip().splitlines() or [type(error).__name__])[0][
+            :120
+        ]
+
+
+class _Tries:
+    """Counts the attempts at one question, and decides after each that failed whether there is another."""
+
+    def __init__(self, wire: Wire) -> None:
+        self.wire, self.began, self.count = wire, time.monotonic(), 0
+
+    def __call__(self, error: Exception) -> bool | float:
+        self.count += 1
+        hopeless = (
+            not self.wire.acquainted
+            and isinstance(error, Unreached | Empty)
+            and self.count >= FIRST_ATTEMPTS
+        )
+        if not isinstance(error, Passing) or hopeless:
+            return False
+        if time.monotonic() - self.began + (error.wait or 0.0) > QUIET:
+            self.wire.tell(error)
+        return True if error.wait is None else error.wait * random.uniform(1.0, 1.1)
+
+    def __str__(self) -> str:
+        return f"{self.count} times in {time.monotonic() - self.began:.0f} s"
+
+
+def choice(answer: Any) -> Mapping[str, Any] | None:
+    """The first choice of an answer, if it has one."""
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, dict) else None
+
+
+def _close(clients: list[httpx2.Client]) -> None:
+    for client in list(clients):
+        client.close()
+
+
+def shown(address: str) -> str:
+    """An address as far as it may be told: what may hold a password or a key is not."""
+    return "The address given" if "@" in address or "?" in address else f"'{address[:100]}'"
+
+
+def _checked(base: str) -> str:
+    parts = _parts(base)
+    whole = parts.scheme in ("http", "https") and bool(parts.hostname)
+    if "@" in parts.netloc + parts.query + parts.fragment or ("@" in base and not whole):
+        raise UsageError(
+            f"The address of the server holds a password. It would be in every result. Set {KEY_VARIABLE} instead."
+        )
+    if not whole:
+        raise UsageError(_no_address(base))
+    if "?" in base or "#" in base:
+        raise UsageError(
+            f"The address of {parts.hostname} has a part after ? or a second #. It would be in every result, and may be a key. Leave it out, and set {KEY_VARIABLE} to the key."
+        )
+    return base.rstrip("/") if parts.path.strip("/") else f"{base.rstrip('/')}/v1"
+
+
+def _parts(base: str) -> SplitResult:
+    try:
+        return urlsplit(base)
+    except ValueError:  # [::1
+        raise UsageError(_no_address(base)) from None
+
+
+def _no_address(base: str) -> str:
+    return f"{shown(base)} is not the address of a server. It is http or https, then # and the model. For instance server:http://127.0.0.1:8080/v1#name."

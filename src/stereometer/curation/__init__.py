@@ -1,0 +1,1 @@
+"""From items to items: analyze, audit, split and write data sets."""

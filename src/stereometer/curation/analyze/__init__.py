@@ -1,0 +1,1 @@
+"""What the items of a data set are like."""

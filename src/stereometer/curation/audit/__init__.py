@@ -1,0 +1,1 @@
+"""What is wrong with items, and what that does to the numbers."""

@@ -1,0 +1,52 @@
+"""Items that say the same as another, or nearly."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from math import ceil
+
+from stereometer.types import Item
+
+NEAR = 0.8
+"""Share of words two items have in common, of all words that either has (Jaccard)."""
+
+
+def normal(item: Item) -> tuple[str, ...]:
+    return tuple(sorted(" ".join(text.lower().split()) for text in item.texts.values()))
+
+
+def duplicates(items: Sequence[Item]) -> dict[str, str]:
+    """Id of each item whose texts, case and spaces aside, stood before, and the id of the first that has them."""
+    first: dict[tuple[str, ...], str] = {}
+    return {
+        item.id: other
+        for item in items
+        if (other := first.setdefault(normal(item), item.id)) != item.id
+    }
+
+
+def near(sets: Mapping[str, frozenset[str]], least: float = NEAR) -> dict[str, str]:
+    """For each id one other whose set of words is at least so alike.
+
+    Two sets that alike share one of their rarest words: if all but the last `least` of each, ordered by rarity, were
+    disjoint, too few would be left in common. So only sets that meet in those prefixes are compared.
+    """
+    often = Counter(word for words in sets.values() for word in words)
+    seen: dict[str, list[str]] = defaultdict(list)
+    found: dict[str, str] = {}
+    for name, words in sets.items():
+        prefix = sorted(words, key=lambda word: (often[word], word))[
+            : len(words) - ceil(least * len(words)) + 1
+        ]
+        for other in dict.fromkeys(one for word in prefix for one in seen[word]):
+            if alike(words, sets[other]) >= least:
+                found.setdefault(name, other)
+                found.setdefault(other, name)
+        for word in prefix:
+            seen[word].append(name)
+    return found
+
+
+def alike(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one or other else 0.0

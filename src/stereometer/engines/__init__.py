@@ -1,1 +1,0 @@
-"""How requests reach a backend."""

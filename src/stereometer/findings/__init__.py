@@ -1,0 +1,1 @@
+"""What stored runs say: compared, combined, related, held against people."""

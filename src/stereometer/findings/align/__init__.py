@@ -1,0 +1,1 @@
+"""A run on groups and traits beside people's ratings."""

@@ -1,0 +1,87 @@
+"""Choosing templates on a pilot (Cao et al. 2022, section 5.1): at most two, by tau with few ratings of few groups."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from stereometer.errors import UsageError
+from stereometer.findings.align.agreement import Both, both
+from stereometer.findings.align.ratings import Ratings
+from stereometer.stats.intervals import generator
+
+GROUPS = ("Asian", "Black", "Hispanic", "immigrant")
+RATERS = 5
+NEARLY_ALL = 0.9
+"""Share of the templates that must have scored a cell, and of the pilot's cells that a way must have scored to be chosen."""
+
+Scores = Mapping[str, Mapping[tuple[str, str], float]]
+"""By template, then by group and trait."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    templates: tuple[str, ...]
+    tau: float
+    """On the pilot."""
+    groups: tuple[str, ...]
+    tried: int
+
+
+def averaged(scores: Scores, templates: Iterable[str]) -> dict[tuple[str, str], float]:
+    """The mean over the templates that scored a cell, where nearly all of them did."""
+    tables = [scores[template] for template in templates]
+    values: dict[tuple[str, str], list[float]] = {}
+    for table in tables:
+        for cell, value in table.items():
+            values.setdefault(cell, []).append(value)
+    return {
+        cell: sum(some) / len(some)
+        for cell, some in values.items()
+        if len(some) >= NEARLY_ALL * len(tables)
+    }
+
+
+def pilot_ratings(ratings: Ratings, groups: Sequence[str], seed: int) -> Ratings:
+    """Five raters of each pilot group, drawn by lot."""
+    missing = [group for group in groups if group not in ratings.tables]
+    if missing:
+        raise UsageError(
+            f"The pilot group {missing[0]} has no ratings. A pilot compares ratings with scores. Name others with --pilot-groups."
+        )
+    rng = generator(seed, {}, "pilot")
+    return Ratings(ratings.traits, {group: _some(ratings.tables[group], rng) for group in groups})
+
+
+def _some(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    return table[rng.choice(len(table), size=min(RATERS, len(table)), replace=False)]
+
+
+def choose(
+    scores: Scores,
+    ratings: Ratings,
+    groups: Sequence[str] = GROUPS,
+    seed: int = 0,
+    traits: Collection[str] | None = None,
+) -> Chosen:
+    """The one or two templates whose mean agrees best with the pilot's ratings; two only where they beat every one.
+
+    Ways that left many of the pilot's cells without a score do not compete: on a handful of cells some tau is always high.
+    """
+    few = pilot_ratings(ratings, groups, seed)
+    ways = [*((one,) for one in scores), *combinations(scores, 2)]
+    found = [(_tau(both(averaged(scores, way), few, traits=traits)), way) for way in ways]
+    known = [(tau, way) for tau, way in found if tau is not None]
+    if not known:
+        raise UsageError(
+            f"No template has scores for {NEARLY_ALL:.0%} of what was asked about the pilot groups. A choice on fewer would be luck. Run the groups, or name others with --pilot-groups."
+        )
+    best, way = max(known, key=lambda one: (one[0], -len(one[1])))
+    return Chosen(way, best, tuple(groups), len(ways))
+
+
+def _tau(cells: Both) -> float | None:
+    return None if cells.asked.answered < NEARLY_ALL * cells.asked.count else cells.tau()

@@ -1,0 +1,209 @@
+"""People's ratings of groups on traits, 0 to 100: the released layout, or a table of one rating a row.
+
+JSON: {"participant": {"group": {"trait": number}}}. Table or JSONL: participant, group, trait, rating.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stereometer.errors import DataError
+from stereometer.files import finite, read_json, read_jsonl, read_table, read_text
+from stereometer.findings.align.names import Names
+from stereometer.stats.intervals import Floats
+from stereometer.stats.means import t_interval
+
+COLUMNS = ("participant", "group", "trait", "rating")
+MIDDLE = 50.0
+SHORT_SCALE = 10.0
+"""Ratings that never go beyond this were given on another scale."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """What raters say of a group on a trait."""
+
+    value: float
+    low: float
+    high: float
+    raters: int
+
+    @property
+    def decided(self) -> bool:
+        """Whether the interval leaves out the middle of the scale."""
+        return not self.low <= MIDDLE <= self.high
+
+
+@dataclass(frozen=True)
+class Ratings:
+    """One table raters x traits a group, NaN where a rater gave none."""
+
+    traits: tuple[str, ...]
+    tables: Mapping[str, Floats]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        return tuple(self.tables)
+
+    def means(self, level: float = 0.95) -> dict[tuple[str, str], Mean]:
+        return {
+            (group, trait): _mean(table[:, at], level)
+            for group, table in self.tables.items()
+            for at, trait in enumerate(self.traits)
+        }
+
+    def of(self, groups: Iterable[str]) -> Ratings:
+        return Ratings(self.traits, {group: self.tables[group] for group in groups}, self.notes)
+
+
+def _mean(column: Floats, level: float) -> Mean:
+    given = column[~np.isnan(column)]
+    return Mean(float(given.mean()), *t_interval(given, level), given.size)
+
+
+Rated = dict[str, dict[str, dict[str, float]]]
+"""By group, participant and trait."""
+
+
+def read_ratings(path: Path, names: Names) -> Ratings:
+    """Ratings under the names that runs use."""
+    rated: Rated = {}
+    again, turned, largest = 0, 0, 0.0
+    for where, participant, group, trait, value in _rows(path):
+        cells = rated.setdefault(names.group(group, where), {}).setdefault(participant, {})
+        name, other_way = names.trait(trait, where)
+        rating = _rating(value, where)
+        largest = max(largest, rating)
+        again += name in cells
+        turned += other_way
+        cells.setdefault(name, 100 - rating if other_way else rating)
+    if not rated:
+        raise DataError(
+            f"{path} holds no ratings. There is nothing to compare with. Check that it is the right file."
+        )
+    if largest <= SHORT_SCALE:
+        raise DataError(
+            f"{path}: no rating is above {largest:g}. Ratings are from 0 to 100, and 50 is the middle. Bring yours to that scale."
+        )
+    found = _tables(path, rated)
+    twice = f"{again} ratings are of a group and trait that the same person had rated before, as the survey's repeated page is; the first counts."
+    poles = f"{turned} ratings are on scales whose poles the file names the other way round; they were turned (100 - rating)."
+    return replace(
+        found, notes=(*found.notes, *([twice] if again else []), *([poles] if turned else []))
+    )
+
+
+def _tables(path: Path, rated: Rated) -> Ratings:
+    traits = tuple(
+        dict.fromkeys(
+            trait for raters in rated.values() for cells in raters.values() for trait in cells
+        )
+    )
+    tables = {
+        group: np.array(
+            [[cells.get(trait, np.nan) for trait in traits] for cells in raters.values()]
+        )
+        for group, raters in rated.items()
+    }
+    for group, table in tables.items():
+        for at, given in enumerate(np.count_nonzero(~np.isnan(table), axis=0)):
+            if given < 2:
+                raters = "one person" if given else "nobody"
+                raise DataError(f"{path}: {group!r} is rated on {traits[at]!r} by {raters}. An interval needs two people. Leave the group out or add ratings.")  # fmt: skip
+    missing = sum(int(np.isnan(table).sum()) for table in tables.values())
+    gaps = (f"{missing} single ratings are missing from the file.",) if missing else ()
+    return Ratings(traits, tables, gaps)
+
+
+def _rating(value: object, where: str) -> float:
+    number = finite(value, where)
+    if not 0 <= number <= 100:
+        raise DataError(
+            f"{where}: a rating of {number:g}. Ratings are from 0 to 100. Repair or leave out that row."
+        )
+    return number
+
+
+Row = tuple[str, str, str, str, object]
+"""Where it stands, participant, group, trait, rating."""
+
+
+def _rows(path: Path) -> Iterator[Row]:
+    if path.name.removesuffix(".gz").endswith(".json"):
+        return _nested(path)
+    return _flat(path)
+
+
+def _nested(path: Path) -> Iterator[Row]:
+    whole = read_json(path)
+    if not isinstance(whole, dict):
+        raise _foreign(path)
+    for participant, groups in whole.items():
+        for group, traits in _entries(path, groups):
+            _not_a_mean(path, traits)
+            for trait, value in _entries(path, traits):
+                yield f"{path}, {participant}, {group}, {trait}", participant, group, trait, value
+
+
+def _entries(path: Path, value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise _foreign(path)
+    return value.items()
+
+
+def _not_a_mean(path: Path, value: object) -> None:
+    if re.fullmatch(r"\s*\d+(\.\d+)?\s*", str(value)):
+        raise DataError(
+            f"{path} holds one number a group and trait: means. Intervals and halves of the raters need what each person said. Give the raw ratings; those released are in data_full.json."
+        )
+
+
+def _foreign(path: Path) -> DataError:
+    return DataError(
+        f"{path} does not hold ratings. They are participant, group, trait and number inside each other, or a table with the columns {', '.join(COLUMNS)}. Check that it is the right file."
+    )
+
+
+def _flat(path: Path) -> Iterator[Row]:
+    lines = (
+        read_jsonl(path) if read_text(path).lstrip().startswith("{") else read_table(path, COLUMNS)
+    )
+    for line, row in lines:
+        where = f"{path}, line {line}"
+        missing = [name for name in COLUMNS if row.get(name) in (None, "")]
+        if missing:
+            raise DataError(
+                f"{where}: {missing[0]} is empty. A rating has all of {', '.join(COLUMNS)}. Repair the row."
+            )
+        yield where, str(row["participant"]), str(row["group"]), str(row["trait"]), row["rating"]
+
+
+# --------------------------------------------------------------------------------- the published means
+
+
+def differing(
+    path: Path, ratings: Ratings, names: Names, tolerance: float = 0.006
+) -> tuple[int, list[str]]:
+    """Cells of a published table of means, {"group": {"trait": mean}}, and those that the ratings do not give."""
+    count, found = 0, []
+    means = ratings.means()
+    for group, traits in _entries(path, read_json(path)):
+        for trait, value in _entries(path, traits):
+            name, turned = names.trait(trait, f"{path}, {group}")
+            known = names.group(group, f"{path}, {group}"), name
+            printed = finite(value, f"{path}, {group}, {trait}")
+            printed = 100 - printed if turned else printed
+            count += 1
+            if known not in means or abs(printed - means[known].value) > tolerance:
+                ours = (
+                    f"{means[known].value:.4g} from the ratings" if known in means else "not rated"
+                )
+                found.append(f"{group}, {trait}: {printed:g} printed, {ours}")
+    return count, found

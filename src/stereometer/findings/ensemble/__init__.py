@@ -1,0 +1,1 @@
+"""One system made of the stored scores of several."""

@@ -1,0 +1,1 @@
+"""Groups where they meet."""

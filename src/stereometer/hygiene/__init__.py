@@ -1,1 +1,0 @@
-"""What is known to go wrong in sets of stereotypes, found by machine, and what it does to the numbers."""

@@ -1,0 +1,184 @@
+"""From a template about a group to blanks: which tokens are asked at which hidden position, and where each answer stands.
+
+All adjectives of a set are asked together: those with as many pieces share one masked copy, and one request asks all of their
+next pieces. Pieces are revealed from the left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Protocol
+
+from stereometer.measures.spans import tokens_in
+from stereometer.measures.traits.unknown_words import check_known, unknown_token
+from stereometer.types import HIDDEN, Encode, Encoding, MaskedBlank, NextTokens, Skip, Slice
+
+POLES = ("left", "right")
+REMEMBERED = 1024
+"""Readings kept: those of one window of requests, and more."""
+
+Blank = MaskedBlank | NextTokens
+
+
+class Sentence(Protocol):
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def group(self) -> tuple[int, int]: ...
+
+    @property
+    def trait(self) -> tuple[int, int]: ...
+
+
+class Vocabulary(Hashable, Protocol):
+    @property
+    def heads(self) -> tuple[str, ...]: ...
+
+    @property
+    def everything(self) -> tuple[str, ...]: ...
+
+
+class Frame(Hashable, Protocol):
+    """A template about a group, which an adjective completes."""
+
+    @property
+    def ends_with_trait(self) -> bool: ...
+
+    def sentence(self, adjective: str) -> Sentence: ...
+
+    def about_nobody(self) -> Frame:
+        """The same of a person, or of people."""
+        ...
+
+
+class TraitItem(Protocol):
+    @property
+    def slices(self) -> Slice: ...
+
+    @property
+    def frame(self) -> Frame: ...
+
+    @property
+    def vocabulary(self) -> Vocabulary: ...
+
+    def adjectives(self, pole: str) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One piece of an adjective: the request that asks for it, and its place among the tokens asked."""
+
+    request: Blank
+    place: int
+
+
+Reading = Mapping[str, "tuple[Piece, ...] | str"]
+"""For each adjective its pieces, or why it has none."""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A copy of a text and the position asked: what adjectives share."""
+
+    ids: tuple[int, ...]
+    position: int
+    segments: tuple[int, ...]
+
+
+class Reader:
+    """Reads frames with one model's tokenizer."""
+
+    def __init__(self, encode: Encode, causal: bool, hidden_prior: bool, synonyms: bool) -> None:
+        self.encode, self.causal, self.hidden_prior, self.synonyms = (
+            encode,
+            causal,
+            hidden_prior,
+            synonyms,
+        )
+        self.unknown = unknown_token(encode)
+        self._remembered = lru_cache(REMEMBERED)(self._read_anew)
+
+    def group(self, item: TraitItem) -> Reading:
+        return self._remembered(item.frame, item.vocabulary, False)
+
+    def prior(self, item: TraitItem) -> Reading:
+        """The same with one mask for the group, or of a person."""
+        return self._remembered(item.frame.about_nobody(), item.vocabulary, self.hidden_prior)
+
+    def words(self, vocabulary: Vocabulary) -> tuple[str, ...]:
+        """The adjectives that are asked."""
+        return vocabulary.everything if self.synonyms else vocabulary.heads
+
+    def _read_anew(self, frame: Frame, vocabulary: Vocabulary, hide_group: bool) -> Reading:
+        steps: dict[str, list[tuple[_Asked, int]] | str] = {}
+        for word in self.words(vocabulary):
+            try:
+                steps[word] = self._steps(frame.sentence(word), hide_group)
+            except Skip as skip:
+                steps[word] = skip.reason
+        return _gathered(steps, self.causal)
+
+    def _steps(self, sentence: Sentence, hide_group: bool) -> list[tuple[_Asked, int]]:
+        encoding = self.encode(sentence.text)
+        check_known(
+            encoding,
+            [sentence.trait] if hide_group else [sentence.group, sentence.trait],
+            self.unknown,
+        )
+        trait = tokens_in(sentence.text, encoding, [sentence.trait])
+        if not trait or trait != list(range(trait[0], trait[-1] + 1)):
+            raise Skip("no token to score")
+        hidden = tokens_in(sentence.text, encoding, [sentence.group]) if hide_group else []
+        if hide_group and not hidden:
+            raise Skip("no token of the group to mask")
+        steps = [self._step(encoding, trait, at) for at in range(len(trait))]
+        pieces = [encoding.ids[position] for position in trait]
+        return [
+            (_without(asked, hidden), piece) for asked, piece in zip(steps, pieces, strict=True)
+        ]
+
+    def _step(self, encoding: Encoding, trait: Sequence[int], at: int) -> _Asked:
+        if self.causal:
+            return _Asked(encoding.ids[: trait[at]], trait[at], ())
+        waiting = set(trait[at:])
+        ids = tuple(
+            HIDDEN if position in waiting else one for position, one in enumerate(encoding.ids)
+        )
+        return _Asked(ids, trait[at], encoding.segments)
+
+
+def _without(asked: _Asked, group: Sequence[int]) -> _Asked:
+    """With one mask in the place of the group, however many pieces it has."""
+    if not group:
+        return asked
+    start, end = group[0], group[-1] + 1
+    ids = (*asked.ids[:start], HIDDEN, *asked.ids[end:])
+    segments = (*asked.segments[: start + 1], *asked.segments[end:]) if asked.segments else ()
+    return _Asked(ids, asked.position - (end - start - 1 if asked.position >= end else 0), segments)
+
+
+def _gathered(steps: Mapping[str, list[tuple[_Asked, int]] | str], causal: bool) -> Reading:
+    """One request for everything asked of one position of one copy."""
+    tokens: dict[_Asked, dict[int, int]] = {}
+    for found in steps.values():
+        for asked, piece in () if isinstance(found, str) else found:
+            places = tokens.setdefault(asked, {})
+            places.setdefault(piece, len(places))
+    requests = {asked: _request(asked, tuple(places), causal) for asked, places in tokens.items()}
+    return {
+        word: found
+        if isinstance(found, str)
+        else tuple(Piece(requests[asked], tokens[asked][piece]) for asked, piece in found)
+        for word, found in steps.items()
+    }
+
+
+def _request(asked: _Asked, tokens: tuple[int, ...], causal: bool) -> Blank:
+    return (
+        NextTokens(asked.ids, tokens)
+        if causal
+        else MaskedBlank(asked.ids, asked.position, tokens, asked.segments)
+    )

@@ -1,0 +1,251 @@
+"""CEAT (Guo and Caliskan 2021; Cao et al. 2022, section 3.1): vectors of group and trait words in natural sentences.
+
+`ceat` is the form for one group, `ceat-two-group` the original. Each of a thousand draws takes one sentence a word; the effects are
+combined by a random-effects model. `paper` takes a word's first piece, `sound` the mean of its pieces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+from zlib import crc32
+
+import numpy as np
+
+from stereometer.errors import ModelError, UsageError
+from stereometer.measures.spans import tokens_in
+from stereometer.measures.traits.unknown_words import check_known, unknown_token
+from stereometer.shapes.trait import metrics as trait_metrics
+from stereometer.stats.effects import (
+    Combined,
+    cosines,
+    random_effects,
+    single_effect,
+    two_group_effect,
+    within_variance,
+)
+from stereometer.stats.intervals import Floats, percentile
+from stereometer.types import (
+    Answer,
+    Backend,
+    Encode,
+    Estimate,
+    Request,
+    Score,
+    Settings,
+    Skip,
+    Slice,
+    SpanVectors,
+    Variant,
+)
+
+LEAST = 20
+DRAWS = 1000
+LEAST_WORDS = 3
+"""Two values have the same spread as difference: their ratio says nothing."""
+FEW_SENTENCES = f"the group has fewer than {LEAST} sentences that the model can read"
+FEW_WORDS = f"fewer than {LEAST_WORDS} words have {LEAST} sentences that the model can read"
+NO_POLE = f"a pole has no word with {LEAST} sentences that the model can read"
+
+
+class Found(Protocol):
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def span(self) -> tuple[int, int]: ...
+
+
+Pools = Mapping[str, Mapping[str, Sequence[Found]]]
+"""By role and word."""
+
+
+class Words(Protocol):
+    @property
+    def targets(self) -> Pools: ...
+
+    @property
+    def poles(self) -> Pools: ...
+
+
+class ToldItem(Protocol):
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def slices(self) -> Slice: ...
+
+    @property
+    def texts(self) -> Mapping[str, str]: ...
+
+    @property
+    def words(self) -> Words: ...
+
+    @property
+    def seed(self) -> int: ...
+
+
+Vectors = Mapping[str, Floats]
+"""By word: sentences x dimensions."""
+
+
+class EmbeddingAssociation:
+    """CEAT bound to a model."""
+
+    def __init__(self, name: str, reads: str, encode: Encode, variant: Variant) -> None:
+        self.name, self.reads = f"{name}@1", reads
+        self.encode, self.variant = encode, variant
+        self.unknown = unknown_token(encode)
+        self._known: dict[tuple[str, tuple[int, int]], SpanVectors | None] = {}
+
+    def plan(self, item: ToldItem) -> Mapping[str, Sequence[Request]]:
+        asked = {f"{role}/{word}": requests for role, word, requests in self._asked(item)}
+        self._check(item, asked)
+        return asked
+
+    def _asked(self, item: ToldItem) -> Iterator[tuple[str, str, list[Request]]]:
+        """Words with enough sentences that the model can read."""
+        for role, words in (*item.words.targets.items(), *item.words.poles.items()):
+            for word, pool in words.items():
+                requests: list[Request] = (
+                    [one for one in map(self._request, pool) if one is not None]
+                    if len(pool) >= LEAST
+                    else []
+                )
+                if len(requests) >= LEAST:
+                    yield role, word, requests
+
+    def _request(self, found: Found) -> SpanVectors | None:
+        """None for a sentence that the model cannot read, whose word it does not know, or in which a token crosses the word's edge."""
+        place = found.text, found.span
+        if place not in self._known:
+            try:
+                encoding = self.encode(found.text)
+                check_known(encoding, [found.span], self.unknown)
+                positions = tokens_in(found.text, encoding, [found.span])
+                self._known[place] = (
+                    SpanVectors(encoding.ids, tuple(positions), encoding.segments)
+                    if positions
+                    else None
+                )
+            except Skip:
+                self._known[place] = None
+        return self._known[place]
+
+    def _check(self, item: ToldItem, asked: Mapping[str, object]) -> None:
+        roles = [name.partition("/")[0] for name in asked]
+        if any(role not in roles for role in item.words.targets):
+            raise Skip(FEW_SENTENCES)
+        if any(role not in roles for role in item.words.poles):
+            raise Skip(NO_POLE)
+        spread_over = item.words.poles if len(item.words.targets) == 1 else item.words.targets
+        if sum(role in spread_over for role in roles) < LEAST_WORDS:
+            raise Skip(FEW_WORDS)
+
+    def score(self, item: ToldItem, answers: Mapping[str, Sequence[Answer]]) -> Score:
+        vectors: dict[str, dict[str, Floats]] = {}
+        for name, given in answers.items():
+            role, _, word = name.partition("/")
+            vectors.setdefault(role, {})[word] = np.array(
+                [self._vector(answer) for answer in given]
+            )
+        rng = np.random.default_rng([item.seed, crc32(item.id.encode())])
+        effects, combined = ceat(
+            *(vectors[role] for role in item.words.targets),
+            left=vectors["left"],
+            right=vectors["right"],
+            rng=rng,
+        )
+        low, high = percentile(effects, 0.95)
+        derived = {
+            "p": combined.p,
+            "low": low,
+            "high": high,
+            "error": combined.error,
+            "between": combined.between,
+        }
+        return Score(item.id, item.slices, {"effect": combined.effect}, None, item.texts, derived)
+
+    def _vector(self, answer: Answer) -> Floats:
+        rows = [np.array(row["vector"]) for row in answer.rows]
+        return rows[0] if self.variant == "paper" else np.mean(rows, axis=0)
+
+    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
+        """As for templates; interval and p of a group and trait are those over sentences."""
+        kept: dict[tuple[str, str], Mapping[str, float]] = {}
+
+        def seen() -> Iterator[Score]:
+            for score in scores:
+                if score.skipped is None:
+                    kept[score.slices["group"], score.slices["trait"]] = score.derived
+                yield score
+
+        found = trait_metrics.summarize(seen(), settings)
+        return trait_metrics.judged([_told(one, kept) for one in found], settings.level)
+
+
+def _told(one: Estimate, kept: Mapping[tuple[str, str], Mapping[str, float]]) -> Estimate:
+    derived = kept.get((one.slice.get("group", ""), one.slice.get("trait", "")))
+    if derived is None or one.value is None:
+        return one
+    return replace(
+        one,
+        low=derived["low"],
+        high=derived["high"],
+        p=derived["p"],
+        interval=f"middle of {DRAWS} draws of sentences",
+    )
+
+
+def ceat(
+    *targets: Vectors, left: Vectors, right: Vectors, rng: np.random.Generator, draws: int = DRAWS
+) -> tuple[Floats, Combined]:
+    """Effects towards the right pole, one a draw of one sentence a word, and their combination."""
+    drawn = [_drawn(words, draws, rng) for words in targets]
+    near, far = _drawn(right, draws, rng), _drawn(left, draws, rng)
+    if len(drawn) == 1:
+        group = drawn[0][:, :1]
+        effects = single_effect(cosines(group, near), cosines(group, far))
+        return effects, random_effects(
+            effects, within_variance(effects, (near.shape[1], far.shape[1]))
+        )
+    first, second = (_leaning(words, near, far) for words in drawn)
+    effects = two_group_effect(first, second)
+    return effects, random_effects(
+        effects, within_variance(effects, (first.shape[1], second.shape[1]))
+    )
+
+
+def _drawn(words: Vectors, draws: int, rng: np.random.Generator) -> Floats:
+    """One sentence a word in each draw: draws x words x dimensions."""
+    return np.stack([pool[rng.integers(0, len(pool), draws)] for pool in words.values()], axis=1)
+
+
+def _leaning(words: Floats, near: Floats, far: Floats) -> Floats:
+    """Of each word, how much nearer it is to one pole than to the other: draws x words."""
+    one, other = (cosines(words[:, :, None], pole[:, None]).mean(axis=-1) for pole in (near, far))
+    found: Floats = one - other
+    return found
+
+
+@dataclass(frozen=True)
+class Binder:
+    name: str
+    reads: str
+
+    def __call__(
+        self, backend: Backend, variant: Variant, within_word: bool = False
+    ) -> EmbeddingAssociation:
+        if within_word:
+            raise UsageError(
+                f"{self.name} has no --within-word. It hides nothing. Leave the option out."
+            )
+        if SpanVectors.kind not in backend.supports:
+            raise ModelError(
+                f"{backend.card.name} cannot answer {self.name}. It gives no vectors of words. Choose a language model."
+            )
+        return EmbeddingAssociation(self.name, self.reads, backend.encode, variant)
+
+
+SINGLE, TWO_GROUP = Binder("ceat", "sentences"), Binder("ceat-two-group", "sentence-pairs")

@@ -1,0 +1,1 @@
+"""Joins benchmark, method and model: plan, ask, store."""

@@ -1,0 +1,1 @@
+"""Where requests are answered."""

@@ -1,0 +1,189 @@
+"""A run's folder: result.json, scores.jsonl and run.json, claimed by one process at a time."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from stereometer.errors import DataError, StereometerError, UsageError
+from stereometer.files import read_json, read_jsonl, write_json
+from stereometer.types import RESULT_SCHEMA, Result, Score, digest_of
+
+LOG = logging.getLogger("stereometer")
+HOME = Path("stereometer-runs")
+RESULT, SCORES, RUN = "result.json", "scores.jsonl", "run.json"
+
+
+def default_folder(plan: Mapping[str, Any]) -> Path:
+    return HOME / folder_name(plan["benchmark"], plan["model"], digest_of(plan)[:8])
+
+
+def folder_name(*parts: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(parts))
+
+
+@contextmanager
+def claimed(folder: Path, plan: Mapping[str, Any]) -> Iterator[Result | None]:
+    """The folder for this plan alone, with the finished result if it is already there.
+
+    Another plan in the folder, or another process at work in it, is a mistake of the caller.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / ".lock").open("w")
+    except OSError as error:
+        raise StereometerError(
+            f"{folder} cannot be written: {error.strerror}. The folder is read-only, full or not a folder. Choose another with --out."
+        ) from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError(
+                f"Another run is writing to {folder}. Two runs cannot share a folder. Wait for it or choose another with --out."
+            ) from None
+        yield _agreed(folder, plan)
+
+
+def _agreed(folder: Path, plan: Mapping[str, Any]) -> Result | None:
+    record = folder / RUN
+    if not record.exists():
+        write_json(record, {"schema": "run@1", "plan": plan})
+        return None
+    found = read_json(record)
+    stored = found.get("plan") if isinstance(found, dict) else None
+    if not isinstance(stored, dict):
+        raise DataError(
+            f"{record} is not the record of a run. It was edited or cut off. Choose another folder with --out, or remove this one."
+        )
+    if stored != plan:
+        changed = sorted(key for key in {*stored, *plan} if stored.get(key) != plan.get(key))
+        raise UsageError(
+            f"{folder} holds a run with other settings ({', '.join(changed)}). A folder keeps one run. Choose another with --out."
+        )
+    return _finished(folder)
+
+
+def _finished(folder: Path) -> Result | None:
+    """The result that is there; a damaged one is made again."""
+    if not (folder / RESULT).exists() or not (folder / SCORES).exists():
+        return None
+    try:
+        return load_result(folder)
+    except DataError as error:
+        LOG.warning("%s It is computed anew.", error)
+        return None
+
+
+def load_result(path: Path) -> Result:
+    """A stored result, from its folder or its result.json."""
+    file = path / RESULT if path.is_dir() else path
+    if not path.exists():
+        raise DataError(
+            f"There is no {path}. A stored run is a folder that `run` or `replay` wrote. Check the path."
+        )
+    inner = sorted(one.parent.name for one in path.glob(f"*/{RESULT}")) if not file.exists() else []
+    if inner:
+        raise DataError(
+            f"{path} holds {len(inner)} runs. One run is meant here. Name one of them: {', '.join(inner[:6])}."
+        )
+    if not file.exists():
+        raise DataError(
+            f"{path} holds no {RESULT}. It is not a run, or the run did not finish. Run it again; it goes on where it stopped."
+        )
+    value = read_json(file)
+    if not isinstance(value, dict) or value.get("schema") != RESULT_SCHEMA:
+        raise DataError(
+            f"{file} is not a stereometer result ({RESULT_SCHEMA}). Name the folder of a run or its {RESULT}. `stereometer run` and `replay` make them."
+        )
+    try:
+        return Result.from_json(value)
+    except (TypeError, KeyError, ValueError) as error:
+        raise DataError(
+            f"{file} is damaged: {error}. It was edited or cut off. Run it again."
+        ) from None
+
+
+def load_scores(path: Path) -> Iterator[Score]:
+    file = (path if path.is_dir() else path.parent) / SCORES
+    for line, value in read_jsonl(file):
+        try:
+            score = Score.from_json(value)
+            if (
+                score.skipped is None
+                and not {"stereotype", "anti-stereotype"} <= score.values.keys()
+                and not {"sent_more", "sent_less"} <= score.values.keys()
+                and not {"left", "right"} <= score.values.keys()
+                and not {"model", "people"} <= score.values.keys()
+                and "effect" not in score.values
+                and not score.answers
+            ):
+                raise TypeError("no values")
+            yield score
+        except (TypeError, AttributeError):
+            raise DataError(
+                f"{file}, line {line} is damaged. It was edited or cut off. Run it again."
+            ) from None
+
+
+def runs_in(path: Path) -> list[Path]:
+    """The run at a path, or the runs in the folders under it."""
+    if path.is_file() or (path / RESULT).exists():
+        return [path]
+    inner = sorted(one.parent for one in path.glob(f"*/{RESULT}"))
+    if not inner:
+        load_result(path)
+    return inner
+
+
+# ------------------------------------------------------------------------------------- several runs
+
+
+def folders_of(paths: Sequence[str | Path]) -> list[Path]:
+    """Where runs are stored, as a caller of the Python verbs names them."""
+    for one in paths:
+        if not isinstance(one, (str, Path)):
+            raise UsageError(
+                f"A {type(one).__name__} is not the folder of a run. Items' scores are read from there. Give `run` a folder with out=, and name it here."
+            )
+    return [Path(one) for one in paths]
+
+
+def load_alike(paths: Sequence[Path]) -> list[Result]:
+    """Stored results that may stand in one column; raises where they were not measured alike."""
+    first, *others = found = [load_result(path) for path in paths]
+    ours = _conditions(first)
+    for other in others:
+        theirs = _conditions(other)
+        details = "; ".join(
+            f"{key}: {ours[key]} and {theirs[key]}" for key in ours if ours[key] != theirs[key]
+        )
+        if details:
+            raise UsageError(
+                f"{first.model} and {other.model} were not measured alike ({details}). Only like is compared with like. Run them with the same settings."
+            )
+    return found
+
+
+def _conditions(result: Result) -> dict[str, object]:
+    items = f"{result.data['digest'][:12]}, limit {result.settings['limit']}"
+    return {
+        "benchmark": result.benchmark,
+        "items": items,
+        "measure": result.measure,
+        "variant": result.variant,
+    }
+
+
+def labels(results: Sequence[Result]) -> list[str]:
+    """Model names, numbered where the same name comes twice."""
+    names = [result.model for result in results]
+    return [
+        name if names.count(name) == 1 else f"{name} ({names[: index + 1].count(name)})"
+        for index, name in enumerate(names)
+    ]

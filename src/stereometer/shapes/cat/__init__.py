@@ -1,0 +1,1 @@
+"""Context association tests: a context and its three candidates."""

@@ -1,0 +1,1 @@
+"""Comments and what a model that was asked about them answered."""

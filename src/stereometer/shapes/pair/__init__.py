@@ -1,0 +1,1 @@
+"""Minimal pairs: two sentences that differ in the group they are about."""

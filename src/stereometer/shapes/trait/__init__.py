@@ -1,0 +1,1 @@
+"""Groups and traits: how strongly a group is tied to a trait."""
