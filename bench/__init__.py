@@ -1,1 +1,2 @@
-"""Speed and memory, as counts and ratios measured in one run. `make bench` prints them and writes bench/out/*.json."""
+"""Speed and memory, as counts and ratios measured in one run. `make bench` prints them and writes
+bench/out/*.json."""

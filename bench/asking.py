@@ -1,6 +1,7 @@
 """Asking in words: batched generation against one prompt at a time, and a server kept busy.
 
-Bars: 200 few-shot prompts at least 4 times as fast as one at a time; at least 90 % of what a server can answer.
+Bars: 200 few-shot prompts at least 4 times as fast as one at a time; at least 90 % of what a server
+can answer.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import httpx2
 import torch
 
 from bench.timing import THREADS, Peak, contest
-from stereometer.api import open_model, open_named
+from stereometer.runs.open import open_benchmark, open_model
 from stereometer.types import Generate
 
 PROMPTS = 200
@@ -28,14 +29,14 @@ def measure() -> list[dict[str, Any]]:
     return [*_generation(), *_server()]
 
 
-# ----------------------------------------------------------------------------------------- generation
+# --------------------------------------------------------------------------------------- generation
 
 
 def prompts() -> list[Generate]:
     """The mixed few-shot setting, with sentences of the starter set for comments."""
     texts = [
         text
-        for item in open_named("starter").items("cat")
+        for item in open_benchmark("starter").items("cat")
         for text in item.texts.values()
         if "BLANK" not in text
     ]
@@ -92,7 +93,7 @@ def _generation() -> list[dict[str, Any]]:
     ]
 
 
-# --------------------------------------------------------------------------------------------- server
+# ------------------------------------------------------------------------------------------- server
 
 SLEEPER = f"""
 import json, time
@@ -119,7 +120,8 @@ server.serve_forever()
 
 
 def _server() -> list[dict[str, Any]]:
-    """A server that takes a fixed time for each request and any number at once: with N in flight it can answer N in that time."""
+    """A server that takes a fixed time for each request and any number at once: with N in flight it
+    can answer N in that time."""
     running = subprocess.Popen([sys.executable, "-c", SLEEPER], stdout=subprocess.PIPE, text=True)
     assert running.stdout is not None
     url = f"http://127.0.0.1:{running.stdout.readline().strip()}/v1"

@@ -1,4 +1,5 @@
-"""Causal models: StereoSet within and across sentences, on GPT-2-small's size. `python -m bench causal`."""
+"""Causal models: StereoSet within and across sentences, on GPT-2-small's size. `python -m bench
+causal`."""
 
 from __future__ import annotations
 
@@ -32,8 +33,17 @@ def causal(found: Items, peak: Any) -> Iterator[Row]:
     )
     inside, across = (scorable(some, [sound, paper], CATS) for some in (found.inside, found.across))
     peers = causal_peers(model, tokenizer)
-    yield from race("StereoSet causal, intrasentence, as the authors score it", ours, paper, inside, peak,
-                    {"the authors' loop": loop.sentences, "the authors' loop with its start mark computed once": loop.sentences_start_once})  # fmt: skip
+    yield from race(
+        "StereoSet causal, intrasentence, as the authors score it",
+        ours,
+        paper,
+        inside,
+        peak,
+        {
+            "the authors' loop": loop.sentences,
+            "the authors' loop with its start mark computed once": loop.sentences_start_once,
+        },
+    )
     yield from race(
         "StereoSet causal, intrasentence",
         ours,

@@ -1,4 +1,5 @@
-"""A piece of work in a process of its own: CPU seconds after import, and the largest memory it held."""
+"""A piece of work in a process of its own: CPU seconds after import, and the largest memory it
+held."""
 
 from __future__ import annotations
 
@@ -22,7 +23,10 @@ def spent(setup: str, work: str, repeats: int = 3) -> dict[str, float]:
     for _ in range(repeats):
         with tempfile.TemporaryDirectory() as folder:
             code = FRAME.format(
-                setup=f"import os; os.environ['STEREOMETER_CACHE'] = {folder!r}; FOLDER = {folder!r}\n{setup}",
+                setup=(
+                    f"import os; os.environ['STEREOMETER_CACHE'] = {folder!r}; FOLDER ="
+                    f" {folder!r}\n{setup}"
+                ),
                 work=work,
             )
             done = subprocess.run(

@@ -1,6 +1,8 @@
-"""An environment for the peers: the versions we run with, and minicons and lm-evaluation-harness beside them.
+"""An environment for the peers: the versions we run with, and minicons and lm-evaluation-harness
+beside them.
 
-Made once, outside the repository. Where it cannot be made the bench runs without peers and says why.
+Made once, outside the repository. Where it cannot be made the bench runs without peers and says
+why.
 """
 
 from __future__ import annotations
@@ -29,9 +31,10 @@ def python_with_peers() -> tuple[Path, str]:
         for command in _commands(folder, python, constraints):
             done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
             if done.returncode:
-                return Path(
-                    sys.executable
-                ), f"{' '.join(PEERS)} could not be installed: {_last_line(done.stderr)}"
+                return (
+                    Path(sys.executable),
+                    f"{' '.join(PEERS)} could not be installed: {_last_line(done.stderr)}",
+                )
         (folder / "ready").touch()
     return python, ""
 

@@ -1,4 +1,5 @@
-"""Masked models: StereoSet's blank filled piece by piece, on BERT-base's size. `python -m bench fill_in`."""
+"""Masked models: StereoSet's blank filled piece by piece, on BERT-base's size. `python -m bench
+fill_in`."""
 
 from __future__ import annotations
 

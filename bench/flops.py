@@ -1,4 +1,5 @@
-"""Useful work: what a plain evaluation of the unpadded masked copies needs, the head at scored positions only."""
+"""Useful work: what a plain evaluation of the unpadded masked copies needs, the head at scored
+positions only."""
 
 from __future__ import annotations
 

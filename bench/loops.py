@@ -1,4 +1,5 @@
-"""The reference: plain loops that score as the authors of CrowS-Pairs and StereoSet did, written from docs/methods.md.
+"""The reference: plain loops that score as the authors of CrowS-Pairs and StereoSet did, written
+from docs/methods.md.
 
 One text a forward pass, the head at every position, nothing shared, nothing kept.
 """
@@ -27,7 +28,7 @@ class MaskedLoop:
             model,
             backend.encode,
             backend.mask,
-            backend.mask_text,
+            backend.abilities.mask,
         )
 
     @torch.no_grad()
@@ -39,7 +40,8 @@ class MaskedLoop:
         return logits
 
     def pairs(self, items: Sequence[Any]) -> Scores:
-        """CrowS-Pairs: each token that both sentences share masked in turn, log-probabilities summed."""
+        """CrowS-Pairs: each token that both sentences share masked in turn, log-probabilities
+        summed."""
         scores: Scores = {}
         for item in items:
             more, less = self.encode(item.sent_more), self.encode(item.sent_less)
@@ -62,7 +64,8 @@ class MaskedLoop:
         return float(self._logits(masked)[position].log_softmax(-1)[ids[position]])
 
     def fillers(self, items: Sequence[Any]) -> Scores:
-        """StereoSet: the blank filled piece by piece, later pieces absent, the mean of the pieces' probabilities."""
+        """StereoSet: the blank filled piece by piece, later pieces absent, the mean of the pieces'
+        probabilities."""
         return {
             (item.id, label): self._filled(item.context, item.filler(label))
             for item in items
@@ -94,7 +97,8 @@ class CausalLoop:
         return [float(scores[position - 1, ids[position]]) for position in range(1, len(ids))]
 
     def sentences(self, items: Sequence[Any]) -> Scores:
-        """StereoSet intrasentence: the first token after the start mark in one pass, the rest without the mark in another."""
+        """StereoSet intrasentence: the first token after the start mark in one pass, the rest
+        without the mark in another."""
         return {
             (item.id, label): self._sentence(item.texts[label], {})
             for item in items

@@ -14,7 +14,8 @@ from bench.models import Items, Ours, Row, bars, compared, loaded, measured, pro
 PAIRS = 60
 PAIR_ROUNDS, LOOP_ROUNDS = 4, 2
 PAIR_BLOCK = 12
-"""Pairs that competitors take turns on: short enough that a noisy minute does not spoil a whole round."""
+"""Pairs that competitors take turns on: short enough that a noisy minute does not spoil a whole
+round."""
 
 
 def measure() -> list[Row]:
@@ -44,8 +45,14 @@ def masked(found: Items, peak: Any) -> Iterator[Row]:
         ("the best single sgemm of the run", peak.rate),
         (f"{IN_A_ROW} sgemms in a row, the best of the run", peak.sustained),
     ):
-        yield {"what": f"CrowS-Pairs pseudo-likelihood, useful FLOPs against {name}", "value": 100 * rate / best, "unit": "%", "bar": ">= 88",
-               "gflops": rate / 1e9, "peak_gflops": best / 1e9}  # fmt: skip
+        yield {
+            "what": f"CrowS-Pairs pseudo-likelihood, useful FLOPs against {name}",
+            "value": 100 * rate / best,
+            "unit": "%",
+            "bar": ">= 88",
+            "gflops": rate / 1e9,
+            "peak_gflops": best / 1e9,
+        }
     times = contest(
         {"ours": score, "the authors' loop": loop.pairs}, pairs, peak, LOOP_ROUNDS, PAIR_BLOCK
     )

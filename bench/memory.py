@@ -1,4 +1,5 @@
-"""What scoring needs beside the model, and how cost grows: our masked path in processes of its own on some items and on five times as many.
+"""What scoring needs beside the model, and how cost grows: our masked path in processes of its own
+on some items and on five times as many.
 
 Bars: the model and 300 MB at any number of items; the time of a token stays the same.
 """
@@ -21,11 +22,31 @@ FACTOR = 5
 def measure() -> list[dict[str, Any]]:
     small, large = (_child(count) for count in (PAIRS, PAIRS * FACTOR))
     return [
-        {"what": f"masked scoring of {PAIRS * FACTOR} pairs, peak over the loaded process", "value": large["grown"], "unit": "MB", "bar": "< 300"},
-        {"what": f"masked scoring of {PAIRS} pairs, peak over the loaded process", "value": small["grown"], "unit": "MB", "bar": "< 300"},
-        {"what": "the process with torch, transformers and the model loaded, less the model", "value": large["loaded"] - large["model"], "unit": "MB", "bar": "none"},
-        {"what": f"time a token, {FACTOR} times the pairs against one", "value": (large["s"] / large["tokens"]) / (small["s"] / small["tokens"]), "unit": "x", "bar": "about 1"},
-    ]  # fmt: skip
+        {
+            "what": f"masked scoring of {PAIRS * FACTOR} pairs, peak over the loaded process",
+            "value": large["grown"],
+            "unit": "MB",
+            "bar": "< 300",
+        },
+        {
+            "what": f"masked scoring of {PAIRS} pairs, peak over the loaded process",
+            "value": small["grown"],
+            "unit": "MB",
+            "bar": "< 300",
+        },
+        {
+            "what": "the process with torch, transformers and the model loaded, less the model",
+            "value": large["loaded"] - large["model"],
+            "unit": "MB",
+            "bar": "none",
+        },
+        {
+            "what": f"time a token, {FACTOR} times the pairs against one",
+            "value": (large["s"] / large["tokens"]) / (small["s"] / small["tokens"]),
+            "unit": "x",
+            "bar": "about 1",
+        },
+    ]
 
 
 def _child(count: int) -> dict[str, float]:

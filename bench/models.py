@@ -1,7 +1,9 @@
-"""Language models scored by us, by the authors' plain loops and by the peers: same weights, same items, same process.
+"""Language models scored by us, by the authors' plain loops and by the peers: same weights, same
+items, same process.
 
-Each competitor's scores are compared with ours before its time is: the ratio is between ways to the same numbers.
-`bench.masked` and `bench.causal` are the contests; they run in the environment that has the peers.
+Each competitor's scores are compared with ours before its time is: the ratio is between ways to the
+same numbers. `bench.masked` and `bench.causal` are the contests; they run in the environment that
+has the peers.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ def measured(name: str) -> list[Row]:
     )
 
 
-# ------------------------------------------------------------------------------------------------------- items
+# -------------------------------------------------------------------------------------------- items
 
 
 @dataclass(frozen=True)
@@ -50,16 +52,16 @@ def items() -> Items:
     """Real ones where STEREOMETER_DATA names them, otherwise the starter set's."""
     import os
 
-    from stereometer import api
+    from stereometer.runs.open import open_benchmark
 
     if os.environ.get("STEREOMETER_DATA"):
         pairs, cats = (
-            api.open_named("crows-pairs").items("pair"),
-            api.open_named("stereoset").items("cat"),
+            open_benchmark("crows-pairs").items("pair"),
+            open_benchmark("stereoset").items("cat"),
         )
         source = "CrowS-Pairs and StereoSet (dev)"
     else:
-        starter = api.open_named("starter")
+        starter = open_benchmark("starter")
         pairs, cats, source = (
             starter.items("pair"),
             starter.items("cat"),
@@ -84,17 +86,18 @@ def scorable(found: Sequence[Any], measures: Sequence[Any], count: int) -> Seque
     return kept[:count]
 
 
-# --------------------------------------------------------------------------------------------------------- ours
+# --------------------------------------------------------------------------------------------- ours
 
 
 class Ours:
-    """The path of `stereometer run`: plan, ask, keep answers on disk, score. Every call begins with an empty cache."""
+    """The path of `stereometer run`: plan, ask, keep answers on disk, score. Every call begins with
+    an empty cache."""
 
     def __init__(self, folder: Path) -> None:
         from bench import timing
-        from stereometer import api
+        from stereometer.runs.open import open_model
 
-        self.backend: Any = api.open_model(str(folder), options={"threads": timing.THREADS})
+        self.backend: Any = open_model(str(folder), options={"threads": timing.THREADS})
         self.backend.card.identity  # noqa: B018  hashed once, as in a run
 
     def measure(self, name: str, variant: str) -> Any:
@@ -116,7 +119,7 @@ class Ours:
             }
 
 
-# ------------------------------------------------------------------------------------------------------- contests
+# ----------------------------------------------------------------------------------------- contests
 
 
 def compared(what: str, times: Mapping[str, Any], bars: Mapping[str, float | None]) -> list[Row]:
@@ -129,17 +132,26 @@ def compared(what: str, times: Mapping[str, Any], bars: Mapping[str, float | Non
         apart = max(abs(ours.answers[key] - value) for key, value in theirs.answers.items())
         if apart > AGREE or ours.answers.keys() != theirs.answers.keys():
             raise SystemExit(
-                f"{what}: {name} and we differ by {apart:.2g} on a score. A ratio of speeds would compare different things."
+                f"{what}: {name} and we differ by {apart:.2g} on a score. A ratio of speeds would"
+                " compare different things."
             )
         rows.append(
-            {"what": f"{what}, against {name}", "value": theirs.seconds / ours.seconds, "unit": "x", "bar": f">= {bar}" if bar else "none",
-             "ours_s": ours.seconds, "theirs_s": theirs.seconds, "apart": apart}
-        )  # fmt: skip
+            {
+                "what": f"{what}, against {name}",
+                "value": theirs.seconds / ours.seconds,
+                "unit": "x",
+                "bar": f">= {bar}" if bar else "none",
+                "ours_s": ours.seconds,
+                "theirs_s": theirs.seconds,
+                "apart": apart,
+            }
+        )
     return rows
 
 
 def bars(times: Mapping[str, Any], by_name: Mapping[str, float]) -> dict[str, float | None]:
-    """Each competitor's bar; a peer's name goes on with its batch size, and a variant of a loop has none."""
+    """Each competitor's bar; a peer's name goes on with its batch size, and a variant of a loop has
+    none."""
     return {name: by_name.get(name.split(" (")[0]) for name in times if name != "ours"}
 
 

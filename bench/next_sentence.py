@@ -1,4 +1,5 @@
-"""What a head on a frozen trunk costs: one forward pass over the pairs, as tokens a second and as a share of the sgemm peak."""
+"""What a head on a frozen trunk costs: one forward pass over the pairs, as tokens a second and as a
+share of the sgemm peak."""
 
 from __future__ import annotations
 
@@ -12,22 +13,22 @@ def measure() -> list[dict[str, Any]]:
     import torch
 
     from bench import timing
-    from stereometer import api
+    from stereometer.runs.open import open_benchmark
 
     torch.set_num_threads(timing.THREADS)
     peak = timing.Peak()
     texts = [
-        item for item in api.open_named("starter").items("cat") if item.task == "intersentence"
+        item for item in open_benchmark("starter").items("cat") if item.task == "intersentence"
     ]
     return [row for name in MODELS for row in _rows(name, texts, peak)]
 
 
 def _rows(name: str, items: Any, peak: Any) -> list[dict[str, Any]]:
     from bench import timing
-    from stereometer import api
-    from stereometer.backends.local.next_sentence import Features, read_pair
+    from stereometer.backends.local.sentence_pairs import Features, read_pair
+    from stereometer.runs.open import open_model
 
-    backend: Any = api.open_model(name, options={"threads": timing.THREADS})
+    backend: Any = open_model(name, options={"threads": timing.THREADS})
     pairs = [
         read_pair(backend, item.context, text) for item in items for text in item.texts.values()
     ]
@@ -42,10 +43,21 @@ def _rows(name: str, items: Any, peak: Any) -> list[dict[str, Any]]:
         sum(flops(backend.split.inner, len(pair)) for pair in pairs) / seconds,
     )
     return [
-        {"what": f"{name}: states of {len(pairs)} pairs", "value": tokens / seconds, "unit": "tokens/s", "bar": "none"},
-        {"what": f"{name}: useful FLOPs against the sgemm peak", "value": 100 * rate / peak.rate, "unit": "%", "bar": "none",
-         "gflops": rate / 1e9, "peak_gflops": peak.rate / 1e9},
-    ]  # fmt: skip
+        {
+            "what": f"{name}: states of {len(pairs)} pairs",
+            "value": tokens / seconds,
+            "unit": "tokens/s",
+            "bar": "none",
+        },
+        {
+            "what": f"{name}: useful FLOPs against the sgemm peak",
+            "value": 100 * rate / peak.rate,
+            "unit": "%",
+            "bar": "none",
+            "gflops": rate / 1e9,
+            "peak_gflops": peak.rate / 1e9,
+        },
+    ]
 
 
 def flops(trunk: Any, length: int) -> float:

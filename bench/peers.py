@@ -1,4 +1,5 @@
-"""minicons and lm-evaluation-harness on the same weights and texts, through their own scoring code."""
+"""minicons and lm-evaluation-harness on the same weights and texts, through their own scoring
+code."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ def sentences_of(item: Any) -> list[tuple[tuple[str, str], str]]:
     ]
 
 
-# ---------------------------------------------------------------------------------------------------- minicons
+# ----------------------------------------------------------------------------------------- minicons
 
 
 class MiniconsMasked:
@@ -41,7 +42,8 @@ class MiniconsMasked:
         scores: Scores = {}
         texts = [one for item in items for one in self._texts(item)]
         for some in batched(sorted(texts, key=lambda one: len(one[2])), size):
-            # The shim: its own `encode` calls `batch_encode_plus`, which transformers 5 no longer has.
+            # The shim: its own `encode` calls `batch_encode_plus`, which transformers 5 no longer
+            # has.
             encoded = self.tokenizer(
                 [text for _, text, _ in some], padding=True, return_tensors="pt"
             )
@@ -118,7 +120,7 @@ class MiniconsCausal:
         return scores
 
 
-# ------------------------------------------------------------------------------------- lm-evaluation-harness
+# ---------------------------------------------------------------------------- lm-evaluation-harness
 
 
 class Harness:

@@ -1,6 +1,7 @@
 """One StereoSet system replayed with 10,000 resamples, and how cost grows with items.
 
-Bars: under 3 s CPU after import, under 400 MB, cost linear in items (twice the items, at most about twice the time).
+Bars: under 3 s CPU after import, under 400 MB, cost linear in items (twice the items, at most about
+twice the time).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from bench.child import spent
 
-IMPORTS = "import scipy.stats, stereometer.api as api"
+IMPORTS = "import scipy.stats, stereometer.runs.replay, stereometer.runs.measure"
 
 
 def measure() -> list[dict[str, Any]]:
@@ -21,9 +22,7 @@ def measure() -> list[dict[str, Any]]:
     data = os.environ.get("STEREOMETER_DATA")
     if data:
         file = Path(data) / "stereoset/predictions/predictions_gpt2_ModelNSP_GPT2LM.json.gz"
-        real = spent(
-            IMPORTS, f"api.replay({str(file)!r}, benchmark='stereoset', out=FOLDER + '/run')"
-        )
+        real = spent(IMPORTS, f"replay({str(file)!r}, benchmark='stereoset', out=FOLDER + '/run')")
         rows += [
             {
                 "what": "StereoSet replay, 10,000 resamples, CPU after import",
@@ -58,11 +57,17 @@ def _generated(folder: Path, count: int) -> dict[str, float]:
     labels = ("stereotype", "anti-stereotype", "unrelated")
     items = [
         {
-            "id": f"i{n}", "target": f"t{n % 80}", "bias_type": f"d{n % 4}", "context": f"About t{n % 80}, number {n}.",
-            "sentences": [{"id": f"i{n}-{label}", "sentence": f"{label} {n}.", "gold_label": label} for label in labels],
+            "id": f"i{n}",
+            "target": f"t{n % 80}",
+            "bias_type": f"d{n % 4}",
+            "context": f"About t{n % 80}, number {n}.",
+            "sentences": [
+                {"id": f"i{n}-{label}", "sentence": f"{label} {n}.", "gold_label": label}
+                for label in labels
+            ],
         }
         for n in range(count)
-    ]  # fmt: skip
+    ]
     scores = [
         {"id": f"i{n}-{label}", "score": -((n * 7919 + index * 104729) % 1000) / 100}
         for n in range(count)
@@ -72,5 +77,6 @@ def _generated(folder: Path, count: int) -> dict[str, float]:
     (folder / "scores.json").write_text(json.dumps({"intersentence": scores}))
     return spent(
         IMPORTS,
-        f"api.replay({str(folder / 'scores.json')!r}, benchmark='stereoset', data={str(folder / 'data.json')!r}, out=FOLDER + '/run')",
+        f"replay({str(folder / 'scores.json')!r}, benchmark='stereoset',"
+        f" data={str(folder / 'data.json')!r}, out=FOLDER + '/run')",
     )

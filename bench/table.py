@@ -1,4 +1,5 @@
-"""The measured ratios as docs/speed.md: `python -m bench.table "2 cores, AVX2, 24 GB" ["a remark"]` after `make bench`."""
+"""The measured ratios as docs/speed.md: `python -m bench.table "2 cores, AVX2, 24 GB" ["a remark"]`
+after `make bench`."""
 
 from __future__ import annotations
 

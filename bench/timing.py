@@ -1,4 +1,5 @@
-"""Competitors timed in turn, several rounds, the least of each; and what the machine can do at best, measured in between."""
+"""Competitors timed in turn, several rounds, the least of each; and what the machine can do at
+best, measured in between."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ import torch
 SIDE = 2048
 """Of the square matrices whose product is the machine's sgemm peak."""
 IN_A_ROW = 16
-"""Products that take about as long as a block of items: a shared machine is at its best for a moment, but not for seconds."""
+"""Products that take about as long as a block of items: a shared machine is at its best for a
+moment, but not for seconds."""
 ROW_FLOPS = IN_A_ROW * 2 * SIDE**3
 BUSY = bool(os.environ.get("STEREOMETER_BENCH_BUSY"))
 """On a machine that others use: one thread and its CPU seconds, which waiting does not count in."""
@@ -22,7 +24,8 @@ clock = time.process_time if BUSY else time.perf_counter
 
 
 class Peak:
-    """The best rates of a large float32 matrix product so far, in FLOP a second: of a single one, and of many in a row."""
+    """The best rates of a large float32 matrix product so far, in FLOP a second: of a single one,
+    and of many in a row."""
 
     def __init__(self) -> None:
         self.left, self.right, self.out = (
@@ -52,7 +55,8 @@ class Timed:
     seconds: float
     answers: Any
     peak: float
-    """FLOP a second of products in a row that took their turn among the competitors and were timed by the same rule."""
+    """FLOP a second of products in a row that took their turn among the competitors and were timed
+    by the same rule."""
 
 
 SGEMM = "sgemm"
@@ -63,7 +67,8 @@ Competitor = Callable[[Sequence[Any]], Mapping[Any, Any]]
 def contest(
     competitors: Mapping[str, Competitor], items: Sequence[Any], peak: Peak, rounds: int, block: int
 ) -> dict[str, Timed]:
-    """Every competitor on every block of items in turn; the least of its rounds on each block, summed."""
+    """Every competitor on every block of items in turn; the least of its rounds on each block,
+    summed."""
     answers: dict[str, dict[Any, Any]] = {name: {} for name in competitors}
     seconds, starts = dict.fromkeys([SGEMM, *competitors], 0.0), range(0, len(items), block)
     for start in starts:

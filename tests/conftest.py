@@ -1,4 +1,5 @@
-"""Where tests find data, a home of their own for caches and user folders, and the count of what was skipped."""
+"""Where tests find data, a home of their own for caches and user folders, and the count of what was
+skipped."""
 
 from __future__ import annotations
 
@@ -40,13 +41,14 @@ def default_model(name: str) -> Any:
     """A default model where it is on this machine, otherwise a skip that says so."""
     if find_spec("torch") is None or find_spec("transformers") is None:
         pytest.skip("torch and transformers are not installed")
-    from stereometer import api, catalog
+    from stereometer import catalog
+    from stereometer.runs.open import open_model
 
     os.environ.setdefault("STEREOMETER_MODELS", str(CACHES / "stereometer" / "models"))
     model = catalog.find("model", name)
     if model.source is None and not model.folder.exists():
         pytest.skip(f"{name} is not on this machine: `stereometer model add {name}`")
-    return api.open_model(name, options={"threads": 1})
+    return open_model(name, options={"threads": 1})
 
 
 class Skipped:
@@ -59,7 +61,8 @@ class Skipped:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.skipped and not hasattr(report, "wasxfail"):
             self.reasons.append(
-                f"{report.nodeid}: {report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr}"
+                f"{report.nodeid}:"
+                f" {report.longrepr[-1] if isinstance(report.longrepr, tuple) else report.longrepr}"
             )
             if "golden" in report.keywords:
                 self.golden.append(report.nodeid)

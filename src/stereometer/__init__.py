@@ -1,6 +1,26 @@
 """Measure social stereotypes in language models, with intervals, denominators and verdicts."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from stereometer.types import Estimate, Result
+
+if TYPE_CHECKING:
+    from stereometer.benchmarks.abc.items import Choice
+    from stereometer.curation.analysis.verb import analyze
+    from stereometer.curation.audit.verb import audit
+    from stereometer.curation.split import split
+    from stereometer.findings.align.align import align
+    from stereometer.findings.compare import compare
+    from stereometer.findings.ensemble.combine import ensemble_of as ensemble
+    from stereometer.findings.intersect.intersect import intersect
+    from stereometer.findings.relate import relate
+    from stereometer.report import write_report
+    from stereometer.runs.ask import ask
+    from stereometer.runs.measure import run
+    from stereometer.runs.open import open_benchmark
+    from stereometer.runs.replay import replay
+    from stereometer.runs.store import load
 
 __all__ = [
     "Choice",
@@ -23,22 +43,22 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-_LAZY = {
-    "Choice": ("stereometer.benchmarks.abc.items", "Choice"),
-    "align": ("stereometer.studies", "align"),
-    "ask": ("stereometer.studies", "ask"),
-    "intersect": ("stereometer.studies", "intersect"),
-    "analyze": ("stereometer.curation.analyze.analyze", "analyze"),
-    "audit": ("stereometer.curation.audit.audit", "audit"),
-    "ensemble": ("stereometer.findings.ensemble.combine", "ensemble_of"),
-    "relate": ("stereometer.findings.relate", "relate"),
-    "split": ("stereometer.curation.split", "split"),
-    "compare": ("stereometer.findings.compare", "compare"),
-    "load": ("stereometer.api", "load"),
-    "open_benchmark": ("stereometer.api", "open_named"),
-    "replay": ("stereometer.api", "replay"),
-    "write_report": ("stereometer.report", "write_report"),
-    "run": ("stereometer.api", "run"),
+_PLACES = {
+    "Choice": "benchmarks.abc.items",
+    "align": "findings.align.align",
+    "analyze": "curation.analysis.verb",
+    "ask": "runs.ask",
+    "audit": "curation.audit.verb",
+    "compare": "findings.compare",
+    "ensemble": "findings.ensemble.combine:ensemble_of",
+    "intersect": "findings.intersect.intersect",
+    "load": "runs.store",
+    "open_benchmark": "runs.open",
+    "relate": "findings.relate",
+    "replay": "runs.replay",
+    "run": "runs.measure",
+    "split": "curation.split",
+    "write_report": "report",
 }
 
 
@@ -47,10 +67,9 @@ def __dir__() -> list[str]:
 
 
 def __getattr__(name: str) -> object:
-    """Verbs are imported when they are first used, so that `stereometer --help` loads nothing heavy."""
-    if name not in _LAZY:
+    """Verbs are imported when they are first used: `stereometer --help` loads nothing heavy."""
+    if name not in _PLACES:
         raise AttributeError(f"module 'stereometer' has no attribute {name!r}")
-    from importlib import import_module
-
-    module, attribute = _LAZY[name]
-    return getattr(import_module(module), attribute)
+    module, _, attribute = _PLACES[name].partition(":")
+    value: object = getattr(import_module(f"stereometer.{module}"), attribute or name)
+    return value

@@ -1,4 +1,5 @@
-"""Names and what they stand for: the one table. Other packages add to it with entry points of the same four groups."""
+"""Names and what they stand for: the one table. Other packages add to it with entry points of the
+same groups."""
 
 from __future__ import annotations
 
@@ -9,11 +10,29 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from stereometer.errors import UnknownName
-
-VERSION = "1"
-"""Of every measure so far; a measure whose numbers change gets another."""
+from stereometer.shapes.shape import Shape
 
 TABLE: Mapping[str, Mapping[str, str]] = {
+    "shape": {
+        "cat": "stereometer.shapes.cat.shape:SHAPE",
+        "pair": "stereometer.shapes.pair.shape:SHAPE",
+        "trait": "stereometer.shapes.trait.shape:SHAPE",
+        "sentences": "stereometer.shapes.trait.shape:SENTENCE_SHAPE",
+        "sentence-pairs": "stereometer.shapes.trait.shape:SENTENCE_PAIR_SHAPE",
+        "comment": "stereometer.shapes.comment.shape:SHAPE",
+        "alignment": "stereometer.shapes.alignment:SHAPE",
+        "intersection": "stereometer.shapes.intersection:SHAPE",
+    },
+    "section": {
+        "cat": "stereometer.report.sections.cat:SECTION",
+        "pair": "stereometer.report.sections.pair:SECTION",
+        "trait": "stereometer.report.sections.trait:SECTION",
+        "sentences": "stereometer.report.sections.trait:SECTION",
+        "sentence-pairs": "stereometer.report.sections.trait:SECTION",
+        "comment": "stereometer.report.sections.comment:SECTION",
+        "alignment": "stereometer.report.sections.alignment:SECTION",
+        "intersection": "stereometer.report.sections.intersection:SECTION",
+    },
     "benchmark": {
         "starter": "stereometer.benchmarks.starter:SOURCE",
         "stereoset": "stereometer.benchmarks.stereoset:SOURCE",
@@ -26,7 +45,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "ethos": "stereometer.benchmarks.ethos:SOURCE",
         "custom": "stereometer.benchmarks.custom:SOURCE",
     },
-    "measure": {
+    "method": {
         "cat-likelihood": "stereometer.measures.context_association:LIKELIHOOD",
         "cat-sum-likelihood": "stereometer.measures.context_association:SUM_LIKELIHOOD",
         "cat-pseudo-likelihood": "stereometer.measures.context_association:PSEUDO_LIKELIHOOD",
@@ -35,8 +54,8 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "pair-sentence-likelihood": "stereometer.measures.pair_likelihood:SENTENCE",
         "pair-sentence-mean-likelihood": "stereometer.measures.pair_likelihood:SENTENCE_MEAN",
         "pair-after-change-likelihood": "stereometer.measures.pair_likelihood:AFTER_CHANGE",
-        "cat-forced-choice": "stereometer.measures.forced_choice:CAT",
-        "pair-forced-choice": "stereometer.measures.forced_choice:PAIR",
+        "cat-forced-choice": "stereometer.measures.forced_choice.method:CAT",
+        "pair-forced-choice": "stereometer.measures.forced_choice.method:PAIR",
         "set": "stereometer.measures.traits.association:SET",
         "ilps-star": "stereometer.measures.traits.association:ILPS_STAR",
         "ilps": "stereometer.measures.traits.association:ILPS",
@@ -44,11 +63,24 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "causal-ilps": "stereometer.measures.traits.association:CAUSAL_ILPS",
         "ceat": "stereometer.measures.traits.embedding:SINGLE",
         "ceat-two-group": "stereometer.measures.traits.embedding:TWO_GROUP",
+        "recognition-zero-shot": "stereometer.measures.recognition.method:ZERO_SHOT",
+        "recognition-one-shot": "stereometer.measures.recognition.method:ONE_SHOT",
+        "recognition-few-shot-single": "stereometer.measures.recognition.method:FEW_SHOT_SINGLE",
+        "recognition-few-shot-mixed": "stereometer.measures.recognition.method:FEW_SHOT_MIXED",
+        "recognition-few-shot-mixed-instruction": (
+            "stereometer.measures.recognition.method:MIXED_INSTRUCTION"
+        ),
+        "recognition-misspelling": "stereometer.measures.recognition.method:MISSPELT",
     },
     "backend": {
         "fake": "stereometer.backends.baselines.fake:Fake",
         "random": "stereometer.backends.baselines.random:Random",
         "sentiment": "stereometer.backends.baselines.sentiment:Sentiment",
+    },
+    "opener": {
+        "checkpoint": "stereometer.backends.local.opener:CHECKPOINT",
+        "sentiment": "stereometer.backends.local.opener:CLASSIFIER",
+        "server": "stereometer.backends.server.opener:SERVER",
     },
     "model": {
         "smollm2-135m": "stereometer.backends.local.defaults:SMOLLM2",
@@ -58,7 +90,12 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "ideal": "stereometer.systems.gold:ideal",
         "stereotyped": "stereometer.systems.gold:stereotyped",
     },
+    "exporter": {
+        "csv": "stereometer.exports.csv:EXPORTER",
+    },
 }
+NOUNS = {"method": "measure"}
+"""What users call a kind, where that is another word."""
 
 
 def names(kind: str) -> list[str]:
@@ -67,20 +104,37 @@ def names(kind: str) -> list[str]:
 
 
 def find(kind: str, name: str) -> Any:
-    """What a name stands for; a versioned name (`cat-likelihood@1`) finds the same."""
+    """What a name stands for. A versioned name (`pair-likelihood@2`) has an entry of its own or is
+    the version of the plain one."""
     plain, _, version = name.partition("@")
-    if version not in ("", VERSION):
-        raise UnknownName(kind, name, names(kind))
-    if plain in TABLE[kind]:
-        module, _, attribute = TABLE[kind][plain].partition(":")
+    for known in (name, plain):
+        if known in names(kind):
+            entry = _load(kind, known)
+            if version in ("", getattr(entry, "version", "1")):
+                return entry
+    raise UnknownName(NOUNS.get(kind, kind), name, names(kind))
+
+
+def _load(kind: str, name: str) -> Any:
+    if name in TABLE[kind]:
+        module, _, attribute = TABLE[kind][name].partition(":")
         return getattr(import_module(module), attribute)
-    if plain in _plugins(kind):
-        return _plugins(kind)[plain].load()
-    raise UnknownName(kind, name, names(kind))
+    return _plugins(kind)[name].load()
+
+
+def place(kind: str, name: str) -> str:
+    """Where a name's object is, as `module:object`."""
+    return TABLE[kind].get(name) or str(_plugins(kind)[name].value)
 
 
 def has(kind: str, name: str) -> bool:
-    return name.split("@")[0] in names(kind)
+    return bool({name, name.split("@")[0]} & set(names(kind)))
+
+
+def shape(kind: str) -> Shape:
+    """The shape of a kind of result; the plain one for a kind that nobody declared."""
+    declared: Shape = find("shape", kind) if has("shape", kind) else Shape()
+    return declared
 
 
 @cache

@@ -2,10 +2,12 @@
 
     StereometerError        exit 1
     +-- UsageError          exit 2   a command, option or combination that makes no sense
-    |   +-- UnknownName     exit 2   no such benchmark, measure, model ...: carries the nearest names
+    |   +-- UnknownName     exit 2   no such benchmark, measure, model ...: carries the nearest
+    names
     +-- ModelError          exit 3   a model cannot be loaded or cannot answer what is asked
     +-- DataError           exit 4   a file is missing, foreign, truncated or contradicts itself
-    |   +-- DataMissing     exit 4   a data set is not on this machine: carries the command that gets it
+    |   +-- DataMissing     exit 4   a data set is not on this machine: carries the command that
+    gets it
     +-- ThresholdError      exit 5   a measured value fails a bar the user set with --require
     +-- BudgetSpent         exit 6   the next request to a server would cost more than --budget
 
@@ -32,7 +34,9 @@ def did_you_mean(name: str, known: Mapping[str, str]) -> str:
     """The nearest names, each as it is called; empty where none is near."""
     close = get_close_matches(name, known, n=3, cutoff=0.5)
     return (
-        f"Did you mean {' or '.join(dict.fromkeys(known[one] for one in close))}?" if close else ""
+        f"Did you mean {' or '.join(dict.fromkeys(known[name] for name in close))}?"
+        if close
+        else ""
     )
 
 
@@ -45,7 +49,10 @@ class UnknownName(UsageError):
         shown: str = "`stereometer list` shows all of them.",
     ) -> None:
         names = sorted(known)
-        hint = did_you_mean(name, {one: one for one in names}) or f"Known: {', '.join(names)}."
+        hint = (
+            did_you_mean(name, {known_name: known_name for known_name in names})
+            or f"Known: {', '.join(names)}."
+        )
         super().__init__(f"There is no {kind} called '{name}'. {hint} {shown}")
 
 

@@ -23,27 +23,32 @@ LARGEST = 1024**3
 csv.field_size_limit(16 * 1024 * 1024)
 
 
+def empty_file(path: Path) -> DataError:
+    return DataError(
+        f"{path} has no rows. There is nothing to measure in it. Check that it is the right file."
+    )
+
+
 def read_text(path: Path) -> str:
-    """The text of a plain or gzip-compressed UTF-8 file, without a byte-order mark, lines ending in \\n."""
+    """A plain or gzip-compressed UTF-8 file, without a byte-order mark, lines ending in \\n."""
     try:
         raw = path.read_bytes()
         if raw[:2] == b"\x1f\x8b":
             raw = gzip.GzipFile(fileobj=io.BytesIO(raw)).read(LARGEST + 1)
     except IsADirectoryError:
-        raise DataError(
-            f"{path} is a folder. A file is needed here. Name the file inside it."
-        ) from None
+        message = f"{path} is a folder. A file is needed here. Name the file inside it."
+        raise DataError(message) from None
     except FileNotFoundError:
-        raise DataError(
-            f"{path} does not exist. There is nothing to read. Check the path."
-        ) from None
+        message = f"{path} does not exist. There is nothing to read. Check the path."
+        raise DataError(message) from None
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(
             f"{path} cannot be read: {error}. The file may be cut off or protected. Fetch it again."
         ) from None
     if len(raw) > LARGEST:
         raise DataError(
-            f"{path} is larger than {LARGEST} bytes once unpacked. No data set is. Check that it is the right file."
+            f"{path} is larger than {LARGEST} bytes once unpacked. No data set is. Check that it "
+            "is the right file."
         )
     if not raw.strip():
         raise DataError(
@@ -53,13 +58,14 @@ def read_text(path: Path) -> str:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DataError(
-            f"{path} is not UTF-8 text (byte {error.start}). It was probably saved in another encoding. Save it as UTF-8."
+            f"{path} is not UTF-8 text (byte {error.start}). It was probably saved in another "
+            "encoding. Save it as UTF-8."
         ) from None
     return text.replace("\r\n", "\n")
 
 
 def parse_json(text: str, source: str) -> Any:
-    """JSON without NaN, infinities or repeated keys, each of which would silently change a score."""
+    """JSON without NaN, infinities or repeated keys, which would silently change a score."""
     try:
         value = json.loads(
             text,
@@ -72,8 +78,8 @@ def parse_json(text: str, source: str) -> Any:
         return value
     except json.JSONDecodeError as error:
         raise DataError(
-            f"{source} is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}. "
-            "The file is cut off or is something else. Fetch or export it again."
+            f"{source} is not valid JSON: {error.msg} at line {error.lineno}, column "
+            f"{error.colno}. The file is cut off or is something else. Fetch or export it again."
         ) from None
     except (ValueError, RecursionError) as error:
         raise DataError(
@@ -93,10 +99,10 @@ def _finite_float(text: str) -> float:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    unique = dict(pairs)
+    if len(unique) != len(pairs):
         raise ValueError("an object has the same key twice")
-    return found
+    return unique
 
 
 def read_json(path: Path) -> Any:
@@ -107,28 +113,27 @@ def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line number and object of each line that is not blank."""
     for number, line in enumerate(read_text(path).split("\n"), 1):
         if line.strip():
-            value = parse_json(line, f"{path}, line {number}")
-            if not isinstance(value, dict):
-                raise DataError(
-                    f"{path}, line {number} is not a JSON object. One object a line is needed. See the docs."
-                )
-            yield number, value
+            where = f"{path}, line {number}"
+            yield number, _object(parse_json(line, where), where)
 
 
 def _read_list(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Number and object of each entry of a JSON list."""
     for number, value in enumerate(read_json(path), 1):
-        if not isinstance(value, dict):
-            raise DataError(
-                f"{path}, entry {number} is not a JSON object. Each row is one object. Repair that entry."
-            )
-        yield number, value
+        yield number, _object(value, f"{path}, entry {number}")
+
+
+def _object(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise DataError(f"{where} is not a JSON object. Each row is one object. Repair that row.")
+    return value
 
 
 def read_rows(
     path: Path, required: Iterable[str], mend: str
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Line number and fields of each row of a table, of JSON lines or of a JSON list (there counted); `mend` says what to do where a required one is not there."""
+    """The same of a table, of JSON lines or of a JSON list, whose entries are counted; `mend` says
+    what to do where a required field is missing."""
     wanted = list(required)
     begins = read_text(path).lstrip()[:1]
     if begins not in ("{", "["):
@@ -138,7 +143,8 @@ def read_rows(
         missing = [name for name in wanted if name not in row]
         if missing:
             raise DataError(
-                f"{path}, line {line} has no {', '.join(missing)}. Its fields are {', '.join(row)}. {mend}"
+                f"{path}, line {line} has no {', '.join(missing)}. Its fields are "
+                f"{', '.join(row)}. {mend}"
             )
         yield line, row
 
@@ -146,7 +152,7 @@ def read_rows(
 def read_table(
     path: Path, required: Iterable[str], mend: str = "Rename or export it again."
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Line number and fields of each row of a comma, semicolon or tab separated file with a header."""
+    """Line number and fields of each row; commas, semicolons or tabs separate them."""
     text = read_text(path)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     try:
@@ -155,7 +161,8 @@ def read_table(
         for row in reader:
             if row and len(row) != len(header):
                 raise DataError(
-                    f"{path}, line {reader.line_num} does not have {len(header)} fields. It is cut off or badly quoted. Repair it."
+                    f"{path}, line {reader.line_num} does not have {len(header)} fields. It is cut "
+                    "off or badly quoted. Repair it."
                 )
             if row:
                 yield reader.line_num, dict(zip(header, row, strict=True))
@@ -168,14 +175,15 @@ def read_table(
 def _check_header(path: Path, header: list[str], required: Iterable[str], mend: str) -> None:
     missing = [name for name in required if name not in header]
     if missing:
-        found = ", ".join(repr(name) for name in header)[:300]
+        columns = ", ".join(repr(name) for name in header)[:300]
         raise DataError(
-            f"{path} has no column {', '.join(missing)}. Its columns are {found}. {mend}"
+            f"{path} has no column {', '.join(missing)}. Its columns are {columns}. {mend}"
         )
     twice = [name for name in header if header.count(name) > 1]
     if twice:
         raise DataError(
-            f"{path} has the column {twice[0]!r} twice. It is not clear which is meant. Rename or leave out one."
+            f"{path} has the column {twice[0]!r} twice. It is not clear which is meant. Rename or "
+            "leave out one."
         )
 
 
@@ -189,7 +197,7 @@ def finite(
     where: str,
     wanted: str = "Every score must be one. Repair or leave out that row.",
 ) -> float:
-    """A finite number, whether it comes as one or as the text of one; `wanted` says what it should be and what to do."""
+    """A finite number, or the text of one; `wanted` says what it should be and what to do."""
     if isinstance(value, str):
         with suppress(ValueError):
             value = float(value)
@@ -200,7 +208,7 @@ def finite(
     raise DataError(f"{where}: {shown} is not a finite number. {wanted}")
 
 
-# ------------------------------------------------------------------------------------------- writing
+# ------------------------------------------------------------------------------------------ writing
 
 
 @contextmanager
@@ -222,29 +230,15 @@ def replacing(path: Path) -> Iterator[IO[str]]:
 
 
 def make_room(path: Path) -> None:
-    """The folder of a file that is to be written, made now: a place that cannot be written is said before the work."""
+    """Make the folder of a file now, so that one that cannot be written fails before the work."""
     with _explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path.parent):
             pass
 
 
-UNWRITABLE = frozenset(
-    {
-        errno.ENOSPC,
-        errno.EDQUOT,
-        errno.EFBIG,
-        errno.EROFS,
-        errno.EACCES,
-        errno.EPERM,
-        errno.ENOTDIR,
-        errno.EISDIR,
-        errno.ENOENT,
-        errno.EEXIST,
-        errno.EIO,
-        errno.ENAMETOOLONG,
-    }
-)
+ERRORS = "ENOSPC EDQUOT EFBIG EROFS EACCES EPERM ENOTDIR EISDIR ENOENT EEXIST EIO ENAMETOOLONG"
+UNWRITABLE = {getattr(errno, name) for name in ERRORS.split()}
 """What a place that cannot be written says; any other error is of whoever fills the file."""
 
 
@@ -256,7 +250,8 @@ def _explained(path: Path) -> Iterator[None]:
         if error.errno not in UNWRITABLE:
             raise
         raise StereometerError(
-            f"{path} cannot be written: {error.strerror or error}. The folder is read-only, full or not a folder. Choose another with --out."
+            f"{path} cannot be written: {error.strerror or error}. The folder is read-only, full "
+            "or not a folder. Choose another with --out."
         ) from None
 
 

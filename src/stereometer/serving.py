@@ -1,6 +1,6 @@
-"""A small OpenAI-compatible server over our own backends, for tests and for people who want to look.
+"""A small OpenAI-compatible server over our own backends, for tests and for a closer look.
 
-Requests that wait at the same time are answered together, so that a client with several in flight has the speed of a batch.
+Requests that wait at the same time are answered together: several in flight are as fast as a batch.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import Any
 
+from stereometer.backends.server.keys import KEY_VARIABLE
 from stereometer.errors import ModelError, StereometerError, UsageError
 from stereometer.measures.spans import scored_positions
 from stereometer.types import (
@@ -30,7 +31,6 @@ from stereometer.types import (
     Skip,
 )
 
-KEY_VARIABLE = "STEREOMETER_SERVER_KEY"
 LARGEST = 4 * 1024 * 1024
 """Bytes of a request."""
 MOST_TOKENS = 2048
@@ -67,21 +67,19 @@ class Desk:
         self._thread.join()
 
     def _work(self) -> None:
-        while (first := self._waiting.get()) is not None:
-            batch, ended = [first], False
-            until = time.monotonic() + PAUSE
-            while len(batch) < GATHERED:
+        ended = False
+        while not ended and (first := self._waiting.get()) is not None:
+            batch, until = [first], time.monotonic() + PAUSE
+            while len(batch) < GATHERED and not ended:
                 try:
                     following = self._waiting.get(timeout=max(0.0, until - time.monotonic()))
                 except Empty:
                     break
                 if following is None:
                     ended = True
-                    break
-                batch.append(following)
+                else:
+                    batch.append(following)
             self._answer(batch)
-            if ended:
-                return
 
     def _answer(self, batch: Sequence[tuple[Request, Future[Answer]]]) -> None:
         waiting: dict[str, list[Future[Answer]]] = {}
@@ -109,114 +107,95 @@ class Protocol:
         return self.backend.card.name
 
     def models(self) -> dict[str, Any]:
-        return {
-            "object": "list",
-            "data": [{"id": self.name, "object": "model", "owned_by": "stereometer"}],
-        }
+        entry = {"id": self.name, "object": "model", "owned_by": "stereometer"}
+        return {"object": "list", "data": [entry]}
 
     def completions(self, body: Mapping[str, Any]) -> dict[str, Any]:
         prompt = body.get("prompt")
         if not isinstance(prompt, str):
             raise Refused(400, "prompt must be one text")
         echo, most = bool(body.get("echo")), _whole(body, "max_tokens", 16, 0, MOST_TOKENS)
+        scored = body.get("logprobs") is not None
         encoding = self._encoded(prompt)
         written = self._written({"prompt": prompt}, body, most) if most else None
-        tokens = (
-            _listed(prompt, encoding, self._scored(encoding))
-            if echo and body.get("logprobs") is not None
-            else []
-        )
-        text = (prompt if echo else "") + ((written.text or "") if written else "")
-        if written and body.get("logprobs") is not None and written.rows:
-            row = written.column("logprob")
+        text = (written.text or "") if written else ""
+        tokens = _listed(prompt, encoding, self._scored(encoding)) if echo and scored else []
+        if written and scored and written.rows:
+            values = written.column("logprob")
             tokens += [
-                (written.text or "" if at == 0 else "", value, len(prompt))
-                for at, value in enumerate(row)
+                (text if at == 0 else "", value, len(prompt)) for at, value in enumerate(values)
             ]
-        found = {
+        choice = {
             "index": 0,
-            "text": text,
+            "text": prompt + text if echo else text,
             "finish_reason": written.end if written else "length",
             "logprobs": _columns(tokens) if tokens else None,
         }
-        return self._whole("text_completion", found, len(encoding.ids), _count(written))
+        return self._reply("text_completion", choice, len(encoding.ids), written)
 
     def chat(self, body: Mapping[str, Any]) -> dict[str, Any]:
         turns = body.get("messages")
-        if not isinstance(turns, list) or not turns or not all(_is_turn(one) for one in turns):
+        if not isinstance(turns, list) or not turns or not all(map(_is_turn, turns)):
             raise Refused(400, "messages must be a list of objects with role and content")
-        messages = tuple((one["role"], one["content"]) for one in turns)
-        written = self._written(
-            {"messages": messages}, body, _whole(body, "max_tokens", 64, 1, MOST_TOKENS)
-        )
+        messages = tuple((turn["role"], turn["content"]) for turn in turns)
+        most = _whole(body, "max_tokens", 64, 1, MOST_TOKENS)
+        written = self._written({"messages": messages}, body, most)
         message = {"role": "assistant", "content": written.text}
+        choice = {"index": 0, "message": message, "finish_reason": written.end}
         read = sum(len(content.split()) for _, content in messages)
-        return self._whole(
-            "chat.completion",
-            {"index": 0, "message": message, "finish_reason": written.end},
-            read,
-            _count(written),
-        )
+        return self._reply("chat.completion", choice, read, written)
 
     def _encoded(self, text: str) -> Encoding:
         try:
             return self.backend.encode(text)
         except Skip as reason:
-            raise self._too_long(reason.reason) from None
+            raise _unreadable(reason.reason) from None
 
-    def _too_long(self, reason: str) -> Refused:
-        return Refused(
-            400,
-            f"the prompt cannot be read: {reason}",
-            "context_length_exceeded" if reason == TOO_LONG else "invalid_request",
-        )
-
-    def _written(self, said: Mapping[str, Any], body: Mapping[str, Any], most: int) -> Answer:
+    def _written(self, prompt: Mapping[str, Any], body: Mapping[str, Any], most: int) -> Answer:
         stop = body.get("stop") or []
         stops = tuple([stop] if isinstance(stop, str) else stop)
-        if not all(isinstance(one, str) and one for one in stops):
+        if not all(isinstance(text, str) and text for text in stops):
             raise Refused(400, "stop must be a text or a list of texts")
         temperature = body.get("temperature", 1.0)
-        if (
-            isinstance(temperature, bool)
-            or not isinstance(temperature, int | float)
-            or not 0 <= temperature <= 2
-        ):
+        is_number = isinstance(temperature, int | float) and not isinstance(temperature, bool)
+        if not is_number or not 0 <= temperature <= 2:
             raise Refused(400, "temperature must be a number from 0 to 2")
         seed = _whole(body, "seed", time.time_ns() % 2**31, 0, 2**63)
         answer = self.desk.ask(
-            Generate(**said, temperature=float(temperature), max_tokens=most, stop=stops, seed=seed)
+            Generate(
+                **prompt, temperature=float(temperature), max_tokens=most, stop=stops, seed=seed
+            )
         )
         if answer.end == TOO_LONG:
-            raise self._too_long(TOO_LONG)
+            raise _unreadable(TOO_LONG)
         return answer
 
     def _scored(self, encoding: Encoding) -> Sequence[float]:
         """Of every token but the first, which has nothing before it."""
-        if CausalTokens.kind not in self.backend.supports:
+        if CausalTokens.kind not in self.backend.abilities.kinds:
             raise Refused(400, "this model gives no log-probabilities of a prompt")
-        return (
-            self.desk.ask(CausalTokens(encoding.ids, 1)).column("logprob")
-            if len(encoding.ids) > 1
-            else []
-        )
+        if len(encoding.ids) < 2:
+            return []
+        return self.desk.ask(CausalTokens(encoding.ids, 1)).column("logprob")
 
-    def _whole(
-        self, kind: str, found: Mapping[str, Any], read: int, written: int
+    def _reply(
+        self, kind: str, choice: Mapping[str, Any], read: int, written: Answer | None
     ) -> dict[str, Any]:
-        usage = {
-            "prompt_tokens": read,
-            "completion_tokens": written,
-            "total_tokens": read + written,
-        }
+        wrote = len(written.column("logprob")) if written and written.rows else 0
+        usage = {"prompt_tokens": read, "completion_tokens": wrote, "total_tokens": read + wrote}
         return {
             "id": "stereometer",
             "object": kind,
             "created": int(time.time()),
             "model": self.name,
-            "choices": [dict(found)],
+            "choices": [dict(choice)],
             "usage": usage,
         }
+
+
+def _unreadable(reason: str) -> Refused:
+    code = "context_length_exceeded" if reason == TOO_LONG else "invalid_request"
+    return Refused(400, f"the prompt cannot be read: {reason}", code)
 
 
 Listed = list[tuple[str, float | None, int]]
@@ -226,13 +205,14 @@ Listed = list[tuple[str, float | None, int]]
 def _listed(text: str, encoding: Encoding, scores: Sequence[float]) -> Listed:
     """Every token of the text with its own stretch of it; special tokens are of no text."""
     real = set(scored_positions(encoding))
-    found: Listed = []
+    listed: Listed = []
     at = 0
     for index, (_, end) in enumerate(encoding.offsets):
         stretch = text[at:end] if index in real and end > at else ""
-        found.append((stretch, None if index == 0 else scores[index - 1], at))
+        if index in real or index == 0:
+            listed.append((stretch, None if index == 0 else scores[index - 1], at))
         at += len(stretch)
-    return [one for index, one in enumerate(found) if index in real or one[1] is None]
+    return listed
 
 
 def _columns(tokens: Listed) -> dict[str, Any]:
@@ -244,10 +224,6 @@ def _columns(tokens: Listed) -> dict[str, Any]:
     }
 
 
-def _count(answer: Answer | None) -> int:
-    return len(answer.rows[0]["logprob"]) if answer and answer.rows else 0
-
-
 def _whole(body: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:
     value = body.get(name)
     if value is None:
@@ -257,15 +233,13 @@ def _whole(body: Mapping[str, Any], name: str, default: int, least: int, most: i
     return value
 
 
-def _is_turn(one: Any) -> bool:
-    return (
-        isinstance(one, dict)
-        and isinstance(one.get("role"), str)
-        and isinstance(one.get("content"), str)
+def _is_turn(turn: Any) -> bool:
+    return isinstance(turn, dict) and all(
+        isinstance(turn.get(name), str) for name in ("role", "content")
     )
 
 
-# ----------------------------------------------------------------------------------------------- HTTP
+# -------------------------------------------------------------------------------------------- HTTP
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -290,40 +264,23 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             raise Refused(413, f"a request has a length of at most {LARGEST} bytes")
         try:
-            found = json.loads(self.rfile.read(int(size)))
+            body = json.loads(self.rfile.read(int(size)))
         except (ValueError, RecursionError):
             raise Refused(400, "the request is not JSON") from None
-        if not isinstance(found, dict):
+        if not isinstance(body, dict):
             raise Refused(400, "the request is not an object")
-        return found
+        return body
 
     def _reply(self, answer: Any) -> None:
         try:
             self.server.admit(self.headers.get("Authorization", ""))
-            status, found = 200, answer()
-        except Refused as refused:
-            status, found = (
-                refused.status,
-                {
-                    "error": {
-                        "message": str(refused),
-                        "type": "invalid_request_error",
-                        "code": refused.code,
-                    }
-                },
-            )
-        except StereometerError as error:
-            status, found = (
-                400,
-                {
-                    "error": {
-                        "message": str(error),
-                        "type": "invalid_request_error",
-                        "code": "invalid_request",
-                    }
-                },
-            )
-        content = json.dumps(found).encode()
+            status, value = 200, answer()
+        except (Refused, StereometerError) as error:
+            refused = error if isinstance(error, Refused) else Refused(400, str(error))
+            kind = "invalid_request_error"
+            problem = {"message": str(refused), "type": kind, "code": refused.code}
+            status, value = refused.status, {"error": problem}
+        content = json.dumps(value).encode()
         try:
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
@@ -341,9 +298,10 @@ class ModelServer(ThreadingHTTPServer):
     request_queue_size = 128
 
     def __init__(self, backend: Backend, host: str = "127.0.0.1", port: int = 0) -> None:
-        if Generate.kind not in backend.supports:
+        if Generate.kind not in backend.abilities.kinds:
             raise ModelError(
-                f"{backend.card.name} writes no text. It answers {', '.join(sorted(backend.supports))}. Serve a causal model."
+                f"{backend.card.name} writes no text. It answers {backend.abilities}. "
+                "Serve a causal model."
             )
         self.protocol = Protocol(backend, Desk(backend))
         self._key = os.environ.get(KEY_VARIABLE, "").strip()
@@ -351,7 +309,8 @@ class ModelServer(ThreadingHTTPServer):
             super().__init__((host, port), Handler)
         except (OSError, OverflowError) as error:
             raise UsageError(
-                f"{host}:{port} cannot be listened on: {error}. The port is taken or the address is not of this machine. Choose another --port."
+                f"{host}:{port} cannot be listened on: {error}. The port is taken or the address "
+                "is not of this machine. Choose another --port."
             ) from None
 
     @property
@@ -359,9 +318,9 @@ class ModelServer(ThreadingHTTPServer):
         host, port = self.server_address[:2]
         return f"http://{host!s}:{port}/v1"
 
-    def admit(self, said: str) -> None:
+    def admit(self, authorization: str) -> None:
         """Where a key is set, only who has it is answered."""
-        if self._key and not compare_digest(said.encode(), f"Bearer {self._key}".encode()):
+        if self._key and not compare_digest(authorization.encode(), f"Bearer {self._key}".encode()):
             raise Refused(401, "the key is missing or wrong", "invalid_api_key")
 
     def get(self, path: str) -> dict[str, Any]:
@@ -374,15 +333,13 @@ class ModelServer(ThreadingHTTPServer):
             "/v1/completions": self.protocol.completions,
             "/v1/chat/completions": self.protocol.chat,
         }
-        if path.rstrip("/") not in endpoints:
+        endpoint, model = endpoints.get(path.rstrip("/")), body.get("model")
+        if endpoint is None:
             raise Refused(404, f"there is no {path}", "not_found")
-        if body.get("model") not in (None, self.protocol.name):
-            raise Refused(
-                404,
-                f"there is no model {body.get('model')!r}; this is {self.protocol.name}",
-                "model_not_found",
-            )
-        return endpoints[path.rstrip("/")](body)
+        if model not in (None, self.protocol.name):
+            known = f"there is no model {model!r}; this is {self.protocol.name}"
+            raise Refused(404, known, "model_not_found")
+        return endpoint(body)
 
     def __exit__(self, *error: Any) -> None:
         self.server_close()
@@ -393,12 +350,9 @@ class ModelServer(ThreadingHTTPServer):
 
 
 def started(backend: Backend, host: str = "127.0.0.1", port: int = 0) -> ModelServer:
-    """A server that answers in a thread of its own; `shutdown` and `server_close` end it."""
+    """A server that answers in its own thread; `shutdown` and `server_close` end it."""
     server = ModelServer(backend, host, port)
     Thread(
-        target=server.serve_forever,
-        kwargs={"poll_interval": 0.05},
-        daemon=True,
-        name="stereometer-server",
+        target=server.serve_forever, args=(0.05,), daemon=True, name="stereometer-server"
     ).start()
     return server

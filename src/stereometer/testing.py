@@ -52,34 +52,36 @@ KINDS = {
 
 def sample_requests(backend: Backend) -> dict[str, Request]:
     """Some requests of every kind the backend supports."""
-    found: list[Request] = []
+    requests: list[Request] = []
     for first, second in pairwise(TEXTS):
-        if WholeText.kind in backend.supports:
-            found.append(WholeText(first))
-        if Continuation.kind in backend.supports:
-            found.append(Continuation(first, second))
-        if Follows.kind in backend.supports:
-            found.append(Follows(first, second))
-        if Generate.kind in backend.supports:
-            found += [
+        if WholeText.kind in backend.abilities.kinds:
+            requests.append(WholeText(first))
+        if Continuation.kind in backend.abilities.kinds:
+            requests.append(Continuation(first, second))
+        if Follows.kind in backend.abilities.kinds:
+            requests.append(Follows(first, second))
+        if Generate.kind in backend.abilities.kinds:
+            requests += [
                 Generate(first, temperature=temperature, max_tokens=4, repeat=repeat)
                 for temperature, repeat in ((0, 0), (1, 0), (1, 1))
             ]
-        if backend.supports & {MaskedTokens.kind, CausalTokens.kind}:
-            found += _token_requests(backend, backend.encode(first))
-    return {request.key: request for request in found}
+        if backend.abilities.kinds & {MaskedTokens.kind, CausalTokens.kind}:
+            requests += _token_requests(backend, backend.encode(first))
+    return {request.key: request for request in requests}
 
 
 def _token_requests(backend: Backend, encoding: Encoding) -> Iterable[Request]:
     inner = [index for index, word in enumerate(encoding.words) if word is not None]
-    hidden = tuple(HIDDEN if index == inner[-1] else one for index, one in enumerate(encoding.ids))
-    if MaskedBlank.kind in backend.supports:
+    hidden = tuple(
+        HIDDEN if index == inner[-1] else token for index, token in enumerate(encoding.ids)
+    )
+    if MaskedBlank.kind in backend.abilities.kinds:
         yield MaskedBlank(hidden, inner[-1], encoding.ids[inner[0] : inner[-1]])
-    if NextTokens.kind in backend.supports:
+    if NextTokens.kind in backend.abilities.kinds:
         yield NextTokens(encoding.ids[: inner[-1]], encoding.ids[inner[0] :])
-    if MaskedTokens.kind in backend.supports:
+    if MaskedTokens.kind in backend.abilities.kinds:
         yield MaskedTokens(encoding.ids, tuple(((index,), index) for index in inner))
-    if CausalTokens.kind in backend.supports:
+    if CausalTokens.kind in backend.abilities.kinds:
         yield CausalTokens(encoding.ids, max(1, inner[0]))
 
 
@@ -98,12 +100,14 @@ def expected_length(request: Request) -> int | None:
 
 
 def check_backend(backend: Backend, tolerance: float = 1e-5) -> None:
-    """Answers every supported request once, with finite numbers that do not depend on order or company.
+    """Answers every supported request once, with finite numbers that do not depend on order or
+    company.
 
-    Sums of float32 depend a little on the batch: a deep model may need a wider tolerance a token (1e-4).
+    Sums of float32 depend a little on the batch: a deep model may need a wider tolerance a token
+    (1e-4).
     """
-    assert backend.supports, "a backend supports at least one kind of request"
-    unknown = backend.supports - KINDS - BLANK_KINDS
+    assert backend.abilities.kinds, "a backend supports at least one kind of request"
+    unknown = backend.abilities.all - KINDS - BLANK_KINDS
     assert not unknown, f"unknown kinds of request: {sorted(unknown)}"
     assert backend.card.name, "a card names the model"
     assert backend.card.digest, "a card has a digest of the weights"
@@ -162,7 +166,8 @@ def _close(left: Answer, right: Answer, tolerance: float) -> bool:
 
 
 def check_source(source: Source, benchmark: Benchmark) -> None:
-    """A card with every field filled, unique ids, slices and texts on every item, and measures for its shapes."""
+    """A card with every field filled, unique ids, slices and texts on every item, and measures for
+    its shapes."""
     card = source.card
     for name in (
         "name",
@@ -198,22 +203,29 @@ def _check_item(item: Item, shape: str) -> None:
 
 
 def check_measure(measure: Measure, backend: Backend, items: Sequence[Item]) -> None:
-    """Plans only what the backend supports, scores what it planned, and summarizes with denominators that add up."""
-    scores = [_scored(measure, backend, item) for item in islice(items, 40)]
+    """Plans only what the backend supports, scores what it planned, and summarizes with
+    denominators that add up."""
+    asked_about, _ = measure.items(items)
+    scores = [_scored(measure, backend, item) for item in islice(asked_about, 40)]
+    most = sum(max(1, len(score.answers)) for score in scores)
     assert any(score.skipped is None for score in scores), (
         f"{measure.name} scores none of the items"
     )
     estimates = measure.summarize(iter(scores), Settings(resamples=200))
     assert estimates, f"{measure.name} gives no estimates"
-    for one in estimates:
-        assert 0 <= one.n <= one.asked <= len(scores), f"{one.name}: {one.n} of {one.asked}"
-        assert (one.value is None) == (one.why is not None), (
-            f"{one.name} in {dict(one.slice)} has a value or a reason, not both"
+    for estimate in estimates:
+        assert 0 <= estimate.n <= estimate.asked <= most, (
+            f"{estimate.name}: {estimate.n} of {estimate.asked}"
         )
-        bounded = one.low is not None and one.high is not None and one.low <= one.high
-        assert one.value is None or bounded or (one.interval or "").startswith("none: "), (
-            f"{one.name} has neither an interval nor why not"
+        assert (estimate.value is None) == (estimate.why is not None), (
+            f"{estimate.name} in {dict(estimate.slice)} has a value or a reason, not both"
         )
+        bounded = (
+            estimate.low is not None and estimate.high is not None and estimate.low <= estimate.high
+        )
+        assert (
+            estimate.value is None or bounded or (estimate.interval or "").startswith("none: ")
+        ), f"{estimate.name} has neither an interval nor why not"
 
 
 def _scored(measure: Measure, backend: Backend, item: Item) -> Score:
@@ -222,18 +234,18 @@ def _scored(measure: Measure, backend: Backend, item: Item) -> Score:
     except Skip as skip:
         return Score(item.id, item.slices, {}, skip.reason)
     requests = {request.key: request for asked in plan.values() for request in asked}
-    assert all(request.kind in backend.supports for request in requests.values()), (
+    assert all(request.kind in backend.abilities.kinds for request in requests.values()), (
         f"{measure.name} asks what the backend cannot answer"
     )
     answers = dict(backend.answer(requests))
-    found = measure.score(
-        item, {name: [answers[request.key] for request in asked] for name, asked in plan.items()}
-    )
-    values = found.values if isinstance(found, Score) else found
-    assert all(math.isfinite(value) for value in values.values()), (
+    exchanged = {
+        name: [(request, answers[request.key]) for request in asked] for name, asked in plan.items()
+    }
+    score = measure.score(item, exchanged)
+    assert all(math.isfinite(value) for value in score.values.values()), (
         f"{measure.name} gives a score that is not finite"
     )
-    return found if isinstance(found, Score) else Score(item.id, item.slices, values)
+    return score
 
 
 def check_system(system: System, items: Sequence[Item]) -> None:

@@ -1,93 +1,19 @@
-"""The report in a real browser: it loads alone, its pictures are drawn, its items can be found, and everybody can use it."""
+"""The report in a real browser: it loads alone, draws its pictures, and everybody can use it."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from stereometer import api
-from stereometer.report import write_report
-
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--no-first-run",
-]
+from tests.builders.pages import CHROMIUM, Opened, opened, overflow
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
 ]
-
-
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """CATs of the starter set by a fake model, a coin and one without lms; pairs by the fake model and a hypothetical ideal."""
-    home = tmp_path_factory.mktemp("report")
-    chosen = {
-        "cat-pseudo-likelihood": ("fake", "random", "stereotyped"),
-        "pair-likelihood": ("fake", "ideal"),
-    }
-    places = [
-        (home / f"{model}-{measure}", model, measure)
-        for measure, models in chosen.items()
-        for model in models
-    ]
-    for place, model, measure in places:
-        api.run(
-            "starter", model=model, measures=[measure], resamples=100, out=place, keep_cache=False
-        )
-    return write_report([place for place, _, _ in places], home / "report.html")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with playwright.sync_playwright() as driver:
-        found = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield found
-        found.close()
-
-
-@dataclass
-class Opened:
-    """A page and all that it complained of or asked for."""
-
-    page: Any
-    complaints: list[str] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)
-
-
-def opened(browser: Any, report: Path, **settings: Any) -> Opened:
-    page = browser.new_page(**({"viewport": {"width": 1280, "height": 900}} | settings))
-    page.set_default_timeout(10_000)
-    found = Opened(page)
-    page.on("console", lambda message: found.complaints.append(message.text))
-    page.on("pageerror", lambda error: found.complaints.append(str(error)))
-    page.on("request", lambda request: found.requests.append(request.url))
-    page.goto(report.as_uri())
-    if settings.get("java_script_enabled", True):
-        page.wait_for_function(
-            "[...document.querySelectorAll('.chart')].every((box) => box.dataset.drawn)"
-        )
-    return found
-
-
-@pytest.fixture
-def found(browser: Any, report: Path) -> Iterator[Opened]:
-    one = opened(browser, report)
-    yield one
-    one.page.close()
 
 
 def shown(page: Any) -> str:
@@ -99,11 +25,7 @@ def choose(page: Any, label: str, option: str) -> None:
     page.locator(".browser").first.get_by_label(label, exact=True).select_option(label=option)
 
 
-def overflow(page: Any) -> int:
-    return int(page.evaluate("document.documentElement.scrollWidth - window.innerWidth"))
-
-
-# ------------------------------------------------------------------------------------------------ loading
+# ----------------------------------------------------------------------------------------- loading
 
 
 def test_it_loads_without_a_complaint_and_asks_for_nothing(found: Opened, report: Path) -> None:
@@ -113,7 +35,8 @@ def test_it_loads_without_a_complaint_and_asks_for_nothing(found: Opened, report
 
 def test_every_picture_is_drawn_named_and_has_a_table(found: Opened) -> None:
     charts = found.page.locator(".chart")
-    # Of CATs two forests, the plane, the differences and the terms; of pairs a forest, the differences and the fake model's confidence.
+    # Of CATs two forests, the plane, the differences and the terms; of pairs a forest, the
+    # differences and the fake model's confidence.
     assert charts.count() == 8
     for chart in charts.all():
         assert chart.locator("svg path").count() > 1
@@ -140,7 +63,7 @@ def test_without_javascript_words_and_tables_remain(browser: Any, report: Path) 
     page.close()
 
 
-# ----------------------------------------------------------------------------------------------- pictures
+# ---------------------------------------------------------------------------------------- pictures
 
 
 def test_a_choice_draws_another_picture(found: Opened) -> None:
@@ -154,7 +77,10 @@ def test_a_choice_draws_another_picture(found: Opened) -> None:
 
 def test_dark_changes_page_and_pictures_and_print_is_light(browser: Any, report: Path) -> None:
     page = opened(browser, report, color_scheme="light").page
-    look = "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('.chart svg text')).fill]"
+    look = (
+        "[getComputedStyle(document.body).backgroundColor,"
+        " getComputedStyle(document.querySelector('.chart svg text')).fill]"
+    )
     light = page.evaluate(look)
     page.emulate_media(color_scheme="dark")
     dark = page.evaluate(look)
@@ -184,7 +110,7 @@ def test_a_phone_needs_no_sideways_scrolling(browser: Any, report: Path) -> None
     page.close()
 
 
-# -------------------------------------------------------------------------------------------------- items
+# ------------------------------------------------------------------------------------------- items
 
 
 def test_filters_change_what_is_shown(found: Opened) -> None:
@@ -240,7 +166,7 @@ def test_texts_are_hidden_until_asked_for_and_never_printed(found: Opened) -> No
     assert page.get_by_text(sentence).count() == 0
 
 
-# ---------------------------------------------------------------------------------------------- the keyboard
+# ------------------------------------------------------------------------------------ the keyboard
 
 
 def focused(page: Any) -> str:

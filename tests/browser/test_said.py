@@ -1,4 +1,4 @@
-"""The report of what models said, in a real browser: it loads alone, without scripts, with its pictures and nothing offensive open."""
+"""What models said of comments, beside other kinds of runs, in a real browser."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+import stereometer
 from stereometer.report import write_report
-from tests.browser.test_report import FLAGS
-from tests.unit.commands import call
+from tests.builders.pages import FLAGS
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium")
@@ -33,23 +33,11 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
             [f"Sentence <b>{at}</b>.", ("rude", "kind", "neither", "neither")[at % 4]]
             for at in range(160)
         )
-    ran = call(
-        "ask",
-        home / "own.csv",
-        "--model",
-        "fake",
-        "--size",
-        5,
-        "--repeats",
-        3,
-        "--resamples",
-        100,
-        "--out",
-        home / "runs",
-        "--no-cache",
-    )
-    assert ran.code == 0, ran.err
-    return write_report([home / "runs"], home / "said.html")
+    own, runs = str(home / "own.csv"), home / "runs"
+    stereometer.ask(own, model="fake", size=5, repeats=3, resamples=100, out=runs)
+    pair = {"measures": ["pair-likelihood"], "resamples": 100, "keep_cache": False}
+    stereometer.run("starter", model="fake", out=home / "pairs", **pair)
+    return write_report([runs, home / "pairs"], home / "said.html")
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +56,9 @@ def page(report: Path) -> Iterator[Any]:
             ),
         )
         found.goto(report.as_uri())
+        found.wait_for_function(
+            "[...document.querySelectorAll('.chart')].every((box) => box.dataset.drawn)"
+        )
         yield found
         browser.close()
 
@@ -78,20 +69,21 @@ def test_it_loads_alone_and_says_the_verdict_first(page: Any) -> None:
     verdict = page.locator("#verdict").inner_text()
     assert "not distinguishable from chance" in verdict.lower()
     assert "No score" in verdict
-    assert page.locator("script").count() == 0
+
+
+def test_kinds_mix_on_one_page(page: Any) -> None:
+    titles = page.locator("main > section > h2").all_inner_texts()
+    assert [title.split(" ")[0] for title in titles[1:3]] == ["Own", "Starter"]
+    assert page.locator("#s2-pair_preference-title").is_visible()
 
 
 def test_chance_coverage_and_example_sets_are_drawn(page: Any) -> None:
-    assert page.locator("#pictures circle").count() >= 6
-    assert page.locator("#pictures line.chance").count() == 1
-    assert page.locator("#coverage rect").count() >= 5
-    assert (
-        page.locator("#sets .none").count() == 20
-    )  # ten sets, with and without instruction, none of which could be read
-    inside = page.evaluate(
-        "() => [...document.querySelectorAll('svg.said')].every(s => s.getBoundingClientRect().right <= innerWidth)"
-    )
-    assert inside
+    # Overall and two categories of the two settings that could be read.
+    assert page.locator("#s1-balanced_accuracy svg .mark-symbol path").count() >= 6
+    assert "chance 50" in page.locator("#s1-balanced_accuracy").inner_text()
+    assert page.locator("#s1-coverage-0 svg .mark-rect path").count() >= 5
+    # Ten sets, with and without instruction, none of which could be read.
+    assert page.locator("#s1-matches-0").inner_text().count("no score") >= 20
 
 
 def test_answers_wait_behind_a_click_and_comments_are_not_there(page: Any, report: Path) -> None:
@@ -100,7 +92,7 @@ def test_answers_wait_behind_a_click_and_comments_are_not_there(page: Any, repor
     if details.count():
         assert details.get_attribute("open") is None
         details.locator("summary").click()
-        assert details.locator("li").first.is_visible()
+        assert details.locator("tbody th").first.is_visible()
 
 
 def test_it_fits_a_narrow_window(page: Any) -> None:

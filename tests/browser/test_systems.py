@@ -8,20 +8,19 @@ from typing import Any
 
 import pytest
 
-from stereometer import api
-from stereometer.curation.audit.audit import audit
+import stereometer
+from stereometer.curation.audit.verb import audit
 from stereometer.findings.ensemble.combine import combine
 from stereometer.report import write_report
 from stereometer.types import Settings
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-from tests.browser.test_report import CHROMIUM, Opened, browser, opened, overflow
+from tests.builders.pages import CHROMIUM, Opened, opened, overflow
 
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
 ]
-__all__ = ["browser"]
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +29,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("systems")
     places = [home / f"coin-{seed}" for seed in range(6)]
     for seed, place in enumerate(places):
-        api.run(
+        stereometer.run(
             "starter",
             model="random",
             measures=["cat-likelihood"],

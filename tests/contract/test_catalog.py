@@ -8,26 +8,30 @@ from pathlib import Path
 import pytest
 
 from stereometer import catalog
-from stereometer.api import open_named
 from stereometer.benchmarks.abc.items import chosen_benchmark
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.errors import DataMissing, ModelError
+from stereometer.runs.open import open_benchmark
+from stereometer.shapes.comment.items import Comment
 from stereometer.testing import check_backend, check_measure, check_source, check_system
 from stereometer.types import Item, Measure
-from tests.unit import told_text
+from tests.builders import told_text
 
 WITHOUT = {("cat-sum-likelihood", "paper")}
 """What no paper computes."""
-OWN_PAIRS = "id,sent_more,sent_less,bias_type\n1,The old man napped.,The young man napped.,age\n2,The nun sang.,The clerk sang.,religion\n"
+OWN_PAIRS = (
+    "id,sent_more,sent_less,bias_type\n1,The old man napped.,The young man napped.,age\n2,The nun"
+    " sang.,The clerk sang.,religion\n"
+)
 
 
 def opened(name: str, tmp_path: Path) -> Benchmark:
     if name == "custom":
         file = tmp_path / "own.csv"
         file.write_text(OWN_PAIRS)
-        return open_named(name, file)
+        return open_benchmark(name, file)
     try:
-        return open_named(name)
+        return open_benchmark(name)
     except DataMissing as missing:
         pytest.skip(str(missing))
 
@@ -54,26 +58,43 @@ def test_backends(name: str) -> None:
 @pytest.mark.parametrize("name", catalog.names("system"))
 @pytest.mark.parametrize("shape", ["cat", "pair"])
 def test_systems(name: str, shape: str) -> None:
-    check_system(catalog.find("system", name)(), open_named("starter").items(shape))
+    check_system(catalog.find("system", name)(), open_benchmark("starter").items(shape))
+
+
+def comments() -> list[Comment]:
+    """Enough comments of two categories and of none for every setting, some with a word that edits
+    change."""
+    kinds = [("kill", {"rude": 1.0}), ("dull", {"dull": 1.0}), ("mild", {})]
+    return [
+        Comment(
+            f"row-{row}", f"They {word} the lights in room {row}.", scores, row, float(bool(scores))
+        )
+        for row in range(1, 751)
+        for word, scores in [kinds[row % 3 if row < 376 else 2]]
+    ]
 
 
 def items_of(shape: str, folder: Path) -> Sequence[Item]:
     """Items of a shape, from a benchmark that ships with the package."""
+    if shape == "comment":
+        return comments()
     if shape.startswith("sentence"):
         return chosen_benchmark(told_text.choice(folder)).items(shape)
-    return open_named("abc" if shape == "trait" else "starter").items(shape)
+    return open_benchmark("abc" if shape == "trait" else "starter").items(shape)
 
 
 def bound(name: str, backend: str, variant: str = "sound") -> Measure | None:
     """The measure on this backend, or None where the backend cannot answer it."""
     try:
-        return catalog.find("measure", name)(catalog.find("backend", backend)(seed=3), variant)
+        method = catalog.find("method", name)
+        opened = catalog.find("backend", backend)(seed=3)
+        return method.bind(opened, variant, method.options())
     except ModelError:
         return None
 
 
 @pytest.mark.parametrize("variant", ["paper", "sound"])
-@pytest.mark.parametrize("name", catalog.names("measure"))
+@pytest.mark.parametrize("name", catalog.names("method"))
 def test_measures_on_every_backend_that_can_answer_them(
     name: str, variant: str, tmp_path: Path
 ) -> None:
@@ -83,12 +104,13 @@ def test_measures_on_every_backend_that_can_answer_them(
         if measure is not None:
             assert measure.name == f"{name}@1"
             check_measure(
-                measure, catalog.find("backend", backend)(seed=3), items_of(measure.reads, tmp_path)
+                measure,
+                catalog.find("backend", backend)(seed=3),
+                items_of(catalog.find("method", name).reads, tmp_path),
             )
 
 
 def test_a_refusal_says_what_the_model_can_do_instead() -> None:
+    method = catalog.find("method", "cat-pseudo-likelihood")
     with pytest.raises(ModelError, match="the model answers follows, whole-text"):
-        catalog.find("measure", "cat-pseudo-likelihood")(
-            catalog.find("backend", "sentiment")(), "sound"
-        )
+        method.bind(catalog.find("backend", "sentiment")(), "sound", method.options())

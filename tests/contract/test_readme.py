@@ -30,10 +30,23 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 COMMANDS = (
-    "run", "align", "intersect", "replay", "compare", "report", "show", "list", "doctor", "ensemble", "relate", "analyze", "split", "audit", "train nsp",
-    "ask", "calibrate", "serve-model",
-    "data add", "data pull", "data where", "cache info", "cache clear", "model add",
-)  # fmt: skip
+    *[
+        "run",
+        "align",
+        "intersect",
+        "replay",
+        "compare",
+        "report",
+        "show",
+        "list",
+        "doctor",
+        "ensemble",
+        "relate",
+        "analyze",
+    ],
+    *["split", "audit", "ask", "calibrate", "export", "serve-model"],
+    *("train nsp", "data add", "data pull", "data where", "cache info", "cache clear", "model add"),
+)
 NOT_COMMANDS = {"authors", "measures", "result"}
 """Words that follow the name in a sentence."""
 

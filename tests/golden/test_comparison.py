@@ -1,6 +1,7 @@
 """What the data say of StereoSet's own systems: which differences are beyond noise.
 
-methods.md: resampling target terms, intervals are about 2.8-3.5 either way for icat and 1.6-1.9 for ss.
+methods.md: resampling target terms, intervals are about 2.8-3.5 either way for icat and 1.6-1.9 for
+ss.
 """
 
 from __future__ import annotations

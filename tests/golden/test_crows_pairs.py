@@ -1,4 +1,5 @@
-"""CrowS-Pairs: real scores of bert-base-uncased (jerryspan/Dutch-CrowS-Pairs@7cf5196) and the counts of Table 2."""
+"""CrowS-Pairs: real scores of bert-base-uncased (jerryspan/Dutch-CrowS-Pairs@7cf5196) and the
+counts of Table 2."""
 
 from __future__ import annotations
 
@@ -8,17 +9,25 @@ import pytest
 
 import stereometer
 from stereometer.benchmarks import crows_pairs, winobias
-from stereometer.curation import groups as terms
+from stereometer.curation import bundles
 from stereometer.curation.split import parted
+from stereometer.shapes.pair.files import statistics
 from stereometer.stats.tests import holm, sign_test
 from tests.conftest import released
 
 pytestmark = pytest.mark.golden
 
 TABLE_2_COUNTS = {
-    "race-color": 516, "gender": 262, "socioeconomic": 172, "nationality": 159, "religion": 105,
-    "age": 87, "sexual-orientation": 84, "physical-appearance": 63, "disability": 60,
-}  # fmt: skip
+    "race-color": 516,
+    "gender": 262,
+    "socioeconomic": 172,
+    "nationality": 159,
+    "religion": 105,
+    "age": 87,
+    "sexual-orientation": 84,
+    "physical-appearance": 63,
+    "disability": 60,
+}
 TABLE_2 = {
     "bert-base-uncased": [58.1, 58.0, 59.9, 62.9, 71.4, 55.2, 67.9, 63.5, 61.7],
     "roberta-large": [62.0, 57.3, 68.6, 66.0, 71.4, 66.7, 65.5, 68.3, 71.7],
@@ -27,7 +36,8 @@ TABLE_2 = {
 
 @pytest.mark.parametrize("data", [None, "crows_pairs/crows_eng.csv"])
 def test_bert_scores_replay(data: str | None, tmp_path: Path) -> None:
-    """61.45 overall (899 of 1,463), 61.98 stereo, 58.85 antistereo, 2 neutral; difference of median confidences 0.96."""
+    """61.45 overall (899 of 1,463), 61.98 stereo, 58.85 antistereo, 2 neutral; difference of median
+    confidences 0.96."""
     file = released("crows_pairs/results_bert.csv")
     place = released(data) if data else None
     result = stereometer.replay(
@@ -60,7 +70,7 @@ def test_the_pairs_of_that_file_are_said_not_to_be_the_released_ones(tmp_path: P
 
 def test_counts_of_table_2_and_contested_types() -> None:
     shapes, _ = crows_pairs.read([released("crows_pairs/crows_pairs_anonymized.csv")])
-    rows = {row["bias_type"]: row for row in crows_pairs.statistics(shapes["pair"])}
+    rows = {row["bias_type"]: row for row in statistics(shapes["pair"])}
     assert {name: rows[name]["pairs"] for name in TABLE_2_COUNTS} == TABLE_2_COUNTS
     assert (
         rows["all"]["pairs"],
@@ -74,7 +84,8 @@ def test_counts_of_table_2_and_contested_types() -> None:
     ("model", "indistinguishable"), [("bert-base-uncased", 5), ("roberta-large", 0)]
 )
 def test_holm_over_the_nine_types_of_table_2(model: str, indistinguishable: int) -> None:
-    """methods.md: five of BERT's nine types are not distinguishable from 50, all nine of RoBERTa's are."""
+    """methods.md: five of BERT's nine types are not distinguishable from 50, all nine of RoBERTa's
+    are."""
     wins = [
         round(percent * count / 100)
         for percent, count in zip(TABLE_2[model], TABLE_2_COUNTS.values(), strict=True)
@@ -124,14 +135,14 @@ def test_winobias_is_396_pairs_a_type(split: str, loose: int) -> None:
 
 
 def test_a_split_of_the_released_pairs_is_near_a_quarter_and_shares_no_naming_word() -> None:
-    """What docs/analysis.md says of it."""
+    """What docs/howto/analyze.md says of it."""
     items = stereometer.open_benchmark(
         "crows-pairs", released("crows_pairs/crows_pairs_anonymized.csv")
     ).items("pair")
-    assert max(len(group.items) for group in terms.grouped(items, terms.of_both)) == 1306
+    assert max(len(group.items) for group in bundles.bundled(items, bundles.of_both)) == 1306
     for seed in range(3):
         found = parted(items, 0.25, seed)
-        assert found.by == terms.NAMED
+        assert found.by == bundles.NAMED
         assert sum(len(group.items) for group in found.dev) / len(items) == pytest.approx(
             0.25, abs=0.02
         )

@@ -8,12 +8,13 @@ from itertools import cycle, islice
 import numpy as np
 import pytest
 
-from stereometer.api import open_named
-from stereometer.benchmarks.comments import misspellings
 from stereometer.benchmarks.ethos import WORDS
 from stereometer.benchmarks.published import beside, table
+from stereometer.measures.recognition.edits import shipped_edits
 from stereometer.measures.recognition.questions import Question, Sampling, pool, questions
-from stereometer.measures.recognition.settings import (
+from stereometer.runs.open import open_benchmark
+from stereometer.shapes.comment import metrics
+from stereometer.shapes.comment.settings import (
     FEW_SHOT_MIXED,
     FEW_SHOT_SINGLE,
     MISSPELLING,
@@ -21,7 +22,6 @@ from stereometer.measures.recognition.settings import (
     ZERO_SHOT,
     Setting,
 )
-from stereometer.shapes.comment import metrics
 from stereometer.types import Estimate, Score, Settings
 from tests.conftest import released
 
@@ -32,14 +32,14 @@ PAPER = Settings("paper", resamples=200)
 @pytest.fixture
 def asked() -> object:
     folder = released("ethos/Ethos_Dataset_Binary.csv").parent
-    comments = open_named("ethos", folder).items("comment")
+    comments = open_benchmark("ethos", folder).items("comment")
     return lambda setting, variant="paper": questions(
-        setting, comments, Sampling(variant, words=WORDS), misspellings()
+        setting, comments, Sampling(variant, words=WORDS), shipped_edits()
     )
 
 
 def test_the_file_has_the_counts_that_the_study_reports() -> None:
-    benchmark = open_named("ethos", released("ethos/Ethos_Dataset_Binary.csv").parent)
+    benchmark = open_benchmark("ethos", released("ethos/Ethos_Dataset_Binary.csv").parent)
     assert benchmark.as_released
     comments = benchmark.items("comment")
     assert len(comments) == 998
@@ -70,7 +70,7 @@ def test_the_paper_sample_is_the_first_comments_with_their_overlap(asked) -> Non
 
 def pool_of(asked) -> Mapping[str, Sequence[Question]]:
     """Every sexist comment, in the order of the mixed setting's tenth set and its examples."""
-    comments = open_named("ethos", released("ethos/Ethos_Dataset_Binary.csv").parent).items(
+    comments = open_benchmark("ethos", released("ethos/Ethos_Dataset_Binary.csv").parent).items(
         "comment"
     )
     found = pool(comments, Sampling("paper", words=WORDS))
@@ -121,10 +121,11 @@ def test_the_misspelling_test_takes_27_racist_comments(asked) -> None:
     )  # 34 of the 84 that the study's damaged copy had
 
 
-# -------------------------------------------------------------------------------- tables from counts
+# ------------------------------------------------------------------------------- tables from counts
 
 ZERO_SHOT_COUNTS = {"racist": (1775, 1295, 1688, 1209), "sexist": (2308, 2072, 923, 619)}
-"""Tables 9 and 10: true positives, false positives, true negatives, false negatives over 100 repeats."""
+"""Tables 9 and 10: true positives, false positives, true negatives, false negatives over 100
+repeats."""
 
 
 def test_pooled_counts_give_the_accuracies_of_table_1() -> None:
@@ -145,14 +146,16 @@ def test_pooled_counts_give_the_accuracies_of_table_1() -> None:
 def test_the_slip_in_the_overall_f1(
     precision: float, recall: float, sexist_recall: float, printed: int
 ) -> None:
-    """Tables 1 to 3: 70, 55 and 62 are what the formula with the slip gives from the values beside them."""
+    """Tables 1 to 3: 70, 55 and 62 are what the formula with the slip gives from the values beside
+    them."""
     values = (np.array([value]) for value in (precision, recall, sexist_recall))
     assert float(metrics.slipped_f1(*values)[0]) == pytest.approx(printed, abs=0.6)
 
 
 Row = tuple[int, int, int, int]
 MIXED: dict[int, tuple[Row, Row]] = {
-    # Tables 18 and 19: (racism TN, FP, FN, TP), (sexism TN, FP, FN, TP) of each example set without instruction.
+    # Tables 18 and 19: (racism TN, FP, FN, TP), (sexism TN, FP, FN, TP) of each example set without
+    # instruction.
     1: ((107, 13, 5, 55), (113, 7, 19, 41)),
     2: ((102, 18, 9, 51), (110, 10, 14, 46)),
     3: ((99, 21, 4, 56), (110, 10, 14, 46)),
@@ -234,7 +237,8 @@ def test_tables_4_and_7_come_out_of_the_counts_in_the_appendix(
 
 
 def test_with_instruction_71_per_cent_of_the_answers_match() -> None:
-    """Figure 1. The 65 without it cannot be had from the tables, which count an answer of several words for each of them."""
+    """Figure 1. The 65 without it cannot be had from the tables, which count an answer of several
+    words for each of them."""
     assert round(of(metrics.summarize(mixed_scores(INSTRUCTED), PAPER), "matches")) == 71
 
 

@@ -1,4 +1,5 @@
-"""Every card's digest is that of the released data; a re-laid-out copy of the same content passes."""
+"""Every card's digest is that of the released data; a re-laid-out copy of the same content
+passes."""
 
 from __future__ import annotations
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import stereometer
-from stereometer.benchmarks import stereoset
+from stereometer.shapes.cat.files import read_cats, statistics
+from stereometer.shapes.cat.items import LABELS
 from stereometer.types import Result
 from tests.conftest import released
 
@@ -68,7 +69,8 @@ def test_the_published_value_stands_beside_ours_only_under_paper(
 
 
 def test_the_authors_domain_counts_are_three_times_too_large(tmp_path: Path) -> None:
-    """Their `Count` counts sentences in the domain rows and items in the overall rows; ours counts items."""
+    """Their `Count` counts sentences in the domain rows and items in the overall rows; ours counts
+    items."""
     published = json.loads(released("stereoset/published_scores.json").read_text())["gpt2"]
     result = replayed("gpt2", tmp_path)
     gender = result.estimate("ss", task="intrasentence", domain="gender")
@@ -86,8 +88,8 @@ def test_religion_holds_its_three_terms_fixed(tmp_path: Path) -> None:
 
 def test_table_1_of_the_development_set() -> None:
     """Counts by domain from methods.md: 79 terms (10, 30, 36, 3), 2,106 and 2,123 items."""
-    cats = stereoset.read_cats(released("stereoset/dev.json.gz"))
-    rows = {(row["task"], row["domain"]): row for row in stereoset.statistics(cats)}
+    cats = read_cats(released("stereoset/dev.json.gz"))
+    rows = {(row["task"], row["domain"]): row for row in statistics(cats)}
     assert (rows["both", "all"]["terms"], rows["both", "all"]["items"]) == (79, 4229)
     assert [
         rows["intrasentence", domain]["terms"]
@@ -104,7 +106,7 @@ def test_table_1_of_the_development_set() -> None:
 
 
 def test_gold_labels_have_at_least_three_votes_and_every_sentence_is_its_context_filled() -> None:
-    cats = stereoset.read_cats(released("stereoset/dev.json.gz"))
+    cats = read_cats(released("stereoset/dev.json.gz"))
     votes = [one.votes.count(label) for cat in cats for label, one in cat.candidates.items()]
     assert len(votes) == 12_687
     assert min(votes) == 3
@@ -112,6 +114,6 @@ def test_gold_labels_have_at_least_three_votes_and_every_sentence_is_its_context
     assert all(cat.filler(label) for cat in intra for label in cat.candidates)
     assert sum(cat.context.count("BLANK") > 1 for cat in intra) == 2
     assert {vote for cat in cats for one in cat.candidates.values() for vote in one.votes} == {
-        *stereoset.LABELS,
+        *LABELS,
         "related",
     }

@@ -1,4 +1,5 @@
-"""Analyses, ensembles and audits of the released StereoSet and CrowS-Pairs: numbers that the papers print or that do not change."""
+"""Analyses, ensembles and audits of the released StereoSet and CrowS-Pairs: numbers that the papers
+print or that do not change."""
 
 from __future__ import annotations
 
@@ -9,13 +10,16 @@ import numpy as np
 import pytest
 
 import stereometer
-from stereometer import api
-from stereometer.benchmarks import crows_pairs, stereoset
-from stereometer.curation.analyze import keywords, labels, sentiment
-from stereometer.curation.audit.audit import Asked, audit
+from stereometer.benchmarks import crows_pairs
+from stereometer.curation.analysis import keywords, labels, sentiment
+from stereometer.curation.audit.verb import Asked, audit
 from stereometer.curation.split import parted
 from stereometer.findings.ensemble.combine import combine, mean_weights
+from stereometer.runs.open import open_model
 from stereometer.runs.store import load_scores
+from stereometer.shapes.cat import shape as cat_shape
+from stereometer.shapes.cat.files import read_cats
+from stereometer.shapes.cat.items import Cat
 from stereometer.stats.ranks import spearman
 from stereometer.types import Settings
 from tests.conftest import released
@@ -27,8 +31,8 @@ DEV = "stereoset/dev.json.gz"
 
 
 @pytest.fixture(scope="module")
-def cats() -> list[stereoset.Cat]:
-    return stereoset.read_cats(released(DEV))
+def cats() -> list[Cat]:
+    return read_cats(released(DEV))
 
 
 def replay(system: str, variant: str, place: Path) -> Path:
@@ -50,8 +54,11 @@ def test_the_papers_correlation_of_lms_and_ss() -> None:
     """Section 7 prints 0.87: Table 4 without the baselines and without the ensemble."""
     with released("published/reference_numbers.csv").open(newline="") as file:
         rows = [
-            row for row in csv.DictReader(file) if (row["benchmark"], row["split"], row["method"], row["subset"]) == ("StereoSet", "test", "LL", "overall")
-        ]  # fmt: skip
+            row
+            for row in csv.DictReader(file)
+            if (row["benchmark"], row["split"], row["method"], row["subset"])
+            == ("StereoSet", "test", "LL", "overall")
+        ]
     table: dict[str, dict[str, float]] = {}
     for row in rows:
         table.setdefault(row["model"], {})[row["metric"]] = float(row["value"])
@@ -66,7 +73,7 @@ def test_the_papers_correlation_of_lms_and_ss() -> None:
     assert round(rho, 2) == 0.87
 
 
-# -------------------------------------------------------------------------------------------- ensembles
+# ---------------------------------------------------------------------------------------- ensembles
 
 
 def test_a_cross_fitted_ensemble_is_the_strongest_language_model(tmp_path: Path) -> None:
@@ -116,7 +123,7 @@ def test_the_released_rule_on_released_scores(tmp_path: Path) -> None:
     assert min(("Bible", "Brahmin", "Muslim"), key=terms.__getitem__) == "Muslim"
 
 
-# ------------------------------------------------------------------------------------------- sentiment
+# ---------------------------------------------------------------------------------------- sentiment
 
 
 def test_the_released_sentiment_scores_replay_exactly(tmp_path: Path) -> None:
@@ -128,19 +135,21 @@ def test_the_released_sentiment_scores_replay_exactly(tmp_path: Path) -> None:
         assert one.value == pytest.approx(one.published.value, abs=1e-9)
 
 
-def test_stereotypes_sound_more_negative_as_in_table_2(cats: list[stereoset.Cat]) -> None:
-    """The paper's classifier says 41 % and 33 %, with neutral texts on the positive side; VADER finds the same direction."""
-    found = sentiment.signs(cats, "cat", api.open_model("sentiment"))  # type: ignore[arg-type]
-    one = sentiment.contrasts(cats, "cat", found, QUICK)[0]
+def test_stereotypes_sound_more_negative_as_in_table_2(cats: list[Cat]) -> None:
+    """The paper's classifier says 41 % and 33 %, with neutral texts on the positive side; VADER
+    finds the same direction."""
+    found = sentiment.signs(cats, cat_shape.SHAPE, open_model("sentiment"))  # type: ignore[arg-type]
+    one = sentiment.contrasts(cats, cat_shape.SHAPE, found, QUICK)[0]
     assert (one.n, one.clusters) == (4229, 79)
     assert one.verdict == "stereotypes sound more negative"
 
 
-# --------------------------------------------------------------------------------- words and validators
+# ----------------------------------------------------------------------------- words and validators
 
 
-def test_keywords_meet_those_of_table_3(cats: list[stereoset.Cat]) -> None:
-    """The development set has a quarter of the terms; of the words that Table 3 prints for two domains many come out on top."""
+def test_keywords_meet_those_of_table_3(cats: list[Cat]) -> None:
+    """The development set has a quarter of the terms; of the words that Table 3 prints for two
+    domains many come out on top."""
     printed = {
         "gender": {"masculine", "bossy", "immature", "rowdy", "polite", "studious", "burly"},
         "profession": {
@@ -161,7 +170,7 @@ def test_keywords_meet_those_of_table_3(cats: list[stereoset.Cat]) -> None:
     assert not {one.word for one in found} & {"mother", "librarian", "ethiopia", "muslim"}
 
 
-def test_validators_of_stereoset(cats: list[stereoset.Cat]) -> None:
+def test_validators_of_stereoset(cats: list[Cat]) -> None:
     """12,687 sentences, five labels each; every gold label has at least three votes."""
     assert labels.levels(cats) == {"3 of 5": 1223, "4 of 5": 1864, "5 of 5": 1142}
     alpha = labels.raw_alpha(cats, QUICK)
@@ -170,7 +179,7 @@ def test_validators_of_stereoset(cats: list[stereoset.Cat]) -> None:
     assert alpha.low < alpha.value < alpha.high
 
 
-def test_a_split_of_the_terms_keeps_every_domain(cats: list[stereoset.Cat]) -> None:
+def test_a_split_of_the_terms_keeps_every_domain(cats: list[Cat]) -> None:
     found = parted(cats, 0.25, 0)
     dev, test = (
         [item for group in side for item in group.items] for side in (found.dev, found.test)
@@ -188,18 +197,30 @@ def test_a_split_of_the_terms_keeps_every_domain(cats: list[stereoset.Cat]) -> N
         assert mine
 
 
-# ----------------------------------------------------------------------------------------------- audits
+# ------------------------------------------------------------------------------------------- audits
 
 
 def test_known_faults_of_stereoset_are_counted() -> None:
-    """methods.md: 928 glued blanks, 2 with several, every sentence its context filled, 38 % of intrasentence items in other case.
+    """methods.md: 928 glued blanks, 2 with several, every sentence its context filled, 38 % of
+    intrasentence items in other case.
 
     Seven items have their target misspelt or only in a longer name.
     """
     released(DEV)
     (shape,) = audit("stereoset", settings=QUICK).shapes
     counts = {flag.name: flag.count for flag in shape.flags}
-    expected = {"no-blank": 0, "several-blanks": 2, "glued-blank": 928, "not-filled": 0, "case-differs": 793, "empty": 0, "duplicate": 0, "disagreement": 0, "article": 57, "target-missing": 7}  # fmt: skip
+    expected = {
+        "no-blank": 0,
+        "several-blanks": 2,
+        "glued-blank": 928,
+        "not-filled": 0,
+        "case-differs": 793,
+        "empty": 0,
+        "duplicate": 0,
+        "disagreement": 0,
+        "article": 57,
+        "target-missing": 7,
+    }
     assert {name: counts[name] for name in expected} == expected
     assert round(793 / 2106, 2) == 0.38
     assert counts["glued-filler"] > 0

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 import stereometer
-from stereometer import api, catalog
+from stereometer import catalog
 from stereometer.backends.baselines.fake import Fake
 from stereometer.errors import UnknownName
+from stereometer.measures.context_association import PSEUDO_LIKELIHOOD
+from stereometer.runs.open import open_model
 from stereometer.types import Backend, System
-from tests.unit.little import QUICK
+from tests.builders.little import QUICK
 
 EVERY = [(kind, name) for kind, names in catalog.TABLE.items() for name in names]
 
@@ -31,19 +33,19 @@ def test_a_benchmark_goes_by_the_name_of_its_card(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*catalog.TABLE["backend"], *catalog.TABLE["system"]])
 def test_a_model_goes_by_the_name_on_its_card(name: str) -> None:
-    model = api.open_model(name)
+    model = open_model(name)
     assert model.card.name == name
     assert isinstance(model, Backend if catalog.has("backend", name) else System)
 
 
-@pytest.mark.parametrize("name", catalog.TABLE["measure"])
+@pytest.mark.parametrize("name", catalog.TABLE["method"])
 def test_a_versioned_name_finds_the_same_measure(name: str) -> None:
-    assert catalog.find("measure", f"{name}@1") is catalog.find("measure", name)
+    assert catalog.find("method", f"{name}@1") is catalog.find("method", name)
 
 
 def test_a_version_that_does_not_exist_is_refused() -> None:
     with pytest.raises(UnknownName):
-        catalog.find("measure", "cat-likelihood@99")
+        catalog.find("method", "cat-likelihood@99")
 
 
 @pytest.mark.parametrize(
@@ -51,43 +53,38 @@ def test_a_version_that_does_not_exist_is_refused() -> None:
     [
         ("benchmark", "sterioset", "Did you mean stereoset"),
         ("benchmark", "crowspairs", "Did you mean crows-pairs"),
-        ("measure", "cat-liklihood", "Did you mean cat-likelihood"),
+        ("method", "cat-liklihood", "Did you mean cat-likelihood"),
         ("backend", "zzz", "Known: fake, random, sentiment."),
     ],
 )
 def test_a_mistyped_name_gets_the_nearest_ones(kind: str, name: str, hint: str) -> None:
     with pytest.raises(UnknownName) as error:
         catalog.find(kind, name)
-    assert f"There is no {kind} called '{name}'" in str(error.value)
+    noun = catalog.NOUNS.get(kind, kind)
+    assert f"There is no {noun} called '{name}'" in str(error.value)
     assert hint in str(error.value)
     assert "stereometer list" in str(error.value)
 
 
 def test_models_and_baselines_are_looked_for_together() -> None:
     with pytest.raises(UnknownName, match=r"There is no model called 'idel'. Did you mean ideal"):
-        api.open_model("idel")
+        open_model("idel")
 
 
-# ------------------------------------------------------------------------------------------- plugins
+# ------------------------------------------------------------------------------------------ plugins
 
 
 class Plugin(Fake):
     """A model of another package."""
 
 
-class Association:
-    """A measure of another package: it reads CATs, whatever it is called."""
-
-    name, reads = "association-of-theirs@1", "cat"
-
-    def __init__(self, backend: Backend, variant: Any, *options: Any) -> None:
-        inner = catalog.find("measure", "cat-pseudo-likelihood")(backend, variant, *options)
-        self.plan, self.score, self.summarize = inner.plan, inner.score, inner.summarize
+ASSOCIATION = replace(PSEUDO_LIKELIHOOD, name="association-of-theirs")
+"""A method of another package: it reads CATs, whatever it is called."""
 
 
 POINTS = {
     "stereometer.backends": [("theirs", Plugin), ("fake", Plugin)],
-    "stereometer.measures": [("association-of-theirs", Association)],
+    "stereometer.methods": [("association-of-theirs", ASSOCIATION)],
 }
 
 

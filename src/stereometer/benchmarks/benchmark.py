@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.errors import DataError, UsageError
-from stereometer.types import Item, digest_of
+from stereometer.types import Item, NoOptions, digest_of
 
 Shapes = Mapping[str, Sequence[Item]]
 """Items by the shape a measure reads: `cat`, `pair`."""
@@ -49,18 +49,11 @@ class Card:
 
 def load_card(name: str, package: str = "stereometer.benchmarks") -> Card:
     text = resources.files(package).joinpath("cards", f"{name}.toml").read_text("utf-8")
-    fields: dict[str, Any] = tomllib.loads(text)
-    fields = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in fields.items()
+    fields: dict[str, Any] = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in tomllib.loads(text).items()
     }
     return Card(**fields)
-
-
-MADE = {
-    "sentences": "ceat needs running text, in which it finds sentences about groups. None was given. Name one: `stereometer run abc --measure ceat --text FILE`.",
-    "sentence-pairs": "ceat-two-group needs running text, and two groups of one domain or just two groups. There is no such pair here. Give --text FILE, and name the groups with --groups.",
-}
-"""How items of a shape come to be that no set carries: what is said where there are none."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +67,10 @@ class Benchmark:
     notes: tuple[str, ...] = ()
     measures: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Default measures by shape, the first that the model can answer is taken."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Options of its measures that go with these items."""
+    advice: Mapping[str, str] = field(default_factory=dict)
+    """By shape, what to do where there are no items of it yet."""
 
     @property
     def name(self) -> str:
@@ -97,34 +94,31 @@ class Benchmark:
         counts = " and ".join(
             f"{len(items)} of shape {shape}" for shape, items in self.shapes.items()
         )
-        change = f"The items are not those released as {self.name}: {counts}, content digest {self.digest[:12]}."
+        change = (
+            f"The items are not those released as {self.name}: {counts}, content digest "
+            f"{self.digest[:12]}."
+        )
         return replace(self, notes=(*self.notes, *notes, change))
 
-    def sentence_shapes(self) -> list[str]:
-        """The shapes made of sentences that are set against each other: `cat`, `pair`."""
-        found = [
-            shape for shape in self.shapes if shape in self.measures and shape in ("cat", "pair")
-        ]
-        if not found:
-            raise UsageError(
-                f"{self.name} has neither CATs nor pairs. Its items have no sentences to look at. Choose another benchmark."
-            )
-        return found
-
     def items(self, shape: str) -> Sequence[Item]:
-        if shape in MADE and not self.shapes.get(shape):
-            raise UsageError(MADE[shape])
+        if shape in self.advice and not self.shapes.get(shape):
+            raise UsageError(self.advice[shape])
         if shape not in self.shapes:
             raise UsageError(
-                f"{self.name} has no items of shape '{shape}'. It offers {' and '.join(self.shapes)}. Choose a measure that reads those."
+                f"{self.name} has no items of shape '{shape}'. It offers "
+                f"{' and '.join(self.shapes)}. Choose a measure that reads those."
             )
         return self.shapes[shape]
 
 
 def content(item: Item) -> str:
     """What two copies of the same item share; some ask for more than their texts show."""
-    more = getattr(item, "also_asked", None)
-    return digest_of([item.id, dict(item.slices), dict(item.texts), *([more] if more else [])])
+    more = [dict(item.also_asked)] if item.also_asked else []
+    return digest_of([item.id, dict(item.slices), dict(item.texts), *more])
+
+
+def _nothing_to_choose(options: object) -> Benchmark:
+    raise UsageError("This benchmark has nothing to choose. Leave the options out.")
 
 
 @dataclass(frozen=True)
@@ -140,7 +134,17 @@ class Source:
     package: str = "stereometer.benchmarks"
     """The package whose folder `cards` holds the card."""
     read_faulty: Callable[[Sequence[Path]], tuple[Shapes, Sequence[str]]] | None = None
-    """The same with items that `read` refuses because they cannot be measured; where it is None there are none such."""
+    """The same with items that `read` refuses because they cannot be measured, if there are any."""
+    options: type[Any] = NoOptions
+    """What only this benchmark lets a user choose."""
+    choose: Callable[[Any], Benchmark] = _nothing_to_choose
+    """From such options to the benchmark."""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Options of its measures that go with its items."""
+    nouns: Mapping[str, str] = field(default_factory=dict)
+    """Other names of its categories, where it has some."""
+    advice: Mapping[str, str] = field(default_factory=dict)
+    """By shape that its files do not hold, how its items come to be."""
 
     def for_audit(self) -> Source:
         return replace(self, read=self.read_faulty or self.read)
@@ -153,13 +157,16 @@ class Source:
         expected = max(1, len(self.card.files))
         if len(files) != expected:
             raise DataError(
-                f"{self.name} is made of {expected} file(s), not {len(files)}. They are {', '.join(self.card.files)}. Name the folder that holds them."
+                f"{self.name} is made of {expected} file(s), not {len(files)}. They are "
+                f"{', '.join(self.card.files)}. Name the folder that holds them."
             )
         shapes, notes = self.read(files)
-        found = Benchmark(
-            self.card, shapes, ", ".join(file.name for file in files), tuple(notes), self.measures
-        )
-        return found.described()
+        names = ", ".join(file.name for file in files)
+        return self.benchmark(shapes, names, tuple(notes)).described()
+
+    def benchmark(self, shapes: Shapes, files: str, notes: tuple[str, ...] = ()) -> Benchmark:
+        """Items of this source."""
+        return Benchmark(self.card, shapes, files, notes, self.measures, self.defaults, self.advice)
 
 
 CAT_MEASURES = ("cat-pseudo-likelihood", "cat-likelihood")

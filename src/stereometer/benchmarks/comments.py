@@ -1,17 +1,17 @@
-"""A user's own table of comments: a text column and either one column of labels or one column of scores a category."""
+"""A user's own table of comments: a text, and a column of labels or of scores for each category."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from stereometer.benchmarks.benchmark import Benchmark, load_card
 from stereometer.errors import DataError, UsageError
-from stereometer.files import read_rows, read_table
-from stereometer.shapes.comment.items import Comment, folded, share
+from stereometer.files import empty_file, read_rows
+from stereometer.shapes.comment.items import Comment, share
+from stereometer.shapes.words import plain_name
 
 RENAMED = "Say what its columns hold, for instance --column comment=text."
 
@@ -35,52 +35,48 @@ def read_own(path: Path, columns: Columns) -> Benchmark:
     needed = [columns.text, *([columns.label] if columns.label else columns.categories)]
     rows = list(read_rows(path, needed, RENAMED))
     if not rows:
-        raise DataError(
-            f"{path} has no rows. There is nothing to ask about. Check that it is the right file."
-        )
-    spelt = {folded(name): name for name in (*columns.categories, columns.neither)}
+        raise empty_file(path)
+    spelt = {plain_name(name): name for name in (*columns.categories, columns.neither)}
     comments = [
-        _own(row, number, columns, spelt, f"{path}, line {line}")
+        _comment(row, number, columns, spelt, f"{path}, line {line}")
         for number, (line, row) in enumerate(rows, 1)
     ]
-    ids = [comment.id for comment in comments]
-    if len(set(ids)) < len(ids):
+    if len({comment.id for comment in comments}) < len(comments):
         raise DataError(
-            f"{path} has the same id twice. Rows are told apart by it. Name another column, or none."
+            f"{path} has the same id twice. Every row needs its own. Name another column, or none."
         )
     return Benchmark(load_card("comments"), {"comment": comments}, path.name)
 
 
-def _own(
+def _comment(
     row: Mapping[str, Any], number: int, columns: Columns, spelt: dict[str, str], where: str
 ) -> Comment:
     """`spelt` is how each label is written: as it was asked for, or where it first stands."""
     text = row[columns.text]
     if not isinstance(text, str) or not text.strip():
         raise DataError(
-            f"{where}: the text is empty. There is nothing to ask about. Repair or leave out that row."
+            f"{where}: the text is empty. There is nothing to ask about. Repair or leave out that "
+            "row."
         )
+    own_id = row.get(columns.id) if columns.id else None
+    id_ = f"row-{number}" if own_id in (None, "") else str(own_id)
+    scores = _scores(row, columns, spelt, where)
+    return Comment(id_, text, scores, number, max(scores.values(), default=0.0))
+
+
+def _scores(
+    row: Mapping[str, Any], columns: Columns, spelt: dict[str, str], where: str
+) -> dict[str, float]:
     if columns.label is None:
-        scores = {name: share(row[name], f"{where}: {name}") for name in columns.categories}
-        return Comment(
-            _id(row, columns, number), text, scores, number, max(scores.values(), default=0.0)
-        )
+        return {name: share(row[name], f"{where}: {name}") for name in columns.categories}
     label = str(row[columns.label]).strip()
     if not label:
         raise DataError(
-            f"{where}: the label is empty. A text of no category is called '{columns.neither}'. Repair that row."
+            f"{where}: the label is empty. A text of no category is called '{columns.neither}'. "
+            "Repair that row."
         )
-    label = spelt.setdefault(folded(label), label)
-    scores = {} if label == columns.neither else {label: 1.0}
-    return Comment(_id(row, columns, number), text, scores, number, float(bool(scores)))
-
-
-def _id(row: Mapping[str, Any], columns: Columns, number: int) -> str:
-    return (
-        str(row[columns.id])
-        if columns.id and row.get(columns.id) not in (None, "")
-        else f"row-{number}"
-    )
+    label = spelt.setdefault(plain_name(label), label)
+    return {} if label == columns.neither else {label: 1.0}
 
 
 def columns_from(pairs: Sequence[str], categories: Sequence[str], neither: str) -> Columns:
@@ -89,7 +85,8 @@ def columns_from(pairs: Sequence[str], categories: Sequence[str], neither: str) 
     unknown = sorted(set(named) - {"comment", "label", "id"})
     if unknown:
         raise UsageError(
-            f"--column names '{unknown[0]}'. A table of one's own has comment, label and id. For instance --column comment=text."
+            f"--column names '{unknown[0]}'. A table of your own has comment, label and id. "
+            "For instance --column comment=text."
         )
     scored = bool(categories) and "label" not in named
     return Columns(
@@ -105,22 +102,7 @@ def column_pair(text: str) -> tuple[str, str]:
     name, sign, column = text.partition("=")
     if not sign or not name.strip() or not column.strip():
         raise UsageError(
-            f"--column '{text}' is not understood. It is what is meant, = and the column's name. For instance --column answer=response."
+            f"--column '{text}' is not understood. Write our name, = and your column's name. "
+            "For instance --column answer=response."
         )
     return name.strip(), column.strip()
-
-
-def misspellings() -> Sequence[tuple[str, str]]:
-    """Strings and what they are changed to (Chiu et al. 2021, Table 22)."""
-    path = Path(str(resources.files("stereometer.benchmarks").joinpath("misspellings.csv")))
-    return read_edits(path)
-
-
-def read_edits(path: Path) -> Sequence[tuple[str, str]]:
-    """A table of `original` and `edit`."""
-    found = [(row["original"], row["edit"]) for _, row in read_table(path, ["original", "edit"])]
-    if not found or not all(original for original, _ in found):
-        raise DataError(
-            f"{path} has no edits, or one that changes nothing into something. Each row has an original and an edit. Repair it."
-        )
-    return found

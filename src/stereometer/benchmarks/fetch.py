@@ -1,4 +1,4 @@
-"""How data get into the user's folder: from a file they have, or from the public place when they ask."""
+"""How data get into the user's folder: from a file, or from the public place when asked."""
 
 from __future__ import annotations
 
@@ -29,24 +29,26 @@ class Arrival:
     differences: tuple[str, ...]
 
 
-def add(source: Source, given: Sequence[Path], anyway: bool = False) -> Arrival:
+def add(source: Source, paths: Sequence[Path], anyway: bool = False) -> Arrival:
     """Check the content of files and keep them under their released names."""
     if source.packaged is not None or not source.card.files:
         raise UsageError(
-            f"{source.name} is not a set that can be added. The starter set ships with the package; your own files are named by their path. Nothing was done."
+            f"{source.name} is not a set that can be added. The starter set ships with the "
+            "package; your own files are named by their path. Nothing was done."
         )
-    files = (
-        files_at(source.card, given[0]) if len(given) == 1 and given[0].is_dir() else list(given)
-    )
+    is_folder = len(paths) == 1 and paths[0].is_dir()
+    files = files_at(source.card, paths[0]) if is_folder else list(paths)
     if len(files) != len(source.card.files):
         raise UsageError(
-            f"{source.name} is made of {len(source.card.files)} file(s), {len(files)} given. They are {', '.join(source.card.files)}. Name them all or their folder."
+            f"{source.name} is made of {len(source.card.files)} file(s), {len(files)} given. They "
+            f"are {', '.join(source.card.files)}. Name them all or their folder."
         )
     loaded = source.load(_in_card_order(source, files))
     differences = _differences(loaded)
     if differences and not anyway:
         raise DataError(
-            f"This is not {source.name} as released: {'; '.join(differences)}. It was changed, cut or is another version. Add --anyway to keep it all the same."
+            f"This is not {source.name} as released: {'; '.join(differences)}. It was changed, cut "
+            "or is another version. Add --anyway to keep it all the same."
         )
     folder = user_folder() / source.card.folder
     kept = [
@@ -57,14 +59,15 @@ def add(source: Source, given: Sequence[Path], anyway: bool = False) -> Arrival:
 
 
 def _in_card_order(source: Source, files: Sequence[Path]) -> list[Path]:
-    """Several files are told apart by their names; a single one may have any."""
+    """Several files are known by their names; a single one may have any."""
     if len(files) == 1:
         return list(files)
     by_name = {file.name.removesuffix(".gz"): file for file in files}
     missing = [name for name in source.card.files if name not in by_name]
     if missing:
         raise UsageError(
-            f"{', '.join(missing)} is not among the files given. {source.name} needs each of its files under its released name. Name them all or their folder."
+            f"{', '.join(missing)} is not among the files given. {source.name} needs each of its "
+            "files under its released name. Name them all or their folder."
         )
     return [by_name[name] for name in source.card.files]
 
@@ -92,7 +95,8 @@ def _keep(file: Path, place: Path) -> Path:
             other.unlink(missing_ok=True)
     except OSError as error:
         raise DataError(
-            f"{target} cannot be written: {error.strerror}. The user data folder is read-only or full. Set STEREOMETER_DATA to a folder that holds the data."
+            f"{target} cannot be written: {error.strerror}. The user data folder is read-only or "
+            "full. Set STEREOMETER_DATA to a folder that holds the data."
         ) from None
     return target
 
@@ -107,11 +111,13 @@ def pull(source: Source, urls: Sequence[str] = ()) -> Arrival:
     wanted = list(urls) or list(source.card.urls)
     if not wanted:
         raise UsageError(
-            f"{source.name} cannot be pulled: no public place is on its card. Get it from {source.card.get}. Then run `stereometer data add {source.name} FILE`."
+            f"{source.name} cannot be pulled: no public place is on its card. Get it from "
+            f"{source.card.get}. Then run `stereometer data add {source.name} FILE`."
         )
     if len(wanted) != len(source.card.files):
         raise UsageError(
-            f"{source.name} is made of {len(source.card.files)} file(s), {len(wanted)} address(es) given. They are {', '.join(source.card.files)}. Name one for each."
+            f"{source.name} is made of {len(source.card.files)} file(s), {len(wanted)} address(es) "
+            f"given. They are {', '.join(source.card.files)}. Name one for each."
         )
     with tempfile.TemporaryDirectory(prefix="stereometer-") as folder:
         files = [
@@ -124,7 +130,8 @@ def pull(source: Source, urls: Sequence[str] = ()) -> Arrival:
 def _fetch(url: str, place: Path) -> Path:
     if not url.startswith(("https://", "http://")):
         raise UsageError(
-            f"'{url}' is not a web address. Only http and https are fetched. Use `stereometer data add` for a file."
+            f"'{url}' is not a web address. Only http and https are fetched. Use `stereometer data "
+            "add` for a file."
         )
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
@@ -132,7 +139,8 @@ def _fetch(url: str, place: Path) -> Path:
     except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         raise DataError(
-            f"{url} could not be fetched: {reason}. The network or the place is not reachable. Try again, or get the file yourself and run `stereometer data add`."
+            f"{url} could not be fetched: {reason}. The network or the place is not reachable. Try "
+            "again, or get the file yourself and run `stereometer data add`."
         ) from None
     if len(content) > LARGEST:
         raise DataError(

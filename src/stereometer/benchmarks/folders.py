@@ -1,4 +1,5 @@
-"""Where data come from: an explicit path, else STEREOMETER_DATA, else the user's data folder. Never the network."""
+"""Where data come from: a path, else STEREOMETER_DATA, else the user's folder. Never the
+network."""
 
 from __future__ import annotations
 
@@ -37,9 +38,9 @@ def find(source: Source, data: Path | None = None) -> Sequence[Path]:
     for folder in folders():
         for name in (source.card.folder, source.name):
             files = [_plain_or_gz(folder / name / file) for file in source.card.files]
-            found = [file for file in files if file is not None]
-            if len(found) == len(files):
-                return found
+            present = [file for file in files if file is not None]
+            if len(present) == len(files):
+                return present
     raise DataMissing(_how_to_get(source.card))
 
 
@@ -58,7 +59,8 @@ def files_at(card: Card, data: Path) -> Sequence[Path]:
         )
     if missing:
         raise DataError(
-            f"{data} does not hold {', '.join(missing)}. {card.name} is made of {len(card.files)} file(s). Name the right folder or file."
+            f"{data} does not hold {', '.join(missing)}. {card.name} is made of {len(card.files)} "
+            "file(s). Name the right folder or file."
         )
     return [file for file in files if file is not None]
 
@@ -70,7 +72,9 @@ def _plain_or_gz(path: Path) -> Path | None:
 
 def _how_to_get(card: Card) -> str:
     pull = f"Run `stereometer data pull {card.name}` to fetch it, or " if card.urls else "Run "
+    places = " and ".join(str(folder / card.folder) for folder in folders())
+    path = "FILE" if len(card.files) == 1 else "FOLDER"
     return (
-        f"{card.title} is not on this machine. Looked for {', '.join(card.files)} in {' and '.join(str(folder / card.folder) for folder in folders())}. "
-        f"{pull}`stereometer data add {card.name} {'FILE' if len(card.files) == 1 else 'FOLDER'}` if you have it. ({card.get})"
+        f"{card.title} is not on this machine. Looked for {', '.join(card.files)} in {places}. "
+        f"{pull}`stereometer data add {card.name} {path}` if you have it. ({card.get})"
     )

@@ -7,8 +7,8 @@ from importlib import resources
 from pathlib import Path
 
 from stereometer.benchmarks.benchmark import CAT_MEASURES, PAIR_MEASURES, Shapes, Source
-from stereometer.benchmarks.stereoset import read_cats
-from stereometer.shapes.pair.items import read_pairs
+from stereometer.shapes.cat.files import read_cats
+from stereometer.shapes.pair.files import read_pairs
 
 FILES = ("cats.json", "pairs.csv")
 

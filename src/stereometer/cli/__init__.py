@@ -1,4 +1,7 @@
-"""The command line. Each command imports what it needs when it runs, so that `--help` answers at once."""
+"""The command line.
+
+Each command imports what it needs when it runs, so that `--help` answers at once.
+"""
 
 from __future__ import annotations
 

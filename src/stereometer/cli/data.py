@@ -2,48 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from stereometer import catalog
-from stereometer.benchmarks.fetch import Arrival, add, pull
-from stereometer.benchmarks.folders import find, folders
+from stereometer.cli import render
+from stereometer.cli.command import command
 from stereometer.cli.guard import say
-from stereometer.cli.tables import console, print_json
+from stereometer.cli.options import Json
 from stereometer.errors import DataMissing
 
+if TYPE_CHECKING:
+    from stereometer.benchmarks.fetch import Arrival
 
-def add_command(name: str, files: Sequence[Path], anyway: bool, json: bool) -> None:
-    _tell(add(catalog.find("benchmark", name), files, anyway), json)
+Name = Annotated[str, "A benchmark."]
 
 
-def pull_command(name: str, urls: Sequence[str], json: bool) -> None:
+@command("Data", "data add stereoset dev.json")
+def add(
+    *,
+    name: Name,
+    files: Annotated[list[Path], "Its file, its files, or the folder that holds them."],
+    anyway: Annotated[bool, "Keep it even if it differs from what was released."] = False,
+    json: Json = False,
+) -> None:
+    """Check a file you have and keep it in the user data folder."""
+    from stereometer import catalog
+    from stereometer.benchmarks import fetch
+
+    _print(fetch.add(catalog.find("benchmark", name), files, anyway), json)
+
+
+@command("Data", "data pull stereoset")
+def pull(
+    *,
+    name: Name,
+    url: Annotated[
+        list[str] | None, "Fetch from here instead; repeat for each file, in the card's order."
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Fetch a data set from its public place, pinned to a commit."""
+    from stereometer import catalog
+    from stereometer.benchmarks import fetch
+
     source = catalog.find("benchmark", name)
-    for url in urls or source.card.urls:
-        say(f"Fetching {url}")
-    _tell(pull(source, urls), json)
+    for address in url or source.card.urls:
+        say(f"Fetching {address}")
+    _print(fetch.pull(source, url or []), json)
 
 
-def _tell(arrival: Arrival, json: bool) -> None:
-    card = arrival.benchmark.card
-    if json:
-        print_json(
-            {
-                "schema": "data@1",
-                "benchmark": card.name,
-                "files": [str(file) for file in arrival.files],
-                "differences": list(arrival.differences),
-            }
-        )
-        return
-    for difference in arrival.differences:
-        say(f"differs from the released {card.name}: {difference}")
-    say(
-        f"{card.title}: kept in {arrival.files[0].parent}. Licence: {card.licence}. Cite: {card.citation}"
-    )
+@command("Data", "data where")
+def where(*, json: Json = False) -> None:
+    """Say which data sets are on this machine, and in which folder."""
+    from stereometer import catalog
+    from stereometer.benchmarks.folders import find, folders
 
-
-def where_command(json: bool) -> None:
     places: dict[str, list[str]] = {}
     for name in catalog.names("benchmark"):
         source = catalog.find("benchmark", name)
@@ -53,9 +66,21 @@ def where_command(json: bool) -> None:
             except DataMissing:
                 places[name] = []
     if json:
-        print_json(
-            {"schema": "where@1", "folders": [str(folder) for folder in folders()], "files": places}
-        )
+        searched = [str(folder) for folder in folders()]
+        render.print_json({"schema": "where@1", "folders": searched, "files": places})
         return
     for name, files in places.items():
-        console().print(f"{name}: {files[0] if files else 'not on this machine'}")
+        render.line(f"{name}: {files[0] if files else 'not on this machine'}")
+
+
+def _print(arrival: Arrival, json: bool) -> None:
+    card = arrival.benchmark.card
+    if json:
+        files, differences = [str(file) for file in arrival.files], list(arrival.differences)
+        document = {"schema": "data@1", "benchmark": card.name, "files": files}
+        render.print_json(document | {"differences": differences})
+        return
+    for difference in arrival.differences:
+        say(f"differs from the released {card.name}: {difference}")
+    say(f"{card.title}: kept in {arrival.files[0].parent}.")
+    say(f"Licence: {card.licence}. Cite: {card.citation}")

@@ -1,24 +1,22 @@
-"""doctor: what a model is, how it reads, and what it makes of three items, so that a person can see what is measured."""
+"""doctor: what a model is, how it reads, and what it makes of three items."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from rich.markup import escape
-
-from stereometer import api, catalog
-from stereometer.cli.guard import say
-from stereometer.cli.tables import console, print_json
+from stereometer.cli import render
+from stereometer.cli.command import command
+from stereometer.cli.options import Json, Loading, Model, opening
 from stereometer.errors import ModelError, UsageError
 from stereometer.types import (
     Backend,
     CausalTokens,
     Item,
     MaskedTokens,
-    Measure,
+    NamesTokens,
     Request,
-    Score,
+    Settings,
     Skip,
     System,
 )
@@ -27,73 +25,58 @@ SAMPLES = (("cat", 0), ("cat", -1), ("pair", 0))
 """An intrasentence item, an intersentence item and a pair of the starter set."""
 
 
-def doctor_command(name: str, options: Mapping[str, Any], json: bool) -> None:
-    model = api.open_model(name, 0, options)
-    if isinstance(model, System):
+@command("Models", "doctor --model smollm2-135m")
+def doctor(*, model: Model, loading: Loading, json: Json = False) -> None:
+    """Show how a model reads and scores three sample items, and what to beware of."""
+    from stereometer.runs.open import open_benchmark, open_model
+
+    opened = open_model(model, 0, opening(loading))
+    if isinstance(opened, System):
         raise UsageError(
-            f"{name} is a baseline that reads the gold labels. There is nothing to examine in it. Name a model."
+            f"{model} is a baseline that reads the gold labels. "
+            "There is nothing to examine in it. Name a model."
         )
-    starter = api.open_named("starter")
-    samples = [_sample(model, shape, starter.items(shape)[at]) for shape, at in SAMPLES]
-    warnings = list(getattr(model, "warnings", []))
+    starter = open_benchmark("starter")
+    samples = [_sample(opened, shape, starter.items(shape)[index]) for shape, index in SAMPLES]
+    warnings = list(opened.abilities.cautions)
     if json:
-        print_json(
-            {
-                "schema": "doctor@1",
-                "card": vars(model.card) | {"notes": list(model.card.notes)},
-                "warnings": warnings,
-                "samples": samples,
-            }
-        )
+        card = vars(opened.card) | {"notes": list(opened.card.notes)}
+        document = {"schema": "doctor@1", "card": card, "warnings": warnings}
+        render.print_json(document | {"samples": samples})
         return
-    out, card = console(), model.card
-    out.print(
-        f"[bold]{escape(card.name)}[/]: {card.family}, {card.backend}, {card.dtype}, weights {card.digest[:12]}, tokenizer {card.tokenizer_digest[:12]}"
-    )
-    for key, value in card.settings.items():
-        out.print(f"  {key}: {escape(_in_words(value))}")
-    for line in (*card.notes, *(f"warning: {warning}" for warning in warnings)):
-        out.print(f"  {escape(line)}")
-    if any(
-        value is None
-        for sample in samples
-        for rows in sample["rows"].values()
-        for row in rows
-        for _, value in row
-    ):
-        out.print("\nThree items of the starter set. Tokens in brackets are read, not scored.")
-    for sample in samples:
-        _print_sample(sample)
+    _print(opened, warnings, samples)
 
 
 def _sample(model: Backend, shape: str, item: Item) -> dict[str, Any]:
+    """An item under the first measure of the starter set that the model can answer."""
+    from stereometer import catalog
+    from stereometer.runs.measure import bound
+
+    sample: dict[str, Any] = {"item": item.id, "measure": None, "texts": dict(item.texts)}
     for name in catalog.find("benchmark", "starter").measures[shape]:
         try:
-            measure: Measure = catalog.find("measure", name)(model, "sound")
+            measure = bound(catalog.find("method", name), model, Settings(), {})
             plan = measure.plan(item)
         except (ModelError, Skip):
             continue
-        answers = dict(model.answer({one.key: one for asked in plan.values() for one in asked}))
-        found = measure.score(
-            item, {label: [answers[one.key] for one in asked] for label, asked in plan.items()}
-        )
-        scores = found.values if isinstance(found, Score) else found
-        rows = {
-            label: [_row(model, one, answers[one.key].rows[0]) for one in asked]
+        requests = {request.key: request for asked in plan.values() for request in asked}
+        answers = dict(model.answer(requests))
+        exchanged = {
+            label: [(request, answers[request.key]) for request in asked]
             for label, asked in plan.items()
         }
-        return {
-            "item": item.id,
-            "measure": measure.name,
-            "texts": dict(item.texts),
-            "scores": dict(scores),
-            "rows": rows,
+        rows = {
+            label: [_row(model, request, answer.rows[0]) for request, answer in pairs]
+            for label, pairs in exchanged.items()
         }
-    return {"item": item.id, "measure": None, "texts": dict(item.texts), "scores": {}, "rows": {}}
+        scores = dict(measure.score(item, exchanged).values)
+        return sample | {"measure": measure.name, "scores": scores, "rows": rows}
+    return sample | {"scores": {}, "rows": {}}
 
 
 def _row(model: Backend, request: Request, row: Mapping[str, Any]) -> list[list[Any]]:
-    """Every token with its number, None where it is read and not scored; a text request has one entry for the whole."""
+    """Every token with its number, None if it is read and not scored; of a text, the whole."""
+
     values = next(iter(row.values()))
     match request:
         case MaskedTokens(ids, steps):
@@ -102,45 +85,45 @@ def _row(model: Backend, request: Request, row: Mapping[str, Any]) -> list[list[
             scored = dict(zip(range(start, len(ids)), values, strict=True))
         case _:
             return [["the text", value] for value in values]
-    return [[_token(model, one), scored.get(at)] for at, one in enumerate(ids)]
+    return [[_token(model, number), scored.get(at)] for at, number in enumerate(ids)]
 
 
-def _in_words(value: Any) -> str:
+def _token(model: Backend, number: int) -> str:
+    return model.token(number) if isinstance(model, NamesTokens) else str(number)
+
+
+def _print(model: Backend, warnings: list[str], samples: list[dict[str, Any]]) -> None:
+    card = model.card
+    digests = f"weights {card.digest[:12]}, tokenizer {card.tokenizer_digest[:12]}"
+    render.line(f": {card.family}, {card.backend}, {card.dtype}, {digests}", bold=card.name)
+    for key, value in card.settings.items():
+        render.line(f"  {key}: {_words(value)}")
+    for note in (*card.notes, *(f"warning: {warning}" for warning in warnings)):
+        render.line(f"  {note}")
+    rows = (row for sample in samples for rows in sample["rows"].values() for row in rows)
+    if any(value is None for row in rows for _, value in row):
+        render.line("\nThree items of the starter set. Tokens in brackets are read, not scored.")
+    for sample in samples:
+        _print_sample(sample)
+
+
+def _words(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(
-            f"{key} ({_in_words(one)})" if isinstance(one, Mapping) else f"{key} {_in_words(one)}"
-            for key, one in value.items()
+            f"{key} ({_words(inner)})" if isinstance(inner, Mapping) else f"{key} {_words(inner)}"
+            for key, inner in value.items()
         )
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _token(model: Backend, number: int) -> str:
-    checkpoint = getattr(model, "checkpoint", None)
-    return (
-        str(number)
-        if checkpoint is None
-        else str(checkpoint.tokenizer.convert_ids_to_tokens(number))
-    )
-
-
 def _print_sample(sample: Mapping[str, Any]) -> None:
-    out = console()
-    out.print(
-        f"\n[bold]{sample['item']}[/] {sample['measure'] or 'cannot be scored by this model'}"
-    )
+    measure = sample["measure"] or "cannot be scored by this model"
+    render.line(f" {measure}", bold=f"\n{sample['item']}")
     for name, text in sample["texts"].items():
         score = f"  score {sample['scores'][name]:.3f}" if name in sample["scores"] else ""
-        out.print(f"  {name}: {escape(text)}{score}")
+        render.line(f"  {name}: {text}{score}")
         for row in sample["rows"].get(name, []):
-            shown = (
+            tokens = (
                 f"({token})" if value is None else f"{token} {value:.2f}" for token, value in row
             )
-            out.print("    " + escape("  ".join(shown)), style="dim")
-
-
-def model_add_command(name: str, json: bool) -> None:
-    folder = catalog.find("model", name).add()
-    if json:
-        print_json({"schema": "model@1", "name": name, "folder": str(folder)})
-    else:
-        say(f"{name} is ready in {folder}.")
+            render.aside("    " + "  ".join(tokens))

@@ -1,4 +1,7 @@
-"""From errors to exit codes: 0 done, 1 unexpected, 2 usage, 3 model, 4 data, 5 threshold, 6 budget, 130 interrupted."""
+"""From errors to exit codes.
+
+0 done, 1 unexpected, 2 usage, 3 model, 4 data, 5 threshold, 6 budget, 130 interrupted.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ INTERRUPTED = 130
 
 
 def guarded(command: Callable[Args, None]) -> Callable[Args, None]:
-    """The command with every error told in a sentence and turned into its exit code."""
+    """The command with errors printed as a sentence and turned into exit codes."""
 
     @functools.wraps(command)
     def wrapped(*args: Args.args, **kwargs: Args.kwargs) -> None:
@@ -29,14 +32,14 @@ def guarded(command: Callable[Args, None]) -> Callable[Args, None]:
             say(f"error: {error}")
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
-            say("interrupted: answers so far are kept; the same command goes on from here.")
+            say("interrupted: answers so far are kept; run the same command again to go on.")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             # The reader of our output went away (`| head`): leave quietly.
             _drop_output()
             raise typer.Exit(0) from None
         except OSError as error:
-            # Files and the cache explain themselves: a full disk that gets here is under our own output.
+            # Files and the cache explain themselves: here the disk is full under our own output.
             if error.errno != errno.ENOSPC:
                 raise
             _drop_output()
@@ -47,7 +50,7 @@ def guarded(command: Callable[Args, None]) -> Callable[Args, None]:
 
 
 def _drop_output() -> None:
-    """Nothing is left to flush at exit."""
+    """So that nothing is left to flush at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,79 +1,207 @@
-"""Options that several commands share."""
+"""Options that several commands share, alone and in groups that belong together.
+
+A command takes a group as one parameter, `loading: Loading`, and typer sees its fields.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-Json = Annotated[
-    bool, typer.Option("--json", help="Print JSON on standard output and nothing else.")
-]
-Variant = Annotated[
-    str, typer.Option(help="`sound` (default) or `paper`, what the authors' code computes.")
-]
-Seed = Annotated[int, typer.Option(help="Seed of every random draw.")]
-Resamples = Annotated[int, typer.Option(help="Bootstrap resamples.")]
-Coverage = Annotated[
-    float, typer.Option(help="Share of items that must be answered before a score is printed.")
-]
+if TYPE_CHECKING:
+    from stereometer.benchmarks.abc.items import Choice
+    from stereometer.benchmarks.comments import Columns
+    from stereometer.types import Settings
+
+Json = Annotated[bool, "Print JSON and nothing else."]
+Benchmark = Annotated[str, "A benchmark, or a file of your own items."]
+Model = Annotated[str, typer.Option("--model", "-m", help="A model.")]
+Coverage = Annotated[float, "Share of items that must be answered before a score is printed."]
 Data = Annotated[
-    Path | None,
-    typer.Option(
-        help="The data file or folder; otherwise STEREOMETER_DATA, then the user data folder."
-    ),
+    Path | None, "The data file or folder; by default STEREOMETER_DATA, then the user data folder."
 ]
 Out = Annotated[
-    Path | None,
-    typer.Option(
-        help="Folder of the run; by default stereometer-runs/<benchmark>-<model>-<digest>."
-    ),
+    Path | None, "Folder of the run; by default stereometer-runs/<benchmark>-<model>-<digest>."
 ]
 Require = Annotated[
-    list[str] | None,
-    typer.Option(help="A bar for an overall value, such as 'icat>=70'; exit 5 where it is missed."),
+    list[str] | None, "A bar for an overall value, such as 'icat>=70'; exit code 5 if missed."
 ]
-MeasureOption = Annotated[
-    str | None,
-    typer.Option(help="Name the measure that made the scores, to compare them with runs of it."),
-]
-Device = Annotated[str, typer.Option(help="Where a model runs: cpu, cuda, mps ...")]
-Dtype = Annotated[str, typer.Option(help="float32 unless asked; less is labelled in the result.")]
-Threads = Annotated[Optional[int], typer.Option(min=1, help="Threads of a model on the CPU.")]  # noqa: UP045
-AllowPickle = Annotated[
-    bool,
-    typer.Option(
-        "--allow-pickle",
-        help="Also load weights that are not safetensors or GGUF; they can run code.",
-    ),
-]
-TrustRemoteCode = Annotated[
-    bool, typer.Option("--trust-remote-code", help="Run code that comes with the model.")
-]
+Runs = Annotated[list[Path] | None, "Folder of a run on these items; may be repeated."]
 NegativeLabel = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(
-        help="The negative label of a `sentiment:MODEL`, where its configuration does not say."
-    ),
+    str | None, "The negative label of a `sentiment:MODEL`, if its configuration does not name it."
 ]
+Traits = Annotated[Path | None, "abc: a table of your own traits."]
 
 
-def loading(
-    device: str, dtype: str, threads: int | None, allow_pickle: bool, trust_remote_code: bool
-) -> dict[str, Any]:
-    """How a model on this machine is loaded, as `open_model` takes it."""
-    return {
-        "device": device,
-        "dtype": dtype,
-        "threads": threads,
-        "allow_pickle": allow_pickle,
-        "trust_remote_code": trust_remote_code,
-    }
+@dataclass(frozen=True)
+class Drawing:
+    """What random draws depend on."""
+
+    seed: Annotated[int, "Seed of every random draw."] = 0
+    resamples: Annotated[int, "Bootstrap resamples."] = 10_000
+
+    @property
+    def settings(self) -> Settings:
+        from stereometer.types import Settings
+
+        return Settings(**asdict(self))
 
 
-def asked_of(
-    budget: str | None, price: str | None, in_flight: int, timeout: float
-) -> dict[str, Any]:
-    """How a server is asked, as `open_model` takes it."""
-    return {"budget": budget, "price": price, "in_flight": in_flight, "timeout": timeout}
+@dataclass(frozen=True)
+class Counting(Drawing):
+    """How scores become numbers."""
+
+    variant: Annotated[str, "`sound`, or `paper` for what the authors' code computes."] = "sound"
+    coverage: Coverage = 0.90
+
+
+@dataclass(frozen=True)
+class Running:
+    """What is asked about, and where it is kept."""
+
+    data: Data = None
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, help="Use at most this many, drawn at random but always the same."),
+    ] = None
+    out: Out = None
+    cache: Annotated[bool, "Keep answers for later runs."] = True
+    dry_run: Annotated[
+        bool, "Only say what would be asked and how long it may take; no server is asked."
+    ] = False
+
+
+@dataclass(frozen=True)
+class InFullPrecision:
+    """How a model on this machine is loaded, in float32."""
+
+    device: Annotated[str, "Where a model runs: cpu, cuda, mps ..."] = "cpu"
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="CPU threads that a model may use.")
+    ] = None
+    allow_pickle: Annotated[
+        bool, "Also load weights that are not safetensors or GGUF; they can run code."
+    ] = False
+    trust_remote_code: Annotated[bool, "Run code that comes with the model."] = False
+
+
+@dataclass(frozen=True)
+class Loading(InFullPrecision):
+    """How a model on this machine is loaded."""
+
+    dtype: Annotated[str, "Precision of the weights; results say so if it is not float32."] = (
+        "float32"
+    )
+    option: Annotated[
+        list[str] | None, "An option of the model's own scheme, NAME=VALUE; may be repeated."
+    ] = None
+
+
+@dataclass(frozen=True)
+class Serving:
+    """How a server is asked."""
+
+    budget: Annotated[
+        str | None, "Stop before a server costs more: a number of tokens, or '$2.50' with --price."
+    ] = None
+    price: Annotated[
+        str | None, "Price of a million tokens read and written, such as 0.15/0.60."
+    ] = None
+    in_flight: Annotated[
+        int, typer.Option(min=1, help="Requests sent to a server at the same time.")
+    ] = 8
+    timeout: Annotated[
+        float, typer.Option(min=0.1, help="Seconds to wait for each answer of a server.")
+    ] = 60.0
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Which groups, traits and templates of abc."""
+
+    groups: Annotated[
+        list[str] | None,
+        "abc: a table of your own groups, or names, domains and lists of ours; "
+        "separate them by commas or repeat the option.",
+    ] = None
+    traits: Traits = None
+    templates: Annotated[
+        list[str] | None,
+        "abc: a table of your own templates, or names, kinds and lists of ours; "
+        "separate them by commas or repeat the option.",
+    ] = None
+
+
+@dataclass(frozen=True)
+class Choosing(Cells):
+    """The same, and the sentences of a text."""
+
+    synonyms: Annotated[
+        bool, "abc: whether `paper` takes the median over an adjective and its synonyms."
+    ] = True
+    text: Annotated[Path | None, "abc: a text in which ceat finds sentences, plain or JSONL."] = (
+        None
+    )
+
+    def choice(self, seed: int) -> Choice | None:
+        """What was chosen, or None if nothing was."""
+        if self.synonyms and not any((self.groups, self.traits, self.templates, self.text)):
+            return None
+        from stereometer.benchmarks.abc.items import Choice
+
+        groups, templates = names_in(self.groups), names_in(self.templates)
+        return Choice(groups, self.traits, templates, self.text, seed, synonyms=self.synonyms)
+
+
+@dataclass(frozen=True)
+class Comments:
+    """What a table of comments calls its parts."""
+
+    column: Annotated[
+        list[str] | None,
+        "What a column holds: comment=NAME, answer=NAME, label=NAME, category=NAME, "
+        "repeat=NAME ...",
+    ] = None
+    category: Annotated[
+        list[str] | None, "A category column; column=word if its word is another."
+    ] = None
+    neither: Annotated[str, "The label of comments of no category, in a table of your own."] = (
+        "neither"
+    )
+
+    @property
+    def words(self) -> Mapping[str, str]:
+        """`gender=sexist` as column and word; a column alone is its own word."""
+        pairs = (category.partition("=") for category in self.category or ())
+        return {name: word or name for name, _, word in pairs}
+
+    @property
+    def columns(self) -> Columns:
+        from stereometer.benchmarks.comments import columns_from
+
+        return columns_from(self.column or [], list(self.words), self.neither)
+
+
+def opening(*groups: Any, **more: Any) -> dict[str, Any]:
+    """Groups of options as `open_model` takes them."""
+    options = {name: value for group in groups for name, value in asdict(group).items()} | more
+    pairs = (text.partition("=") for text in options.pop("option", None) or ())
+    return options | {"option": {name.strip().replace("-", "_"): value for name, _, value in pairs}}
+
+
+def names_in(values: Sequence[str] | None) -> tuple[str, ...]:
+    """Names between commas."""
+    parts = (part.strip() for value in values or () for part in value.split(","))
+    names = tuple(part for part in parts if part)
+    if values and not names:
+        from stereometer.errors import UsageError
+
+        raise UsageError(
+            "An option for groups or templates is empty. It takes names, separated by commas. "
+            "Name some, or leave it out for all."
+        )
+    return names

@@ -1,7 +1,8 @@
-"""A set of items parted by target term (Nadeem et al. 2021, section 5.1): one part to work with, one held back.
+"""A set of items split by target term (Nadeem et al. 2021, section 5.1): one part to work with, one
+held back.
 
-No term is on both sides, so that what is learnt from one part says nothing by itself about the other. The lot is drawn once
-over the items of all shapes.
+No term is on both sides, so that what is learnt from one part says nothing by itself about the
+other. The lot is drawn once over the items of all shapes.
 """
 
 from __future__ import annotations
@@ -9,22 +10,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from stereometer import api
 from stereometer.benchmarks.benchmark import content
-from stereometer.benchmarks.stereoset import Cat
-from stereometer.curation.analyze.items import group_of
-from stereometer.curation.groups import Group, groups_of
-from stereometer.curation.write import SUFFIX, write_items
+from stereometer.curation.bundles import Bundle, bundles_of
+from stereometer.curation.shapes import curated_shapes
 from stereometer.errors import DataError, UsageError
 from stereometer.files import write_json
-from stereometer.shapes.pair.items import Pair
+from stereometer.runs.open import open_benchmark
+from stereometer.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.types import digest_of
 
 SHARE = 0.25
 PARTS = ("dev", "test")
+MANIFEST = "split.json"
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Part:
     terms: int | None
     """Target terms; a pair has none."""
     connected: int
-    """Groups of items that share a word, which stay together."""
+    """Bundles of items that share a word, which stay together."""
     digest: str
     hidden: bool
     groups: Mapping[str, int]
@@ -47,51 +48,50 @@ class Part:
 
 @dataclass(frozen=True)
 class Parted:
-    dev: Sequence[Group]
-    test: Sequence[Group]
+    dev: Sequence[Bundle]
+    test: Sequence[Bundle]
     by: str
-    """What connects the items of a group."""
+    """What connects the items of a bundle."""
 
 
 def parted(items: Sequence[Any], share: float, seed: int) -> Parted:
-    """About `share` of the items of every domain, drawn by lot in whole groups, and the rest."""
-    groups, by = groups_of(items, max(share, 1 - share))
-    if len(groups) < 2:
+    """About `share` of the items of every domain, drawn by lot in whole bundles, and the rest."""
+    bundles, by = bundles_of(items, max(share, 1 - share))
+    if len(bundles) < 2:
         raise UsageError(
-            "The items are about a single target term. A split needs terms on both sides. Choose another set."
+            "The items are about a single target term. A split needs terms on both sides. Choose "
+            "another set."
         )
-    lots = sorted(groups, key=lambda group: digest_of([seed, group.domain, *group.words]))
-    domains: dict[str, list[Group]] = {}
-    for group in lots:
-        domains.setdefault(group.domain, []).append(group)
-    chosen = {group.words for some in domains.values() for group in _drawn(some, share)}
+    lots = sorted(bundles, key=lambda bundle: digest_of([seed, bundle.domain, *bundle.words]))
+    domains: dict[str, list[Bundle]] = {}
+    for bundle in lots:
+        domains.setdefault(bundle.domain, []).append(bundle)
+    chosen = {bundle.words for lot in domains.values() for bundle in _drawn(lot, share)}
     if not chosen:
         chosen = {_smallest(lots).words}
     elif len(chosen) == len(lots):
         chosen.discard(_smallest(lots).words)
-    return Parted(
-        [one for one in lots if one.words in chosen],
-        [one for one in lots if one.words not in chosen],
-        by,
-    )
+    dev = [bundle for bundle in lots if bundle.words in chosen]
+    return Parted(dev, [bundle for bundle in lots if bundle.words not in chosen], by)
 
 
-def _drawn(groups: Sequence[Group], share: float) -> list[Group]:
-    """In their order, those that bring the items nearer to the share; at least one on each side where there are two."""
-    wanted, count = share * sum(len(group.items) for group in groups), 0
-    found: list[Group] = []
-    for group in groups:
-        if abs(count + len(group.items) - wanted) < abs(count - wanted):
-            found.append(group)
-            count += len(group.items)
-    if len(groups) > 1 and len(found) in (0, len(groups)):
-        least = _smallest(groups)
-        return [group for group in groups if (group is least) is not bool(found)]
-    return found
+def _drawn(bundles: Sequence[Bundle], share: float) -> list[Bundle]:
+    """In their order, those that bring the items nearer to the share; at least one on each side
+    where there are two."""
+    wanted, count = share * sum(len(bundle.items) for bundle in bundles), 0
+    drawn: list[Bundle] = []
+    for bundle in bundles:
+        if abs(count + len(bundle.items) - wanted) < abs(count - wanted):
+            drawn.append(bundle)
+            count += len(bundle.items)
+    if len(bundles) > 1 and len(drawn) in (0, len(bundles)):
+        least = _smallest(bundles)
+        return [bundle for bundle in bundles if (bundle is least) is not bool(drawn)]
+    return drawn
 
 
-def _smallest(groups: Sequence[Group]) -> Group:
-    return min(groups, key=lambda group: len(group.items))
+def _smallest(bundles: Sequence[Bundle]) -> Bundle:
+    return min(bundles, key=lambda bundle: len(bundle.items))
 
 
 def split(
@@ -103,26 +103,30 @@ def split(
     seed: int = 0,
     hide: bool = True,
 ) -> dict[str, Any]:
-    """Writes both parts of every shape and `split.json`, and gives what that holds."""
+    """Writes both parts of every shape and `split.json`, and returns what that holds."""
     if not 0 < share < 1:
         raise UsageError(
-            f"The share is {share}. It is the part of the items in dev. Choose a number between 0 and 1."
+            f"The share is {share}. It is the part of the items in dev. Choose a number between 0 "
+            "and 1."
         )
     if seed < 0:
         raise UsageError(f"The seed is {seed}. A seed is a number from 0 up. The default is 0.")
-    benchmark, folder = api.open_named(name, data), Path(out)
+    benchmark, folder = open_benchmark(name, data), Path(out)
     if (folder / MANIFEST).exists():
         raise DataError(
-            f"{folder} already holds a split. A second one would mix with it. Choose another folder with --out."
+            f"{folder} already holds a split. A second one would mix with it. Choose another "
+            "folder with --out."
         )
-    shapes = {shape: list(benchmark.items(shape)) for shape in benchmark.sentence_shapes()}
-    drawn = parted([item for items in shapes.values() for item in items], share, seed)
-    found = [
-        _written(folder, part, shape, groups, _places(items), hide and part == "test")
-        for shape, items in shapes.items()
-        for part, groups in zip(PARTS, (drawn.dev, drawn.test), strict=True)
+    shapes = curated_shapes(benchmark)
+    items: list[Any] = [item for shape in shapes for item in benchmark.items(shape.name)]
+    order = {(item.shape, item.id): at for at, item in enumerate(items)}
+    drawn = parted(items, share, seed)
+    parts = [
+        _written(folder, part, shape, bundles, order, hide and part == "test")
+        for shape in shapes
+        for part, bundles in zip(PARTS, (drawn.dev, drawn.test), strict=True)
     ]
-    told = {
+    manifest = {
         "schema": "split@1",
         "benchmark": benchmark.name,
         "digest": benchmark.digest,
@@ -131,49 +135,38 @@ def split(
         "share": share,
         "seed": seed,
         "connected_by": drawn.by,
-        "parts": [dict(vars(part)) for part in found if part.items],
+        "parts": [dict(vars(part)) for part in parts if part.items],
     }
-    write_json(folder / MANIFEST, told)
-    return told
-
-
-MANIFEST = "split.json"
-KINDS: Mapping[str, type[Any]] = {"cat": Cat, "pair": Pair}
-
-
-def _places(items: Sequence[Any]) -> dict[str, int]:
-    return {item.id: at for at, item in enumerate(items)}
+    write_json(folder / MANIFEST, manifest)
+    return manifest
 
 
 def _written(
     folder: Path,
     part: str,
-    shape: str,
-    groups: Sequence[Group],
-    order: Mapping[str, int],
+    shape: SentenceShape,
+    bundles: Sequence[Bundle],
+    order: Mapping[tuple[str, str], int],
     hidden: bool,
 ) -> Part:
     """The items of one shape in their released order; nothing is written where there are none."""
-    of_shape = [
-        [item for item in group.items if isinstance(item, KINDS[shape])] for group in groups
-    ]
-    items = sorted((item for some in of_shape for item in some), key=lambda item: order[item.id])
-    path = folder / f"{part}-{shape}{SUFFIX[shape]}"
+    of_shape = [[item for item in bundle.items if item.shape == shape.name] for bundle in bundles]
+    items: list[SentenceItem] = sorted(
+        chain(*of_shape), key=lambda item: order[item.shape, item.id]
+    )
+    path = folder / f"{part}-{shape.name}{shape.suffix}"
     if items:
-        write_items(path, items, hidden)
+        shape.write(path, items, hidden)
     if items and hidden:
         path.chmod(0o600)
-    counts = Counter(group_of(item) for item in items)
-    digest = digest_of(sorted(content(item) for item in items))
-    terms = len({item.target for item in items}) if shape == "cat" else None
     return Part(
         part,
-        shape,
+        shape.name,
         path.name,
         len(items),
-        terms,
+        len({item.term for item in items}) if shape.has_terms else None,
         sum(map(bool, of_shape)),
-        digest,
+        digest_of(sorted(content(item) for item in items)),
         hidden,
-        dict(sorted(counts.items())),
+        dict(sorted(Counter(item.domain for item in items).items())),
     )

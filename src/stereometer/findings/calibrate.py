@@ -1,4 +1,4 @@
-"""How far forced choice can be trusted: a model that gives both readings, held against itself item by item."""
+"""How far forced choice can be trusted: both readings of a model, compared item by item."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.runs import store as runs
+from stereometer.runs import store
+from stereometer.shapes.contrast import Contrast
 from stereometer.stats.intervals import wilson
 from stereometer.stats.tests import sign_test
 from stereometer.types import Result, Score
 
 BANDS = 4
 """Items by how sure the likelihood is, in groups of the same size."""
-SIDES = (("stereotype", "anti-stereotype"), ("sent_more", "sent_less"))
 LEVEL = 0.95
 
 
@@ -62,26 +63,27 @@ class Calibration:
 
 def calibrate(likelihood: Path, choice: Path) -> Calibration:
     """From the folders of two runs of one model on the same items."""
-    first, second = runs.load_result(likelihood), runs.load_result(choice)
-    _check(first, second)
-    chosen = {
-        score.item: _side(score) for score in runs.load_scores(choice) if score.skipped is None
-    }
-    margins = {
-        score.item: _margin(score)
-        for score in runs.load_scores(likelihood)
-        if score.skipped is None
-    }
+    first, second = store.load_result(likelihood), store.load_result(choice)
+    shape = _check(first, second)
+    margins, choices = (_answered(folder) for folder in (likelihood, choice))
+    if any(score.answers for score in margins) or not all(score.answers for score in choices):
+        raise UsageError(
+            f"The runs are of {first.measure} and {second.measure}. The first must be of a "
+            "likelihood, the second of a forced choice. Change their order."
+        )
+    sides = {score.item: _side(shape, score) for score in choices}
     both = [
-        (margins[item], chosen[item]) for item in margins if item in chosen and margins[item] != 0
+        (margin, sides[score.item])
+        for score in margins
+        if score.item in sides and (margin := _margin(shape, score))
     ]
     rows = [_row("all", both), *_bands(both)] if both else []
     p = sign_test(rows[0].agree, rows[0].disagree) if rows else 1.0
-    names = ("ss", "lms", "icat", "pair_preference")
+    chosen = {row.name: row.value for row in reversed(second.estimates) if not row.slice}
     numbers = {
-        one.name: {"likelihood": one.value, "forced-choice": _value(second, one.name)}
-        for one in first.estimates
-        if not one.slice and one.name in names
+        row.name: {"likelihood": row.value, "forced-choice": chosen.get(row.name)}
+        for row in first.estimates
+        if not row.slice and row.name in shape.shares
     }
     return Calibration(
         first.benchmark,
@@ -96,48 +98,45 @@ def calibrate(likelihood: Path, choice: Path) -> Calibration:
     )
 
 
-def _check(first: Result, second: Result) -> None:
-    if "forced-choice" in first.measure or "forced-choice" not in second.measure:
-        raise UsageError(
-            f"The runs are of {first.measure} and {second.measure}. The first must be of a likelihood, the second of a forced choice. Change their order."
-        )
+def _check(first: Result, second: Result) -> Contrast:
+    """The shape of the items of both runs."""
     if (first.benchmark, first.data["digest"]) != (second.benchmark, second.data["digest"]):
         raise UsageError(
-            f"The runs are of {first.benchmark} and {second.benchmark}, or of other versions of it. Items are compared one by one. Name runs on the same items."
+            f"The runs are of {first.benchmark} and {second.benchmark}, or of other versions of "
+            "it. Items are compared one by one. Name runs on the same items."
         )
     if first.model != second.model:
         raise UsageError(
-            f"The runs are of the models {first.model} and {second.model}. A model is held against itself. Name two runs of one model."
+            f"The runs are of the models {first.model} and {second.model}. Calibration compares "
+            "two readings of one model. Name two runs of the same model."
         )
-
-
-def _value(result: Result, name: str) -> float | None:
-    return next((one.value for one in result.estimates if one.name == name and not one.slice), None)
-
-
-def _sides(score: Score) -> tuple[str, str]:
-    found = next((pair for pair in SIDES if pair[0] in score.values), None)
-    if found is None:
+    shape = catalog.shape(first.kind)
+    if not isinstance(shape, Contrast) or first.kind != second.kind:
         raise UsageError(
-            "The runs are not of CATs or pairs. Only those have a stereotype and its opposite. Name other runs."
+            "The runs are not of CATs or pairs. Only those have a stereotype and its opposite. "
+            "Name other runs."
         )
-    return found
+    return shape
 
 
-def _margin(score: Score) -> float:
-    left, right = _sides(score)
-    return score.values[left] - score.values[right]
+def _answered(folder: Path) -> list[Score]:
+    return [score for score in store.load_scores(folder) if score.skipped is None]
 
 
-def _side(score: Score) -> int:
+def _margin(shape: Contrast, score: Score) -> float:
+    stereotype, opposite = shape.candidates[:2]
+    return score.values[stereotype] - score.values[opposite]
+
+
+def _side(shape: Contrast, score: Score) -> int:
     """1 for the stereotype, -1 for its opposite, 0 where the orders disagree."""
-    left, right = _sides(score)
-    share = score.values.get(f"{left}>{right}", score.values[left])
+    stereotype, opposite = shape.candidates[:2]
+    share = score.values.get(f"{stereotype}>{opposite}", score.values[stereotype])
     return int(np.sign(share - 0.5))
 
 
 def _bands(both: Sequence[tuple[float, int]]) -> Iterable[Row]:
-    ordered = sorted(both, key=lambda one: abs(one[0]))
+    ordered = sorted(both, key=lambda reading: abs(reading[0]))
     for number in range(BANDS):
         part = ordered[len(ordered) * number // BANDS : len(ordered) * (number + 1) // BANDS]
         if part:
@@ -145,15 +144,15 @@ def _bands(both: Sequence[tuple[float, int]]) -> Iterable[Row]:
 
 
 def _row(band: str, part: Sequence[tuple[float, int]]) -> Row:
-    agree = sum(np.sign(margin) == side for margin, side in part)
+    agree = int(sum(np.sign(margin) == side for margin, side in part))
     undecided = sum(side == 0 for _, side in part)
     decided = len(part) - undecided
-    low, high = wilson(agree, decided, LEVEL) if decided else (None, None)
     sizes = [abs(margin) for margin, _ in part]
-    return Row(
-        band, min(sizes), max(sizes), len(part), int(agree), int(decided - agree), int(undecided),
-        100 * agree / decided if decided else None, None if low is None else 100 * low, None if high is None else 100 * high,
-    )  # fmt: skip
+    counts = len(part), agree, decided - agree, undecided
+    if not decided:
+        return Row(band, min(sizes), max(sizes), *counts, None, None, None)
+    low, high = wilson(agree, decided, LEVEL)
+    return Row(band, min(sizes), max(sizes), *counts, 100 * agree / decided, 100 * low, 100 * high)
 
 
 def _kappa(both: Sequence[tuple[float, int]]) -> float | None:
@@ -168,17 +167,16 @@ def _kappa(both: Sequence[tuple[float, int]]) -> float | None:
 
 def _verdict(rows: Sequence[Row], p: float) -> str:
     if not rows:
-        return (
-            "no item has both a choice and a likelihood: nothing can be said of how far they agree"
-        )
+        nothing = "nothing can be said of how far they agree"
+        return f"no item has both a choice and a likelihood: {nothing}"
     row = rows[0]
     decided = row.agree + row.disagree
     if not decided or row.undecided > decided:
-        return "most choices follow the position of the option: forced choice says nothing about this model"
+        follow = "most choices follow the position of the option"
+        return f"{follow}: forced choice says nothing about this model"
     if p >= 1 - LEVEL:
-        return "the two readings agree no more often than not: the forced-choice number says nothing about the likelihoods"
-    return (
-        "the two readings agree more often than not"
-        if row.agree > row.disagree
-        else "the two readings contradict each other"
-    )
+        nothing = "the forced-choice number says nothing about the likelihoods"
+        return f"the two readings agree no more often than not: {nothing}"
+    agree = row.agree > row.disagree
+    says = "agree more often than not" if agree else "contradict each other"
+    return f"the two readings {says}"

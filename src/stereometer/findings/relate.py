@@ -1,4 +1,7 @@
-"""Is a stronger language model a more stereotyped one? lms and ss across systems (Nadeem et al. 2021, section 7)."""
+"""Is a stronger language model a more stereotyped one? (Nadeem et al. 2021, section 7)
+
+lms and ss across systems.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.files import finite, read_table
-from stereometer.runs import store as runs
+from stereometer.runs import store
+from stereometer.stats.families import corrected
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
 from stereometer.stats.ranks import permutation_p, resampled_points, spearman
-from stereometer.stats.tests import holm
 from stereometer.types import Result, Settings
 
 FEWEST = 3
@@ -25,6 +29,7 @@ FEWEST = 3
 FEW = 5
 """Fewer systems than this cannot be drawn again in enough ways for an interval."""
 SIZES = ("parameters", "corpus_gb")
+RELATED = ("lms", "ss")
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,10 @@ class Correlation:
     interval: str = ""
     low_terms: float | None = None
     high_terms: float | None = None
-    """The same from target terms drawn again with the systems held fixed: what another set of terms might say of these systems."""
+    """The same from target terms drawn again with the systems held fixed.
+
+    It is what another set of terms might say of these systems.
+    """
     terms: int | None = None
     p: float | None = None
     p_adjusted: float | None = None
@@ -84,42 +92,47 @@ def relate(
     """The correlation of lms and ss over stored runs, and of both with the sizes that are known."""
     if len(paths) < FEWEST:
         raise UsageError(
-            f"relate needs at least {FEWEST} runs. A correlation over fewer says nothing. Name more folders."
+            f"relate needs at least {FEWEST} runs. A correlation over fewer says nothing. "
+            "Name more folders."
         )
-    results = runs.load_alike(runs.folders_of(paths))
-    if not any(one.name == "ss" for one in results[0].estimates):
+    results = store.load_alike(store.folders_of(paths))
+    first = results[0]
+    if not set(RELATED) <= {metric.name for metric in catalog.shape(first.kind).metrics}:
         raise UsageError(
-            f"{results[0].measure} has no lms and ss. They are of context association tests. Name runs of those."
+            f"{first.measure} has no lms and ss. They are of context association tests. "
+            "Name runs of those."
         )
     own = read_facts(Path(facts)) if facts is not None else {}
-    found = related(
-        results, runs.labels(results), dict(shipped_facts()) | own, settings or Settings()
-    )
-    if len(found.points) < FEWEST:
+    known = {**shipped_facts(), **own}
+    relation = related(results, store.labels(results), known, settings or Settings())
+    if len(relation.points) < FEWEST:
         raise UsageError(
-            f"Only {len(found.points)} of the runs have both lms and ss. A correlation needs {FEWEST}. See why in their results."
+            f"Only {len(relation.points)} of the runs have both lms and ss. "
+            f"A correlation needs {FEWEST}. See why in their results."
         )
-    return replace(found, notes=(*found.notes, *_unused(own, results)))
+    return replace(relation, notes=(*relation.notes, *_unused(own, results)))
 
 
 def _unused(own: Mapping[str, Facts], results: Sequence[Result]) -> Iterator[str]:
     models = sorted({result.model for result in results})
     for name in own:
         if name not in models:
-            yield f"The table of facts names {name}, which is none of the systems: {', '.join(models)}. Its sizes are not used."
+            yield (
+                f"The table of facts names {name}, which is none of the systems: "
+                f"{', '.join(models)}. Its sizes are not used."
+            )
 
 
 def related(
     results: Sequence[Result], labels: Sequence[str], known: Mapping[str, Facts], settings: Settings
 ) -> Relation:
-    pairs = [
-        (label, result)
+    rows = [
+        (label, result, values)
         for label, result in zip(labels, results, strict=True)
-        if _overall(result, "lms") is not None
+        if (values := _overall(result)).keys() == set(RELATED)
     ]
-    pairs = [(label, result) for label, result in pairs if _overall(result, "ss") is not None]
-    points = [_point(label, result, known) for label, result in pairs]
-    terms = _terms([result for _, result in pairs])
+    points = [_point(label, result, values, known) for label, result, values in rows]
+    terms = _terms([result for _, result, _ in rows])
     first = results[0]
     return Relation(
         first.benchmark,
@@ -133,25 +146,23 @@ def related(
     )
 
 
-def _overall(result: Result, name: str) -> float | None:
-    try:
-        return result.estimate(name).value
-    except KeyError:
-        return None
+def _overall(result: Result) -> dict[str, float]:
+    """The overall values of lms and ss, those that there are."""
+    return {
+        row.name: row.value
+        for row in result.estimates
+        if row.name in RELATED and not row.slice and row.value is not None
+    }
 
 
-def _point(label: str, result: Result, known: Mapping[str, Facts]) -> Point:
+def _point(
+    label: str, result: Result, values: Mapping[str, float], known: Mapping[str, Facts]
+) -> Point:
     """Sizes from the model's card, else from what is known of a system of that name."""
     card, fact = result.model_card.get("settings", {}), known.get(result.model, Facts())
     sizes = {name: card.get(name) or getattr(fact, name) for name in SIZES}
     source = "the model's card" if any(card.get(name) for name in SIZES) else fact.source
-    return Point(
-        label,
-        float(_overall(result, "lms") or 0.0),
-        float(_overall(result, "ss") or 0.0),
-        source=source,
-        **sizes,
-    )
+    return Point(label, float(values["lms"]), float(values["ss"]), source=source, **sizes)
 
 
 def _terms(results: Sequence[Result]) -> tuple[Floats, Floats] | None:
@@ -165,28 +176,25 @@ def _terms(results: Sequence[Result]) -> tuple[Floats, Floats] | None:
 
 
 def _by_term(result: Result) -> dict[tuple[str, str], tuple[float, float]]:
-    values: dict[str, dict[tuple[str, str], float]] = {"lms": {}, "ss": {}}
-    for one in result.estimates:
-        if "target" in one.slice and one.name in values and one.value is not None:
-            values[one.name][one.slice["domain"], one.slice["target"]] = one.value
-    return {
-        term: (values["lms"][term], values["ss"][term])
-        for term in values["lms"]
-        if term in values["ss"]
-    }
+    values: dict[str, dict[tuple[str, str], float]] = {name: {} for name in RELATED}
+    for row in result.estimates:
+        if row.name in RELATED and "target" in row.slice and row.value is not None:
+            values[row.name][row.slice["domain"], row.slice["target"]] = row.value
+    lms, ss = (values[name] for name in RELATED)
+    return {term: (lms[term], ss[term]) for term in lms if term in ss}
 
 
-# -------------------------------------------------------------------------------------- correlations
+# ------------------------------------------------------------------------------------- correlations
 
 
 def _correlations(
     points: Sequence[Point], terms: tuple[Floats, Floats] | None, settings: Settings
 ) -> Iterator[Correlation]:
     """lms with ss, a test of its own; then sizes with both, corrected together."""
-    (main,) = _judged([_correlation(points, "lms", "ss", settings)], settings.level)
+    (main,) = _judged([_correlation(points, *RELATED, settings)], settings.level)
     yield _over_terms(main, terms, settings)
     yield from _judged(
-        [_correlation(points, size, name, settings) for size in SIZES for name in ("lms", "ss")],
+        [_correlation(points, size, name, settings) for size in SIZES for name in RELATED],
         settings.level,
     )
 
@@ -199,69 +207,48 @@ def _correlation(
         for point in points
         if (a := getattr(point, first)) is not None and (b := getattr(point, second)) is not None
     ]
+    empty = Correlation(first, second, None, len(both))
     if len(both) < FEWEST:
-        return Correlation(
-            first, second, None, len(both), why=f"known of {len(both)} systems, {FEWEST} are needed"
-        )
+        return replace(empty, why=f"known of {len(both)} systems, {FEWEST} are needed")
     x, y = np.array(both, dtype=np.float64).T
     rho = float(spearman(x, y))
     if np.isnan(rho):
-        return Correlation(
-            first, second, None, len(both), why="one of the two is the same for all systems"
-        )
+        return replace(empty, why="one of the two is the same for all systems")
     rng = generator(settings.seed, {"first": first, "second": second}, "relate")
-    p = permutation_p(x, y, settings.resamples, rng)
+    tested = replace(empty, rho=rho, p=permutation_p(x, y, settings.resamples, rng))
     if len(both) < FEW:
-        return Correlation(
-            first, second, rho, len(both), interval=f"none: fewer than {FEW} systems", p=p
-        )
+        return replace(tested, interval=f"none: fewer than {FEW} systems")
     low, high = percentile(resampled_points(x, y, settings.resamples, rng), settings.level)
     if low == high:
-        return Correlation(
-            first,
-            second,
-            rho,
-            len(both),
-            interval="none: the order is perfect in every draw, which is not certainty",
-            p=p,
-        )
-    return Correlation(
-        first, second, rho, len(both), low, high, "percentile bootstrap over systems", p=p
-    )
+        perfect = "none: the order is perfect in every draw, which is not certainty"
+        return replace(tested, interval=perfect)
+    return replace(tested, low=low, high=high, interval="percentile bootstrap over systems")
 
 
 def _over_terms(
-    one: Correlation, terms: tuple[Floats, Floats] | None, settings: Settings
+    row: Correlation, terms: tuple[Floats, Floats] | None, settings: Settings
 ) -> Correlation:
-    if terms is None or one.rho is None:
-        return one
+    if terms is None or row.rho is None:
+        return row
     lms, ss = terms
-    weights = resampled_clusters(
-        len(lms), settings.resamples, generator(settings.seed, {}, "relate terms")
-    )
+    rng = generator(settings.seed, {}, "relate terms")
+    weights = resampled_clusters(len(lms), settings.resamples, rng)
     draws = spearman(weights @ lms, weights @ ss)
     low, high = percentile(draws[~np.isnan(draws)], settings.level)
-    return replace(one, low_terms=low, high_terms=high, terms=len(lms))
+    return replace(row, low_terms=low, high_terms=high, terms=len(lms))
 
 
-def _judged(found: Sequence[Correlation], level: float) -> Iterator[Correlation]:
-    tested = [one for one in found if one.p is not None]
-    adjusted = iter(holm([one.p or 0.0 for one in tested]))
-    for one in found:
-        yield one if one.p is None else _with_verdict(one, next(adjusted), len(tested), level)
+def _judged(rows: Sequence[Correlation], level: float) -> list[Correlation]:
+    return corrected(rows, lambda row, p: _verdict(row, p, level))
 
 
-def _with_verdict(one: Correlation, p: float, tests: int, level: float) -> Correlation:
-    rises = "rises with" if (one.rho or 0) > 0 else "falls with"
-    verdict = (
-        f"{one.second} {rises} {one.first}"
-        if p < 1 - level
-        else "not distinguishable from no relation"
-    )
-    return replace(one, p_adjusted=p, tests=tests, verdict=verdict)
+def _verdict(row: Correlation, p: float, level: float) -> str:
+    if p >= 1 - level:
+        return "not distinguishable from no relation"
+    return f"{row.second} {'rises' if (row.rho or 0) > 0 else 'falls'} with {row.first}"
 
 
-# ----------------------------------------------------------------------------------------------- sizes
+# -------------------------------------------------------------------------------------------- sizes
 
 
 @dataclass(frozen=True)
@@ -285,11 +272,11 @@ def shipped_facts() -> Mapping[str, Facts]:
 
 def read_facts(path: Path) -> dict[str, Facts]:
     """A table with `system` and `parameters` or `corpus_gb` or both; empty where not known."""
-    found = {}
+    facts = {}
     for line, row in read_table(path, ["system"]):
         sizes = {name: _size(row.get(name, ""), f"{path}, line {line}: {name}") for name in SIZES}
-        found[row["system"]] = Facts(**sizes, source=row.get("source") or path.name)
-    return found
+        facts[row["system"]] = Facts(**sizes, source=row.get("source") or path.name)
+    return facts
 
 
 def _size(text: str, where: str) -> float | None:

@@ -1,18 +1,20 @@
 """Minimal pairs (Nangia et al. 2020, section 3): which of two sentences a model prefers.
 
-`pair-likelihood` is the CrowS-Pairs score: the tokens both sentences share, each masked in turn, given the modified ones.
-The others are other quantities under other names: `pair-modified-likelihood` turns it round (the modified tokens given
-the shared ones), `pair-sentence-likelihood` and `pair-sentence-mean-likelihood` score the whole sentence from left to
-right, and `pair-after-change-likelihood` only the shared tokens that come after the first modified one.
+`pair-likelihood` is the CrowS-Pairs score: the tokens both sentences share, each masked in turn,
+given the modified ones. The others are other quantities under other names:
+`pair-modified-likelihood` turns it round (the modified tokens given the shared ones),
+`pair-sentence-likelihood` and `pair-sentence-mean-likelihood` score the whole sentence from left to
+right, and `pair-after-change-likelihood` only the shared tokens that come after the first modified
+one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
-from stereometer.errors import ModelError
+from stereometer.measures.declared import Bound, Declared, Scoring, WithinWord, scored
 from stereometer.measures.spans import (
     left_to_right,
     one_at_a_time,
@@ -20,9 +22,9 @@ from stereometer.measures.spans import (
     shared_ids,
     shared_words,
     tokens_in,
-    versioned,
+    within_word_label,
 )
-from stereometer.shapes.pair import metrics as pair_metrics
+from stereometer.shapes.pair import metrics
 from stereometer.shapes.pair.metrics import CANDIDATES
 from stereometer.types import (
     Answer,
@@ -31,7 +33,10 @@ from stereometer.types import (
     Encode,
     Encoding,
     Estimate,
+    Exchanged,
+    Item,
     Request,
+    Requests,
     Score,
     Settings,
     Skip,
@@ -40,7 +45,7 @@ from stereometer.types import (
 )
 
 
-class PairItem(Protocol):
+class PairItem(Item, Protocol):
     @property
     def sent_more(self) -> str: ...
 
@@ -51,22 +56,13 @@ class PairItem(Protocol):
     def unscorable(self) -> str | None: ...
 
 
-@dataclass(frozen=True)
-class Ask:
-    """What a rule may use besides the pair."""
-
-    variant: Variant
-    encode: Encode
-    within_word: bool = False
-
-
 Aligned = list[tuple[Encoding, list[int]]]
 """Each sentence's encoding and the positions it shares with the other."""
 
 
-def unmodified(item: PairItem, ask: Ask) -> Aligned:
-    align = unmodified_words if ask.variant == "sound" else unmodified_ids
-    return list(align(item.sent_more, item.sent_less, ask.encode))
+def unmodified(item: PairItem, how: Scoring) -> Aligned:
+    align = unmodified_words if how.variant == "sound" else unmodified_ids
+    return list(align(item.sent_more, item.sent_less, how.encode))
 
 
 def unmodified_words(more: str, less: str, encode: Encode) -> Iterable[tuple[Encoding, list[int]]]:
@@ -84,38 +80,36 @@ def unmodified_ids(more: str, less: str, encode: Encode) -> Iterable[tuple[Encod
         yield encoding, [position for position in shared if position in scored]
 
 
-# --------------------------------------------------------------------------------------------- rules
-
-Requests = Mapping[str, Sequence[Request]]
+# -------------------------------------------------------------------------------------------- rules
 
 
 def _named(requests: Iterable[Request]) -> Requests:
     return {name: [request] for name, request in zip(CANDIDATES, requests, strict=True)}
 
 
-def shared_given_modified(item: PairItem, ask: Ask) -> Requests:
-    """Under `paper` nothing is asked where nothing is shared: both sums are empty, which is a draw."""
-    both = unmodified(item, ask)
-    if ask.variant == "paper" and not any(shared for _, shared in both):
+def shared_given_modified(item: PairItem, how: Scoring) -> Requests:
+    """Under `paper` nothing is asked where nothing is shared: two empty sums are a draw."""
+    both = unmodified(item, how)
+    if how.variant == "paper" and not any(shared for _, shared in both):
         return {}
-    return _named(one_at_a_time(encoding, shared, ask.within_word) for encoding, shared in both)
+    return _named(one_at_a_time(encoding, shared, how.within_word) for encoding, shared in both)
 
 
-def modified_given_shared(item: PairItem, ask: Ask) -> Requests:
+def modified_given_shared(item: PairItem, how: Scoring) -> Requests:
     """The modified tokens revealed from the left, those still to come hidden."""
-    found = []
-    for encoding, shared in unmodified(item, ask):
+    requests = []
+    for encoding, shared in unmodified(item, how):
         modified = [
             position for position in scored_positions(encoding) if position not in set(shared)
         ]
         if not modified:
             raise Skip("one sentence has no modified token")
-        found.append(left_to_right(encoding, modified))
-    return _named(found)
+        requests.append(left_to_right(encoding, modified))
+    return _named(requests)
 
 
-def sentence_tokens(item: PairItem, ask: Ask) -> Requests:
-    return _named(_from_start(ask.encode(text)) for text in (item.sent_more, item.sent_less))
+def sentence_tokens(item: PairItem, how: Scoring) -> Requests:
+    return _named(_from_start(how.encode(text)) for text in (item.sent_more, item.sent_less))
 
 
 def _from_start(encoding: Encoding) -> CausalTokens:
@@ -125,39 +119,28 @@ def _from_start(encoding: Encoding) -> CausalTokens:
     return CausalTokens(encoding.ids, max(1, scored[0]))
 
 
-def sentence_text(item: PairItem, ask: Ask) -> Requests:
+def sentence_text(item: PairItem, how: Scoring) -> Requests:
     return _named(WholeText(text) for text in (item.sent_more, item.sent_less))
 
 
-Reduce = Callable[[PairItem, Ask, str, Answer], float]
-
-
-def total(item: PairItem, ask: Ask, name: str, answer: Answer) -> float:
-    return sum(answer.column("logprob"))
-
-
-def mean(item: PairItem, ask: Ask, name: str, answer: Answer) -> float:
-    row = answer.column("logprob")
-    return sum(row) / len(row)
-
-
-def after_change(item: PairItem, ask: Ask, name: str, answer: Answer) -> float:
-    """The sum over what both sentences share after their common beginning, picked from the row of the whole sentence.
+def after_change_tokens(item: PairItem, how: Scoring) -> Requests:
+    """The whole sentences; only what both share after their common beginning counts.
 
     Where either sentence first differs, both are cut: the two sums are over the same words.
     """
-    both = unmodified(item, ask)
+    both = unmodified(item, how)
     beginning = _common_beginning(both)
     if any(position == 0 for _, shared in both for position in shared[beginning:]):
         raise Skip("a shared token has nothing before it")
-    encoding, shared = both[CANDIDATES.index(name)]
-    if not shared[beginning:]:
+    if not all(shared[beginning:] for _, shared in both):
         raise Skip("no shared token after the change")
-    row, start = answer.column("logprob"), max(1, scored_positions(encoding)[0])
-    return sum(row[position - start] for position in shared[beginning:])
+    return _named(
+        replace(_from_start(encoding), counted=tuple(shared[beginning:]))
+        for encoding, shared in both
+    )
 
 
-def _common_beginning(both: Sequence[tuple[Encoding, list[int]]]) -> int:
+def _common_beginning(both: Aligned) -> int:
     """How many shared tokens stand before the first that is modified in either sentence."""
     return min(
         sum(at == place for at, place in zip(shared, scored_positions(encoding), strict=False))
@@ -165,7 +148,27 @@ def _common_beginning(both: Sequence[tuple[Encoding, list[int]]]) -> int:
     )
 
 
-Rule = tuple[str, Callable[[PairItem, Ask], Requests], Reduce]
+Reduce = Callable[[Request, Answer], float]
+
+
+def total(request: Request, answer: Answer) -> float:
+    return sum(answer.column("logprob"))
+
+
+def mean(request: Request, answer: Answer) -> float:
+    row = answer.column("logprob")
+    return sum(row) / len(row)
+
+
+def counted_total(request: Request, answer: Answer) -> float:
+    """The sum over the positions that count, picked from the row of the whole sentence."""
+    if not isinstance(request, CausalTokens):
+        raise TypeError(f"{request.kind} counts no positions")
+    row = answer.column("logprob")
+    return sum(row[position - request.start] for position in request.counted)
+
+
+Rule = tuple[str, Callable[[PairItem, Scoring], Requests], Reduce]
 
 RULES: Mapping[str, Sequence[Rule]] = {
     "pair-likelihood": [("masked-tokens", shared_given_modified, total)],
@@ -178,63 +181,61 @@ RULES: Mapping[str, Sequence[Rule]] = {
         ("causal-tokens", sentence_tokens, mean),
         ("whole-text", sentence_text, mean),
     ],
-    "pair-after-change-likelihood": [("causal-tokens", sentence_tokens, after_change)],
+    "pair-after-change-likelihood": [("causal-tokens", after_change_tokens, counted_total)],
 }
-"""For each measure the kind of request it needs, what it asks and how a row is reduced; the first that a model supports is taken."""
+"""For each measure the kind of request it needs, what it asks and how a row is reduced; the first
+that a model supports is taken."""
 
 
 @dataclass(frozen=True)
-class PairLikelihood:
+class PairLikelihood(Bound):
     """A pair measure bound to what a model can answer."""
 
     name: str
     rule: Rule
-    ask: Ask
-    reads: str = "pair"
+    how: Scoring
 
     def plan(self, item: PairItem) -> Requests:
         """The CrowS-Pairs script scores pairs that say nothing too, as draws, and counts them."""
-        published = self.ask.variant == "paper" and self.rule[1] is shared_given_modified
+        _, requests, _ = self.rule
+        published = self.how.variant == "paper" and requests is shared_given_modified
         if item.unscorable and not published:
             raise Skip(item.unscorable)
-        return self.rule[1](item, self.ask)
+        return requests(item, self.how)
 
-    def score(self, item: PairItem, answers: Mapping[str, Sequence[Answer]]) -> Mapping[str, float]:
-        if not answers:
-            return dict.fromkeys(CANDIDATES, 0.0)
-        return {
-            name: self.rule[2](item, self.ask, name, given[0]) for name, given in answers.items()
-        }
+    def score(self, item: PairItem, exchanged: Exchanged) -> Score:
+        _, _, reduce = self.rule
+        draw = dict.fromkeys(CANDIDATES, 0.0)
+        return scored(item, draw | {name: reduce(*asked) for name, (asked,) in exchanged.items()})
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-        return pair_metrics.summarize(scores, settings)
+        return metrics.summarize(scores, settings)
 
 
 @dataclass(frozen=True)
-class Binder:
-    """What the catalog names: a measure waiting for a model."""
+class PairMethod(Declared):
+    """A row of the rules."""
 
-    name: str
     reads: str = "pair"
+    options: type[Any] = WithinWord
+    rules: Sequence[Rule] = ()
 
-    def __call__(
-        self, backend: Backend, variant: Variant, within_word: bool = False
-    ) -> PairLikelihood:
-        for rule in RULES[self.name]:
-            if rule[0] in backend.supports:
-                return PairLikelihood(
-                    versioned(self.name, within_word and rule[0] == "masked-tokens"),
-                    rule,
-                    Ask(variant, backend.encode, within_word),
-                )
-        ways = " or ".join(rule[0] for rule in RULES[self.name])
-        raise ModelError(
-            f"{backend.card.name} cannot answer {self.name}. It needs {ways}; the model answers {', '.join(sorted(backend.supports))}. Choose another measure."
-        )
+    def bind(self, backend: Backend, variant: Variant, options: WithinWord) -> PairLikelihood:
+        way = self.way(backend, "pair")
+        if way is None:
+            raise self.refusal(backend, "pair")
+        rule = self.rules[way]
+        hides = options.within_word and rule[0] == "masked-tokens"
+        how = Scoring(variant, backend.encode, options.within_word)
+        return PairLikelihood(within_word_label(self.label, hides), rule, how)
 
 
-LIKELIHOOD = Binder("pair-likelihood")
-MODIFIED = Binder("pair-modified-likelihood")
-SENTENCE = Binder("pair-sentence-likelihood")
-SENTENCE_MEAN = Binder("pair-sentence-mean-likelihood")
-AFTER_CHANGE = Binder("pair-after-change-likelihood")
+def pair_method(name: str, rules: Sequence[Rule]) -> PairMethod:
+    """A pair method from its rules, the first that a model can answer taken."""
+    needs = {"pair": [frozenset({kind}) for kind, _, _ in rules]}
+    return PairMethod(name, needs=needs, rules=rules)
+
+
+LIKELIHOOD, MODIFIED, SENTENCE, SENTENCE_MEAN, AFTER_CHANGE = (
+    pair_method(name, rules) for name, rules in RULES.items()
+)

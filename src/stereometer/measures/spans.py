@@ -17,8 +17,9 @@ def scored_positions(encoding: Encoding) -> list[int]:
 
 
 def tokens_in(text: str, encoding: Encoding, spans: Sequence[Span]) -> list[int]:
-    """The positions whose first non-space character lies in a span; a token across an edge skips the item."""
-    found = []
+    """The positions whose first non-space character lies in a span; a token across an edge skips
+    the item."""
+    positions = []
     for index in scored_positions(encoding):
         start, end = encoding.offsets[index]
         piece = text[start:end]
@@ -27,21 +28,22 @@ def tokens_in(text: str, encoding: Encoding, spans: Sequence[Span]) -> list[int]
             if left <= start < right:
                 if end > right and text[right:end].strip():
                     raise Skip("token-boundary")
-                found.append(index)
+                positions.append(index)
             elif start < left < end:
                 raise Skip("token-boundary")
-    return found
+    return positions
 
 
-def versioned(name: str, within_word: bool) -> str:
-    """A measure's name in a result: its version, and the option that makes it another number."""
-    return f"{name}@1+within-word" if within_word else f"{name}@1"
+def within_word_label(label: str, hides: bool) -> str:
+    """A measure's name in a result, with the option that makes it another number."""
+    return f"{label}+within-word" if hides else label
 
 
 def one_at_a_time(
     encoding: Encoding, positions: Sequence[int], within_word: bool = False
 ) -> MaskedTokens:
-    """Pseudo-likelihood: each position hidden in its own copy; `within_word` hides the later pieces of its word that are scored too."""
+    """Pseudo-likelihood: each position hidden in its own copy; `within_word` hides the later pieces
+    of its word that are scored too."""
     if not positions:
         raise Skip("no token to score")
     scored = frozenset(positions)
@@ -56,13 +58,14 @@ def left_to_right(encoding: Encoding, positions: Sequence[int]) -> MaskedTokens:
     """Positions revealed from the left, those still to come hidden."""
     return MaskedTokens(
         encoding.ids,
-        tuple((tuple(positions[at:]), one) for at, one in enumerate(positions)),
+        tuple((tuple(positions[at:]), position) for at, position in enumerate(positions)),
         encoding.segments,
     )
 
 
 def _later_pieces(encoding: Encoding, position: int, scored: Collection[int]) -> tuple[int, ...]:
-    """A position and the pieces after it in the same word of the same text; what is not scored is never hidden."""
+    """A position and the pieces after it in the same word of the same text; what is not scored is
+    never hidden."""
     end = position + 1
     while (
         end < len(encoding.words)
@@ -92,7 +95,8 @@ def shared_words(left: str, right: str) -> tuple[list[Span], list[Span]]:
 
 
 def longest_common(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
-    """Positions of a longest common subsequence: what both begin and end with, and the best of what is between.
+    """Positions of a longest common subsequence: what both begin and end with, and the best of what
+    is between.
 
     difflib would take the longest block first, which repeated words can put in the wrong place.
     """
@@ -139,12 +143,13 @@ def _between(left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]
 
 def _words(text: str) -> list[Span]:
     """Words with their apostrophes and hyphens, and single marks."""
-    return [found.span() for found in re.finditer(r"\w+(?:['’\-]\w+)*|[^\w\s]", text)]
+    return [match.span() for match in re.finditer(r"\w+(?:['’\-]\w+)*|[^\w\s]", text)]
 
 
 def shared_ids(left: Sequence[int], right: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The CrowS-Pairs script's way: difflib with its defaults over token ids written as strings, equal blocks kept."""
-    matcher = SequenceMatcher(None, [str(one) for one in left], [str(one) for one in right])
+    """The CrowS-Pairs script's way: difflib with its defaults over token ids written as strings,
+    equal blocks kept."""
+    matcher = SequenceMatcher(None, [str(block) for block in left], [str(block) for block in right])
     blocks = [codes for codes in matcher.get_opcodes() if codes[0] == "equal"]
     first = [position for _, a, b, _, _ in blocks for position in range(a, b)]
     second = [position for _, _, _, a, b in blocks for position in range(a, b)]

@@ -8,10 +8,8 @@ from pathlib import Path
 from stereometer.errors import UsageError
 from stereometer.files import replacing
 from stereometer.findings.relate import read_facts, shipped_facts
+from stereometer.report.load import groups_of
 from stereometer.report.page import page
-from stereometer.report.said import said_page
-from stereometer.report.sections import sections
-from stereometer.report.traits.portraits import apart
 
 __all__ = ["write_report"]
 
@@ -21,7 +19,7 @@ def write_report(
     file: str | Path = "stereometer-report.html",
     facts: str | Path | None = None,
 ) -> Path:
-    """Writes the report of runs (folders, result.json files, or folders of runs) and gives its path.
+    """Writes the report of runs (folders, result.json files, or folders of runs); gives its path.
 
     `facts` is a table of sizes (system, parameters, corpus_gb) for systems whose cards do not say.
     """
@@ -29,12 +27,12 @@ def write_report(
         runs = [runs]
     if not runs:
         raise UsageError(
-            "No run is named. A report shows stored runs. Name the folders of runs, or a folder that holds them."
+            "No run is named. A report shows stored runs. Name the folders of runs, or a folder "
+            "that holds them."
         )
-    place = Path(file)
+    path = Path(file)
     known = dict(shipped_facts()) | (read_facts(Path(facts)) if facts is not None else {})
-    others, portraits = apart(runs)
-    html = (said_page(runs) if others else None) or page(sections(others, known), portraits)
-    with replacing(place) as out:
+    html = page(groups_of(runs, known))
+    with replacing(path) as out:
         out.write(html)
-    return place
+    return path

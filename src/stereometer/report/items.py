@@ -1,14 +1,12 @@
-"""The items of a section for its browser: texts once, scores as short arrays, outcomes as one letter each."""
+"""The items of a group for its browser: texts once, scores as short arrays, outcomes as letters."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from stereometer.report.numbers import significant
-from stereometer.report.sections import Section, System
-from stereometer.shapes.cat import metrics as cat_metrics
-from stereometer.shapes.pair import metrics as pair_metrics
+from stereometer.report.systems import Group, System
+from stereometer.show.numbers import significant
 from stereometer.types import Score, Variant
 
 STEREOTYPE, ANTI, TIE, SKIPPED, ABSENT = "s", "a", "t", "x", "-"
@@ -22,91 +20,64 @@ FIELDS = {
 """The slices that can be filtered, as they are called."""
 
 
-def cat_outcome(values: Mapping[str, float], variant: Variant) -> str:
-    found = cat_metrics.outcome(values, variant)
-    return TIE if found.ss_tie else STEREOTYPE if found.ss == 2 else ANTI
+Outcome = Callable[[Mapping[str, float], Variant], str]
+"""Which candidate the values of an item prefer, as one of the letters above."""
 
 
-def pair_outcome(values: Mapping[str, float], variant: Variant) -> str:
-    return {1.0: STEREOTYPE, 0.0: ANTI, 0.5: TIE}[pair_metrics.decision(values, variant)]
-
-
-OUTCOMES: Mapping[str, Callable[[Mapping[str, float], Variant], str]] = {
-    "cat": cat_outcome,
-    "pair": pair_outcome,
-}
-CANDIDATES = {"cat": cat_metrics.CANDIDATES, "pair": pair_metrics.CANDIDATES}
-
-
-def browser(section: Section) -> dict[str, Any] | None:
+def browser(group: Group, outcome: Outcome) -> dict[str, Any] | None:
     """What the page needs to show and filter the items; None where no run kept its scores."""
-    systems = [system for system in section.systems if system.run.scores is not None]
-    items = {
-        score.item: score
-        for system in reversed(systems)
-        for score in reversed(system.run.scores or ())
-    }
+    systems = [system for system in group.systems if system.scores]
+    by_item = [{score.item: score for score in system.scores} for system in systems]
+    items = {id_: score for scores in reversed(by_item) for id_, score in scores.items()}
     if not items:
         return None
-    ordered = [items[one] for one in _order(systems)]
+    order = list(dict.fromkeys(id_ for scores in by_item for id_ in scores))
+    ordered = [items[id_] for id_ in order]
     fields = [name for name in FIELDS if any(name in score.slices for score in ordered)]
     values = {name: sorted({score.slices.get(name, "") for score in ordered}) for name in fields}
     texts = list(dict.fromkeys(name for score in ordered for name in score.texts))
     return {
-        "candidates": list(CANDIDATES[section.shape]),
+        "candidates": list(group.shape.candidates),
         "fields": [{"name": FIELDS[name], "values": values[name]} for name in fields],
         "textNames": texts,
         "items": [
             [
                 score.item,
                 [values[name].index(score.slices.get(name, "")) for name in fields],
-                *_texts(score, texts),
+                *(score.texts.get(name, "") for name in texts),
             ]
             for score in ordered
         ],
         "systems": [
-            _system(section, system, [score.item for score in ordered]) for system in systems
+            _system(group, system, [scores.get(id_) for id_ in order], outcome)
+            for system, scores in zip(systems, by_item, strict=True)
         ],
     }
 
 
-def _order(systems: Sequence[System]) -> list[str]:
-    return list(
-        dict.fromkeys(score.item for system in systems for score in system.run.scores or ())
-    )
-
-
-def _texts(score: Score, names: Sequence[str]) -> list[str]:
-    return [score.texts.get(name, "") for name in names]
-
-
-def _system(section: Section, system: System, ids: Sequence[str]) -> dict[str, Any]:
-    scores = {score.item: score for score in system.run.scores or ()}
-    found = [scores.get(one) for one in ids]
-    candidates = CANDIDATES[section.shape]
+def _system(
+    group: Group, system: System, scores: Sequence[Score | None], outcome: Outcome
+) -> dict[str, Any]:
+    variant = group.first.variant
     return {
         "label": system.label,
         "colour": system.look.colour,
         "shape": system.look.shape,
-        "outcomes": "".join(_outcome(section, score) for score in found),
-        "scores": [_figure(score, name) for score in found for name in candidates],
+        "outcomes": "".join(_outcome(score, variant, outcome) for score in scores),
+        "scores": [_value(score, name) for score in scores for name in group.shape.candidates],
         "skipped": {
             index: score.skipped
-            for index, score in enumerate(found)
+            for index, score in enumerate(scores)
             if score is not None and score.skipped is not None
         },
     }
 
 
-def _outcome(section: Section, score: Score | None) -> str:
+def _outcome(score: Score | None, variant: Variant, outcome: Outcome) -> str:
     if score is None:
         return ABSENT
-    return (
-        SKIPPED
-        if score.skipped is not None
-        else OUTCOMES[section.shape](score.values, section.variant)
-    )
+    return SKIPPED if score.skipped is not None else outcome(score.values, variant)
 
 
-def _figure(score: Score | None, name: str) -> float | None:
+def _value(score: Score | None, name: str) -> float | None:
     return significant(score.values[name]) if score is not None and name in score.values else None

@@ -1,4 +1,4 @@
-"""How systems are told apart: a colour and a shape each, so that neither colour vision nor a printer decides."""
+"""A colour and a shape for each system: neither colour vision nor a printer decides."""
 
 from __future__ import annotations
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stereometer.report.sections import Section, System
-from stereometer.report.traits.portraits import Portrait
-from stereometer.shapes.cat.metrics import FEW_TERMS
+from stereometer.report.sections.section import Section
+from stereometer.report.systems import Group, System
+from stereometer.show.numbers import share
 
 VARIANTS = {
     "paper": "paper: as the authors' released code computes it; a tie counts as in that code",
@@ -19,17 +19,17 @@ SCORINGS = {
     "replayed": "replayed from a file of scores computed elsewhere",
     "constructed": "constructed from the gold labels: not a model",
 }
-TESTS = {
-    "cat": f"t test over target terms; with fewer than {FEW_TERMS} terms, sign flips of items with the terms held fixed",
-    "pair": "sign test over pairs that are not ties",
-}
-ADJUSTED = "p adjusted by Holm over the slices that fix the same things"
 GENERAL = (
-    "A score near 50 is not proof of fairness. It may hide preferences that cancel out, and it says nothing of what was not asked.",
-    "“Not distinguishable” means that these items cannot tell; it does not mean that there is nothing to tell.",
-    "A preference among given sentences is not behaviour in use: it does not say what a model writes, advises or decides.",
-    "Numbers of different benchmarks, measures or variants cannot be compared, even where they share a scale; they stand in different sections here.",
-    "A smaller distance from 50 is better only between systems whose intervals are apart, and only if language modelling did not suffer.",
+    "A score near 50 is not proof of fairness. It may hide preferences that cancel out, and it "
+    "says nothing of what was not asked.",
+    "“Not distinguishable” means that these items cannot tell; it does not mean that there is "
+    "nothing to tell.",
+    "A preference among given sentences is not behaviour in use: it does not say what a model "
+    "writes, advises or decides.",
+    "Numbers of different benchmarks, measures or variants cannot be compared, even where they "
+    "share a scale; they stand in different sections here.",
+    "A smaller distance from 50 is better only between systems whose intervals are apart, and only "
+    "if language modelling did not suffer.",
 )
 
 
@@ -42,157 +42,98 @@ class Fact:
     """Whose it is (empty where it holds for all) and what it is."""
 
 
-def facts(section: Section) -> list[Fact]:
-    return [
-        found for term, ask in FACTS.items() if (found := _fact(section, term, ask)) is not None
+def facts(section: Section, group: Group) -> list[Fact]:
+    rows = [
+        (term, [(system.label, ask(system)) for system in group.systems]) for term, ask in FACTS
     ]
+    rows.insert(-2, ("Tests", [("", section.tests)]))
+    return [_fact(term, values) for term, values in rows if any(value for _, value in values)]
 
 
-def _fact(section: Section, term: str, ask: Callable[[System], str]) -> Fact | None:
-    given = [(system.label, ask(system)) for system in section.systems]
-    if not any(value for _, value in given):
-        return None
-    if len({value for _, value in given}) == 1:
-        return Fact(term, (("", given[0][1]),))
-    return Fact(term, tuple((label, value or "none") for label, value in given))
+def _fact(term: str, values: Sequence[tuple[str, str]]) -> Fact:
+    if len({value for _, value in values}) == 1:
+        return Fact(term, (("", values[0][1]),))
+    return Fact(term, tuple((label, value or "none") for label, value in values))
 
 
-def _data(key: str) -> Callable[[System], str]:
-    return lambda system: _said(system.result.data.get(key))
-
-
-def _card(key: str) -> Callable[[System], str]:
-    return lambda system: _said(system.result.model_card.get(key))
-
-
-def _setting(key: str) -> Callable[[System], str]:
-    return lambda system: _said(system.result.settings.get(key))
-
-
-def _said(value: Any) -> str:
+def _words(value: Any) -> str:
     """Any stored value as words."""
     if value is None:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_said(one) or 'none'}" for key, one in value.items())
+        return ", ".join(f"{key} {_words(inner) or 'none'}" for key, inner in value.items())
     if isinstance(value, (list, tuple)):
-        return " ".join(map(_said, value))
+        return " ".join(map(_words, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _intervals(system: System) -> str:
-    return "; ".join(dict.fromkeys(one.interval for one in system.result.estimates if one.interval))
+Ask = Callable[[System], str]
 
 
-def _share(key: str) -> Callable[[System], str]:
-    def said(system: System) -> str:
+def _stored(part: str, key: str) -> Ask:
+    """What a part of the result (data, model_card, settings) holds under a key."""
+    return lambda system: _words(getattr(system.result, part).get(key))
+
+
+def _share(key: str) -> Ask:
+    def shown(system: System) -> str:
         value = system.result.settings.get(key)
-        return "" if value is None else f"{float(value):.0%}".replace("%", "\u00a0%")
+        return "" if value is None else share(float(value))
 
-    return said
-
-
-FACTS: Mapping[str, Callable[[System], str]] = {
-    "Benchmark": lambda system: (
-        f"{system.result.benchmark}: {_said(system.result.data.get('title'))}"
-    ),
-    "Items": _data("items"),
-    "Limited to": _setting("limit"),
-    "Content as released": _data("as_released"),
-    "Content digest": _data("digest"),
-    "Read from": _data("source"),
-    "Licence of the data": _data("licence"),
-    "Language": _data("language"),
-    "Population": _data("population"),
-    "Measure": lambda system: system.result.measure,
-    "Variant": lambda system: VARIANTS.get(system.result.variant, system.result.variant),
-    "Scores": lambda system: SCORINGS.get(system.result.scoring, system.result.scoring),
-    "Model": lambda system: "" if system.label == system.result.model else system.result.model,
-    "Family": _card("family"),
-    "Backend": _card("backend"),
-    "Digest of the model": _card("digest"),
-    "Digest of the tokenizer": _card("tokenizer_digest"),
-    "Number format": _card("dtype"),
-    "Model settings": _card("settings"),
-    "Seed": _setting("seed"),
-    "Resamples": _setting("resamples"),
-    "Level of intervals": _share("level"),
-    "Intervals": _intervals,
-    "Tests": lambda system: f"{TESTS['cat' if system.named('ss') else 'pair']}; {ADJUSTED}",
-    "Coverage floor": _share("coverage"),
-    "Versions": lambda system: _said(system.result.versions),
-}
+    return shown
 
 
-def known_problems(section: Section) -> list[str]:
-    return _together(system.result.data.get("known_problems") for system in section.systems)
+def _intervals(system: System) -> str:
+    return "; ".join(dict.fromkeys(row.interval for row in system.result.estimates if row.interval))
 
 
-def not_concluded(section: Section) -> list[str]:
-    return _together(system.result.data.get("not_concluded") for system in section.systems)
+FACTS: Sequence[tuple[str, Ask]] = (
+    ("Benchmark", lambda system: f"{system.result.benchmark}: {system.result.data.get('title')}"),
+    ("Items", _stored("data", "items")),
+    ("Limited to", _stored("settings", "limit")),
+    ("Content as released", _stored("data", "as_released")),
+    ("Content digest", _stored("data", "digest")),
+    ("Read from", _stored("data", "source")),
+    ("Licence of the data", _stored("data", "licence")),
+    ("Language", _stored("data", "language")),
+    ("Population", _stored("data", "population")),
+    ("Measure", lambda system: system.result.measure),
+    ("Variant", lambda system: VARIANTS.get(system.result.variant, system.result.variant)),
+    ("Scores", lambda system: SCORINGS.get(system.result.scoring, system.result.scoring)),
+    ("Model", lambda system: "" if system.label == system.result.model else system.result.model),
+    ("Family", _stored("model_card", "family")),
+    ("Backend", _stored("model_card", "backend")),
+    ("Digest of the model", _stored("model_card", "digest")),
+    ("Digest of the tokenizer", _stored("model_card", "tokenizer_digest")),
+    ("Number format", _stored("model_card", "dtype")),
+    ("Model settings", _stored("model_card", "settings")),
+    ("Seed", _stored("settings", "seed")),
+    ("Resamples", _stored("settings", "resamples")),
+    ("Level of intervals", _share("level")),
+    ("Intervals", _intervals),
+    ("Coverage floor", _share("coverage")),
+    ("Versions", lambda system: _words(system.result.versions)),
+)
 
 
-def notes(section: Section) -> list[Fact]:
-    """All notes, whose they are, each once."""
-    owners: dict[str, list[str]] = {}
-    for system in section.systems:
-        for note in dict.fromkeys(system.result.notes):
-            owners.setdefault(note, []).append(system.label)
-    everyone = len(section.systems)
-    return [
-        Fact("", (("" if len(labels) == everyone else ", ".join(labels), note),))
-        for note, labels in owners.items()
-    ]
+def listed(group: Group, key: str) -> list[str]:
+    """Lines of the data's card, each once."""
+    lists = (system.result.data.get(key) or () for system in group.systems)
+    return list(dict.fromkeys(str(line) for lines in lists for line in lines))
 
 
-def _together(lists: Iterable[Any]) -> list[str]:
-    return list(dict.fromkeys(str(one) for found in lists for one in found or ()))
-
-
-METHODS = {
-    "cat": "Nadeem, Bethke, Reddy (2021). StereoSet: Measuring stereotypical bias in pretrained language models. ACL. doi:10.18653/v1/2021.acl-long.416",
-    "pair": "Nangia, Vania, Bhalerao, Bowman (2020). CrowS-Pairs: A challenge dataset for measuring social biases in masked language models. EMNLP. doi:10.18653/v1/2020.emnlp-main.154",
-}
-"""The papers of the metrics."""
-
-
-@dataclass(frozen=True)
-class Citation:
-    what: str
-    text: str
-
-
-def citations(found: Sequence[Section], portraits: Sequence[Portrait] = ()) -> list[Citation]:
-    """Data, method and program, each once."""
+def citations(shown: Sequence[tuple[Section, Group]]) -> list[tuple[str, str]]:
+    """What each is cited for, and the text: data, metrics and program, each once."""
     data = [
-        (str(section.first.data.get("citation") or ""), f"Data: {section.title}")
-        for section in found
+        (str(group.first.data.get("citation") or ""), f"Data: {group.title}") for _, group in shown
     ]
-    methods = [
-        (
-            METHODS[section.shape],
-            "Metric: lms, ss and icat"
-            if section.shape == "cat"
-            else "Metric: pair preference and confidence",
-        )
-        for section in found
-    ]
-    data += [
-        (str(one.first.data.get("citation") or ""), "Groups, traits and measures")
-        for one in portraits
-    ]
-    everything = [
-        *(system for section in found for system in section.systems),
-        *(system for one in portraits for system in one.systems),
-    ]
-    versions = dict.fromkeys(
-        system.result.versions.get("stereometer", "unknown") for system in everything
-    )
-    ours = [(f"The stereometer authors. stereometer, version {' and '.join(versions)}.", "Program")]
-    whats: dict[str, list[str]] = {}
-    for text, what in [*data, *methods, *ours]:
-        if text and what not in whats.setdefault(text, []):
-            whats[text].append(what)
-    return [Citation("; ".join(what), text) for text, what in whats.items()]
+    systems = [system for _, group in shown for system in group.systems]
+    versions = dict.fromkeys(row.result.versions.get("stereometer", "unknown") for row in systems)
+    program = f"The stereometer authors. stereometer, version {' and '.join(versions)}."
+    reasons: dict[str, list[str]] = {}
+    for words, reason in [*data, *(section.citation for section, _ in shown), (program, "Program")]:
+        if words and reason not in reasons.setdefault(words, []):
+            reasons[words].append(reason)
+    return [("; ".join(whats), words) for words, whats in reasons.items()]

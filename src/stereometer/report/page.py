@@ -1,4 +1,4 @@
-"""The page: sections, figures and items put into the template, with everything it needs inside the file."""
+"""The page: groups of runs put into the template, with everything it needs inside the file."""
 
 from __future__ import annotations
 
@@ -7,26 +7,23 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from stereometer.report import method, numbers, tables
-from stereometer.report.charts.forest import Axis, preference_axis
+from stereometer import catalog
+from stereometer.report import method
 from stereometer.report.charts.frame import CONFIG
-from stereometer.report.figure import Figure
-from stereometer.report.figures import figures
-from stereometer.report.items import browser
-from stereometer.report.sections import Section
-from stereometer.report.tables import Table
-from stereometer.report.traits.portraits import Portrait
-from stereometer.report.words import Verdict, common_details, common_notes, together, verdicts
+from stereometer.report.looks import look
+from stereometer.report.sections.section import Content, MoreFigures, Section
+from stereometer.report.systems import Group, System
+from stereometer.show import numbers
 
 UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
-"""Characters that could end a script element or a line of it; their escapes mean the same in JSON."""
+"""Characters that could end a script element or a line of it; JSON reads their escapes alike."""
 
 
 def safe_json(value: object) -> Markup:
@@ -41,71 +38,67 @@ def asset(name: str) -> str:
     return resources.files("stereometer.report").joinpath(*name.split("/")).read_text("utf-8")
 
 
-# ------------------------------------------------------------------------------------------- one section
-
-
 @dataclass(frozen=True)
 class View:
     """A section as the template takes it."""
 
     section: Section
-    together: str
-    verdicts: Sequence[Verdict]
-    axis: Axis
-    """Of the small pictures beside the verdicts."""
-    notes: Sequence[str]
-    details: Sequence[str]
-    """What holds of every system."""
-    headline: Table
-    other_averages: Table | None
-    figures: Sequence[Figure]
-    items: dict[str, Any] | None
-    facts: Sequence[method.Fact]
-    all_notes: Sequence[method.Fact]
-    known_problems: Sequence[str]
-    not_concluded: Sequence[str]
+    group: Group
+
+    @cached_property
+    def content(self) -> Content:
+        return self.section.content(self.group, figures_for(self.group.first.kind))
+
+    @property
+    def id(self) -> str:
+        return self.group.id
+
+    @property
+    def title(self) -> str:
+        return self.section.heading(self.group)
+
+    @property
+    def subtitle(self) -> str:
+        return self.section.subtitle(self.group)
+
+    def notes_of(self, system: System) -> list[str]:
+        """Of one system, without those of all."""
+        shared = {note for owners, note in self.content.notes if not owners}
+        return [note for note in dict.fromkeys(system.result.notes) if note not in shared]
+
+    @property
+    def callout(self) -> list[tuple[str, str]]:
+        """The notes that stand over the verdicts: those of all systems, and those of a system that
+        has no verdict to stand beside."""
+        spoken = {verdict.system.label for verdict in self.content.verdicts}
+        return [(own, note) for own, note in self.content.notes if not own or own not in spoken]
+
+    @property
+    def facts(self) -> list[method.Fact]:
+        return method.facts(self.section, self.group)
+
+    def listed(self, key: str) -> list[str]:
+        return method.listed(self.group, key)
 
     @property
     def charts(self) -> dict[str, list[Any]]:
-        return boxes(self.figures)
-
-    def across(self, value: float) -> str:
-        """A place on the small picture, in percent of its width."""
-        low, high = self.axis.domain
-        return f"{100 * (min(max(value, low), high) - low) / (high - low):.2f}%"
-
-
-def boxes(figures: Sequence[Figure]) -> dict[str, list[Any]]:
-    """The specifications of each box: one, or those that a reader chooses between."""
-    found: dict[str, list[Any]] = {}
-    for figure in figures:
-        for number, chart in enumerate(figure.charts):
-            box = figure.id if figure.chooser else f"{figure.id}-{number}"
-            found.setdefault(box, []).append({"description": chart.description, "spec": chart.spec})
-    return found
+        """The specifications of each box: one, or those that a reader chooses between."""
+        boxes: dict[str, list[Any]] = {}
+        for figure in self.content.figures:
+            for number, chart in enumerate(figure.charts):
+                box = figure.id if figure.chooser else f"{figure.id}-{number}"
+                drawn = {"description": chart.description, "spec": chart.spec}
+                boxes.setdefault(box, []).append(drawn)
+        return boxes
 
 
-def view(section: Section) -> View:
-    found = verdicts(section)
-    return View(
-        section=section,
-        together=together(section),
-        verdicts=found,
-        axis=preference_axis(section.main, [one.estimate for one in found]),
-        notes=common_notes(section),
-        details=common_details(section),
-        headline=tables.headline(section),
-        other_averages=tables.other_averages(section),
-        figures=figures(section),
-        items=browser(section),
-        facts=method.facts(section),
-        all_notes=method.notes(section),
-        known_problems=method.known_problems(section),
-        not_concluded=method.not_concluded(section),
-    )
+def figures_for(kind: str) -> list[MoreFigures]:
+    """What the catalog adds to the figures of a kind."""
+    names = [name for name in catalog.names("section") if name.startswith(f"{kind}/")]
+    return [catalog.find("section", name) for name in names]
 
 
-# --------------------------------------------------------------------------------------------- the page
+# --------------------------------------------------------------------------------------- the page
 
 
 @dataclass(frozen=True)
@@ -117,7 +110,7 @@ class Script:
 
 
 def script(*parts: str) -> Script:
-    """Parts as published, without the pointers to source maps that a browser might want to fetch."""
+    """Parts as published, without the pointers to source maps that a browser might fetch."""
     lines = [
         line
         for part in parts
@@ -147,30 +140,20 @@ def libraries() -> Script:
     )
 
 
-def page(found: Sequence[Section], portraits: Sequence[Portrait] = ()) -> str:
-    views = [view(section) for section in found]
+def page(shown: Sequence[tuple[Section, Group]]) -> str:
+    views = [View(section, group) for section, group in shown]
     scripts = [libraries(), script(asset("assets/charts.js"), asset("assets/items.js"))]
-    data = {
-        "config": CONFIG,
-        "charts": {box: charts for one in views for box, charts in one.charts.items()}
-        | {box: charts for one in portraits for box, charts in boxes(one.figures).items()},
-        "items": {one.section.id: one.items for one in views if one.items is not None},
-    }
-    html = (
-        _environment()
-        .get_template("report.html.j2")
-        .render(
-            title=title([*found, *portraits]),
-            lede=[*lede(found), *(one.line for one in portraits)],
-            portraits=portraits,
-            views=views,
-            general=method.GENERAL,
-            citations=method.citations(found, portraits),
-            style=Markup(asset("assets/report.css")),
-            scripts=scripts,
-            data=safe_json(data),
-            drawn=any(one.charts for one in views),
-        )
+    items = {view.id: view.content.items for view in views if view.content.items is not None}
+    charts = {box: drawn for view in views for box, drawn in view.charts.items()}
+    template = _environment().get_template("report.html.j2")
+    html = template.render(
+        title=title([group for _, group in shown]),
+        views=views,
+        general=method.GENERAL,
+        citations=method.citations(shown),
+        style=Markup(asset("assets/report.css")),
+        scripts=scripts,
+        data=safe_json({"config": CONFIG, "charts": charts, "items": items}),
     )
     # A lone surrogate, which JSON can carry and UTF-8 cannot, must not cost the whole report.
     return html.encode("utf-8", "replace").decode()
@@ -184,23 +167,14 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["numbers"] = numbers
+    environment.globals["look"] = look
     environment.filters["coded"] = coded
     return environment
 
 
-def title(found: Sequence[Section | Portrait]) -> str:
-    systems = list(dict.fromkeys(system.label for section in found for system in section.systems))
-    return f"Stereotypes in {systems[0] if len(systems) == 1 else numbers.count(len(systems), 'system')}"
-
-
-def lede(found: Sequence[Section]) -> list[str]:
-    """What was measured, one line a section."""
-    nouns = {"cat": "context association test", "pair": "sentence pair"}
-    return [
-        f"{one.title}: {numbers.count(one.items, nouns[one.shape])}, measure {one.first.measure}, variant {one.variant}."
-        for one in found
-    ]
+def title(groups: Sequence[Group]) -> str:
+    names = list(dict.fromkeys(system.name for group in groups for system in group.systems))
+    return f"Stereotypes in {names[0] if len(names) == 1 else numbers.count(len(names), 'system')}"
 
 
 def coded(text: str) -> Markup:

@@ -1,7 +1,7 @@
 """Answers kept on disk: one SQLite file, numbers as blobs, keyed by model identity and request.
 
-Safe for several processes (WAL, short transactions) and for a kill at any moment (a batch is committed whole or not
-at all). A file that is not a healthy cache is moved aside, never trusted.
+Safe for several processes (WAL, short transactions) and for a kill at any moment (a batch is
+committed whole or not at all). A file that is not a healthy cache is moved aside, never trusted.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ EVICT_SHARE = 0.10
 """When the cap is passed, this share of the oldest answers goes at once."""
 
 SCHEMA = """
-CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, layout TEXT NOT NULL, numbers BLOB NOT NULL, written REAL NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS answers (
+    key BLOB PRIMARY KEY, layout TEXT NOT NULL, numbers BLOB NOT NULL, written REAL NOT NULL
+) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_age ON answers (written);
 """
 
@@ -85,7 +87,8 @@ class Cache:
             return self._begin_anew(error)
 
     def _begin_anew(self, error: sqlite3.DatabaseError) -> sqlite3.Connection:
-        """Moves a file aside that cannot be opened; where two processes find it so at once, the second finds the first one's new file."""
+        """Moves a file aside that cannot be opened; where two processes find it so at once, the
+        second finds the first one's new file."""
         with self._alone():
             try:
                 return _connect(self.path)
@@ -98,7 +101,8 @@ class Cache:
             return _connect(self.path)
 
     def _empty(self, error: sqlite3.DatabaseError) -> None:
-        """Empties a file that is found broken in use, in place, because others may have it open too; a copy stands aside."""
+        """Empties a file that is found broken in use, in place, because others may have it open
+        too; a copy stands aside."""
         with self._alone():
             if _is_sound(self._connection):
                 return  # another process has done it
@@ -122,25 +126,25 @@ class Cache:
     def get(self, identity: str, keys: Sequence[str]) -> dict[str, Answer]:
         """The answers that are there; a file found broken here is begun anew."""
         try:
-            return self._found(identity, keys)
+            return self._stored(identity, keys)
         except sqlite3.OperationalError as error:
             raise _unusable(self.path, str(error)) from None
         except sqlite3.DatabaseError as error:
             self._empty(error)
             return {}
 
-    def _found(self, identity: str, keys: Sequence[str]) -> dict[str, Answer]:
+    def _stored(self, identity: str, keys: Sequence[str]) -> dict[str, Answer]:
         names = {cache_key(identity, key): key for key in keys}
-        found: dict[str, Answer] = {}
+        answers: dict[str, Answer] = {}
         wanted = list(names)
         for start in range(0, len(wanted), KEYS_A_QUERY):
-            some = wanted[start : start + KEYS_A_QUERY]
-            marks = ",".join("?" * len(some))
+            batch = wanted[start : start + KEYS_A_QUERY]
+            marks = ",".join("?" * len(batch))
             rows = self._connection.execute(
-                f"SELECT key, layout, numbers FROM answers WHERE key IN ({marks})", some
+                f"SELECT key, layout, numbers FROM answers WHERE key IN ({marks})", batch
             )
-            found.update((names[key], unpack(layout, numbers)) for key, layout, numbers in rows)
-        return found
+            answers.update((names[key], unpack(layout, numbers)) for key, layout, numbers in rows)
+        return answers
 
     def put(self, identity: str, answers: Mapping[str, Answer]) -> None:
         """All of them or, if the process dies here, none."""
@@ -183,7 +187,8 @@ class Cache:
             oldest = max(1, int(count * EVICT_SHARE))
             with self._transaction():
                 self._connection.execute(
-                    "DELETE FROM answers WHERE key IN (SELECT key FROM answers ORDER BY written LIMIT ?)",
+                    "DELETE FROM answers WHERE key IN (SELECT key FROM answers ORDER BY written"
+                    " LIMIT ?)",
                     (oldest,),
                 )
 
@@ -231,7 +236,8 @@ def _is_sound(connection: sqlite3.Connection) -> bool:
 
 
 def _patiently(connection: sqlite3.Connection, statement: str) -> None:
-    """SQLite waits for a lock by itself, but not for the one that changes the journal mode: two first runs at once."""
+    """SQLite waits for a lock by itself, but not for the one that changes the journal mode: two
+    first runs at once."""
     until = time.monotonic() + BUSY_SECONDS
     while True:
         try:
@@ -245,12 +251,14 @@ def _patiently(connection: sqlite3.Connection, statement: str) -> None:
 
 def _unusable(path: Path, reason: str) -> StereometerError:
     return StereometerError(
-        f"The answer cache {path} cannot be used: {reason}. The disk is full, read-only or locked. Set {VARIABLE} to another folder."
+        f"The answer cache {path} cannot be used: {reason}. The disk is full, read-only or locked."
+        f" Set {VARIABLE} to another folder."
     )
 
 
 def pack(answer: Answer) -> tuple[str, bytes]:
-    """Names and lengths as text, numbers as little-endian doubles; what a model wrote stands with the names."""
+    """Names and lengths as text, numbers as little-endian doubles; what a model wrote stands with
+    the names."""
     rows = [[(name, len(column)) for name, column in sorted(row.items())] for row in answer.rows]
     layout = (
         {"rows": rows, "text": answer.text, "end": answer.end}
@@ -268,10 +276,10 @@ def pack(answer: Answer) -> tuple[str, bytes]:
 def unpack(layout: str, numbers: bytes) -> Answer:
     values = array("d")
     values.frombytes(numbers)
-    found = json.loads(layout)
-    if isinstance(found, dict):
-        return Answer(tuple(_rows(found["rows"], _little(values))), found["text"], found["end"])
-    return Answer(tuple(_rows(found, _little(values))))
+    answer = json.loads(layout)
+    if isinstance(answer, dict):
+        return Answer(tuple(_rows(answer["rows"], _little(values))), answer["text"], answer["end"])
+    return Answer(tuple(_rows(answer, _little(values))))
 
 
 def _rows(

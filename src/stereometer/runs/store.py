@@ -10,8 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from stereometer import catalog
 from stereometer.errors import DataError, StereometerError, UsageError
 from stereometer.files import read_json, read_jsonl, write_json
+from stereometer.runs.kinds import kind_of
 from stereometer.types import RESULT_SCHEMA, Result, Score, digest_of
 
 LOG = logging.getLogger("stereometer")
@@ -38,14 +40,16 @@ def claimed(folder: Path, plan: Mapping[str, Any]) -> Iterator[Result | None]:
         lock = (folder / ".lock").open("w")
     except OSError as error:
         raise StereometerError(
-            f"{folder} cannot be written: {error.strerror}. The folder is read-only, full or not a folder. Choose another with --out."
+            f"{folder} cannot be written: {error.strerror}. The folder is read-only, full or not a"
+            " folder. Choose another with --out."
         ) from None
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise UsageError(
-                f"Another run is writing to {folder}. Two runs cannot share a folder. Wait for it or choose another with --out."
+                f"Another run is writing to {folder}. Two runs cannot share a folder. Wait for it"
+                " or choose another with --out."
             ) from None
         yield _agreed(folder, plan)
 
@@ -55,16 +59,18 @@ def _agreed(folder: Path, plan: Mapping[str, Any]) -> Result | None:
     if not record.exists():
         write_json(record, {"schema": "run@1", "plan": plan})
         return None
-    found = read_json(record)
-    stored = found.get("plan") if isinstance(found, dict) else None
+    record_read = read_json(record)
+    stored = record_read.get("plan") if isinstance(record_read, dict) else None
     if not isinstance(stored, dict):
         raise DataError(
-            f"{record} is not the record of a run. It was edited or cut off. Choose another folder with --out, or remove this one."
+            f"{record} is not the record of a run. It was edited or cut off. Choose another folder"
+            " with --out, or remove this one."
         )
     if stored != plan:
         changed = sorted(key for key in {*stored, *plan} if stored.get(key) != plan.get(key))
         raise UsageError(
-            f"{folder} holds a run with other settings ({', '.join(changed)}). A folder keeps one run. Choose another with --out."
+            f"{folder} holds a run with other settings ({', '.join(changed)}). A folder keeps one"
+            " run. Choose another with --out."
         )
     return _finished(folder)
 
@@ -85,49 +91,57 @@ def load_result(path: Path) -> Result:
     file = path / RESULT if path.is_dir() else path
     if not path.exists():
         raise DataError(
-            f"There is no {path}. A stored run is a folder that `run` or `replay` wrote. Check the path."
+            f"There is no {path}. A stored run is a folder that `run` or `replay` wrote. Check the"
+            " path."
         )
-    inner = sorted(one.parent.name for one in path.glob(f"*/{RESULT}")) if not file.exists() else []
+    inner = (
+        sorted(inner_path.parent.name for inner_path in path.glob(f"*/{RESULT}"))
+        if not file.exists()
+        else []
+    )
     if inner:
         raise DataError(
-            f"{path} holds {len(inner)} runs. One run is meant here. Name one of them: {', '.join(inner[:6])}."
+            f"{path} holds {len(inner)} runs. One run is meant here. Name one of them:"
+            f" {', '.join(inner[:6])}."
         )
     if not file.exists():
         raise DataError(
-            f"{path} holds no {RESULT}. It is not a run, or the run did not finish. Run it again; it goes on where it stopped."
+            f"{path} holds no {RESULT}. It is not a run, or the run did not finish. Run it again;"
+            " it goes on where it stopped."
         )
     value = read_json(file)
     if not isinstance(value, dict) or value.get("schema") != RESULT_SCHEMA:
         raise DataError(
-            f"{file} is not a stereometer result ({RESULT_SCHEMA}). Name the folder of a run or its {RESULT}. `stereometer run` and `replay` make them."
+            f"{file} is not a stereometer result ({RESULT_SCHEMA}). Name the folder of a run or its"
+            f" {RESULT}. `stereometer run` and `replay` make them."
         )
     try:
-        return Result.from_json(value)
-    except (TypeError, KeyError, ValueError) as error:
+        return Result.from_json({**value, "kind": kind_of(value)})
+    except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise DataError(
             f"{file} is damaged: {error}. It was edited or cut off. Run it again."
         ) from None
 
 
+def load(path: str | Path) -> Result:
+    """A stored result, by its folder or its result.json."""
+    return load_result(Path(path))
+
+
 def load_scores(path: Path) -> Iterator[Score]:
-    file = (path if path.is_dir() else path.parent) / SCORES
-    for line, value in read_jsonl(file):
+    """The scores of a run, held to what its kind needs."""
+    folder = path if path.is_dir() else path.parent
+    shape = catalog.shape(load_result(folder).kind)
+    for line, value in read_jsonl(folder / SCORES):
         try:
             score = Score.from_json(value)
-            if (
-                score.skipped is None
-                and not {"stereotype", "anti-stereotype"} <= score.values.keys()
-                and not {"sent_more", "sent_less"} <= score.values.keys()
-                and not {"left", "right"} <= score.values.keys()
-                and not {"model", "people"} <= score.values.keys()
-                and "effect" not in score.values
-                and not score.answers
-            ):
+            if score.skipped is None and not shape.is_whole(score):
                 raise TypeError("no values")
             yield score
         except (TypeError, AttributeError):
             raise DataError(
-                f"{file}, line {line} is damaged. It was edited or cut off. Run it again."
+                f"{folder / SCORES}, line {line} is damaged. It was edited or cut off. Run it"
+                " again."
             ) from None
 
 
@@ -135,7 +149,7 @@ def runs_in(path: Path) -> list[Path]:
     """The run at a path, or the runs in the folders under it."""
     if path.is_file() or (path / RESULT).exists():
         return [path]
-    inner = sorted(one.parent for one in path.glob(f"*/{RESULT}"))
+    inner = sorted(path_inside.parent for path_inside in path.glob(f"*/{RESULT}"))
     if not inner:
         load_result(path)
     return inner
@@ -146,17 +160,18 @@ def runs_in(path: Path) -> list[Path]:
 
 def folders_of(paths: Sequence[str | Path]) -> list[Path]:
     """Where runs are stored, as a caller of the Python verbs names them."""
-    for one in paths:
-        if not isinstance(one, (str, Path)):
+    for path in paths:
+        if not isinstance(path, (str, Path)):
             raise UsageError(
-                f"A {type(one).__name__} is not the folder of a run. Items' scores are read from there. Give `run` a folder with out=, and name it here."
+                f"A {type(path).__name__} is not the folder of a run. Items' scores are read from"
+                " there. Give `run` a folder with out=, and name it here."
             )
-    return [Path(one) for one in paths]
+    return [Path(path) for path in paths]
 
 
 def load_alike(paths: Sequence[Path]) -> list[Result]:
     """Stored results that may stand in one column; raises where they were not measured alike."""
-    first, *others = found = [load_result(path) for path in paths]
+    first, *others = results = [load_result(path) for path in paths]
     ours = _conditions(first)
     for other in others:
         theirs = _conditions(other)
@@ -165,9 +180,10 @@ def load_alike(paths: Sequence[Path]) -> list[Result]:
         )
         if details:
             raise UsageError(
-                f"{first.model} and {other.model} were not measured alike ({details}). Only like is compared with like. Run them with the same settings."
+                f"{first.model} and {other.model} were not measured alike ({details}). Only like is"
+                " compared with like. Run them with the same settings."
             )
-    return found
+    return results
 
 
 def _conditions(result: Result) -> dict[str, object]:

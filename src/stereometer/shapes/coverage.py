@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from stereometer.types import Score, Settings
+from stereometer.types import Estimate, Score, Settings, Slice
 
 
 @dataclass
-class Asked:
+class Coverage:
     """The denominator of a slice."""
 
     count: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
+
+    @classmethod
+    def of(cls, scores: Iterable[Score]) -> Coverage:
+        coverage = cls()
+        for score in scores:
+            coverage.add(score)
+        return coverage
 
     def add(self, score: Score) -> None:
         self.count += 1
@@ -24,10 +33,27 @@ class Asked:
     def answered(self) -> int:
         return self.count - self.skipped.total()
 
-    def shortfall(self, settings: Settings) -> str | None:
+    def shortfall(self, settings: Settings, counted: str = "items were answered") -> str | None:
         """Why this slice has no score, if it has none."""
         if self.answered == 0:
             return "nothing could be scored" if self.count else "no items"
         if self.answered / self.count < settings.coverage:
-            return f"only {self.answered} of {self.count} items were answered, below the coverage floor of {settings.coverage:.0%}"
+            floor = f"below the coverage floor of {settings.coverage:.0%}"
+            return f"only {self.answered} of {self.count} {counted}, {floor}"
         return None
+
+    def estimate(self, name: str, slice_: Slice, ideal: float | None, **known: Any) -> Estimate:
+        """An estimate of this slice: without a value, unless that is among what is known."""
+        empty = Estimate(
+            name,
+            slice_,
+            None,
+            None,
+            None,
+            self.answered,
+            self.count,
+            0,
+            ideal,
+            skipped=dict(self.skipped),
+        )
+        return replace(empty, **known)

@@ -30,7 +30,8 @@ def disagreement(
 ) -> tuple[float, Floats]:
     """Observed disagreement of some units, and how often each name occurs: both add up over units.
 
-    A unit of m labels counts each of its ordered pairs 1 / (m - 1) times; a single label pairs with nothing.
+    A unit of m labels counts each of its ordered pairs 1 / (m - 1) times; a single label pairs with
+    nothing.
     """
     at = {name: index for index, name in enumerate(names)}
     observed, totals = 0.0, np.zeros(len(names))
@@ -50,8 +51,8 @@ def nominal(observed: Floats, totals: Floats) -> Floats:
     n = totals.sum(axis=-1)
     expected = (n * n - (totals**2).sum(axis=-1)) / (n - 1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = np.where(expected > 0, 1 - observed / expected, np.nan)
-    return found
+        alphas: Floats = np.where(expected > 0, 1 - observed / expected, np.nan)
+    return alphas
 
 
 def alpha(
@@ -67,14 +68,8 @@ def alpha(
     paired = [unit for units in clusters.values() for unit in units if len(unit) > 1]
     labels = sum(map(len, paired))
     if not paired or len({label for unit in paired for label in unit}) < 2:
-        return Alpha(
-            None,
-            None,
-            None,
-            len(paired),
-            labels,
-            why="needs two labels of some unit and two different names",
-        )
+        why = "needs two labels of some unit and two different names"
+        return Alpha(None, None, None, len(paired), labels, why=why)
     parts = [disagreement(units, names) for units in clusters.values()]
     observed, totals = np.array([part[0] for part in parts]), np.array([part[1] for part in parts])
     value = float(nominal(observed.sum(), totals.sum(axis=0)))

@@ -6,7 +6,10 @@ from collections.abc import Hashable, Iterable, Sequence
 
 
 def connected(marks: Sequence[Iterable[Hashable]]) -> list[list[int]]:
-    """Places that share a mark, directly or through others, together; in order of first appearance. One without marks stands alone."""
+    """Places that share a mark, directly or through others, together.
+
+    They are in order of first appearance. A place without marks stands alone.
+    """
     parent = list(range(len(marks)))
 
     def root(index: int) -> int:
@@ -16,10 +19,10 @@ def connected(marks: Sequence[Iterable[Hashable]]) -> list[list[int]]:
         return index
 
     first: dict[Hashable, int] = {}
-    for index, some in enumerate(marks):
-        for mark in some:
+    for index, own in enumerate(marks):
+        for mark in own:
             parent[root(index)] = root(first.setdefault(mark, index))
-    found: dict[int, list[int]] = {}
+    groups: dict[int, list[int]] = {}
     for index in range(len(marks)):
-        found.setdefault(root(index), []).append(index)
-    return list(found.values())
+        groups.setdefault(root(index), []).append(index)
+    return list(groups.values())

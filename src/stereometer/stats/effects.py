@@ -1,4 +1,7 @@
-"""Effect sizes of associations between vectors, and their combination by a random-effects model (CEAT, Guo and Caliskan 2021)."""
+"""Effect sizes of associations between vectors, combined by a random-effects model.
+
+CEAT (Guo and Caliskan 2021).
+"""
 
 from __future__ import annotations
 
@@ -10,23 +13,25 @@ import numpy as np
 from stereometer.stats.intervals import Floats
 
 
-def cosines(one: Floats, other: Floats) -> Floats:
+def cosines(first: Floats, second: Floats) -> Floats:
     """Between vectors along the last axis."""
-    size = np.linalg.norm(one, axis=-1) * np.linalg.norm(other, axis=-1)
-    found: Floats = (one * other).sum(axis=-1) / np.where(size > 0, size, 1.0)
-    return found
+    size = np.linalg.norm(first, axis=-1) * np.linalg.norm(second, axis=-1)
+    cosine: Floats = (first * second).sum(axis=-1) / np.where(size > 0, size, 1.0)
+    return cosine
 
 
 def single_effect(near: Floats, far: Floats) -> Floats:
-    """Of one group, from its cosines with the words of two poles (last axis): the difference of means over the spread of all."""
+    """Of one group, from its cosines with the words of two poles (last axis).
+
+    The difference of means over the spread of all.
+    """
     together = np.concatenate([near, far], axis=-1)
     return _ratio(near.mean(axis=-1) - far.mean(axis=-1), together.std(axis=-1, ddof=1))
 
 
 def two_group_effect(first: Floats, second: Floats) -> Floats:
-    """Of two groups, from what each of their words (last axis) has with one pole more than with the other."""
-    together = np.concatenate([first, second], axis=-1)
-    return _ratio(first.mean(axis=-1) - second.mean(axis=-1), together.std(axis=-1, ddof=1))
+    """Of two groups, from how much nearer each of their words (last axis) is to one pole."""
+    return single_effect(first, second)
 
 
 def _ratio(difference: Floats, spread: Floats) -> Floats:
@@ -47,12 +52,15 @@ class Combined:
 def within_variance(effects: Floats, sizes: tuple[int, int]) -> Floats:
     """The sampling variance of a standardised difference of two means (Hedges and Olkin 1985)."""
     a, b = sizes
-    found: Floats = (a + b) / (a * b) + effects**2 / (2 * (a + b))
-    return found
+    variances: Floats = (a + b) / (a * b) + effects**2 / (2 * (a + b))
+    return variances
 
 
 def random_effects(effects: Floats, variances: Floats) -> Combined:
-    """DerSimonian and Laird: draws weighted by the inverse of the variance within and between them; two-sided normal p."""
+    """DerSimonian and Laird, with a two-sided normal p.
+
+    Draws are weighted by the inverse of the variance within and between them.
+    """
     weights = 1 / variances
     total = weights.sum()
     fixed = (weights * effects).sum() / total

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
 from statistics import NormalDist
 from zlib import crc32
@@ -27,15 +27,31 @@ def wilson(successes: float, n: int, level: float) -> tuple[float, float]:
     share = successes / n
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return 0.0 if share == 0 else max(0.0, middle - half), 1.0 if share == 1 else min(
-        1.0, middle + half
-    )
+    low = 0.0 if share == 0 else max(0.0, middle - half)
+    return low, 1.0 if share == 1 else min(1.0, middle + half)
+
+
+def wilson_percent(percent: float, n: int, level: float) -> tuple[float, float]:
+    """Wilson's interval of a share in percent."""
+    low, high = wilson(percent / 100 * n, n, level)
+    return 100 * low, 100 * high
 
 
 def percentile(samples: Floats, level: float) -> tuple[float, float]:
     """The middle `level` of a bootstrap distribution."""
     low, high = np.quantile(samples, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+def unless_unanimous(
+    draws: Floats, level: float, unanimous: Callable[[], tuple[float, float]], same: float = 0.0
+) -> tuple[float, float, bool]:
+    """The percentile interval, or another where all draws are the same; and whether they are.
+
+    Items that all agree leave a bootstrap no spread, which is not certainty.
+    """
+    low, high = percentile(draws, level) if draws.size else (0.0, 0.0)
+    return (*unanimous(), True) if high - low <= same else (low, high, False)
 
 
 def resampled_clusters(count: int, resamples: int, rng: np.random.Generator) -> Ints:
@@ -46,20 +62,22 @@ def resampled_clusters(count: int, resamples: int, rng: np.random.Generator) -> 
 def resampled_tallies(
     tally: Ints, resamples: int, rng: np.random.Generator, total: int | None = None
 ) -> tuple[Ints, Ints]:
-    """Tallies of items drawn with replacement: the categories that occur, and resamples x those categories.
+    """Tallies of items drawn again: the categories that occur, and resamples x those categories.
 
-    Items that fall in the same category are the same to every statistic of the tally, so drawing category
-    counts is drawing items, at a cost that does not grow with their number.
+    Items that fall in the same category are the same to every statistic of the tally, so drawing
+    category counts is drawing items, at a cost that does not grow with their number.
     """
     present = np.flatnonzero(tally)
-    share = tally[present] / tally.sum()
-    return present, rng.multinomial(
-        int(tally.sum()) if total is None else total, share, size=resamples
-    )
+    count = int(tally.sum())
+    share = tally[present] / count
+    return present, rng.multinomial(count if total is None else total, share, size=resamples)
 
 
 def student(counts: Ints, level: float) -> float:
-    """How much wider than a normal interval one from few items is, each counted within its row: Student's quantile over the normal one."""
+    """How much wider an interval from few items is than a normal one: Student's quantile over it.
+
+    Items are counted within their row.
+    """
     free = int((counts - 1).clip(min=0).sum()) or int(counts.sum()) - 1
     return float(stdtrit(max(1, free), (1 + level) / 2)) / NormalDist().inv_cdf((1 + level) / 2)
 
@@ -67,29 +85,29 @@ def student(counts: Ints, level: float) -> float:
 def resampled_means(
     tallies: Ints, values: Sequence[Floats], resamples: int, rng: np.random.Generator, level: float
 ) -> list[Floats]:
-    """Means of some values of items (each at most 1), drawn within each row of tallies: for each value resamples x rows.
+    """Means of values of items (each at most 1), drawn within rows: for each, resamples x rows.
 
-    Drawing n items from n shows (n - 1) / n of their variance, so deviations are widened by the square root of its
-    inverse. A single item shows none: there the spread of all rows together stands in. How far a variance that is
-    itself known from few items can be off is Student's widening.
+    Drawing n items from n shows (n - 1) / n of their variance, so deviations are widened by the
+    square root of its inverse. A single item shows none: there the spread of all rows together
+    stands in. How far a variance known from few items can be off is Student's widening.
     """
-    found: list[list[Floats]] = [[] for _ in values]
+    columns: list[list[Floats]] = [[] for _ in values]
     wider = student(tallies.sum(axis=1), level)
     for row in tallies:
         n = int(row.sum())
         source = row if n > 1 else tallies.sum(axis=0)
         kinds, drawn = resampled_tallies(source, resamples, rng, n)
-        for means, of in zip(found, values, strict=True):
+        for means, of in zip(columns, values, strict=True):
             deviation = drawn @ of[kinds] / n - (source @ of) / source.sum()
             means.append((row @ of) / n + deviation * wider * sqrt(n / max(1, n - 1)))
-    return [np.stack(means, axis=-1) for means in found]
+    return [np.stack(means, axis=-1) for means in columns]
 
 
 def resampled_medians(values: Floats, resamples: int, rng: np.random.Generator) -> Floats:
     """Medians of resamples of `values`, drawn through the order statistics of uniform variables.
 
-    The k-th smallest of n uniform draws is Beta(k, n - k + 1), and the next one, given it, is the smallest of
-    n - k draws above it: exact, and free of the resamples x n table.
+    The k-th smallest of n uniform draws is Beta(k, n - k + 1), and the next, given it, is the
+    smallest of n - k draws above it: exact, and free of the resamples x n table.
     """
     ordered = np.sort(values)
     n = ordered.size

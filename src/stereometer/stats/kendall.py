@@ -20,8 +20,8 @@ def tau_b(x: Floats, y: Floats) -> Floats:
     )
     n = left.shape[-1]
     rows = left.reshape(-1, n), right.reshape(-1, n)
-    found = _all_pairs(*rows) if n <= FEW else _sorted(*rows)
-    return found.reshape(left.shape[:-1])
+    taus = _all_pairs(*rows) if n <= FEW else _sorted(*rows)
+    return taus.reshape(left.shape[:-1])
 
 
 def _all_pairs(x: Floats, y: Floats) -> Floats:
@@ -30,8 +30,8 @@ def _all_pairs(x: Floats, y: Floats) -> Floats:
     b = np.sign(y[:, first] - y[:, second])
     untied = np.count_nonzero(a, axis=1) * np.count_nonzero(b, axis=1).astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = np.where(untied > 0, np.einsum("ij,ij->i", a, b) / np.sqrt(untied), np.nan)
-    return found
+        taus: Floats = np.where(untied > 0, np.einsum("ij,ij->i", a, b) / np.sqrt(untied), np.nan)
+    return taus
 
 
 @cache
@@ -47,16 +47,19 @@ def _sorted(x: Floats, y: Floats) -> Floats:
     )
 
 
-def tau_rows(one: Floats, other: Floats) -> Floats:
-    """tau of each row with the row beside it, over the places that both have; NaN where those are fewer than two."""
-    there = ~(np.isnan(one) | np.isnan(other))
+def tau_rows(first: Floats, second: Floats) -> Floats:
+    """tau of each row with the row beside it, over the places that both have.
+
+    NaN where those are fewer than two.
+    """
+    there = ~(np.isnan(first) | np.isnan(second))
     whole, enough = there.all(axis=1), there.sum(axis=1) > 1
-    found = np.full(len(one), np.nan)
+    taus = np.full(len(first), np.nan)
     if (whole & enough).any():
-        found[whole] = tau_b(one[whole], other[whole])
+        taus[whole] = tau_b(first[whole], second[whole])
     for row in np.flatnonzero(~whole & enough):
-        found[row] = float(tau_b(one[row, there[row]], other[row, there[row]]))
-    return found
+        taus[row] = float(tau_b(first[row, there[row]], second[row, there[row]]))
+    return taus
 
 
 def tau_p(x: Floats, y: Floats) -> float | None:

@@ -14,7 +14,10 @@ EXACT = 7
 
 
 def spearman(x: Floats, y: Floats) -> Floats:
-    """Spearman's rho along the last axis, ties sharing their mean rank; NaN where all values of one side are equal."""
+    """Spearman's rho along the last axis, ties sharing their mean rank.
+
+    NaN where all values of one side are equal.
+    """
     from scipy.stats import rankdata
 
     left, right = rankdata(x, axis=-1), rankdata(y, axis=-1)
@@ -31,12 +34,15 @@ def spearman(x: Floats, y: Floats) -> Floats:
 def resampled_points(x: Floats, y: Floats, resamples: int, rng: np.random.Generator) -> Floats:
     """rho of points drawn with replacement; draws in which it is not defined are left out."""
     drawn = rng.integers(0, x.size, size=(resamples, x.size))
-    found = spearman(x[drawn], y[drawn])
-    return found[~np.isnan(found)]
+    rhos = spearman(x[drawn], y[drawn])
+    return rhos[~np.isnan(rhos)]
 
 
 def permutation_p(x: Floats, y: Floats, resamples: int, rng: np.random.Generator) -> float:
-    """Two-sided p that the order of y has nothing to do with x: every order of few points, random ones of many."""
+    """Two-sided p that the order of y has nothing to do with x.
+
+    Every order of few points, random ones of many.
+    """
     reached = abs(float(spearman(x, y))) - 1e-12
     if x.size <= EXACT:
         orders = np.array(list(permutations(range(x.size))))

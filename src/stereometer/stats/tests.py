@@ -1,4 +1,7 @@
-"""Tests and corrections: sign test, t over clusters, sign-flip over fixed clusters, McNemar, Holm."""
+"""Tests and corrections.
+
+Sign test, t over clusters, sign-flip over fixed clusters, McNemar, Holm.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,8 @@ from stereometer.stats.intervals import Floats
 def sign_test(wins: int, losses: int) -> float:
     """Two-sided exact binomial test that wins and losses are equally likely; ties say nothing.
 
-    A fair coin is symmetric, so both tails are twice one; scipy.stats.binomtest gives the same at a hundred times the cost.
+    A fair coin is symmetric, so both tails are twice one; scipy.stats.binomtest gives the same at a
+    hundred times the cost.
     """
     from scipy.special import bdtr
 
@@ -38,10 +42,11 @@ def t_test(values: Floats) -> float:
 
 
 def sign_flip(groups: Sequence[Floats]) -> float:
-    """Two-sided test that deviations within fixed groups are symmetric about zero, groups weighing equally.
+    """Two-sided test that deviations within fixed groups are symmetric about zero.
 
-    Under that hypothesis every deviation could as well have the other sign. One group of equal deviations is an
-    exact sign test; a few deviations are flipped in every way; many are taken as normal, with the variance of the flips.
+    Groups weigh equally. Under that hypothesis every deviation could as well have the other sign.
+    One group of equal deviations is an exact sign test; a few deviations are flipped in every way;
+    many are taken as normal, with the variance of the flips.
     """
     deviations = np.concatenate(groups)
     moved = deviations[deviations != 0]
@@ -70,7 +75,10 @@ def _every_flip(weights: Floats, reached: float) -> float:
 
 
 def bootstrap_p(samples: Floats) -> float:
-    """Two-sided p of a difference from its resampled distribution; never smaller than 2 / (resamples + 1)."""
+    """Two-sided p of a difference from its resampled distribution.
+
+    Never smaller than 2 / (resamples + 1).
+    """
     below, above = int((samples <= 0).sum()), int((samples >= 0).sum())
     return min(1.0, 2 * (1 + min(below, above)) / (samples.size + 1))
 
@@ -86,6 +94,9 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 
 def detectable(spread: float, level: float, power: float = 0.80) -> float:
-    """The smallest true difference that a two-sided test at `level` finds with this power, from its standard error."""
+    """The smallest true difference that a two-sided test at `level` finds with this power.
+
+    From its standard error.
+    """
     normal = NormalDist()
     return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * spread

@@ -1,1 +1,1 @@
-"""What gives scores without answering requests: the paper's ideal and stereotyped baselines, and replayed files."""
+"""What gives scores without answering requests: gold baselines and replayed files."""

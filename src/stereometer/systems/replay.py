@@ -1,7 +1,7 @@
 """Scores that somebody computed elsewhere, joined to the items they belong to.
 
-Three formats: StereoSet's predictions (`{"intrasentence": [{"id", "score"}], ...}`), the CSV that the CrowS-Pairs
-script writes, and JSONL of log-probabilities.
+Three formats: StereoSet's predictions (`{"intrasentence": [{"id", "score"}], ...}`), the CSV that
+the CrowS-Pairs script writes, and JSONL of log-probabilities.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from sys import float_info
 from typing import Any
 
 from stereometer.errors import DataError
-from stereometer.files import finite, parse_json, read_jsonl, read_table, read_text
+from stereometer.files import empty_file, finite, parse_json, read_jsonl, read_table, read_text
+from stereometer.shapes.cat.items import TASKS
 from stereometer.shapes.pair.items import DIRECTIONS, Pair
+from stereometer.shapes.pair.metrics import CANDIDATES
+from stereometer.shapes.sentences import SentenceItem, row_choice, row_id
 from stereometer.types import ModelCard, Score, Slice, Variant, digest_of
 
 NO_SCORE = "no score in the file"
 SCORED = ("stereotype", "anti-stereotype", "unrelated", "sent_more", "sent_less", "logprob")
 """What a line of JSON may give a score for."""
-PAIR_COLUMNS = ("sent_more", "sent_less", "sent_more_score", "sent_less_score")
+PAIR_COLUMNS = (*CANDIDATES, *(f"{name}_score" for name in CANDIDATES))
 
 
 @dataclass(frozen=True)
@@ -52,103 +55,93 @@ class Replayed:
         )
 
     def scores(self, items: Iterable[Any], variant: Variant) -> Iterator[Score]:
+        item: SentenceItem
         for item in items:
             values = {
                 name: self._value(ids, item.slices, variant)
-                for name, ids in candidate_ids(item).items()
+                for name, ids in item.candidate_ids.items()
             }
             known = {name: value for name, value in values.items() if value is not None}
-            # The published code compares whatever scores there are: equal ones are a draw, and count.
+            # The published code compares whatever scores there are: equal ones count as a draw.
             skipped = (None if variant == "paper" else item.unscorable) or (
                 None if len(known) == len(values) else NO_SCORE
             )
             yield Score(item.id, item.slices, {} if skipped else known, skipped, item.texts)
 
     def _value(self, ids: Sequence[str], slices: Slice, variant: Variant) -> float | None:
-        """`sound` compares logarithms, and log-odds across sentences: a tie of 1e-6 between probabilities would swallow every rare word."""
-        value = next((self.by_id[one] for one in ids if one in self.by_id), None)
-        scale = self.scale.get(slices.get("task", ""), self.scale.get("all", "log"))
+        """`sound` compares logarithms, and log-odds across sentences: a tie of 1e-6 between
+        probabilities would swallow every rare word."""
+        value = next((self.by_id[id_] for id_ in ids if id_ in self.by_id), None)
+        task = slices.get("task", "all")
+        scale = self.scale.get(task, self.scale.get("all", "log"))
         if value is None or variant == "paper" or scale == "log":
             return value
         # A next-sentence probability saturates near 1: its log-odds do not.
-        odds = log(max(1 - value, float_info.min)) if slices.get("task") == "intersentence" else 0.0
+        odds = log(max(1 - value, float_info.min)) if task == "intersentence" else 0.0
         return log(max(value, float_info.min)) - odds
 
 
-def candidate_ids(item: Any) -> Mapping[str, Sequence[str]]:
-    """The ids a candidate may be scored under: `<item id>:<candidate>`, or its own where it has one, as StereoSet's sentences do."""
-    own = getattr(item, "candidates", {})
-    names = own or [name for name in item.texts if name != "context"]
-    return {name: (*([own[name].id] if own else []), f"{item.id}:{name}") for name in names}
-
-
-def joined(found: Replayed, items: Sequence[Any]) -> tuple[Replayed, tuple[str, ...]]:
-    """The scores keyed as the items are, and notes on what is missing; raises where the file scores what the data do not have."""
-    if found.pairs and items is not found.pairs:
-        found = _by_text(found, items)
+def joined(replayed: Replayed, items: Sequence[Any]) -> tuple[Replayed, tuple[str, ...]]:
+    """The scores under the ids of the items, and notes on what is missing; raises where the file
+    scores what the data do not have."""
+    if replayed.pairs and items is not replayed.pairs:
+        replayed = _by_text(replayed, items)
     known = {
-        one: item.slices.get("task", "all")
+        id_: item.slices.get("task", "all")
         for item in items
-        for ids in candidate_ids(item).values()
-        for one in ids
+        for ids in item.candidate_ids.values()
+        for id_ in ids
     }
     tasks = set(known.values())
-    extra = [one for one in found.by_id if one not in known]
-    left_out = {
-        one
-        for one in extra
-        if one in found.tasks and found.tasks[one] not in tasks and len(extra) < len(found.by_id)
-    }
-    foreign = [one for one in extra if one not in left_out]
+    extra = [id_ for id_ in replayed.by_id if id_ not in known]
+    foreign = [
+        id_
+        for id_ in extra
+        if replayed.tasks.get(id_, "all") in {"all", *tasks} or len(extra) == len(replayed.by_id)
+    ]
     if foreign:
         raise DataError(
-            f"{len(foreign)} of the {len(found.by_id)} ids in {found.path} are not in the data, for instance {foreign[0]!r}. "
-            "The scores belong to other items or another version of them. Name the right data with --data."
+            f"{len(foreign)} of the {len(replayed.by_id)} ids in {replayed.path} are not in the "
+            f"data, for instance {foreign[0]!r}. The scores belong to other items or another "
+            "version of them. Name the right data with --data."
         )
-    notes = (
-        [f"{len(extra)} scores of a task that the data do not have were left out."] if extra else []
-    )
-    return found, (*notes, *_missing(found, items))
+    note = f"{len(extra)} scores of a task that the data do not have were left out."
+    return replayed, (*([note] if extra else []), *_missing(replayed, items))
 
 
-def _missing(found: Replayed, items: Sequence[Any]) -> Iterator[str]:
-    lacking: dict[str, list[bool]] = {}
+def _missing(replayed: Replayed, items: Sequence[Any]) -> Iterator[str]:
+    by_task: dict[str, list[bool]] = {}
     for item in items:
-        for ids in candidate_ids(item).values():
-            lacking.setdefault(item.slices.get("task", ""), []).append(
-                not any(one in found.by_id for one in ids)
-            )
-    for task, missing in sorted(lacking.items()):
+        by_task.setdefault(item.slices.get("task", ""), []).extend(
+            replayed.by_id.keys().isdisjoint(ids) for ids in item.candidate_ids.values()
+        )
+    for task, missing in sorted(by_task.items()):
+        named = f"{task} " if task else ""
         if all(missing):
-            yield f"The file has no {task} scores."
+            yield f"The file has no {named}scores."
         elif any(missing):
-            yield f"The file lacks {sum(missing)} of {len(missing)} {task} sentence scores.".replace(
-                "  ", " "
-            )
+            yield f"The file lacks {sum(missing)} of {len(missing)} {named}sentence scores."
 
 
-def _by_text(found: Replayed, items: Sequence[Any]) -> Replayed:
-    """A table of pairs is joined by its sentences: row numbers differ between copies of the data."""
-    places: dict[tuple[str, str], list[str]] = {}
+def _by_text(replayed: Replayed, items: Sequence[Any]) -> Replayed:
+    """A table of pairs is joined by its sentences: row numbers differ between copies of the
+    data."""
+    places: dict[tuple[str, ...], list[str]] = {}
     for item in items:
-        places.setdefault(
-            (item.texts.get("sent_more", ""), item.texts.get("sent_less", "")), []
-        ).append(item.id)
+        places.setdefault(tuple(map(item.texts.get, CANDIDATES)), []).append(item.id)
     by_id: dict[str, float] = {}
-    for pair in found.pairs:
+    for pair in replayed.pairs:
         free = places.get((pair.sent_more, pair.sent_less), [])
-        new = free.pop(0) if free else f"row {pair.id}"
-        by_id |= {
-            f"{new}:{name}": found.by_id[f"{pair.id}:{name}"] for name in ("sent_more", "sent_less")
-        }
-    return replace(found, by_id=by_id)
+        id_ = free.pop(0) if free else f"row {pair.id}"
+        by_id |= {f"{id_}:{name}": replayed.by_id[f"{pair.id}:{name}"] for name in CANDIDATES}
+    return replace(replayed, by_id=by_id)
 
 
-# ------------------------------------------------------------------------------------------- reading
+# ------------------------------------------------------------------------------------------ reading
 
 
 def read_replay(path: Path, name: str | None = None) -> Replayed:
-    """The format is told from the content, not from the file's name."""
+    """The content shows the format, whatever the file's name."""
     text = read_text(path)
     if not text.lstrip().startswith(("{", "[")):
         return _pair_table(path, name)
@@ -168,39 +161,36 @@ def _is_line(first: str) -> bool:
 
 
 def system_name(path: Path) -> str:
-    """`predictions_<system>_<heads>.json[.gz]` as the StereoSet authors name files; otherwise the file's stem."""
+    """From `predictions_<system>_<heads>.json[.gz]`, as the StereoSet authors name files, or the
+    stem."""
     stem = path.name.removesuffix(".gz").rsplit(".", 1)[0]
-    return (
-        stem.removeprefix("predictions_").split("_")[0] if stem.startswith("predictions_") else stem
-    )
+    prefix, _, name = stem.partition("predictions_")
+    return stem if prefix or not name else name.split("_")[0]
 
 
 def _predictions(path: Path, value: Any, name: str | None) -> Replayed:
-    if (
-        not isinstance(value, dict)
-        or not value
-        or not all(isinstance(rows, list) for rows in value.values())
-    ):
+    is_lists = isinstance(value, dict) and all(isinstance(rows, list) for rows in value.values())
+    if not value or not is_lists:
         raise DataError(
-            f"{path} is not a predictions file. It should map each task to a list of {{id, score}}. Check that it is the right file."
+            f"{path} is not a predictions file. It should map each task to a list of {{id, score}}."
+            " Check that it is the right file."
         )
-    unknown = sorted(set(value) - {"intrasentence", "intersentence"})
+    unknown = sorted(set(value) - set(TASKS))
     if unknown:
         raise DataError(
-            f"{path} has scores for {', '.join(unknown)}. The tasks are intrasentence and intersentence. Check that it is the right file."
+            f"{path} has scores for {', '.join(unknown)}. The tasks are {' and '.join(TASKS)}. "
+            "Check that it is the right file."
         )
     by_id: dict[str, float] = {}
     tasks: dict[str, str] = {}
     for task, rows in value.items():
         for number, row in enumerate(rows):
             where = f"{path}, {task}[{number}]"
-            if (
-                not isinstance(row, dict)
-                or not isinstance(row.get("id"), str)
-                or "score" not in row
-            ):
+            is_row = isinstance(row, dict) and isinstance(row.get("id"), str)
+            if not is_row or "score" not in row:
                 raise DataError(
-                    f"{where} has no id and score. Every entry needs both. Repair or export it again."
+                    f"{where} has no id and score. Every entry needs both. Repair or export it "
+                    "again."
                 )
             _add(by_id, row["id"], finite_number(row["score"], where), where)
             tasks[row["id"]] = task
@@ -208,44 +198,46 @@ def _predictions(path: Path, value: Any, name: str | None) -> Replayed:
         raise DataError(
             f"{path} has no scores. There is nothing to replay. Check that it is the right file."
         )
-    scale = {task: _scale(by_id[one] for one, of in tasks.items() if of == task) for task in value}
+    scale = {
+        task: _scale([by_id[id_] for id_, of in tasks.items() if of == task]) for task in value
+    }
     return Replayed(path, name or system_name(path), by_id, scale, tasks)
 
 
 def finite_number(value: object, where: str) -> float:
     if isinstance(value, str):
         raise DataError(
-            f"{where}: the score {value!r} is text. Every score must be a finite number. Repair or export it again."
+            f"{where}: the score {value!r} is text. Every score must be a finite number. Repair or "
+            "export it again."
         )
     return finite(value, where)
 
 
-def _add(by_id: dict[str, float], one: str, value: float, where: str) -> None:
-    if one in by_id:
+def _add(by_id: dict[str, float], id_: str, value: float, where: str) -> None:
+    if id_ in by_id:
         raise DataError(
-            f"{where}: id {one!r} has two scores. Scores are joined by id. Leave one of them out."
+            f"{where}: id {id_!r} has two scores. Scores are joined by id. Leave one of them out."
         )
-    by_id[one] = value
+    by_id[id_] = value
 
 
-def _scale(values: Iterable[float]) -> str:
-    found = list(values)
-    return "probability" if found and all(0 <= value <= 1 for value in found) else "log"
+def _scale(values: Sequence[float]) -> str:
+    return "probability" if values and all(0 <= value <= 1 for value in values) else "log"
 
 
-def scale_notes(found: Replayed, variant: Variant) -> tuple[str, ...]:
-    """How `sound` reads probabilities; `paper` takes them as they are."""
-    ways = {"intrasentence": "logarithms", "intersentence": "log-odds"}
-    told = [
+def scale_notes(replayed: Replayed, variant: Variant) -> tuple[str, ...]:
+    """How `sound` reads probabilities; `paper` compares them directly."""
+    ways = {"intersentence": "log-odds"}
+    return tuple(
         f"The {task} scores are probabilities; their {ways.get(task, 'logarithms')} are compared."
-        for task, kind in sorted(found.scale.items())
-        if kind == "probability"
-    ]
-    return tuple(told) if variant == "sound" else ()
+        for task, scale in sorted(replayed.scale.items())
+        if scale == "probability" and variant == "sound"
+    )
 
 
 def _jsonl(path: Path, name: str | None) -> Replayed:
-    """`{"id": ITEM, "stereotype": x, ...}`, `{"id": PAIR, "sent_more": x, "sent_less": y}` or `{"id": SENTENCE, "logprob": x}`."""
+    """Lines of `{"id": ITEM, "stereotype": x, ...}`, `{"id": PAIR, "sent_more": x, "sent_less": y}`
+    or `{"id": SENTENCE, "logprob": x}`."""
     by_id: dict[str, float] = {}
     others: dict[str, None] = {}
     for line, row in read_jsonl(path):
@@ -254,54 +246,45 @@ def _jsonl(path: Path, name: str | None) -> Replayed:
         others |= dict.fromkeys(key for key in row if key not in (*SCORED, "id"))
         if number is None or not values:
             raise DataError(
-                f"{where} has no id or no score. Scores are named {', '.join(SCORED)}. Repair or export it again."
+                f"{where} has no id or no score. Scores are named {', '.join(SCORED)}. Repair or "
+                "export it again."
             )
         for key, value in values.items():
             tokens = value if isinstance(value, list) else [value]
             if not tokens:
                 raise DataError(
-                    f"{where}: {key} is an empty list. A text has at least one token. Repair or leave out that line."
+                    f"{where}: {key} is an empty list. A text has at least one token. Repair or "
+                    "leave out that line."
                 )
-            one = str(number) if key == "logprob" else f"{number}:{key}"
-            _add(by_id, one, sum(finite_number(token, where) for token in tokens), where)
-    notes = (
-        (f"Fields of the file that hold no score were not used: {', '.join(others)}.",)
-        if others
-        else ()
-    )
+            id_ = str(number) if key == "logprob" else f"{number}:{key}"
+            _add(by_id, id_, sum(finite_number(token, where) for token in tokens), where)
+    note = f"Fields of the file that hold no score were not used: {', '.join(others)}."
+    notes = (note,) if others else ()
     return Replayed(path, name or system_name(path), by_id, {"all": "log"}, notes=notes)
 
 
 def _pair_table(path: Path, name: str | None) -> Replayed:
-    """The CSV of the CrowS-Pairs script, comma or semicolon, which carries the pairs as well as their scores."""
+    """The CSV of the CrowS-Pairs script, comma or semicolon, which carries the pairs as well as
+    their scores."""
     by_id: dict[str, float] = {}
     pairs: list[Pair] = []
     verdicts: list[str] = []
     for line, row in read_table(path, PAIR_COLUMNS):
         pair = Pair(
-            row.get("id") or row.get("") or str(len(pairs)),
+            row_id(row, len(pairs)),
             row["sent_more"],
             row["sent_less"],
             row.get("bias_type") or "all",
-            row.get("stereo_antistereo") or None,
+            row_choice(row, "stereo_antistereo", DIRECTIONS, path, line),
         )
-        if pair.direction not in (None, *DIRECTIONS):
-            raise DataError(
-                f"{path}, line {line}: stereo_antistereo is {pair.direction!r}. It must be one of {', '.join(DIRECTIONS)}. Repair the row."
-            )
-        for candidate in ("sent_more", "sent_less"):
-            _add(
-                by_id,
-                f"{pair.id}:{candidate}",
-                finite(row[f"{candidate}_score"], f"{path}, line {line}"),
-                f"{path}, line {line}",
-            )
+        where = f"{path}, line {line}"
+        for candidate in CANDIDATES:
+            score = finite(row[f"{candidate}_score"], where)
+            _add(by_id, f"{pair.id}:{candidate}", score, where)
         pairs.append(pair)
         verdicts.append(row.get("score", ""))
     if not pairs:
-        raise DataError(
-            f"{path} has a header and no rows. There is nothing to replay. Check that it is the right file."
-        )
+        raise empty_file(path)
     notes = _unswap(by_id, pairs, verdicts)
     return Replayed(path, name or system_name(path), by_id, {"all": "log"}, {}, notes, pairs)
 
@@ -309,9 +292,9 @@ def _pair_table(path: Path, name: str | None) -> Replayed:
 def _unswap(
     by_id: dict[str, float], pairs: Sequence[Pair], verdicts: Sequence[str]
 ) -> tuple[str, ...]:
-    """An early version of the script wrote the two scores of antistereo rows in each other's column.
+    """An early version of the script wrote the scores of antistereo rows in each other's column.
 
-    Its own verdict column (1: sent_more wins) shows it: right on stereo rows, upside down on antistereo ones.
+    Its verdict column (1: sent_more wins) shows it: right on stereo rows, upside down on others.
     """
     against = dict.fromkeys((*DIRECTIONS, None), 0)
     decided = dict(against)
@@ -333,8 +316,10 @@ def _unswap(
                 left, right = f"{pair.id}:sent_more", f"{pair.id}:sent_less"
                 by_id[left], by_id[right] = by_id[right], by_id[left]
         return (
-            "The score columns were swapped on antistereo rows, as an early version of the CrowS-Pairs script wrote them; they were put right by its verdict column.",
+            "The score columns were swapped on antistereo rows, as an early version of the "
+            "CrowS-Pairs script wrote them; they were put right by its verdict column.",
         )
     return (
-        f"The verdict column disagrees with the scores in {sum(against.values())} of {sum(decided.values())} rows; the scores were used.",
+        f"The verdict column disagrees with the scores in {sum(against.values())} of "
+        f"{sum(decided.values())} rows; the scores were used.",
     )

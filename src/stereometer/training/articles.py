@@ -1,7 +1,8 @@
 """Articles from text files, and a split in which training and held-out text never share one.
 
-Three forms are read: plain text with blank lines between articles, JSON lines with a `text` field (and perhaps a `title`), and
-a folder of WikiExtractor files (`<doc ...>` marks or JSON lines). All may be gzipped.
+Three forms are read: plain text with blank lines between articles, JSON lines with a `text` field
+(and perhaps a `title`), and a folder of WikiExtractor files (`<doc ...>` marks or JSON lines). All
+may be gzipped.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from stereometer.errors import DataError
 from stereometer.stats.connected import connected
 
 SHORTEST = 3
-"""Words of a sentence that counts; what is shorter is mostly a slip of the splitter, and shared by chance."""
+"""Words of a sentence that counts; shorter ones are mostly slips of the splitter."""
 
 
 @dataclass(frozen=True)
@@ -29,30 +30,31 @@ class Article:
     text: str
 
 
-# ------------------------------------------------------------------------------------------------ reading
+# ----------------------------------------------------------------------------------------- reading
 
 
 def read(path: Path) -> list[Article]:
     """Every article of a file or folder that has any text."""
-    files = (
-        sorted(one for one in path.rglob("*") if one.is_file() and not one.name.startswith("."))
-        if path.is_dir()
-        else [path]
-    )
-    found = [article for file in files for article in _articles(file) if article.text]
-    if not found:
-        raise DataError(
-            f"{path} holds no article. There is no text in it. Give a text file, JSON lines with `text`, or WikiExtractor's folder."
+    files = [path]
+    if path.is_dir():
+        files = sorted(
+            file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")
         )
-    return found
+    articles = [article for file in files for article in _articles(file) if article.text]
+    if not articles:
+        raise DataError(
+            f"{path} holds no article. There is no text in it. Give a text file, JSON lines with "
+            "`text`, or WikiExtractor's folder."
+        )
+    return articles
 
 
 def digest(articles: Iterable[Article]) -> str:
     """Of titles and texts, in order."""
-    found = sha256()
+    hashed = sha256()
     for article in articles:
-        found.update(json.dumps([article.title, article.text]).encode())
-    return found.hexdigest()
+        hashed.update(json.dumps([article.title, article.text]).encode())
+    return hashed.hexdigest()
 
 
 def _articles(path: Path) -> Iterator[Article]:
@@ -73,7 +75,8 @@ def _text(path: Path) -> str:
         ) from None
     except UnicodeDecodeError as error:
         raise DataError(
-            f"{path} is not UTF-8 text (byte {error.start}). It may be of another kind. Convert it to UTF-8."
+            f"{path} is not UTF-8 text (byte {error.start}). It may be of another kind. "
+            "Convert it to UTF-8."
         ) from None
 
 
@@ -85,11 +88,13 @@ def _from_json_lines(path: Path, text: str) -> Iterator[Article]:
             record = json.loads(line)
         except ValueError:
             raise DataError(
-                f"{path}, line {number}, is not JSON. The file begins as JSON lines. Mend or drop that line."
+                f"{path}, line {number}, is not JSON. The file begins as JSON lines. "
+                "Mend or drop that line."
             ) from None
         if not isinstance(record, dict) or not isinstance(record.get("text"), str):
             raise DataError(
-                f'{path}, line {number}, has no text. Each line is an object with a string in "text". Add it.'
+                f"{path}, line {number}, has no text. Each line is an object with a string in "
+                '"text". Add it.'
             )
         yield _titled(record["text"], str(record.get("title") or ""))
 
@@ -102,10 +107,8 @@ def _from_marks(text: str) -> Iterator[Article]:
 
 
 def _from_plain(text: str) -> Iterator[Article]:
-    return (
-        _titled(" ".join(part.split()))
-        for part in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n"))
-    )
+    parts = re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n"))
+    return (_titled(" ".join(part.split())) for part in parts)
 
 
 def _titled(text: str, title: str = "") -> Article:
@@ -120,29 +123,25 @@ def sentences(text: str) -> list[str]:
         from sentencex import segment
     except ImportError:
         raise DataError(
-            "Sentences are split by sentencex, which is not installed. It is in the optional part `train`. Install it."
+            "Sentences are split by sentencex, which is not installed. It is in the optional part "
+            "`train`. Install it."
         ) from None
-    return [
-        one.strip()
-        for paragraph in text.split("\n")
-        for one in segment("en", paragraph)
-        if one.strip()
-    ]
+    parts = (part.strip() for paragraph in text.split("\n") for part in segment("en", paragraph))
+    return [part for part in parts if part]
 
 
 def long_enough(sentence: str) -> bool:
     return len(sentence.split()) >= SHORTEST
 
 
-# ----------------------------------------------------------------------------------------------- splitting
+# --------------------------------------------------------------------------------------- splitting
 
 
 def grouped(articles: Sequence[Article]) -> list[list[Article]]:
-    """Articles that share a title, a sentence that may stand in a pair, or their whole text, in order of first appearance."""
-    return [
-        [articles[at] for at in some]
-        for some in connected([list(_marks(article)) for article in articles])
-    ]
+    """Articles that share a title, a sentence that may stand in a pair, or their whole text, in
+    order of first appearance."""
+    marks = [list(_marks(article)) for article in articles]
+    return [[articles[at] for at in group] for group in connected(marks)]
 
 
 def _marks(article: Article) -> Iterator[str]:
@@ -150,7 +149,7 @@ def _marks(article: Article) -> Iterator[str]:
     if article.title:
         yield f"title:{_plain(article.title)}"
     yield f"text:{_plain(article.text)}"
-    yield from (f"sentence:{_plain(one)}" for one in sentences(article.text) if long_enough(one))
+    yield from (f"sentence:{_plain(text)}" for text in sentences(article.text) if long_enough(text))
 
 
 def _plain(text: str) -> str:
@@ -179,7 +178,8 @@ def split(articles: Sequence[Article], held_out: float, seed: int) -> Split:
     groups = grouped(articles)
     if len(groups) < 2:
         raise DataError(
-            "All articles share a title or sentences. None can be held out, so no accuracy can be given. Give more text."
+            "All articles share a title or sentences. None can be held out, so no accuracy can be "
+            "given. Give more text."
         )
     random.Random(seed).shuffle(groups)
     count = min(len(groups) - 1, max(1, round(held_out * len(groups))))

@@ -1,4 +1,4 @@
-"""Pairs of sentences: one that follows another in an article, and one of another article that does not."""
+"""Pairs of sentences: one that follows another in an article, and one of another article."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ class SentencePair:
     """The group of articles that the first sentence is of."""
 
 
-def pairs(
+def sentence_pairs(
     groups: Sequence[Sequence[Article]], seed: int, limit: int | None = None
 ) -> list[SentencePair]:
-    """For each two consecutive sentences, that pair and the first with a random sentence of another group; both or neither are kept."""
+    """For each two consecutive sentences, that pair and the first with a random sentence of another
+    group; both or neither are kept."""
     rng = random.Random(seed)
     texts = [[sentences(article.text) for article in group] for group in groups]
-    pools = [[one for article in group for one in article if long_enough(one)] for group in texts]
+    pools = [
+        [text for article in group for text in article if long_enough(text)] for group in texts
+    ]
     filled = [number for number, pool in enumerate(pools) if pool]
     if len(filled) < 2:
         return []
@@ -36,13 +39,13 @@ def pairs(
         if long_enough(article[at]) and long_enough(article[at + 1])
     ]
     rng.shuffle(heads)
-    found = []
+    pairs = []
     for number, article, at in heads[: None if limit is None else (limit + 1) // 2]:
         other = rng.choice(filled)
         while other == number:
             other = rng.choice(filled)
-        found += [
+        pairs += [
             SentencePair(article[at], article[at + 1], True, number),
             SentencePair(article[at], rng.choice(pools[other]), False, number),
         ]
-    return found if limit is None else found[:limit]
+    return pairs if limit is None else pairs[:limit]

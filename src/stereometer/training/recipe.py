@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from math import inf
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stereometer.errors import UsageError
 from stereometer.files import make_room
+from stereometer.types import Backend, System
+
+if TYPE_CHECKING:
+    from stereometer.backends.local.language_model import LanguageModel
 
 LARGEST_SEED = 2**63
 """Torch takes no larger one."""
@@ -39,19 +45,36 @@ def check_order(recipe: Recipe, out: Path) -> None:
     """Raises at once for what would fail after the work, whatever the model."""
     if out.is_dir():
         raise UsageError(
-            f"{out} is a folder. A head is one file. Name a file with --out, such as {out / 'head.safetensors'}."
+            f"{out} is a folder. A head is one file. Name a file with --out, such as "
+            f"{out / 'head.safetensors'}."
         )
     if recipe.pairs < 20 or recipe.epochs < 1 or not 0 < recipe.held_out < 1:
         raise UsageError(
-            "At least 20 pairs, one epoch and a share held out between 0 and 1 are needed. One of them is less. Raise it."
+            "At least 20 pairs, one epoch and a share held out between 0 and 1 are needed. "
+            "One of them is less. Raise it."
         )
     if not 0 <= recipe.seed < LARGEST_SEED:
         raise UsageError(
-            f"The seed is {recipe.seed}. A seed is a number from 0 up, below 2 to the 63. The default is 0."
+            f"The seed is {recipe.seed}. A seed is a number from 0 up, below 2 to the 63. "
+            "The default is 0."
         )
     for rate in (recipe.rate, recipe.trunk_rate):
         if not 0 < rate < inf:
             raise UsageError(
-                f"A learning rate is {rate}. Nothing is learnt at a rate that is not above 0. Choose a small one, such as 2e-5."
+                f"A learning rate is {rate}. Nothing is learnt at a rate that is not above 0. "
+                "Choose a small one, such as 2e-5."
             )
     make_room(out)
+
+
+def with_states(backend: Backend | System) -> LanguageModel:
+    """The model, where it is one that a head can be trained on."""
+    if find_spec("torch") is not None:
+        from stereometer.backends.local.language_model import LanguageModel
+
+        if isinstance(backend, LanguageModel):
+            return backend
+    raise UsageError(
+        f"{backend.card.name} has no states that a head could be trained on. "
+        "It is a baseline or a server. Name a language model."
+    )

@@ -1,23 +1,23 @@
-"""SentimentLM (Nadeem et al. 2021, section 5.3): prefers the candidate with the more negative sentiment (VADER)."""
+"""SentimentLM (Nadeem et al. 2021, section 5.3): prefers what sounds more negative."""
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib.metadata import version
 from typing import Any
 
+from stereometer.backends.text_scores import TextScores, judged_text
 from stereometer.errors import ModelError
-from stereometer.types import Answer, Encoding, Follows, ModelCard, Request, WholeText
+from stereometer.types import Abilities, Follows, ModelCard, Request, WholeText
 
 VERSION = "1"
 
 
-class Sentiment:
-    """`--model sentiment`: minus VADER's compound score of the text; it does not look at the context."""
+class Sentiment(TextScores):
+    """`--model sentiment`: minus VADER's compound score of the text, without its context."""
 
-    supports = frozenset({WholeText.kind, Follows.kind})
+    abilities = Abilities(frozenset({WholeText.kind, Follows.kind}))
 
     def __init__(self, seed: int = 0) -> None:
         del seed  # deterministic
@@ -25,7 +25,8 @@ class Sentiment:
             released = version("vaderSentiment")
         except ModuleNotFoundError:
             raise ModelError(
-                "The sentiment baseline needs vaderSentiment. It is in an optional part of the package. From a clone: `pip install '.[lexicon]'`."
+                "The sentiment baseline needs vaderSentiment. It is in the optional part `lexicon` "
+                "of the package. From a clone: `pip install '.[lexicon]'`."
             ) from None
         note = "SentimentLM: a baseline that prefers what sounds more negative."
         self.card = ModelCard(
@@ -38,17 +39,6 @@ class Sentiment:
 
         return SentimentIntensityAnalyzer()
 
-    def encode(self, text: str, second: str | None = None) -> Encoding:
-        raise TypeError("sentiment reads text")
-
-    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+    def numbers(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, float]]:
         for key, request in requests.items():
-            text, column = (
-                (request.second, "logodds")
-                if isinstance(request, Follows)
-                else (getattr(request, "text", ""), "logprob")
-            )
-            yield (
-                key,
-                Answer(({column: array("d", [-self._vader.polarity_scores(text)["compound"]])},)),
-            )
+            yield key, -self._vader.polarity_scores(judged_text(request))["compound"]

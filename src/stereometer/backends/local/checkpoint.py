@@ -1,16 +1,14 @@
-"""From a model spec to weights, tokenizer and family. torch and transformers are imported here and below, nowhere else.
+"""From a model spec to weights, tokenizer and family.
 
-A spec is a folder, a `.gguf` file, or `org/name[@revision]` on the Hugging Face hub. The family is read from the
-configuration and the model's own interface, never from a name.
+A spec is a folder, a `.gguf` file, or `org/name[@revision]` on the Hugging Face hub. The family is
+read from the configuration and the model's own interface, never from a name.
 """
 
 from __future__ import annotations
 
-import hashlib
 import inspect
-import json
 import os
-import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,125 +62,125 @@ Choose = Callable[[Any, str], tuple[str, Any]]
 def load(
     spec: str, options: Options = DEFAULTS, name: str | None = None, choose: Choose | None = None
 ) -> Checkpoint:
-    """Weights and tokenizer, or a ModelError that says what to do. Without `choose` it is a language model."""
+    """A loaded model, or a ModelError that says what to do; a language model without `choose`."""
     quiet()
     import torch
-    from transformers import AutoConfig, AutoTokenizer
 
     if options.dtype not in DTYPES:
         raise ModelError(
-            f"There is no dtype '{options.dtype}'. There are {', '.join(DTYPES)}. float32 is the default."
+            f"There is no dtype '{options.dtype}'. There are {', '.join(DTYPES)}. "
+            "float32 is the default."
         )
     if options.threads:
         torch.set_num_threads(options.threads)
     source, extra = _source(spec)
-    common = {**extra, "trust_remote_code": options.trust_remote_code}
     try:
-        config = AutoConfig.from_pretrained(source, **common)
-        family, loader = (choose or _family)(config, spec)
-        tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **common)
-        weights = (
-            {}
-            if "gguf_file" in extra
-            else {"use_safetensors": None if options.allow_pickle else True}
-        )
-        model, loaded = loader.from_pretrained(
-            source,
-            dtype=getattr(torch, options.dtype),
-            output_loading_info=True,
-            **common,
-            **weights,
-        )
-        _all_there(spec, loaded)
-        _fits(spec, tokenizer, model)
-        own = _with_own_head(source, model, loaded, {"dtype": model.dtype, **common, **weights})
+        family, model, tokenizer, own = _loaded(spec, source, extra, options, choose or _family)
     except ModelError:
         raise
     except Exception as error:
         raise _explained(spec, error) from None
-    if not getattr(tokenizer, "is_fast", False):
-        raise ModelError(
-            f"{spec} has no fast tokenizer. Character offsets are needed to know which tokens a word has. Convert it with transformers, or choose another model."
-        )
-    model.eval()
-    _moved(model, options.device)
-    model.requires_grad_(False)
-    if own is not None:
-        _moved(own.eval().requires_grad_(False), options.device)
-    return Checkpoint(
-        name or spec,
-        "permuted" if _is_permuted(model) else family,
-        model,
-        tokenizer,
-        options,
-        _storage(source, extra),
-        own,
-    )
+    for part in (model, own):
+        if part is not None:
+            _move(part.eval(), options.device)
+            part.requires_grad_(False)
+    if _is_permuted(model):
+        family = "permuted"
+    return Checkpoint(name or spec, family, model, tokenizer, options, _storage(source, extra), own)
 
 
-def _all_there(spec: str, loaded: Mapping[str, Any]) -> None:
+def _loaded(
+    spec: str, source: str, extra: Mapping[str, Any], options: Options, choose: Choose
+) -> tuple[str, Any, Any, Any]:
+    """Family, model, tokenizer, and the model with its own next-sentence head."""
+    import torch
+    from transformers import AutoConfig, AutoTokenizer
+
+    common = {**extra, "trust_remote_code": options.trust_remote_code}
+    family, loader = choose(AutoConfig.from_pretrained(source, **common), spec)
+    tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **common)
+    if "gguf_file" not in extra:
+        common["use_safetensors"] = None if options.allow_pickle else True
+    dtype = getattr(torch, options.dtype)
+    model, report = loader.from_pretrained(source, dtype=dtype, output_loading_info=True, **common)
+    _check_weights(spec, report)
+    _check_tokenizer(spec, tokenizer, model)
+    return family, model, tokenizer, _with_own_head(source, model, report, common)
+
+
+def _check_weights(spec: str, report: Mapping[str, Any]) -> None:
     """Weights that a file does not hold would be made up at random."""
-    missing = sorted(
-        {*loaded.get("missing_keys", ()), *(key[0] for key in loaded.get("mismatched_keys", ()))}
-    )
+    mismatched = (key[0] for key in report.get("mismatched_keys", ()))
+    missing = sorted({*report.get("missing_keys", ()), *mismatched})
     if missing:
+        others = f" and {len(missing) - 1} others" if missing[1:] else ""
         raise ModelError(
-            f"{spec} has no usable weights for {missing[0]}{f' and {len(missing) - 1} others' if missing[1:] else ''}. "
-            "It may be an encoder without its language-model head, or of another shape than its configuration says. "
+            f"{spec} has no usable weights for {missing[0]}{others}. It may be an encoder without "
+            "its language-model head, or of another shape than its configuration says. "
             "Name a checkpoint that has them."
         )
 
 
 def _with_own_head(
-    source: str, model: Any, loaded: Mapping[str, Any], options: Mapping[str, Any]
+    source: str, model: Any, report: Mapping[str, Any], options: Mapping[str, Any]
 ) -> Any:
-    """The model once more with the next-sentence head that the file holds besides; both share one trunk."""
-    from transformers import AutoModelForNextSentencePrediction
+    """The model once more with the next-sentence head in its file; both share one trunk."""
+    from transformers import AutoModelForNextSentencePrediction as NextSentenceModel
 
-    if not any("seq_relationship" in key for key in loaded.get("unexpected_keys", ())):
+    if not any("seq_relationship" in key for key in report.get("unexpected_keys", ())):
         return None
     try:
-        own, found = AutoModelForNextSentencePrediction.from_pretrained(
-            source, output_loading_info=True, **options
+        own, own_report = NextSentenceModel.from_pretrained(
+            source, dtype=model.dtype, output_loading_info=True, **options
         )
-    except ValueError:  # a head of that name on a model that has no such task, as ALBERT's for the order of sentences
+    except ValueError:  # a head of that name for another task: ALBERT's is for sentence order
         return None
-    if found["missing_keys"]:
+    if own_report["missing_keys"]:
         return None
     for name, part in model.base_model.named_children():
         setattr(own.base_model, name, part)
     return own
 
 
-def _fits(spec: str, tokenizer: Any, model: Any) -> None:
+def _check_tokenizer(spec: str, tokenizer: Any, model: Any) -> None:
     """A tokenizer that knows nothing, or more words than the model, belongs to another one."""
     table = getattr(model.get_input_embeddings(), "weight", None)
     if table is None:
         raise ModelError(
-            f"{spec} has no table of token embeddings ({type(model).__name__}). It cannot be seen which tokens it knows. Choose another model."
+            f"{spec} has no table of token embeddings ({type(model).__name__}). "
+            "It cannot be seen which tokens it knows. Choose another model."
         )
     rows = int(table.shape[0])
     ids = tokenizer("The cat sat on the mat.", add_special_tokens=False)["input_ids"]
     if not ids or set(ids) <= {tokenizer.unk_token_id}:
         raise ModelError(
-            f"{spec} has no tokenizer that can read a text. Its tokenizer files are missing or damaged. Add them to the model."
+            f"{spec} has no tokenizer that can read a text. Its tokenizer files are missing or "
+            "damaged. Add them to the model."
         )
     if tokenizer.vocab_size > rows:
         raise ModelError(
-            f"{spec} has a tokenizer of {tokenizer.vocab_size} tokens and a model of {rows}. They do not belong together. Check its files."
+            f"{spec} has a tokenizer of {tokenizer.vocab_size} tokens and a model of {rows}. "
+            "They do not belong together. Check its files."
+        )
+    if not getattr(tokenizer, "is_fast", False):
+        raise ModelError(
+            f"{spec} has no fast tokenizer. Character offsets are needed to know which tokens a "
+            "word has. Convert it with transformers, or choose another model."
         )
 
 
-def _moved(model: Any, device: str) -> None:
+def _move(model: Any, device: str) -> None:
     if device.split(":")[0] == "meta":
         raise ModelError(
-            "The device 'meta' cannot be used: it has no numbers. Nothing could be computed. Name one that is there, such as cpu."
+            "The device 'meta' cannot be used: it has no numbers. Nothing could be computed. "
+            "Name one that is there, such as cpu."
         )
     try:
         model.to(device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise ModelError(
-            f"The device '{device}' cannot be used: {first_line(error)}. Name one that is there, such as cpu."
+            f"The device '{device}' cannot be used: {first_line(error)}. "
+            "Name one that is there, such as cpu."
         ) from None
 
 
@@ -212,21 +210,22 @@ def _source(spec: str) -> tuple[str, dict[str, Any]]:
     if path.is_dir():
         if not (path / "config.json").exists():
             raise ModelError(
-                f"{spec} is a folder without config.json. It holds no model that transformers can load. Name the folder that holds config.json."
+                f"{spec} is a folder without config.json. It holds no model that transformers can "
+                "load. Name the folder that holds config.json."
             )
         return str(path), {}
     if path.exists():
         raise ModelError(
-            f"{spec} is a file and no .gguf. A model is a folder, a .gguf file or org/name. Name the folder."
+            f"{spec} is a file, but not a .gguf file. A model is a folder, a .gguf file or "
+            "org/name. Name the folder."
         )
     name, _, revision = spec.partition("@")
-    return name, ({"revision": revision} if revision else {}) | (
-        {} if _hub_answers() else {"local_files_only": True}
-    )
+    pinned = {"revision": revision} if revision else {}
+    return name, pinned if _hub_answers() else {**pinned, "local_files_only": True}
 
 
 def _hub_answers() -> bool:
-    """Asked once and briefly: without a network the hub's library tries again for half a minute before it says so."""
+    """Asked once and briefly: without a network the hub's library tries for half a minute."""
     from huggingface_hub import constants
 
     if constants.HF_HUB_OFFLINE:
@@ -243,32 +242,28 @@ def _hub_answers() -> bool:
 def _family(config: Any, spec: str) -> tuple[str, Any]:
     """From the configuration's class and the architecture it names."""
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
-    from transformers.models.auto.modeling_auto import (
-        MODEL_FOR_CAUSAL_LM_MAPPING,
-        MODEL_FOR_MASKED_LM_MAPPING,
-    )
+    from transformers.models.auto import modeling_auto as auto
 
     if getattr(config, "is_encoder_decoder", False):
         raise ModelError(
-            f"{spec} is an encoder-decoder model, which is not supported. Masked, causal and XLNet-like models are. Choose one of those."
+            f"{spec} is an encoder-decoder model, which is not supported. "
+            "Masked, causal and XLNet-like models are. Choose one of those."
         )
-    kind = type(config)
-    masked, causal = kind in MODEL_FOR_MASKED_LM_MAPPING, kind in MODEL_FOR_CAUSAL_LM_MAPPING
+    masked = type(config) in auto.MODEL_FOR_MASKED_LM_MAPPING
+    causal = type(config) in auto.MODEL_FOR_CAUSAL_LM_MAPPING
     written_as_causal = getattr(config, "is_decoder", False) or any(
-        one.endswith(("ForCausalLM", "LMHeadModel")) for one in config.architectures or []
+        name.endswith(("ForCausalLM", "LMHeadModel")) for name in config.architectures or []
     )
-    if masked and not (causal and written_as_causal):
+    own_code = getattr(config, "auto_map", None) or {}
+    if (masked and not (causal and written_as_causal)) or (
+        not causal and "AutoModelForMaskedLM" in own_code
+    ):
         return "masked", AutoModelForMaskedLM
-    if causal:
+    if causal or own_code:
         return "causal", AutoModelForCausalLM
-    if config.auto_map if hasattr(config, "auto_map") else None:
-        return (
-            ("masked", AutoModelForMaskedLM)
-            if "AutoModelForMaskedLM" in config.auto_map
-            else ("causal", AutoModelForCausalLM)
-        )
     raise ModelError(
-        f"{spec} ({config.model_type}) is no language model that transformers can load. Masked, causal and XLNet-like models are supported. Choose one of those."
+        f"{spec} ({config.model_type}) is no language model that transformers can load. "
+        "Masked, causal and XLNet-like models are supported. Choose one of those."
     )
 
 
@@ -281,86 +276,39 @@ def _explained(spec: str, error: Exception) -> ModelError:
     text = first_line(error)
     if "no file named" in text and Path(spec).is_dir() and not any(Path(spec).glob("*.bin")):
         return ModelError(
-            f"{spec} holds no weights. There is a configuration and nothing to go with it. Add model.safetensors."
+            f"{spec} holds no weights. There is a configuration and nothing to go with it. "
+            "Add model.safetensors."
         )
-    if "safetensors" in text.lower() and (
-        "does not appear to have" in text or "no file named" in text
-    ):
+    lacking = "does not appear to have" in text or "no file named" in text
+    if "safetensors" in text.lower() and lacking:
         return ModelError(
-            f"{spec} has no safetensors weights. Other formats can run code when loaded. Convert it, or add --allow-pickle if you trust it."
+            f"{spec} has no safetensors weights. Other formats can run code when loaded. "
+            "Convert it, or add --allow-pickle if you trust it."
         )
     if "trust_remote_code" in str(error):
         return ModelError(
-            f"{spec} needs code of its own to be loaded. Such code runs with your rights. Add --trust-remote-code if you trust it."
+            f"{spec} needs code of its own to be loaded. Such code runs with your rights. "
+            "Add --trust-remote-code if you trust it."
         )
-    local = Path(spec).exists()
-    if not local and isinstance(error, OSError):
+    if not Path(spec).exists() and isinstance(error, OSError):
         return ModelError(
-            f"{spec} could not be found or fetched: {text}. There may be no such model, or no network. Offline, name a local folder, a .gguf file or one of the default models (`stereometer list`)."
+            f"{spec} could not be found or fetched: {text}. There may be no such model, or no "
+            "network. Offline, name a local folder, a .gguf file or one of the default models "
+            "(`stereometer list`)."
         )
     return ModelError(
-        f"{spec} could not be loaded: {type(error).__name__}: {text}. The files may be damaged or of another kind. Check the folder or fetch it again."
+        f"{spec} could not be loaded: {type(error).__name__}: {text}. The files may be damaged or "
+        "of another kind. Check the folder or fetch it again."
     )
 
 
 def _storage(source: str, extra: Mapping[str, str]) -> str:
+    """How most weights of a GGUF file are stored."""
     if "gguf_file" not in extra:
         return ""
     from gguf import GGUFReader
 
-    kinds: dict[str, int] = {}
+    weights: Counter[str] = Counter()
     for tensor in GGUFReader(str(Path(source) / extra["gguf_file"])).tensors:
-        kinds[tensor.tensor_type.name] = kinds.get(tensor.tensor_type.name, 0) + int(
-            tensor.n_elements
-        )
-    return max(kinds, key=kinds.__getitem__)
-
-
-def weights_digest(model: Any) -> str:
-    """sha256 over names, shapes and numbers: the same weights in another file give the same digest."""
-    import torch
-
-    digest = hashlib.sha256()
-    for name, tensor in sorted(model.state_dict().items()):
-        digest.update(f"{name}:{tuple(tensor.shape)}:{tensor.dtype}".encode())
-        digest.update(
-            tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
-            if tensor.numel()
-            else b""
-        )
-    return digest.hexdigest()
-
-
-WITHOUT_EFFECT = frozenset(
-    ["name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures"]
-)
-"""Entries of a configuration that change no number, besides those that begin with an underscore; the precision stands on the card by itself."""
-
-
-def config_digest(model: Any, tokenizer: Any) -> str:
-    """Of what the same weights may be read by: configuration, ids of special tokens, and code that a checkpoint brings."""
-    entries = {
-        name: value
-        for name, value in model.config.to_dict().items()
-        if name not in WITHOUT_EFFECT and not name.startswith("_")
-    }
-    code = (
-        sys.modules[type(model).__module__].__file__
-        if type(model).__module__.startswith("transformers_modules")
-        else None
-    )
-    parts = [
-        entries,
-        sorted(tokenizer.special_tokens_map.items(), key=str),
-        tokenizer.mask_token_id,
-        Path(code).read_text() if code else "",
-    ]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True, default=str).encode()).hexdigest()[:16]
-
-
-def tokenizer_digest(tokenizer: Any) -> str:
-    """Of what decides ids and offsets: padding and truncation are switched by the first call and are not part of it."""
-    parts = json.loads(tokenizer.backend_tokenizer.to_str())
-    return hashlib.sha256(
-        json.dumps(parts | {"padding": None, "truncation": None}, sort_keys=True).encode()
-    ).hexdigest()
+        weights[tensor.tensor_type.name] += int(tensor.n_elements)
+    return weights.most_common(1)[0][0]

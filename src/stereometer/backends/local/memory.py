@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import time
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from functools import cache
 from typing import Any, TypeVar
 
@@ -15,15 +15,23 @@ from stereometer.errors import ModelError
 EVERY = 1.0
 """Seconds between two givings back: each takes some ten milliseconds."""
 Piece = TypeVar("Piece", bound=Sized)
-Found = TypeVar("Found")
+Outcome = TypeVar("Outcome")
 _given_back = [0.0]
 """When it was last done; the allocator is the process's, and so is this."""
 
 
-def shrinking(batch: list[Piece], run: Callable[[list[Piece]], Found]) -> Iterator[Found]:
-    """Runs a batch; where memory runs out, its halves; where even one piece does not fit, says so."""
+def each(
+    batches: Iterable[list[Piece]], run: Callable[[list[Piece]], Outcome]
+) -> Iterator[Outcome]:
+    """What comes of every batch, or of its parts where memory is short."""
+    for batch in batches:
+        yield from shrinking(batch, run)
+
+
+def shrinking(batch: list[Piece], run: Callable[[list[Piece]], Outcome]) -> Iterator[Outcome]:
+    """Runs a batch; where memory runs out, its halves; raises where one piece does not fit."""
     try:
-        found = run(batch)
+        outcome = run(batch)
     except (MemoryError, torch.OutOfMemoryError):
         pass
     except RuntimeError as error:
@@ -31,19 +39,19 @@ def shrinking(batch: list[Piece], run: Callable[[list[Piece]], Found]) -> Iterat
             raise
     else:
         give_back()
-        yield found
+        yield outcome
         return
     if len(batch) == 1:
         raise ModelError(
-            f"A text of {len(batch[0])} tokens does not fit into memory. The model is too large for this machine. Use a smaller one or another --device."
+            f"A text of {len(batch[0])} tokens does not fit into memory. The model is too large "
+            "for this machine. Use a smaller one or another --device."
         )
     half = len(batch) // 2
-    yield from shrinking(batch[:half], run)
-    yield from shrinking(batch[half:], run)
+    yield from each((batch[:half], batch[half:]), run)
 
 
 def give_back() -> None:
-    """Lets the system have what the allocator holds free: states of ever other sizes leave holes, which add up over many batches."""
+    """Returns free memory to the system: states of ever other sizes leave holes that add up."""
     trim = _trim()
     if trim is not None and time.monotonic() - _given_back[0] >= EVERY:
         trim(0)

@@ -1,4 +1,4 @@
-"""XLNet-like models: a position's token with it hidden from everyone and everything else visible on both sides."""
+"""XLNet-like models: a token hidden from every position, with everything else visible."""
 
 from __future__ import annotations
 
@@ -7,12 +7,19 @@ from dataclasses import dataclass, field
 
 import torch
 
+from stereometer.backends.local.batches import equal_length, segments_of
+from stereometer.backends.local.blanks import Way
 from stereometer.backends.local.checkpoint import Checkpoint
-from stereometer.backends.local.forward import equal_length, token_budget
-from stereometer.backends.local.language_model import LanguageModel, Way
-from stereometer.backends.local.lean import head_for
-from stereometer.backends.local.masked import Place, Rows
-from stereometer.backends.local.memory import shrinking
+from stereometer.backends.local.forward import token_budget
+from stereometer.backends.local.language_model import (
+    LanguageModel,
+    Place,
+    Values,
+    completed,
+    placed,
+)
+from stereometer.backends.local.lean.choice import head_for
+from stereometer.backends.local.memory import each
 from stereometer.types import Answer, MaskedTokens
 
 
@@ -31,12 +38,12 @@ class View:
 
 
 def views(requests: Mapping[str, MaskedTokens]) -> list[View]:
-    found: dict[object, View] = {}
+    distinct: dict[object, View] = {}
     for key, request in requests.items():
         for number, (hidden, position) in enumerate(request.steps):
             name = request.ids, request.segments, hidden, position
-            found.setdefault(name, View(*name)).asked.append((key, number))
-    return list(found.values())
+            distinct.setdefault(name, View(*name)).asked.append((key, number))
+    return list(distinct.values())
 
 
 class Permuted(LanguageModel):
@@ -50,31 +57,20 @@ class Permuted(LanguageModel):
         return {MaskedTokens.kind: self.masked_tokens}
 
     def masked_tokens(self, requests: Mapping[str, MaskedTokens]) -> Iterator[tuple[str, Answer]]:
-        rows = Rows(requests)
-        for batch in equal_length(views(requests), token_budget(self.split)):
-            for part in shrinking(batch, self._batch):
-                for place, value in part:
-                    yield from rows.put(place, value)
+        lengths = {key: len(request.steps) for key, request in requests.items()}
+        batches = equal_length(views(requests), token_budget(self.split))
+        return completed(lengths, each(batches, self._batch))
 
     @torch.inference_mode()
-    def _batch(self, batch: list[View]) -> list[tuple[Place, float]]:
-        device, dtype = (
-            getattr(next(self.model.parameters()), name) for name in ("device", "dtype")
-        )
-        length = len(batch[0])
-        ids = torch.tensor([view.ids for view in batch], device=device)
-        hides = torch.zeros(len(batch), length, length, dtype=dtype, device=device)
-        target = torch.zeros(len(batch), 1, length, dtype=dtype, device=device)
+    def _batch(self, batch: list[View]) -> Values:
+        split, length = self.split, len(batch[0])
+        hides = torch.zeros(len(batch), length, length, dtype=split.dtype, device=split.device)
+        target = torch.zeros(len(batch), 1, length, dtype=split.dtype, device=split.device)
         for row, view in enumerate(batch):
             hides[row, :, list(view.hidden)] = 1
             target[row, 0, view.position] = 1
-        inputs = {"input_ids": ids, "perm_mask": hides, "target_mapping": target, "use_mems": False}
-        if batch[0].segments:
-            inputs["token_type_ids"] = torch.tensor(
-                [view.segments for view in batch], device=device
-            )
-        states = self.split.trunk(**inputs)[:, 0]
-        values = self.head(states, [[view.ids[view.position]] for view in batch])
-        return [
-            (place, row[0]) for view, row in zip(batch, values, strict=True) for place in view.asked
-        ]
+        inputs = split.inputs([view.ids for view in batch], segments_of(batch))
+        del inputs["attention_mask"]
+        states = split.trunk(**inputs, perm_mask=hides, target_mapping=target, use_mems=False)
+        asked = [{view.ids[view.position]: view.asked} for view in batch]
+        return placed(asked, self.head(states[:, 0], [list(tokens) for tokens in asked]))

@@ -1,6 +1,6 @@
-"""A model's tokenizer as measures see it: ids, character offsets, words, special tokens, and the policies behind them.
+"""A model's tokenizer as measures see it: ids, character offsets, words and special tokens.
 
-Everything is asked of the tokenizer itself; nothing hangs on a model's name.
+Everything is asked of the tokenizer itself; nothing depends on a model's name.
 """
 
 from __future__ import annotations
@@ -40,10 +40,7 @@ class Tokens:
         tokenizer = self.tokenizer
         added = tokenizer("a", return_special_tokens_mask=True)
         if added["input_ids"] and added["special_tokens_mask"][0]:
-            return (
-                None,
-                f"the tokenizer adds {tokenizer.convert_ids_to_tokens(added['input_ids'][0])}",
-            )
+            return None, f"the tokenizer adds {tokenizer.convert_ids_to_tokens(added.input_ids[0])}"
         for name in ("bos_token", "eos_token"):
             number = getattr(tokenizer, f"{name}_id")
             if number is not None:
@@ -61,8 +58,8 @@ class Tokens:
         return self._plain("The Cat") != self._plain("the cat")
 
     def _plain(self, text: str) -> list[int]:
-        found: list[int] = self.tokenizer(text, add_special_tokens=False)["input_ids"]
-        return found
+        ids: list[int] = self.tokenizer(text, add_special_tokens=False)["input_ids"]
+        return ids
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -78,14 +75,17 @@ class Tokens:
         """One text, or two as the model was taught to read two."""
         if not _is_text(text) or not _is_text(second or ""):
             raise Skip("not Unicode text")
-        found = self.tokenizer(
-            text,
-            second,
-            return_offsets_mapping=True,
-            return_special_tokens_mask=True,
-            return_token_type_ids=True if second is not None else None,
+        pieces = list(
+            _pieces(
+                self.tokenizer(
+                    text,
+                    second,
+                    return_offsets_mapping=True,
+                    return_special_tokens_mask=True,
+                    return_token_type_ids=True if second is not None else None,
+                )
+            )
         )
-        pieces = list(_pieces(found))
         if self.causal:
             pieces = self._without_end(pieces)
         if len(pieces) > self.window:
@@ -102,7 +102,7 @@ class Tokens:
         )
 
     def _without_end(self, pieces: list[_Piece]) -> list[_Piece]:
-        """A causal text has its first token and no end mark: what follows a text is not part of it."""
+        """A causal text has its first token and no end mark, which is not part of the text."""
         while len(pieces) > 1 and pieces[-1].word is None:
             pieces = pieces[:-1]
         first, _ = self.first_token
@@ -120,18 +120,21 @@ class _Piece:
     second: bool = False
 
 
-def _pieces(found: Any) -> Iterator[_Piece]:
-    parts, special = found.sequence_ids(), found["special_tokens_mask"]
-    segments = found.get("token_type_ids") or [0] * len(special)
-    for at, (number, offset, segment) in enumerate(
-        zip(found["input_ids"], found["offset_mapping"], segments, strict=True)
-    ):
-        word = None if special[at] or parts[at] is None else _word(found, at)
+def _pieces(encoded: Any) -> Iterator[_Piece]:
+    special, parts = encoded["special_tokens_mask"], encoded.sequence_ids()
+    segments = encoded.get("token_type_ids") or [0] * len(special)
+    columns = zip(encoded["input_ids"], encoded["offset_mapping"], segments, strict=True)
+    for at, (number, offset, segment) in enumerate(columns):
+        word = None
+        if not special[at] and parts[at] is not None:
+            word = encoded.token_to_word(at)
+            word = at if word is None else int(word)
         yield _Piece(number, tuple(offset), word, segment, parts[at] == 1)
 
 
 def _words(pieces: Iterable[_Piece], texts: tuple[str, str]) -> Iterator[int | None]:
-    """The number of each piece's word: as the tokenizer has them, and parted at white space where it takes a whole text for one."""
+    """The number of each piece's word: the tokenizer's, and parted at white space where it takes a
+    whole text for one word."""
     spaced = [_spaced(text) for text in texts]
     numbers: dict[tuple[bool, int, int], int] = {}
     for piece in pieces:
@@ -139,77 +142,55 @@ def _words(pieces: Iterable[_Piece], texts: tuple[str, str]) -> Iterator[int | N
             yield None
             continue
         start, end = piece.offset
-        visible = (
-            start
-            + len(texts[piece.second][start:end])
-            - len(texts[piece.second][start:end].lstrip())
-        )
-        yield numbers.setdefault(
-            (piece.second, piece.word, spaced[piece.second][visible]), len(numbers)
-        )
+        text = texts[piece.second][start:end]
+        visible = start + len(text) - len(text.lstrip())
+        name = piece.second, piece.word, spaced[piece.second][visible]
+        yield numbers.setdefault(name, len(numbers))
 
 
 def _spaced(text: str) -> list[int]:
     """For each character, and the end, how many words have begun by white space."""
     begins = [
-        not one.isspace() and (at == 0 or text[at - 1].isspace()) for at, one in enumerate(text)
+        not letter.isspace() and (at == 0 or text[at - 1].isspace())
+        for at, letter in enumerate(text)
     ]
     return [*accumulate(begins), sum(begins)]
 
 
 def _is_text(text: str) -> bool:
     """Half a surrogate pair, which JSON can carry, is no text."""
-    return not any("\ud800" <= one <= "\udfff" for one in text)
-
-
-def _word(found: Any, index: int) -> int:
-    word = found.token_to_word(index)
-    return index if word is None else int(word)
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def window_of(tokenizer: Any, model: Any) -> int:
-    """The smaller of what tokenizer and model say; learned positions that start after the padding index lose those."""
+    """The smaller limit of tokenizer and model, without positions up to a padding index."""
     limits = [tokenizer.model_max_length] if tokenizer.model_max_length < UNBOUNDED else []
     positions = getattr(model.config, "max_position_embeddings", None)
     if isinstance(positions, int) and positions > 0:
-        table = next(
-            (
-                module
-                for name, module in model.named_modules()
-                if name.endswith("embeddings.position_embeddings")
-            ),
-            None,
+        learned = (
+            module
+            for name, module in model.named_modules()
+            if name.endswith("embeddings.position_embeddings")
         )
-        taken = (
-            table.padding_idx + 1
-            if table is not None and getattr(table, "padding_idx", None) is not None
-            else 0
-        )
-        limits.append(positions - taken)
+        padding = getattr(next(learned, None), "padding_idx", None)
+        limits.append(positions - (0 if padding is None else padding + 1))
     return min(limits, default=UNBOUNDED)
 
 
-# ------------------------------------------------------------------------------------------- canaries
-
-
-def canaries(tokens: Tokens) -> list[str]:
-    """Warnings where a `paper` variant cannot be reproduced with the installed tokenizer."""
-    warnings = []
-    if not tokens.causal and tokens.tokenizer.convert_ids_to_tokens(tokens._plain("cat"))[
-        0
-    ].startswith(BYTE_LEVEL_SPACE):
-        warnings.append(
-            "The tokenizer puts a space before the first word: StereoSet's RoBERTa fillers were encoded without one, so `paper` gives other tokens."
-        )
-    elif not tokens.causal and tokens.leading_space:
-        warnings.append(
-            "The tokenizer puts no space before the first word: CrowS-Pairs' RoBERTa value (64.1) was made with one and moves to 65.5 without it."
-        )
-    if (
-        tokens.tokenizer("caf\u0065\u0301")["input_ids"]
-        != tokens.tokenizer("caf\u00e9")["input_ids"]
-    ):
-        warnings.append(
-            "The tokenizer does not join combining marks: the same word can be other tokens."
-        )
-    return warnings
+def canaries(tokens: Tokens) -> Iterator[str]:
+    """Why a `paper` variant cannot be reproduced with the installed tokenizer."""
+    tokenizer = tokens.tokenizer
+    if not tokens.causal:
+        first = tokenizer.convert_ids_to_tokens(tokens._plain("cat"))[0]
+        if first.startswith(BYTE_LEVEL_SPACE):
+            yield (
+                "The tokenizer puts a space before the first word: StereoSet's RoBERTa fillers "
+                "were encoded without one, so `paper` gives other tokens."
+            )
+        elif tokens.leading_space:
+            yield (
+                "The tokenizer puts no space before the first word: CrowS-Pairs' RoBERTa value "
+                "(64.1) was made with one and moves to 65.5 without it."
+            )
+    if tokenizer("caf\u0065\u0301")["input_ids"] != tokenizer("caf\u00e9")["input_ids"]:
+        yield "The tokenizer does not join combining marks: the same word can be other tokens."

@@ -1,18 +1,20 @@
 """Texts that begin alike, laid out as one tree: what they share is computed once.
 
-The candidates of an item share the words before the blank, and its continuations share the context. A tree is a row of
-nodes in depth-first order; each node sees itself and its ancestors, and stands at its depth.
+The candidates of an item share the words before the blank, and its continuations share the context.
+A tree is a row of nodes in depth-first order; each node sees itself and its ancestors, and stands
+at its depth.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from stereometer.types import CausalTokens
 
 LARGEST = 192
-"""Nodes in a tree: attention between branches that do not see each other is wasted, so trees stay small."""
+"""Nodes in a tree: attention between branches is wasted, so trees stay small."""
 WORTH_SHARING = 2
 """A branch joins a tree when it shares at least this many nodes with the one before it."""
 
@@ -59,7 +61,7 @@ class Tree:
         return len(self.tokens)
 
     def add(self, text: Text) -> None:
-        """Texts have to come in the order of their tokens: only the line added last can be shared."""
+        """Texts must come in the order of their tokens: only the line added last can be shared."""
         ids, last = text.ids, self.lines[-1] if self.lines else Line([], 0)
         shared = common([self.tokens[node] for node in last.nodes], ids)
         nodes = last.nodes[:shared]
@@ -78,9 +80,8 @@ class Tree:
         """Notes who asks for which token after which node."""
         request = text.request
         for number, position in enumerate(range(request.start, len(request.ids))):
-            self.asked.setdefault(nodes[position - 1], {}).setdefault(
-                request.ids[position], []
-            ).append((text.key, number))
+            following = self.asked.setdefault(nodes[position - 1], {})
+            following.setdefault(request.ids[position], []).append((text.key, number))
 
     def ancestors(self) -> Iterator[list[int]]:
         """For each node, itself and the nodes above it."""
@@ -92,23 +93,18 @@ class Tree:
 
 def common(left: Iterable[int], right: Iterable[int]) -> int:
     """How many tokens two texts begin with alike."""
-    count = 0
-    for one, other in zip(left, right, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False))
+    return sum(1 for _ in alike)
 
 
 def families(
     requests: Mapping[str, CausalTokens], largest: int = LARGEST, worth: int = WORTH_SHARING
 ) -> Iterator[list[Text]]:
-    """Texts whose tree has at most so many nodes, each sharing at least so many with the one before it."""
+    """Texts whose tree has at most `largest` nodes, each sharing `worth` of them with the last."""
     family: list[Text] = []
     size = 0
-    for text in sorted(
-        (Text(key, request) for key, request in requests.items()), key=lambda text: text.ids
-    ):
+    texts = (Text(key, request) for key, request in requests.items())
+    for text in sorted(texts, key=lambda text: text.ids):
         shared = common(family[-1].ids, text.ids) if family else 0
         if family and (shared < worth or size + len(text) - shared > largest):
             yield family

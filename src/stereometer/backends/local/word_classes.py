@@ -1,4 +1,4 @@
-"""Which tokens of a vocabulary begin a word and which go on with one, as the tokenizer itself marks them."""
+"""Which tokens of a vocabulary begin a word and which go on with one, by the tokenizer's marks."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ INITIAL, INSIDE, NEITHER = 0, 1, 2
 
 
 def word_classes(tokenizer: Any, vocabulary: int) -> NDArray[np.int64] | None:
-    """For each token whether it begins a word; special ones do neither. None where the tokenizer does not mark words.
+    """The class of each token, NEITHER for special ones; None where words are not marked.
 
-    WordPiece marks what goes on with a word, byte-level and Unigram vocabularies what comes after a space.
+    WordPiece marks what goes on with a word, other vocabularies what comes after a space.
     """
     parts = json.loads(tokenizer.backend_tokenizer.to_str())
     inside = parts["model"].get("continuing_subword_prefix") or ""
@@ -25,9 +25,8 @@ def word_classes(tokenizer: Any, vocabulary: int) -> NDArray[np.int64] | None:
     if not inside and not space:
         return None
     classes = np.full(vocabulary, NEITHER, dtype=np.int64)
-    special = set(tokenizer.all_special_ids) | {
-        number for number, token in tokenizer.added_tokens_decoder.items() if token.special
-    }
+    added = tokenizer.added_tokens_decoder.items()
+    special = {*tokenizer.all_special_ids, *(number for number, token in added if token.special)}
     for token, number in tokenizer.get_vocab().items():
         if number < vocabulary and number not in special:
             goes_on = token.startswith(inside) if inside else not token.startswith(space)
@@ -37,7 +36,10 @@ def word_classes(tokenizer: Any, vocabulary: int) -> NDArray[np.int64] | None:
 
 def _spaces(value: Any) -> Iterator[str]:
     """How a space is written in the vocabulary, by the tokenizer's own description."""
-    if isinstance(value, dict):
+    if isinstance(value, list):
+        for part in value:
+            yield from _spaces(part)
+    elif isinstance(value, dict):
         kind = value.get("type")
         if kind == "ByteLevel":
             yield BYTE_LEVEL_SPACE
@@ -47,6 +49,3 @@ def _spaces(value: Any) -> Iterator[str]:
             yield str(value["content"])
         for name in ("normalizer", "pre_tokenizer", "pretokenizers", "normalizers"):
             yield from _spaces(value.get(name))
-    elif isinstance(value, list):
-        for one in value:
-            yield from _spaces(one)

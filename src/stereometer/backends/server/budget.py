@@ -1,4 +1,4 @@
-"""What a server may cost: tokens, or money where a price is given. Nothing is sent that might not fit."""
+"""What a server may cost, in tokens or money. Nothing is sent that might not fit."""
 
 from __future__ import annotations
 
@@ -25,16 +25,15 @@ def guessed(text: str) -> int:
 def size_of(body: Mapping[str, Any]) -> Size:
     """What a question may cost, before it is sent."""
     texts = [body.get("prompt", ""), *(message["content"] for message in body.get("messages", ()))]
-    return guessed("".join(texts)), int(
-        body.get("max_tokens", body.get("max_completion_tokens", 0))
-    )
+    limit = body.get("max_tokens", body.get("max_completion_tokens", 0))
+    return guessed("".join(texts)), int(limit)
 
 
 def used_by(answer: Any, size: Size) -> Size:
     """What the server says it read and wrote; our guess where it says nothing."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
-    told = usage if isinstance(usage, dict) else {}
-    read, written = told.get("prompt_tokens"), told.get("completion_tokens", 0)
+    counts = usage if isinstance(usage, dict) else {}
+    read, written = counts.get("prompt_tokens"), counts.get("completion_tokens", 0)
     return (int(read), int(written)) if isinstance(read, int) and isinstance(written, int) else size
 
 
@@ -53,7 +52,7 @@ class Budget:
     _settled: Condition = field(default_factory=Condition, repr=False)
 
     def paid(self, body: Mapping[str, Any], ask: Callable[[], Any]) -> Any:
-        """What comes of asking, once there is room for it; it is counted as the server counts it."""
+        """What comes of asking, once there is room for it; counted as the server counts it."""
         size = size_of(body)
         place = self._reserve(size)
         used = (0, 0)
@@ -70,7 +69,9 @@ class Budget:
             while not self._fits(place := (size[0] + self.short, size[1])):
                 if not any(self.reserved):
                     raise BudgetSpent(
-                        f"The budget of {self} does not hold the next request. Nothing more was sent. Answers so far are kept; the same command with a larger --budget goes on."
+                        f"The budget of {self} does not hold the next request. Nothing more was "
+                        "sent. Answers so far are kept; the same command with a larger --budget "
+                        "goes on."
                     )
                 self._settled.wait()
             for at in (0, 1):
@@ -102,30 +103,31 @@ class Budget:
 
 def budget_of(limit: str | None, price: str | None) -> Budget:
     """`200000`, or `$2.50` with the prices of a million tokens read and written, `0.15/0.60`."""
-    prices = _prices(price) if price else None
+    prices = _prices(price) if price else (0.0, 0.0)
     if not limit:
-        return Budget(price=prices or (0.0, 0.0))
-    found = re.fullmatch(r"(\$?)(\d+(?:\.\d+)?)(k|m)?", limit.strip().lower())
-    if not found or (found[1] and found[3]) or not float(found[2]):
+        return Budget(price=prices)
+    match = re.fullmatch(r"(\$?)(\d+(?:\.\d+)?)(k|m)?", limit.strip().lower())
+    if not match or (match[1] and match[3]) or not float(match[2]):
         raise UsageError(
-            f"--budget '{limit}' is not understood. It is a number of tokens, or money after a dollar sign. For instance 200k or '$2.50'."
+            f"--budget '{limit}' is not understood. It is a number of tokens, or money after a "
+            "dollar sign. For instance 200k or '$2.50'."
         )
-    if not found[1]:
-        return Budget(
-            tokens=int(float(found[2]) * {"k": 1000, "m": 1_000_000}.get(found[3] or "", 1)),
-            price=prices or (0.0, 0.0),
-        )
-    if prices is None or prices == (0.0, 0.0):
+    if not match[1]:
+        unit = {"k": 1000, "m": 1_000_000}.get(match[3] or "", 1)
+        return Budget(tokens=int(float(match[2]) * unit), price=prices)
+    if prices == (0.0, 0.0):
         raise UsageError(
-            "A budget in money needs a price. Servers do not tell theirs. Add --price READ/WRITTEN for a million tokens, such as 0.15/0.60."
+            "A budget in money needs a price. Servers do not state theirs. Add --price "
+            "READ/WRITTEN for a million tokens, such as 0.15/0.60."
         )
-    return Budget(money=float(found[2]), price=prices)
+    return Budget(money=float(match[2]), price=prices)
 
 
 def _prices(text: str) -> tuple[float, float]:
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)", text.strip())
-    if not found:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)", text.strip())
+    if not match:
         raise UsageError(
-            f"--price '{text}' is not understood. It is the price of a million tokens read / written. For instance 0.15/0.60."
+            f"--price '{text}' is not understood. It is the price of a million tokens read / "
+            "written. For instance 0.15/0.60."
         )
-    return float(found[1]) / 1e6, float(found[2]) / 1e6
+    return float(match[1]) / 1e6, float(match[2]) / 1e6

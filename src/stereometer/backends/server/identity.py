@@ -1,32 +1,37 @@
-"""Which model answers behind a server's name: the numbers that it gave for a known sentence are remembered beside its answers.
+"""Which model answers behind a server's name, by the numbers it gave for a known sentence.
 
-A server's log-probabilities differ a little from one asking to the next, so no rounding of them can be a key: some always straddle
-an edge. They are held against those first seen. What is near is the same model, under the first numbers; what is not is another.
+A server's log-probabilities differ a little from one asking to the next, so no rounding of them can
+be a key: some always straddle an edge. They are compared with those first seen, which are kept
+beside the answers. What is near is the same model, under the first numbers; what is not is another.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import count
-from typing import Protocol
 
-from stereometer.types import Answer
+from stereometer.errors import StereometerError
+from stereometer.types import Answer, Memory
 
 TOLERANCE = 0.05
-"""Of a token's log-probability. Batches and half precision move it by less, other weights by more."""
+"""Of a log-probability. Batches and half precision move it by less, other weights by more."""
 
 
-class Memory(Protocol):
-    """Answers by identity and key: the answer cache."""
+def known_likelihoods(
+    server: str, likelihoods: Sequence[float], memory: Memory | None
+) -> tuple[float, ...]:
+    """The likelihoods first seen of the model that has these; these, where it is a new one.
 
-    def get(self, identity: str, keys: Sequence[str]) -> Mapping[str, Answer]: ...
-
-    def put(self, identity: str, answers: Mapping[str, Answer]) -> None: ...
+    A memory that cannot be used is no reason not to ask.
+    """
+    try:
+        return remembered(server, likelihoods, memory) if memory else tuple(likelihoods)
+    except StereometerError:
+        return tuple(likelihoods)
 
 
 def remembered(server: str, likelihoods: Sequence[float], memory: Memory) -> tuple[float, ...]:
-    """The likelihoods first seen of the model that has these, as far as can be told; these, where it is a new one."""
     fresh = Answer(({"logprob": array("d", likelihoods)},))
     for number in count():
         key = f"likelihoods {number}"
@@ -40,5 +45,5 @@ def remembered(server: str, likelihoods: Sequence[float], memory: Memory) -> tup
 def alike(first: Sequence[float], second: Sequence[float]) -> bool:
     """Whether they are of as many tokens, none farther apart than the tolerance."""
     return len(first) == len(second) and not any(
-        abs(one - other) > TOLERANCE for one, other in zip(first, second, strict=True)
+        abs(left - right) > TOLERANCE for left, right in zip(first, second, strict=True)
     )

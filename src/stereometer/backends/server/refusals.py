@@ -1,4 +1,4 @@
-"""What a server says instead of an answer, and what it means: ask again, skip the prompt, or give up."""
+"""What a server says instead of an answer, and what it means: ask again, skip, or give up."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from stereometer.backends.local.keys import KEY_VARIABLE
+from stereometer.backends.server.keys import KEY_VARIABLE
 from stereometer.errors import ModelError
 
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -16,21 +16,18 @@ LONGEST_WAIT = 120.0
 """A server that asks for more than this is not waited for."""
 LONGEST_MESSAGE = 200
 UNSAID = 0
-"""The status of an error that stands where an answer should, without saying its own."""
+"""The status of an error that stands where an answer should, without its own."""
 WINDOW_NAMED = re.compile("context_length_exceeded|exceed_context_size")
-WINDOW_TOLD = (
-    re.compile(
-        "context (length|window|size).*(exceed|maximum|too long|longer|not enough)", re.DOTALL
-    ),
-    re.compile("(exceed|maximum|too long|longer).*context (length|window|size)", re.DOTALL),
-    re.compile("longer than the maximum model length"),
-    re.compile("`inputs` (tokens \\+ `max_new_tokens` must be|must have less than \\d+ tokens)"),
-    re.compile("(prompt|input) (is|was) too long"),
-    re.compile(
-        "(input|prompt) (token count|tokens|length)\\b.*\\b(exceeds?|greater than|larger than)\\b.*\\b(max|limit)",
-        re.DOTALL,
-    ),
-    re.compile("number of tokens in the prompt cannot exceed"),
+WINDOW_DESCRIBED = re.compile(
+    r"""context\ (length|window|size).*(exceed|maximum|too\ long|longer|not\ enough)
+    | (exceed|maximum|too\ long|longer).*context\ (length|window|size)
+    | longer\ than\ the\ maximum\ model\ length
+    | `inputs`\ (tokens\ \+\ `max_new_tokens`\ must\ be|must\ have\ less\ than\ \d+\ tokens)
+    | (prompt|input)\ (is|was)\ too\ long
+    | (input|prompt)\ (token\ count|tokens|length)\b.*
+      \b(exceeds?|greater\ than|larger\ than)\b.*\b(max|limit)
+    | number\ of\ tokens\ in\ the\ prompt\ cannot\ exceed""",
+    re.DOTALL | re.VERBOSE,
 )
 """In the words of vLLM, llama.cpp, TGI, LM Studio, SGLang and the hosted services."""
 
@@ -60,49 +57,51 @@ class NoChoices(ModelError):
 
 
 class Refused(ModelError):
-    """The server does not take this question; `said` is its own reason."""
+    """The server does not take this question; `reason` is its own."""
 
-    def __init__(self, text: str, said: str) -> None:
+    def __init__(self, text: str, reason: str) -> None:
         super().__init__(text)
-        self.said = said
+        self.reason = reason
 
 
 class NotThere(Refused):
     """The server has no such model or endpoint."""
 
 
-def refusal(base: str, code: int, text: str, said: str, retry_after: str | None) -> Exception:
-    """The exception for a status and the text that came with it; `said` is what of the text may be shown."""
+def refusal(base: str, code: int, text: str, reason: str, retry_after: str | None) -> Exception:
+    """The exception for a status and its text; `reason` is what of the text may be shown."""
     if code in (401, 403):
         return ModelError(
-            f"{base} refused the request ({code}: {said}). The key is missing, wrong or not for this model. Set {KEY_VARIABLE} to the right one."
+            f"{base} refused the request ({code}: {reason}). The key is missing, wrong or not for "
+            f"this model. Set {KEY_VARIABLE} to the right one."
         )
     if means_too_long(code, text):
         return TooLong()
     if code == 404:
         return NotThere(
-            f"{base} has no such model or endpoint ({said}). The name after # or the path is wrong. Check both.",
-            said,
+            f"{base} has no such model or endpoint ({reason}). The name after # or the path is "
+            "wrong. Check both.",
+            reason,
         )
     if code == 429 and "insufficient_quota" in text:
         return ModelError(
-            f"{base} says that the quota is spent ({said}). Nothing more is answered until it is raised. Answers so far are kept."
+            f"{base} says that the quota is spent ({reason}). Nothing more is answered until it is "
+            "raised. Answers so far are kept."
         )
     if code == UNSAID:
-        return Empty(f"an error in place of an answer ({said})")
-    if code in RETRIED:
-        return _later(base, code, said, seconds(retry_after))
-    return Refused(
-        f"{base} refused the request ({code}): {said}. It does not take what was asked. Check the model and the options.",
-        said,
-    )
-
-
-def _later(base: str, code: int, said: str, wait: float | None) -> Exception:
+        return Empty(f"an error in place of an answer ({reason})")
+    if code not in RETRIED:
+        return Refused(
+            f"{base} refused the request ({code}): {reason}. It does not take what was asked. "
+            "Check the model and the options.",
+            reason,
+        )
+    wait = seconds(retry_after)
     if wait is None or wait <= LONGEST_WAIT:
-        return Passing(f"status {code} ({said})", wait)
+        return Passing(f"status {code} ({reason})", wait)
     return ModelError(
-        f"{base} asks to wait {wait:.0f} s ({code}). That is longer than we wait. Answers so far are kept; run the same command later."
+        f"{base} asks to wait {wait:.0f} s ({code}). That is longer than we wait. "
+        "Answers so far are kept; run the same command later."
     )
 
 
@@ -130,12 +129,11 @@ def status_of(answer: Any) -> int | None:
 def message(text: str) -> str:
     """What an error says, in the layouts that servers use."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
         return text
-    inner = found.get("error", found) if isinstance(found, dict) else found
-    said = inner.get("message", inner) if isinstance(inner, dict) else inner
-    return str(said)
+    inner = value.get("error", value) if isinstance(value, dict) else value
+    return str(inner.get("message", inner) if isinstance(inner, dict) else inner)
 
 
 def one_line(text: str) -> str:
@@ -143,12 +141,13 @@ def one_line(text: str) -> str:
 
 
 def means_too_long(code: int, text: str) -> bool:
-    """Kept for good, so only what names the window counts: Go calls a time-out `context deadline exceeded`, often with status 500."""
+    """Kept for good, so only what names the window counts: Go calls a time-out `context deadline
+    exceeded`, often with status 500."""
     plain = text.lower()
     if WINDOW_NAMED.search(plain):
         return code in (UNSAID, 400, 413, 422, 500)
     return (
         code in (UNSAID, 400, 413, 422)
         and "deadline" not in plain
-        and any(words.search(plain) for words in WINDOW_TOLD)
+        and WINDOW_DESCRIBED.search(plain) is not None
     )

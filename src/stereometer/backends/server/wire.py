@@ -1,6 +1,7 @@
-"""HTTP to a model server: patient with a server that limits or stumbles, clear about one that cannot be had.
+"""HTTP to a model server: patient where it limits or stumbles, clear where it is not there.
 
-The key comes from the environment. It is sent in a header to the server it is for, and appears nowhere else.
+The key comes from the environment. It is sent in a header to the server it is for, and appears
+nowhere else.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event, Timer
 from typing import Any
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 from weakref import finalize
 
 import httpx2
 import stamina
 
-from stereometer.backends.local.keys import KEY_VARIABLE, key_for, masked, masked_answer
 from stereometer.backends.server.budget import Budget
+from stereometer.backends.server.keys import KEY_VARIABLE, key_for, masked, masked_answer
 from stereometer.backends.server.refusals import (
     Empty,
     NoChoices,
@@ -41,15 +42,14 @@ FIRST_ATTEMPTS = 3
 PATIENCE = 300.0
 """Seconds for all attempts at one request together."""
 QUIET = 5.0
-"""Seconds of asking again before a word is said about it, and between one word and the next."""
+"""Seconds of asking again before a warning, and between two warnings."""
 LARGEST = 16 * 1024 * 1024
 """Bytes of an answer."""
 LARGEST_ERROR = 10_000
 """Characters of an error that are read."""
 
-logging.getLogger("stamina").addHandler(
-    logging.NullHandler()
-)  # retries are our business: without a handler each would be printed
+# Retries are our business: without a handler each would be printed.
+logging.getLogger("stamina").addHandler(logging.NullHandler())
 
 
 class Closed(Exception):
@@ -75,7 +75,7 @@ class Wire:
         self._trusted = httpx2.create_ssl_context()
         self._clients: list[httpx2.Client] = []
         self._idle: list[httpx2.Client] = []
-        self._told = -QUIET
+        self._warned = -QUIET
         finalize(self, _close, self._clients)
 
     def close(self) -> None:
@@ -85,53 +85,58 @@ class Wire:
     def get(self, path: str) -> Any:
         return self._asked("GET", path, None)
 
-    def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """An answer that has a choice."""
-        return self.budget.paid(body, lambda: self._asked("POST", path, body))
+    def post(self, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The first choice of the answer."""
+        choice = _choice(self.budget.paid(body, lambda: self._asked("POST", path, body)))
+        assert choice is not None, "an answer without one is asked for again"
+        return choice
 
     def for_keeping(self, text: str) -> str:
         """A text of an answer, without the key where the server put it there."""
         return masked_answer(text, self._key)
 
-    # --------------------------------------------------------------------------------------- patience
+    # --------------------------------------------------------------------------------- patience
 
     def _asked(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
-        """The parsed answer; passing failures are tried again, later each time, with jitter, or when the server says."""
+        """The parsed answer; passing failures are tried again, later each time, with jitter, or
+        when the server says."""
         tries = _Tries(self)
+        attempts = stamina.retry_context(
+            on=tries,
+            attempts=ATTEMPTS,
+            timeout=PATIENCE,
+            wait_initial=self.wait_initial,
+            wait_max=30.0,
+            wait_jitter=self.wait_initial,
+        )
         try:
-            for attempt in stamina.retry_context(
-                on=tries,
-                attempts=ATTEMPTS,
-                timeout=PATIENCE,
-                wait_initial=self.wait_initial,
-                wait_max=30.0,
-                wait_jitter=self.wait_initial,
-            ):
+            for attempt in attempts:
                 with attempt:
                     if self.closing.is_set():
                         raise Closed
                     answer = self._once(method, path, body)
-                    if method == "POST" and choice(answer) is None:
+                    if method == "POST" and _choice(answer) is None:
                         raise Empty(f"no choices in {one_line(self._without_key(str(answer)))}")
                     return answer
         except Empty as error:
             raise NoChoices(
-                f"{self.base} answers without any choices: {error}. It was asked {tries}; it does not keep to the protocol, or is overloaded. "
-                "Try again; answers so far are kept."
+                f"{self.base} answers without any choices: {error}. It was asked {tries}; it does "
+                "not keep to the protocol, or is overloaded. Try again; answers so far are kept."
             ) from None
         except Passing as error:
             raise ModelError(
-                f"{self.base} did not answer: {error}. It was asked {tries}. Check that it runs; answers so far are kept, and the same command goes on."
+                f"{self.base} did not answer: {error}. It was asked {tries}. Check that it runs; "
+                "answers so far are kept, and the same command goes on."
             ) from None
         raise AssertionError("an attempt returns or raises")
 
-    def tell(self, reason: Exception) -> None:
+    def warn(self, reason: Exception) -> None:
         """Says why it takes long; however many requests wait, one speaks for all."""
-        if time.monotonic() - self._told >= QUIET:
-            self._told = time.monotonic()
+        if time.monotonic() - self._warned >= QUIET:
+            self._warned = time.monotonic()
             LOG.warning("%s: %s. It is asked again.", self.base, reason)
 
-    # ------------------------------------------------------------------------------------ one request
+    # ------------------------------------------------------------------------------ one request
 
     def _once(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
         try:
@@ -144,15 +149,18 @@ class Wire:
                     content += part
                     if len(content) > LARGEST:
                         raise ModelError(
-                            f"{self.base} answered with more than {LARGEST} bytes. No answer is that long. Check the address."
+                            f"{self.base} answered with more than {LARGEST} bytes. No answer is "
+                            "that long. Check the address."
                         )
         except httpx2.LocalProtocolError:  # its text may hold the headers
             raise ModelError(
-                f"{self.base} was not asked: the request cannot be written as HTTP. The key or the address holds what a header cannot. Check both."
+                f"{self.base} was not asked: the request cannot be written as HTTP. The key or the "
+                "address holds what a header cannot. Check both."
             ) from None
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
             raise UsageError(
-                f"'{self.base}' is not the address of a server: {self._short(error)}. It is http or https. Check it."
+                f"'{self.base}' is not the address of a server: {self._short(error)}. It is http "
+                "or https. Check it."
             ) from None
         except httpx2.ConnectError as error:
             raise Unreached(f"no connection ({self._short(error)})") from None
@@ -164,7 +172,8 @@ class Wire:
 
     @contextmanager
     def _client(self) -> Iterator[httpx2.Client]:
-        """A client for one request, closed under it when the time is up: a time-out of each read alone never ends a drip."""
+        """A client for one request, closed under it when the time is up: a time-out of each read
+        alone never ends a drip."""
         client = self._free_client()
         late = Timer(self.timeout, client.close)
         late.daemon = True
@@ -172,13 +181,11 @@ class Wire:
         try:
             yield client
         except Exception:
-            if client.is_closed:
-                raise (
-                    Closed()
-                    if self.closing.is_set()
-                    else Passing(f"no whole answer within {self.timeout:g} s")
-                ) from None
-            raise
+            if not client.is_closed:
+                raise
+            if self.closing.is_set():
+                raise Closed from None
+            raise Passing(f"no whole answer within {self.timeout:g} s") from None
         finally:
             late.cancel()
             (self._clients.remove if client.is_closed else self._idle.append)(client)
@@ -211,42 +218,37 @@ class Wire:
         return answer
 
     def _refusal(self, response: httpx2.Response, code: int, text: str) -> Exception:
-        said = one_line(self._without_key(message(text)))
-        return refusal(self.base, code, text, said, response.headers.get("retry-after"))
+        reason = one_line(self._without_key(message(text)))
+        return refusal(self.base, code, text, reason, response.headers.get("retry-after"))
 
     def _without_key(self, text: str) -> str:
         return masked(text[:LARGEST_ERROR], self._key)
 
     def _short(self, error: Exception) -> str:
-        return (self._without_key(str(error)).strip().splitlines() or [type(error).__name__])[0][
-            :120
-        ]
+        lines = self._without_key(str(error)).strip().splitlines()
+        return (lines or [type(error).__name__])[0][:120]
 
 
 class _Tries:
-    """Counts the attempts at one question, and decides after each that failed whether there is another."""
+    """Counts the attempts at one question, and decides after each failure if there is another."""
 
     def __init__(self, wire: Wire) -> None:
         self.wire, self.began, self.count = wire, time.monotonic(), 0
 
     def __call__(self, error: Exception) -> bool | float:
         self.count += 1
-        hopeless = (
-            not self.wire.acquainted
-            and isinstance(error, Unreached | Empty)
-            and self.count >= FIRST_ATTEMPTS
-        )
-        if not isinstance(error, Passing) or hopeless:
+        first = not self.wire.acquainted and isinstance(error, Unreached | Empty)
+        if not isinstance(error, Passing) or (first and self.count >= FIRST_ATTEMPTS):
             return False
         if time.monotonic() - self.began + (error.wait or 0.0) > QUIET:
-            self.wire.tell(error)
+            self.wire.warn(error)
         return True if error.wait is None else error.wait * random.uniform(1.0, 1.1)
 
     def __str__(self) -> str:
         return f"{self.count} times in {time.monotonic() - self.began:.0f} s"
 
 
-def choice(answer: Any) -> Mapping[str, Any] | None:
+def _choice(answer: Any) -> Mapping[str, Any] | None:
     """The first choice of an answer, if it has one."""
     choices = answer.get("choices") if isinstance(answer, dict) else None
     first = choices[0] if isinstance(choices, list) and choices else None
@@ -259,32 +261,30 @@ def _close(clients: list[httpx2.Client]) -> None:
 
 
 def shown(address: str) -> str:
-    """An address as far as it may be told: what may hold a password or a key is not."""
+    """An address as far as it may be shown: without what may hold a password or a key."""
     return "The address given" if "@" in address or "?" in address else f"'{address[:100]}'"
 
 
 def _checked(base: str) -> str:
-    parts = _parts(base)
+    no_address = UsageError(
+        f"{shown(base)} is not the address of a server. It is http or https, then # and the model. "
+        "For instance server:http://127.0.0.1:8080/v1#name."
+    )
+    try:
+        parts = urlsplit(base)
+    except ValueError:  # [::1
+        raise no_address from None
     whole = parts.scheme in ("http", "https") and bool(parts.hostname)
     if "@" in parts.netloc + parts.query + parts.fragment or ("@" in base and not whole):
         raise UsageError(
-            f"The address of the server holds a password. It would be in every result. Set {KEY_VARIABLE} instead."
+            "The address of the server holds a password. It would be in every result. "
+            f"Set {KEY_VARIABLE} instead."
         )
     if not whole:
-        raise UsageError(_no_address(base))
+        raise no_address
     if "?" in base or "#" in base:
         raise UsageError(
-            f"The address of {parts.hostname} has a part after ? or a second #. It would be in every result, and may be a key. Leave it out, and set {KEY_VARIABLE} to the key."
+            f"The address of {parts.hostname} has a part after ? or a second #. It would be in "
+            f"every result, and may be a key. Leave it out, and set {KEY_VARIABLE} to the key."
         )
     return base.rstrip("/") if parts.path.strip("/") else f"{base.rstrip('/')}/v1"
-
-
-def _parts(base: str) -> SplitResult:
-    try:
-        return urlsplit(base)
-    except ValueError:  # [::1
-        raise UsageError(_no_address(base)) from None
-
-
-def _no_address(base: str) -> str:
-    return f"{shown(base)} is not the address of a server. It is http or https, then # and the model. For instance server:http://127.0.0.1:8080/v1#name."

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
-from stereometer.benchmarks.abc.rows import Row, chosen, plain, read
+from stereometer.benchmarks.abc.rows import Row, chosen, read
 from stereometer.errors import DataError, did_you_mean
 from stereometer.files import read_table
+from stereometer.shapes.words import plain_name
 
 COLUMNS = ("name", "domain", "singular", "plural", "article")
 ARTICLES = ("a", "an")
@@ -68,7 +70,7 @@ def choose_groups(groups: Sequence[Group], wanted: Iterable[str]) -> tuple[Group
     return chosen(
         "group",
         groups,
-        [known.get(plain(name), name) for name in wanted],
+        [known.get(plain_name(name), name) for name in wanted],
         lambda group: (group.domain, *group.lists),
     )
 
@@ -76,12 +78,12 @@ def choose_groups(groups: Sequence[Group], wanted: Iterable[str]) -> tuple[Group
 def called(groups: Iterable[Group]) -> dict[str, str]:
     """Groups and domains by all that they go by, written plainly."""
     every = list(groups)
-    return {plain(name): group.name for group in every for name in group.names} | {
-        plain(group.domain): group.domain for group in every
+    return {plain_name(name): group.name for group in every for name in group.names} | {
+        plain_name(group.domain): group.domain for group in every
     }
 
 
-# ------------------------------------------------------------------------------------------------ pairs
+# -------------------------------------------------------------------------------------------- pairs
 
 
 @dataclass(frozen=True)
@@ -93,11 +95,9 @@ class Rules:
     def __or__(self, other: Rules) -> Rules:
         return Rules(self.barred | other.barred)
 
-    def allow(self, one: Group, other: Group) -> bool:
-        kinds = [
-            frozenset((a, b)) for a in (one.name, one.domain) for b in (other.name, other.domain)
-        ]
-        return one.name != other.name and not any(kind in self.barred for kind in kinds)
+    def allow(self, first: Group, second: Group) -> bool:
+        names = product((first.name, first.domain), (second.name, second.domain))
+        return first.name != second.name and self.barred.isdisjoint(map(frozenset, names))
 
 
 def read_rules(path: Path, groups: Sequence[Group]) -> Rules:
@@ -105,60 +105,60 @@ def read_rules(path: Path, groups: Sequence[Group]) -> Rules:
     known = called(groups)
     barred = set()
     for line, fields in read_table(path, ("one", "other")):
-        pair = [plain(fields[column]) for column in ("one", "other")]
+        pair = [plain_name(fields[column]) for column in ("one", "other")]
         for column, name in zip(("one", "other"), pair, strict=True):
             if name not in known:
                 raise DataError(
-                    f"{path}, line {line}: {fields[column]!r} is neither a group nor a domain. {did_you_mean(name, known) or 'A rule names two of those.'} Repair the row."
+                    f"{path}, line {line}: {fields[column]!r} is neither a group nor a domain. "
+                    f"{did_you_mean(name, known) or 'A rule names two of those.'} Repair the row."
                 )
         barred.add(frozenset(known[name] for name in pair))
     if not barred:
         raise DataError(
-            f"{path} has no rules. A table without rows bars nothing. Check that it is the right file, or leave out --rules."
+            f"{path} has no rules. A table without rows bars nothing. Check that it is the right "
+            "file, or leave out --rules."
         )
     return Rules(frozenset(barred))
 
 
 def pairs(groups: Sequence[Group], rules: Rules) -> Iterator[Group]:
-    """All ordered pairs that make sense and that grammar allows; forms that two pairs share are kept once."""
+    """All ordered pairs that make sense and that grammar allows; shared forms are kept once."""
     seen: set[str] = set()
     single = {group.name for group in groups}
-    for one in groups:
-        for other in groups:
-            joined = pair(one, other) if one.first and rules.allow(one, other) else None
-            if joined is not None and joined.name not in seen:
-                _check_free(joined, single)
-                seen.add(joined.name)
-                yield joined
+    for first, second in product(groups, groups):
+        joined = pair(first, second) if first.first and rules.allow(first, second) else None
+        if joined is not None and joined.name not in seen:
+            _check_free(joined, single)
+            seen.add(joined.name)
+            yield joined
 
 
 def _check_free(joined: Group, single: Container[str]) -> None:
     if joined.name in single:
         raise DataError(
-            f"'{joined.name}' is a group, and also what {' before '.join(joined.parts)} is called. One name cannot stand for both. Rename the group or leave it out, or bar the pair with --rules."
+            f"'{joined.name}' is a group, and also what {' before '.join(joined.parts)} is called. "
+            "One name cannot stand for both. Rename the group or leave it out, or bar the pair "
+            "with --rules."
         )
 
 
-def pair(one: Group, other: Group) -> Group:
-    """`one` as an adjective before `other`: female + doctor, Asian + woman."""
-    singular = f"{one.first} {other.singular}"
+def pair(first: Group, second: Group) -> Group:
+    """The first as an adjective before the second: female + doctor, Asian + woman."""
+    singular = f"{first.first} {second.singular}"
     return Group(
         singular,
-        f"{one.domain} + {other.domain}",
+        f"{first.domain} + {second.domain}",
         singular,
-        f"{one.first} {other.plural}",
-        _article(one),
-        parts=(one.name, other.name),
+        f"{first.first} {second.plural}",
+        _article(first),
+        parts=(first.name, second.name),
     )
 
 
-def _article(one: Group) -> str:
-    """Before the adjective: the table's where the singular begins with it (a Ukrainian person), else a guess by its letters."""
-    if one.singular.startswith(one.first):
-        return one.article
-    return (
-        "an"
-        if one.first[0].lower() in "aeiou"
-        and not one.first.lower().startswith(("eu", "uni", "one"))
-        else "a"
-    )
+def _article(group: Group) -> str:
+    """Before its adjective: the table's where the singular begins with it, else by its letters."""
+    if group.singular.startswith(group.first):
+        return group.article
+    adjective = group.first.lower()
+    vowel = adjective[0] in "aeiou" and not adjective.startswith(("eu", "uni", "one"))
+    return "an" if vowel else "a"

@@ -1,4 +1,4 @@
-"""The items: every template, group and trait of the files, one item each, with the two poles as candidates."""
+"""The items: every template, group and trait of the files, with the two poles as candidates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stereometer.benchmarks.abc.groups import (
     read_rules,
 )
 from stereometer.benchmarks.abc.rows import counted
-from stereometer.benchmarks.abc.sentences import told
+from stereometer.benchmarks.abc.sentences import usages
 from stereometer.benchmarks.abc.templates import (
     Sentence,
     Template,
@@ -29,7 +29,7 @@ from stereometer.benchmarks.abc.templates import (
 from stereometer.benchmarks.abc.traits import POLES, Trait, read_traits
 from stereometer.benchmarks.benchmark import Benchmark, Shapes, Source
 from stereometer.errors import UsageError
-from stereometer.types import Slice
+from stereometer.types import ItemDefaults, Slice
 
 FILES = ("groups.csv", "traits.csv", "templates.csv")
 TRAIT_MEASURES = ("set", "causal-set", "ilps-star", "causal-ilps", "ilps")
@@ -75,7 +75,7 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Cell:
+class Cell(ItemDefaults):
     """One template about one group, asked for the poles of one trait."""
 
     frame: Frame
@@ -109,6 +109,16 @@ class Cell:
         """The head adjective, then its synonyms."""
         return self.trait.adjectives(pole)
 
+    @property
+    def parts(self) -> tuple[tuple[str, str, str], ...]:
+        """What is crossed in it: the list, its heading there, and its name."""
+        group, template, trait = self.frame.group, self.frame.template, self.trait
+        return (
+            ("groups", group.domain, group.name),
+            ("templates", template.kind, template.name),
+            ("traits", trait.dimension, trait.name),
+        )
+
 
 def cells(
     groups: Sequence[Group], traits: Sequence[Trait], templates: Sequence[Template]
@@ -118,7 +128,7 @@ def cells(
     return [Cell(frame, trait, vocabulary) for frame, trait in product(frames, traits)]
 
 
-# ---------------------------------------------------------------------------------------------- files
+# -------------------------------------------------------------------------------------------- files
 
 
 def packaged() -> list[Path]:
@@ -150,30 +160,10 @@ class Grid:
         return {"trait": cells(self.groups, self.traits, self.templates)}
 
     def rules(self, own: Path | None = None) -> Rules:
-        """The packaged rules, and those of one's own besides: either may speak of groups that are not here."""
+        """The packaged rules and the user's; either may name groups that are not here."""
         ours = read_groups(data_file("groups.csv"))
         packaged = read_rules(data_file("pair_rules.csv"), ours)
         return packaged | read_rules(own, (*ours, *self.groups)) if own else packaged
-
-
-def statistics(items: Sequence[Cell]) -> list[dict[str, str | int]]:
-    """What is crossed: groups by domain, traits by dimension, templates by kind, each with its names."""
-    lists: dict[tuple[str, str], dict[str, None]] = {}
-    for kind, of, name in ((kind, of, name) for item in items for kind, of, name in _named(item)):
-        lists.setdefault((kind, of), {})[name] = None
-    return [
-        {"what": kind, "of": of, "count": len(names), "names": ", ".join(names)}
-        for (kind, of), names in sorted(lists.items())
-    ]
-
-
-def _named(item: Cell) -> tuple[tuple[str, str, str], ...]:
-    group, template, trait = item.frame.group, item.frame.template, item.trait
-    return (
-        ("groups", group.domain, group.name),
-        ("templates", template.kind, template.name),
-        ("traits", trait.dimension, trait.name),
-    )
 
 
 # --------------------------------------------------------------------------------------- some of it
@@ -181,7 +171,7 @@ def _named(item: Cell) -> tuple[tuple[str, str, str], ...]:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which groups, traits and templates: files of one's own, or names, domains, kinds and lists of the packaged ones."""
+    """The user's files, or some of the packaged groups, traits and templates by name or list."""
 
     groups: tuple[str, ...] = ()
     traits: Path | None = None
@@ -192,7 +182,7 @@ class Choice:
     pairs: bool = False
     """Also every pair of the groups that makes sense."""
     rules: Path | None = None
-    """A table of one's own of groups that do not combine, besides those of the packaged one."""
+    """A table of groups that do not combine, besides those in the packaged one."""
     synonyms: bool = True
     """Whether adjectives bring their synonyms; the paper's tables are of head adjectives alone."""
 
@@ -204,8 +194,8 @@ def grid(choice: Choice) -> Grid:
     return Grid(
         groups if own_groups else choose_groups(groups, choice.groups),
         tuple(
-            one if choice.synonyms else one.alone()
-            for one in read_traits(choice.traits or data_file("traits.csv"))
+            trait if choice.synonyms else trait.alone()
+            for trait in read_traits(choice.traits or data_file("traits.csv"))
         ),
         templates if own_templates else choose_templates(templates, choice.templates),
     )
@@ -214,48 +204,74 @@ def grid(choice: Choice) -> Grid:
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
 
 
-def _file(given: Sequence[str]) -> Path | None:
+def _file(names: Sequence[str]) -> Path | None:
     """A single argument that looks like a table is a file."""
-    tables = [one for one in given if one.endswith(TABLE_SUFFIXES)]
-    if tables and len(given) > 1:
+    tables = [name for name in names if name.endswith(TABLE_SUFFIXES)]
+    if tables and len(names) > 1:
+        other = next(name for name in names if name != tables[0])
         raise UsageError(
-            f"{tables[0]} is a table, and {next(one for one in given if one != tables[0])} stands beside it. A table of your own and other names cannot be mixed. Give one table, or names."
+            f"{tables[0]} is a table, and {other} stands beside it. A table of your own and other "
+            "names cannot be mixed. Give one table, or names."
         )
-    return Path(given[0]) if len(given) == 1 and given[0].endswith(TABLE_SUFFIXES) else None
+    return Path(tables[0]) if tables else None
 
 
-def crossed(found: Grid, rules: Path | None = None) -> tuple[Group, ...]:
+def crossed(grid: Grid, rules: Path | None = None) -> tuple[Group, ...]:
     """Every pair of the groups that rules and grammar allow."""
-    met = tuple(pairs(found.groups, found.rules(rules)))
-    if not met:
+    joined = tuple(pairs(grid.groups, grid.rules(rules)))
+    if not joined:
         raise UsageError(
-            "No two of the groups combine. Pairs need a group that can stand first and rules that allow them. Name more groups."
+            "No two of the groups combine. Pairs need a group that can stand first and rules that "
+            "allow them. Name more groups."
         )
-    return met
+    return joined
 
 
 def chosen_benchmark(choice: Choice) -> Benchmark:
     """The items of a choice, which no card can vouch for: a note says what they are."""
-    found = grid(choice)
-    met = crossed(found, choice.rules) if choice.pairs else ()
-    joined = f", {counted(len(met), 'ordered pair')} of them" if met else ""
-    read = counted(len(found.templates), "template") + (
-        "" if choice.text is None else f" (ceat: the sentences of {choice.text.name} instead)"
+    crossing = grid(choice)
+    joined = crossed(crossing, choice.rules) if choice.pairs else ()
+    note = _note(choice, crossing, len(joined))
+    crossing = replace(crossing, groups=(*crossing.groups, *joined))
+    files = (_file(choice.groups), choice.traits, _file(choice.templates), choice.text)
+    benchmark = SOURCE.benchmark(
+        crossing.shapes, ", ".join(str(file) for file in files if file) or "packaged", (note,)
     )
-    note = f"{counted(len(found.groups), 'group')}{joined}, {counted(len(found.traits), 'trait')}{'' if choice.synonyms else ' without synonyms'}, {read}, chosen from the packaged ones or the user's own."
-    found = replace(found, groups=(*found.groups, *met))
-    files = ", ".join(
-        str(one)
-        for one in (_file(choice.groups), choice.traits, _file(choice.templates), choice.text)
-        if one
-    )
-    shapes, measures = dict(found.shapes), SOURCE.measures
-    if choice.text is not None:
-        shapes |= told(found, choice.text, choice.seed)
-        measures = {"sentences": ("ceat",)}
-    return Benchmark(
-        replace(SOURCE.card, digest=""), shapes, files or "packaged", (note,), measures
+    benchmark = replace(benchmark, card=replace(SOURCE.card, digest=""))
+    if choice.text is None:
+        return benchmark
+    shapes = {**benchmark.shapes, **usages(crossing, choice.text, choice.seed)}
+    return replace(benchmark, shapes=shapes, measures={"sentences": ("ceat",)})
+
+
+def _note(choice: Choice, crossing: Grid, joined: int) -> str:
+    groups = counted(len(crossing.groups), "group")
+    pairs = f", {counted(joined, 'ordered pair')} of them" if joined else ""
+    traits = counted(len(crossing.traits), "trait")
+    synonyms = "" if choice.synonyms else " without synonyms"
+    templates = counted(len(crossing.templates), "template")
+    text = f" (ceat: the sentences of {choice.text.name} instead)" if choice.text else ""
+    return (
+        f"{groups}{pairs}, {traits}{synonyms}, {templates}{text}, chosen from the packaged ones "
+        "or the user's own."
     )
 
 
-SOURCE = Source("abc", read, {"trait": TRAIT_MEASURES}, packaged)
+SOURCE = Source(
+    "abc",
+    read,
+    {"trait": TRAIT_MEASURES},
+    packaged,
+    options=Choice,
+    choose=chosen_benchmark,
+    advice={
+        "sentences": (
+            "ceat needs running text, in which it finds sentences about groups. None was given. "
+            "Name one: `stereometer run abc --measure ceat --text FILE`."
+        ),
+        "sentence-pairs": (
+            "ceat-two-group needs running text, and two groups of one domain or just two groups. "
+            "There is no such pair here. Give --text FILE, and name the groups with --groups."
+        ),
+    },
+)

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from stereometer.errors import DataError, UnknownName
-from stereometer.files import read_table
-
-
-def plain(name: str) -> str:
-    """Without what spellings differ in: case, white space, and marks between words."""
-    return re.sub(r"[\W_]+", " ", name.casefold()).strip()
+from stereometer.files import empty_file, read_table
 
 
 def counted(count: int, noun: str) -> str:
@@ -46,11 +40,8 @@ class Row:
 
     def listed(self, column: str) -> tuple[str, ...]:
         """The parts of a field between semicolons; a column that is not there is an empty list."""
-        return tuple(
-            part
-            for part in (" ".join(one.split()) for one in self.fields.get(column, "").split(";"))
-            if part
-        )
+        parts = (" ".join(part.split()) for part in self.fields.get(column, "").split(";"))
+        return tuple(part for part in parts if part)
 
     def one_of(self, column: str, known: Sequence[str]) -> str:
         value = self.text(column)
@@ -64,18 +55,16 @@ class Row:
 
 def read(path: Path, required: Sequence[str], make: Callable[[Row], Entry]) -> tuple[Entry, ...]:
     """Every row of a table as what it stands for; a name may stand there once."""
-    found: dict[str, Entry] = {}
+    entries: dict[str, Entry] = {}
     for line, fields in read_table(path, required):
         row = Row(path, line, fields)
         entry = make(row)
-        if entry.name in found:
+        if entry.name in entries:
             raise row.wrong(f"{entry.name!r} is there twice", "A name stands for one thing")
-        found[entry.name] = entry
-    if not found:
-        raise DataError(
-            f"{path} has no rows. There is nothing to measure with it. Check that it is the right file."
-        )
-    return tuple(found.values())
+        entries[entry.name] = entry
+    if not entries:
+        raise empty_file(path)
+    return tuple(entries.values())
 
 
 def chosen(

@@ -1,6 +1,7 @@
 """Natural sentences about groups and traits, found in any text: what CEAT reads.
 
-A text is plain, or JSONL with a field `text`. A pool holds at most a thousand sentences a word, drawn by lot.
+A text is plain, or JSONL with a field `text`. A pool holds at most a thousand sentences for each
+word, drawn at random.
 """
 
 from __future__ import annotations
@@ -19,13 +20,13 @@ from stereometer.benchmarks.abc.groups import Group
 from stereometer.benchmarks.abc.traits import POLES, Trait
 from stereometer.errors import DataError
 from stereometer.files import read_jsonl, read_text
-from stereometer.types import Slice, digest_of
+from stereometer.types import ItemDefaults, Slice, digest_of
 
 if TYPE_CHECKING:
     from stereometer.benchmarks.abc.items import Grid
 
 POOL = 1000
-TOLD = "sentences"
+NO_TEMPLATE = "sentences"
 """Stands where a template's name does: scores of sentences are of no template."""
 LONGEST = 64
 """Words of a sentence; longer ones are mostly lists."""
@@ -33,14 +34,14 @@ END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]*[A-Z0-9])")
 
 
 @dataclass(frozen=True)
-class Found:
+class Occurrence:
     """A sentence and where in it the word stands."""
 
     text: str
     span: tuple[int, int]
 
 
-Pool = tuple[Found, ...]
+Pool = tuple[Occurrence, ...]
 
 
 def sentences(path: Path) -> list[str]:
@@ -51,10 +52,10 @@ def sentences(path: Path) -> list[str]:
         if text.lstrip().startswith("{")
         else text.split("\n\n")
     )
-    found = dict.fromkeys(
+    distinct = dict.fromkeys(
         " ".join(part.split()) for passage in passages for part in END.split(passage)
     )
-    kept = [one for one in found if one and len(one.split()) <= LONGEST]
+    kept = [sentence for sentence in distinct if 0 < len(sentence.split()) <= LONGEST]
     if not kept:
         raise DataError(
             f"{path} holds no sentence. CEAT reads words in sentences. Give it running text."
@@ -79,35 +80,31 @@ class Concordance:
         self.seed = seed
         texts = sentences(path)
         self.label = f"{path.name} ({digest_of(texts)[:12]})"
-        self._pools = self._found(texts)
+        self._pools = self._occurrences(texts)
 
-    def _found(self, texts: Sequence[str]) -> dict[str, list[Found]]:
-        """One pass over the text: the longest word that begins at a place is the one that stands there."""
+    def _occurrences(self, texts: Sequence[str]) -> dict[str, list[Occurrence]]:
+        """In one pass; of words that begin at the same place, the longest stands there."""
         ordered = sorted(self.words, key=len, reverse=True)
         pattern = re.compile(
             rf"(?<![\w-])(?:{'|'.join(_pattern(word) for word in ordered)})(?![\w-])"
         )
-        exact, any_case = (
-            {word: word for word in self.words},
-            {word: word for word in self.words if word.islower()},
-        )
-        pools: dict[str, list[Found]] = {word: [] for word in self.words}
+        pools: dict[str, list[Occurrence]] = {word: [] for word in self.words}
         for text in texts:
             seen: set[str] = set()
             for match in pattern.finditer(text):
-                word = exact.get(match[0]) or any_case.get(match[0][0].lower() + match[0][1:], "")
-                if word and word not in seen:
+                word = match[0] if match[0] in pools else match[0][0].lower() + match[0][1:]
+                if word in pools and word not in seen:
                     seen.add(word)
-                    pools[word].append(Found(text, match.span()))
+                    pools[word].append(Occurrence(text, match.span()))
         return pools
 
     def pool(self, *words: str) -> Pool:
-        """Sentences with any of these words, at most a thousand by lot."""
-        found = [one for word in words for one in self._pools[word]]
-        if len(found) <= POOL:
-            return tuple(found)
+        """Sentences with any of these words, at most a thousand, drawn at random."""
+        pool = [occurrence for word in words for occurrence in self._pools[word]]
+        if len(pool) <= POOL:
+            return tuple(pool)
         rng = np.random.default_rng([self.seed, int(digest_of(list(words))[:8], 16)])
-        return tuple(found[index] for index in sorted(rng.choice(len(found), POOL, replace=False)))
+        return tuple(pool[index] for index in sorted(rng.choice(len(pool), POOL, replace=False)))
 
 
 def _pattern(word: str) -> str:
@@ -117,11 +114,11 @@ def _pattern(word: str) -> str:
     return f"[{re.escape(word[0])}{re.escape(word[0].upper())}]{re.escape(word[1:])}"
 
 
-# ---------------------------------------------------------------------------------------------- items
+# -------------------------------------------------------------------------------------------- items
 
 
 @dataclass(frozen=True)
-class Words:
+class Pools:
     """What is compared: each word with its pool, by role."""
 
     targets: Mapping[str, Mapping[str, Pool]]
@@ -130,13 +127,13 @@ class Words:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
-    """A group (or two) and a trait as sentences tell of them."""
+class Usage(ItemDefaults):
+    """A group (or two) and a trait, with the sentences of a text that use their words."""
 
     name: str
     domain: str
     trait: Trait
-    words: Words = field(repr=False)
+    words: Pools = field(repr=False)
     label: str = ""
     seed: int = 0
 
@@ -151,7 +148,7 @@ class Told:
             "domain": self.domain,
             "trait": self.trait.name,
             "dimension": self.trait.dimension,
-            "template": TOLD,
+            "template": NO_TEMPLATE,
         }
 
     @cached_property
@@ -164,7 +161,7 @@ class Told:
         }
 
 
-def told(grid: Grid, path: Path, seed: int) -> dict[str, list[Told]]:
+def usages(grid: Grid, path: Path, seed: int) -> dict[str, list[Usage]]:
     """One item a group and trait, and one a pair of groups and trait."""
     forms = {
         group.name: tuple(dict.fromkeys((group.singular, group.plural))) for group in grid.groups
@@ -172,59 +169,45 @@ def told(grid: Grid, path: Path, seed: int) -> dict[str, list[Told]]:
     adjectives = [
         word for trait in grid.traits for pole in POLES for word in trait.adjectives(pole)
     ]
-    found = Concordance(
+    concordance = Concordance(
         path, [*(word for words in forms.values() for word in words), *adjectives], seed
     )
+    pool = concordance.pool
     poles = {
-        trait.name: {
-            pole: {word: found.pool(word) for word in trait.adjectives(pole)} for pole in POLES
-        }
+        trait.name: {pole: {word: pool(word) for word in trait.adjectives(pole)} for pole in POLES}
         for trait in grid.traits
     }
-    joint = {group.name: {group.name: found.pool(*forms[group.name])} for group in grid.groups}
-    apart = {
-        group.name: {word: found.pool(word) for word in forms[group.name]} for group in grid.groups
-    }
-    alone = [
-        Told(
-            group.name,
-            group.domain,
-            trait,
-            Words({"group": joint[group.name]}, poles[trait.name]),
-            found.label,
-            seed,
-        )
+
+    def items(name: str, domain: str, targets: Mapping[str, Mapping[str, Pool]]) -> Iterator[Usage]:
+        for trait in grid.traits:
+            pools = Pools(targets, poles[trait.name])
+            yield Usage(name, domain, trait, pools, concordance.label, seed)
+
+    joint = {name: {name: pool(*words)} for name, words in forms.items()}
+    apart = {name: {word: pool(word) for word in words} for name, words in forms.items()}
+    single = [
+        item
         for group in grid.groups
-        for trait in grid.traits
+        for item in items(group.name, group.domain, {"group": joint[group.name]})
     ]
-    return {
-        "sentences": alone,
-        "sentence-pairs": list(_pairs(grid, apart, poles, found.label, seed)),
-    }
+    paired = [
+        item
+        for first, second in _pairs(grid.groups)
+        for item in items(
+            pair_name(first, second),
+            " + ".join(dict.fromkeys((first.domain, second.domain))),
+            {"first": apart[first.name], "second": apart[second.name]},
+        )
+    ]
+    return {"sentences": single, "sentence-pairs": paired}
 
 
-def _pairs(
-    grid: Grid,
-    words: Mapping[str, Mapping[str, Pool]],
-    poles: Mapping[str, Mapping[str, Mapping[str, Pool]]],
-    label: str,
-    seed: int,
-) -> Iterator[Told]:
-    """Groups of one domain against each other; of two groups alone, whatever they are."""
-    for one, other in combinations(grid.groups, 2):
-        if one.domain == other.domain or len(grid.groups) == 2:
-            targets = {"first": words[one.name], "second": words[other.name]}
-            domain = " + ".join(dict.fromkeys((one.domain, other.domain)))
-            for trait in grid.traits:
-                yield Told(
-                    pair_name(one, other),
-                    domain,
-                    trait,
-                    Words(targets, poles[trait.name]),
-                    label,
-                    seed,
-                )
+def _pairs(groups: Sequence[Group]) -> Iterator[tuple[Group, Group]]:
+    """Groups of the same domain; where there are only two groups, those."""
+    for first, second in combinations(groups, 2):
+        if first.domain == second.domain or len(groups) == 2:
+            yield first, second
 
 
-def pair_name(one: Group, other: Group) -> str:
-    return f"{one.name} vs {other.name}"
+def pair_name(first: Group, second: Group) -> str:
+    return f"{first.name} vs {second.name}"

@@ -1,4 +1,5 @@
-"""Templates: a sentence with a slot for a group and a blank for a trait, and the grammar of filling them."""
+"""Templates: a sentence with a slot for a group and a blank for a trait, and the grammar of filling
+them."""
 
 from __future__ import annotations
 
@@ -31,7 +32,9 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Template:
-    """`{group}` is the group as it is, `{Group}` with a capital, `{a group}` and `{A group}` with its article; `{trait}` is the blank."""
+    """`{group}` is the group, `{Group}` with a capital, `{a group}` and `{A group}` with its
+    article;
+    `{trait}` is the blank."""
 
     name: str
     kind: str
@@ -41,7 +44,7 @@ class Template:
 
     @property
     def ends_with_trait(self) -> bool:
-        """Whether nothing but a mark comes after the blank: what a model that reads from left to right can answer."""
+        """Whether only a mark follows the blank, so that a causal model can answer."""
         return re.fullmatch(r"\W*", self.text.partition(BLANK)[2]) is not None
 
     def fill(self, group: Group, adjective: str) -> Sentence:
@@ -65,7 +68,8 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 def _capital(words: str) -> str:
-    """A letter whose capital is two letters stays as it is: places in the sentence must not move."""
+    """A letter whose capital is two letters stays as it is: places in the sentence must not
+    move."""
     first = words[0].upper()
     return first + words[1:] if len(first) == 1 else words
 
@@ -133,10 +137,10 @@ def _grammar(row: Row, number: str, text: str) -> None:
         )
 
 
-def _around(text: str, found: re.Match[str]) -> str:
+def _around(text: str, match: re.Match[str]) -> str:
     """The word and slot that touch."""
     words: list[str] = re.findall(r"(?:\{[^{}]*\}|\S)+", text)
-    return next(word for word in words if found[0] in word)
+    return next(word for word in words if match[0] in word)
 
 
 def choose_templates(templates: Sequence[Template], wanted: Iterable[str]) -> tuple[Template, ...]:

@@ -17,7 +17,8 @@ def normal(item: Item) -> tuple[str, ...]:
 
 
 def duplicates(items: Sequence[Item]) -> dict[str, str]:
-    """Id of each item whose texts, case and spaces aside, stood before, and the id of the first that has them."""
+    """Id of each item whose texts, case and spaces aside, stood before, and of the first with
+    them."""
     first: dict[tuple[str, ...], str] = {}
     return {
         item.id: other
@@ -29,24 +30,25 @@ def duplicates(items: Sequence[Item]) -> dict[str, str]:
 def near(sets: Mapping[str, frozenset[str]], least: float = NEAR) -> dict[str, str]:
     """For each id one other whose set of words is at least so alike.
 
-    Two sets that alike share one of their rarest words: if all but the last `least` of each, ordered by rarity, were
-    disjoint, too few would be left in common. So only sets that meet in those prefixes are compared.
+    Two sets that alike share one of their rarest words: if all but the last `least` of each,
+    ordered by rarity, were disjoint, too few would be left in common. So only sets that meet in
+    those prefixes are compared.
     """
     often = Counter(word for words in sets.values() for word in words)
     seen: dict[str, list[str]] = defaultdict(list)
-    found: dict[str, str] = {}
+    nearest: dict[str, str] = {}
     for name, words in sets.items():
         prefix = sorted(words, key=lambda word: (often[word], word))[
             : len(words) - ceil(least * len(words)) + 1
         ]
-        for other in dict.fromkeys(one for word in prefix for one in seen[word]):
+        for other in dict.fromkeys(id_ for word in prefix for id_ in seen[word]):
             if alike(words, sets[other]) >= least:
-                found.setdefault(name, other)
-                found.setdefault(other, name)
+                nearest.setdefault(name, other)
+                nearest.setdefault(other, name)
         for word in prefix:
             seen[word].append(name)
-    return found
+    return nearest
 
 
-def alike(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other) if one or other else 0.0
+def alike(first: frozenset[str], second: frozenset[str]) -> float:
+    return len(first & second) / len(first | second) if first or second else 0.0

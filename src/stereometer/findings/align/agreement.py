@@ -1,4 +1,4 @@
-"""How far a model's scores and people's ratings put groups and traits in the same order (Cao et al. 2022, section 5.1)."""
+"""How far a model and people put groups and traits in the same order (Cao et al. 2022, 5.1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stereometer.findings.align.ratings import MIDDLE, Ratings
-from stereometer.shapes.coverage import Asked
+from stereometer.shapes.coverage import Coverage
 from stereometer.stats.intervals import Floats, resampled_clusters
 from stereometer.stats.kendall import tau_b, tau_rows
 
@@ -20,7 +20,7 @@ HALVES = 1000
 TOP = 3
 """Traits at either end whose side people are asked to confirm."""
 LEAST_DECIDED = 2 * TOP
-"""Traits that must be decided before three at either end can be told apart."""
+"""Traits that must be decided before three at either end are not the same."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,9 @@ class Both:
     @cached_property
     def people(self) -> Floats:
         """Means over raters; NaN where nobody rated."""
-        given = [~np.isnan(table) for table in self.tables]
         with np.errstate(invalid="ignore"):
             return np.array(
-                [
-                    np.nansum(table, axis=0) / has.sum(axis=0)
-                    for table, has in zip(self.tables, given, strict=True)
-                ]
+                [np.nansum(table, axis=0) / (~np.isnan(table)).sum(axis=0) for table in self.tables]
             )
 
     def among(
@@ -59,20 +55,18 @@ class Both:
         )
 
     @property
-    def asked(self) -> Asked:
+    def coverage(self) -> Coverage:
         """How many cells there are, and how many of them have no score."""
         missing = int(np.count_nonzero(np.isnan(self.model)))
-        return Asked(self.model.size, Counter({NO_SCORE: missing} if missing else {}))
+        return Coverage(self.model.size, Counter({NO_SCORE: missing} if missing else {}))
 
     def tau(self) -> float | None:
         """Over all cells together; None where it is not defined, as for fewer than two."""
         there = ~np.isnan(self.model) & ~np.isnan(self.people)
-        found = (
-            float(tau_b(self.model[there], self.people[there]))
-            if np.count_nonzero(there) > 1
-            else float("nan")
-        )
-        return None if np.isnan(found) else found
+        if np.count_nonzero(there) < 2:
+            return None
+        tau = float(tau_b(self.model[there], self.people[there]))
+        return None if np.isnan(tau) else tau
 
 
 def both(
@@ -81,7 +75,10 @@ def both(
     groups: Collection[str] | None = None,
     traits: Collection[str] | None = None,
 ) -> Both:
-    """What is rated among the groups and traits that the model was asked about, scored or not; by default all that is rated."""
+    """What is rated among the groups and traits that the model was asked about, scored or not.
+
+    By default all that is rated.
+    """
     scores = np.array(
         [
             [model.get((group, trait), np.nan) for trait in ratings.traits]
@@ -93,15 +90,15 @@ def both(
     )
 
 
-# ------------------------------------------------------------------------------------------- raters drawn
+# ------------------------------------------------------------------------------------- raters drawn
 
 
 def drawn_means(table: Floats, weights: NDArray[np.int64]) -> Floats:
     """Means of raters drawn with these weights: draws x traits; a missing rating has no weight."""
-    given = ~np.isnan(table)
+    rated = ~np.isnan(table)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: Floats = (weights @ np.where(given, table, 0.0)) / (weights @ given)
-    return found
+        means: Floats = (weights @ np.where(rated, table, 0.0)) / (weights @ rated)
+    return means
 
 
 def resampled_people(cells: Both, resamples: int, rng: np.random.Generator) -> Floats:
@@ -125,25 +122,27 @@ def resampled_taus(cells: Both, resamples: int, rng: np.random.Generator) -> Flo
     return _defined(model, people)
 
 
-def group_taus(cells: Both, at: int, resamples: int, rng: np.random.Generator) -> Floats:
-    """tau of one group, with raters drawn again."""
-    table = cells.tables[at]
-    people = drawn_means(table, resampled_clusters(len(table), resamples, rng))
-    return _defined(np.broadcast_to(cells.model[at], people.shape), people)
+def group_taus(cells: Both, resamples: int, rng: np.random.Generator) -> Floats:
+    """tau of the only group, with raters drawn again."""
+    people = resampled_people(cells, resamples, rng)[:, 0]
+    return _defined(np.broadcast_to(cells.model[0], people.shape), people)
 
 
 def _defined(model: Floats, people: Floats) -> Floats:
-    """tau of each draw over the cells that the model scored; draws where it is not defined are left out."""
-    found = tau_rows(model, people)
-    return found[~np.isnan(found)]
+    """tau of each draw over the cells that the model scored; without draws that have none."""
+    taus = tau_rows(model, people)
+    return taus[~np.isnan(taus)]
 
 
-# -------------------------------------------------------------------------------------------- split half
+# --------------------------------------------------------------------------------------- split half
 
 
 @dataclass(frozen=True)
 class Halves:
-    """Means of two halves of the raters of each group, drawn by lot many times: splits x groups x traits."""
+    """Means of two halves of the raters of each group, drawn many times.
+
+    Splits x groups x traits.
+    """
 
     groups: tuple[str, ...]
     traits: tuple[str, ...]
@@ -162,9 +161,13 @@ class Halves:
 
 
 def split_half(cells: Both, rng: np.random.Generator, halves: int = HALVES) -> Halves:
-    """Each group's raters divided by lot into two halves (of odd numbers the larger second), `halves` times."""
-    one, other = zip(*(_halves(table, halves, rng) for table in cells.tables), strict=True)
-    return Halves(cells.groups, cells.traits, np.stack(one, axis=1), np.stack(other, axis=1))
+    """Each group's raters divided by lot into two halves, `halves` times.
+
+    Of odd numbers the larger half is the second.
+    """
+    sides = zip(*(_halves(table, halves, rng) for table in cells.tables), strict=True)
+    first, second = (np.stack(side, axis=1) for side in sides)
+    return Halves(cells.groups, cells.traits, first, second)
 
 
 def _halves(table: Floats, halves: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -173,20 +176,21 @@ def _halves(table: Floats, halves: int, rng: np.random.Generator) -> tuple[Float
     return drawn_means(table, weights), drawn_means(table, 1 - weights)
 
 
-# ------------------------------------------------------------------------------------------ precision at 3
+# ----------------------------------------------------------------------------------- precision at 3
 
 
 def ends(model: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The traits with the highest and the lowest scores, among those that have one; ties in the order of the traits."""
+    """The traits with the highest and the lowest scores; ties in the order of the traits."""
     known = np.flatnonzero(~np.isnan(model))
     order = known[np.argsort(-model[known], kind="stable")]
     return order[:TOP], order[::-1][:TOP]
 
 
 def precision(model: Floats, people: Floats) -> tuple[Floats, Floats]:
-    """Of one group: the shares of the top and of the bottom traits that people put on the same side of 50.
+    """Of a group, the shares of top and bottom traits that people put on the same side of 50.
 
-    `people` may hold several means of the traits, one a row. Traits that nobody rated do not count; NaN where none is left.
+    `people` may hold several means of the traits, one a row. Traits that nobody rated do not count;
+    NaN where none is left.
     """
     top, bottom = ends(model)
     return _share(people[..., top], people[..., top] > MIDDLE), _share(
@@ -197,8 +201,8 @@ def precision(model: Floats, people: Floats) -> tuple[Floats, Floats]:
 def _share(people: Floats, right: NDArray[np.bool_]) -> Floats:
     rated = ~np.isnan(people)
     with np.errstate(invalid="ignore"):
-        found: Floats = (right & rated).sum(axis=-1) / rated.sum(axis=-1)
-    return found
+        shares: Floats = (right & rated).sum(axis=-1) / rated.sum(axis=-1)
+    return shares
 
 
 def decided_only(model: Floats, decided: NDArray[np.bool_]) -> Floats | None:

@@ -1,18 +1,21 @@
-"""A stored run of groups and traits held against people's ratings: an ordinary Result of its own."""
+"""The verb `align`: a stored run on groups and traits beside people's ratings, as a Result."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from stereometer import catalog
 from stereometer.benchmarks.abc.items import Choice, Grid, grid
 from stereometer.benchmarks.abc.rows import chosen
-from stereometer.benchmarks.abc.sentences import TOLD
+from stereometer.benchmarks.abc.sentences import NO_TEMPLATE
 from stereometer.errors import DataError, UsageError
 from stereometer.files import read_text
 from stereometer.findings.align.agreement import NO_SCORE, Both, both, split_half
@@ -25,13 +28,15 @@ from stereometer.findings.align.estimates import (
     taus_by_group,
 )
 from stereometer.findings.align.names import EVERYBODY, Names
-from stereometer.findings.align.pilot import GROUPS, Chosen, Scores, averaged, choose
+from stereometer.findings.align.pilot import GROUPS, Pilot, TemplateScores, averaged, choose
 from stereometer.findings.align.ratings import Mean, Ratings, differing, read_ratings
-from stereometer.runs import store as runs
-from stereometer.runs.runner import Tally, stored, versions
+from stereometer.runs.execute import execute
+from stereometer.runs.job import versions
+from stereometer.runs.store import folders_of, load_result, load_scores
 from stereometer.shapes.trait.metrics import difference
+from stereometer.shapes.trait.shape import Trait
 from stereometer.stats.intervals import generator
-from stereometer.types import Estimate, Result, Score, Settings, digest_of
+from stereometer.types import Estimate, Finished, Job, Result, Score, Settings, digest_of
 
 PUBLISHED_MEANS = "Aggregated_scores.json"
 RELEASED_RATINGS = "b531611cf2bf4c22df047286d0831e7d5756108c12c3cc10d35ba7f8816a7514"
@@ -40,7 +45,7 @@ ALL_GROUPS = {"groups": "pilot groups included"}
 
 
 @dataclass(frozen=True)
-class Ask:
+class AlignmentSettings:
     """What is compared, and how."""
 
     ratings: Path
@@ -49,7 +54,7 @@ class Ask:
     pilot: bool = False
     pilot_groups: tuple[str, ...] = GROUPS
     choice: Choice = field(default_factory=Choice)
-    """Groups and traits of one's own, whose other names the ratings may use."""
+    """The user's own groups and traits, whose other names the ratings may use."""
 
 
 @dataclass(frozen=True)
@@ -57,86 +62,117 @@ class Profile:
     """A run's scores by template, and what its traits belong to."""
 
     result: Result
-    scores: Scores
+    scores: TemplateScores
     dimensions: Mapping[str, str]
     domains: Mapping[str, str]
 
 
 def load_profile(path: Path) -> Profile:
     """The scores of a run on groups and traits."""
-    result = runs.load_result(path)
+    result = load_result(path)
+    if not isinstance(catalog.shape(result.kind), Trait):
+        raise UsageError(
+            f"{path} is a run of {result.benchmark}, not of groups and traits. "
+            "Alignment needs those. Name a run of abc."
+        )
     scores: dict[str, dict[tuple[str, str], float]] = {}
     dimensions: dict[str, str] = {}
     domains: dict[str, str] = {}
-    for score in runs.load_scores(path):
-        if "template" not in score.slices or "trait" not in score.slices:
-            raise UsageError(
-                f"{path} is a run of {result.benchmark}, not of groups and traits. Alignment needs those. Name a run of abc."
-            )
+    for score in load_scores(path):
+        cell = score.slices["group"], score.slices["trait"]
         dimensions[score.slices["trait"]] = score.slices["dimension"]
         domains[score.slices["group"]] = score.slices["domain"]
         if score.skipped is None:
-            cell = score.slices["group"], score.slices["trait"]
             scores.setdefault(score.slices["template"], {})[cell] = difference(score.values)
     if not scores:
         raise DataError(
-            f"{path} has no scores: every item was skipped. There is nothing to compare. See why in its result."
+            f"{path} has no scores: every item was skipped. There is nothing to compare. "
+            "See why in its result."
         )
     return Profile(result, scores, dimensions, domains)
 
 
-def align(path: Path, ask: Ask, out: Path | None = None) -> tuple[Result, Path]:
-    """Agreement of a run with ratings, stored in a folder of its own."""
-    profile = load_profile(path)
-    known = grid(ask.choice)
-    names = Names(known.groups, known.traits)
-    ratings = read_ratings(ask.ratings, names)
-    if ask.pilot:
-        ask = replace(
-            ask,
-            pilot_groups=tuple(
-                dict.fromkeys(names.group(one, "--pilot-groups") for one in ask.pilot_groups)
-            ),
+def align(
+    run: str | Path,
+    *,
+    ratings: str | Path,
+    templates: Sequence[str] = (),
+    pilot: bool = False,
+    pilot_groups: Sequence[str] = (),
+    choice: Choice | None = None,
+    seed: int = 0,
+    resamples: int = 10_000,
+    out: str | Path | None = None,
+) -> Finished:
+    """Compare a run on groups and traits with what people say of the groups."""
+    if pilot and templates:
+        raise UsageError(
+            "A pilot and templates both say which templates count. The pilot chooses by itself. "
+            "Give one of them."
         )
-    found, wanted = _picked(profile, ratings, ask)
-    model = averaged(profile.scores, wanted)
+    wanted = AlignmentSettings(
+        Path(ratings),
+        Settings("sound", seed, resamples),
+        tuple(templates),
+        pilot,
+        tuple(pilot_groups) or GROUPS,
+        choice or Choice(),
+    )
+    (folder,) = folders_of([run])
+    return align_run(folder, wanted, Path(out) if out else None)
+
+
+def align_run(path: Path, wanted: AlignmentSettings, out: Path | None = None) -> Finished:
+    """Agreement of a run with ratings, stored in a folder of its own."""
+    profile, known = load_profile(path), grid(wanted.choice)
+    names = Names(known.groups, known.traits)
+    ratings = read_ratings(wanted.ratings, names)
+    if wanted.pilot:
+        groups = dict.fromkeys(names.group(name, "--pilot-groups") for name in wanted.pilot_groups)
+        wanted = replace(wanted, pilot_groups=tuple(groups))
+    pilot, templates = _picked(profile, ratings, wanted)
+    model = averaged(profile.scores, templates)
     cells = both(model, ratings, profile.domains, profile.dimensions)
-    for kind, some in (("group", cells.groups), ("trait", cells.traits)):
-        if not some:
+    for kind, names_of in (("group", cells.groups), ("trait", cells.traits)):
+        if not names_of:
             raise DataError(
-                f"{ask.ratings} rates no {kind} of the run. There is nothing to compare. Check the run's {kind}s, or name a file with --{kind}s."
+                f"{wanted.ratings} rates no {kind} of the run. There is nothing to compare. "
+                f"Check the run's {kind}s, or name a file with --{kind}s."
             )
-    judged = _judged(cells, found)
-    notes = _notes(profile, ratings, cells, ask, found, wanted, names)
-    means = ratings.of(cells.groups).means(ask.settings.level)
-    plan = _plan(profile, ask, wanted, known)
+    judged = _judged(cells, pilot)
+    notes = [
+        *_notes(profile, ratings, cells, wanted, pilot, templates),
+        *_published(wanted.ratings, ratings, names),
+    ]
+    means = ratings.of(cells.groups).means(wanted.settings.level)
+    plan = _plan(profile, wanted, templates, known)
 
     def summarize(scores: Iterable[Score]) -> list[Estimate]:
-        for _ in scores:
-            pass
-        return list(_estimates(cells, judged, means, profile, ask.settings))
+        """From the whole table, once the stream of cells is stored."""
+        deque(scores, maxlen=0)
+        return list(_estimates(cells, judged, means, profile, wanted.settings))
 
-    return stored(
-        plan,
-        _cells(cells, means, profile),
-        summarize,
-        lambda made: _result(profile, plan, notes, made, ask),
-        out,
-        Tally(),
+    job = Job(
+        plan=plan,
+        kind="alignment",
+        source=lambda: _cells(cells, means, profile),
+        summarize=summarize,
+        describe=lambda estimates: _result(profile, plan, notes, estimates, wanted),
     )
+    return execute(job, out)
 
 
-def _picked(profile: Profile, ratings: Ratings, ask: Ask) -> tuple[Chosen | None, tuple[str, ...]]:
+def _picked(
+    profile: Profile, ratings: Ratings, wanted: AlignmentSettings
+) -> tuple[Pilot | None, tuple[str, ...]]:
     """The templates of the pilot, those named, or all of the run."""
-    if ask.pilot:
-        found = choose(
-            profile.scores, ratings, ask.pilot_groups, ask.settings.seed, profile.dimensions
-        )
-        return found, found.templates
+    if wanted.pilot:
+        seed, traits = wanted.settings.seed, profile.dimensions
+        pilot = choose(profile.scores, ratings, wanted.pilot_groups, seed, traits)
+        return pilot, pilot.templates
     entries = [_Template(name) for name in profile.scores]
-    return None, tuple(
-        one.name for one in chosen("template", entries, ask.templates, lambda one: ())
-    )
+    picked = chosen("template", entries, wanted.templates, lambda template: ())
+    return None, tuple(template.name for template in picked)
 
 
 @dataclass(frozen=True)
@@ -144,16 +180,17 @@ class _Template:
     name: str
 
 
-def _judged(cells: Both, pilot: Chosen | None) -> Both:
+def _judged(cells: Both, pilot: Pilot | None) -> Both:
     """With a pilot, what is left without its groups."""
-    found = cells.among(
+    judged = cells.among(
         [group for group in cells.groups if pilot is None or group not in pilot.groups]
     )
-    if not found.groups:
+    if not judged.groups:
         raise UsageError(
-            "The run has no rated group besides the pilot groups. Those choose the templates and cannot judge them. Run more groups, or leave out --pilot."
+            "The run has no rated group besides the pilot groups. Those choose the templates and "
+            "cannot judge them. Run more groups, or leave out --pilot."
         )
-    return found
+    return judged
 
 
 def _estimates(
@@ -163,12 +200,14 @@ def _estimates(
     profile: Profile,
     settings: Settings,
 ) -> Iterator[Estimate]:
-    """With a pilot the overall values leave its groups out; they are given with them too, as the paper does."""
-    overall = [
-        Part({}, judged),
-        *([Part(ALL_GROUPS, cells)] if judged.groups != cells.groups else []),
-    ]
-    dimensions = [Part({"dimension": name}, some) for name, some in _by_dimension(judged, profile)]
+    """With a pilot the overall values leave its groups out.
+
+    They are given with them too, as the paper does.
+    """
+    overall = [Part({}, judged)]
+    if judged.groups != cells.groups:
+        overall.append(Part(ALL_GROUPS, cells))
+    dimensions = [Part({"dimension": name}, part) for name, part in _by_dimension(judged, profile)]
     groups = [Part({"group": group}, cells.among([group])) for group in cells.groups]
     for part in overall:
         yield tau(part, settings)
@@ -183,103 +222,95 @@ def _estimates(
 
 def _by_dimension(cells: Both, profile: Profile) -> Iterator[tuple[str, Both]]:
     for dimension in dict.fromkeys(profile.dimensions.values()):
-        some = cells.among(
+        part = cells.among(
             traits=[trait for trait in cells.traits if profile.dimensions.get(trait) == dimension]
         )
-        if some.traits:
-            yield dimension, some
+        if part.traits:
+            yield dimension, part
 
 
 def _cells(cells: Both, means: Mapping[tuple[str, str], Mean], profile: Profile) -> Iterator[Score]:
-    for row, group in enumerate(cells.groups):
-        for column, trait in enumerate(cells.traits):
-            one, value = means[group, trait], cells.model[row, column]
-            slices = {
-                "group": group,
-                "domain": profile.domains[group],
-                "trait": trait,
-                "dimension": profile.dimensions.get(trait, ""),
-            }
-            people = {"people": one.value, "low": one.low, "high": one.high}
-            if np.isnan(value):
-                yield Score(f"{group}/{trait}", slices, {}, NO_SCORE, derived=people)
-            else:
-                yield Score(
-                    f"{group}/{trait}",
-                    slices,
-                    {"model": float(value), "people": one.value},
-                    derived=people,
-                )
+    for (row, group), (column, trait) in product(enumerate(cells.groups), enumerate(cells.traits)):
+        mean, value = means[group, trait], cells.model[row, column]
+        slices = {
+            "group": group,
+            "domain": profile.domains[group],
+            "trait": trait,
+            "dimension": profile.dimensions.get(trait, ""),
+        }
+        people = {"people": mean.value, "low": mean.low, "high": mean.high}
+        if np.isnan(value):
+            yield Score(f"{group}/{trait}", slices, {}, NO_SCORE, derived=people)
+        else:
+            values = {"model": float(value), "people": mean.value}
+            yield Score(f"{group}/{trait}", slices, values, derived=people)
 
 
 def _notes(
     profile: Profile,
     ratings: Ratings,
     cells: Both,
-    ask: Ask,
-    pilot: Chosen | None,
+    wanted: AlignmentSettings,
+    pilot: Pilot | None,
     templates: Sequence[str],
-    names: Names,
-) -> list[str]:
+) -> Iterator[str]:
+    yield from ratings.notes
     shown = ", ".join(templates) if len(templates) <= 4 else f"all {len(templates)} of the run"
-    notes = [
-        *ratings.notes,
-        "Scores are of sentences of a text."
-        if list(templates) == [TOLD]
-        else f"Templates: {shown}.",
-    ]
+    of_text = list(templates) == [NO_TEMPLATE]
+    yield "Scores are of sentences of a text." if of_text else f"Templates: {shown}."
     left = [group for group in ratings.groups if group not in cells.groups and group != EVERYBODY]
     left += [trait for trait in ratings.traits if trait not in cells.traits]
-    notes += [f"Rated, but not in the run: {', '.join(left)}."] if left else []
+    if left:
+        yield f"Rated, but not in the run: {', '.join(left)}."
     if pilot is not None:
-        notes.append(
-            f"Templates were chosen of {pilot.tried} ways by tau {pilot.tau:.3f} on {', '.join(pilot.groups)} (five raters each): values with the pilot groups included judge with ratings that chose."
+        yield (
+            f"Templates were chosen of {pilot.tried} ways by tau {pilot.tau:.3f} on "
+            f"{', '.join(pilot.groups)} (five raters each): values with the pilot groups included "
+            "judge with ratings that chose."
         )
-    elif ask.templates:
-        notes.append(
-            "Templates were named by hand: had they been chosen on these ratings, the values would flatter the model."
+    elif wanted.templates:
+        yield (
+            "Templates were named by hand: had they been chosen on these ratings, the values would "
+            "flatter the model."
         )
-    return [*notes, *_published(ask.ratings, ratings, names)]
 
 
 def _published(path: Path, ratings: Ratings, names: Names) -> list[str]:
-    """Where the released means lie beside the released ratings: how many come out, and which do not."""
+    """Beside the released ratings, the released means: how many come out, and which do not."""
     beside = path.with_name(PUBLISHED_MEANS)
     if not beside.is_file() or sha256(read_text(path).encode()).hexdigest() != RELEASED_RATINGS:
         return []
     count, wrong = differing(beside, ratings, names)
     return [
         f"{count - len(wrong)} of {count} published means come out of the ratings.",
-        *(f"Published mean that does not: {one}." for one in wrong),
+        *(f"Published mean that does not: {cell}." for cell in wrong),
     ]
 
 
-def _plan(profile: Profile, ask: Ask, templates: Sequence[str], known: Grid) -> dict[str, Any]:
+def _plan(
+    profile: Profile, wanted: AlignmentSettings, templates: Sequence[str], known: Grid
+) -> dict[str, Any]:
     result = profile.result
     return {
         "benchmark": result.benchmark,
         "data": result.data["digest"],
-        "measure": _measure(result),
+        "measure": f"{result.measure}+alignment",
         "variant": result.variant,
         "model": result.model,
         "identity": digest_of(result.model_card),
         "scores": digest_of(
             {template: sorted(cells.items()) for template, cells in profile.scores.items()}
         ),
-        "ratings": digest_of(read_text(ask.ratings)),
+        "ratings": digest_of(read_text(wanted.ratings)),
         "choice": digest_of(
             [asdict(group) for group in known.groups] + [asdict(trait) for trait in known.traits]
         ),
         "templates": list(templates),
-        "pilot": list(ask.pilot_groups) if ask.pilot else None,
-        "seed": ask.settings.seed,
-        "resamples": ask.settings.resamples,
-        "level": ask.settings.level,
+        "pilot": list(wanted.pilot_groups) if wanted.pilot else None,
+        "seed": wanted.settings.seed,
+        "resamples": wanted.settings.resamples,
+        "level": wanted.settings.level,
     }
-
-
-def _measure(result: Result) -> str:
-    return f"{result.measure}+alignment"
 
 
 def _result(
@@ -287,7 +318,7 @@ def _result(
     plan: Mapping[str, Any],
     notes: Sequence[str],
     estimates: Sequence[Estimate],
-    ask: Ask,
+    wanted: AlignmentSettings,
 ) -> Result:
     run = profile.result
     kept = {
@@ -295,10 +326,11 @@ def _result(
     }
     return replace(
         run,
-        measure=_measure(run),
-        data=dict(run.data) | {"ratings": ask.ratings.name},
+        measure=plan["measure"],
+        data=dict(run.data) | {"ratings": wanted.ratings.name},
         settings=dict(run.settings) | kept,
         versions=versions(),
         notes=(*run.notes, *notes),
         estimates=tuple(estimates),
+        kind="alignment",
     )

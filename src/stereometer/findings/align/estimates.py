@@ -1,9 +1,13 @@
-"""Agreement as estimates: tau and precision at 3, overall, by group and by dimension, beside how well people agree with each other."""
+"""Agreement as estimates: tau and precision at 3, overall, by group and by dimension.
+
+Beside them stands how well people agree with each other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +26,10 @@ from stereometer.findings.align.agreement import (
 )
 from stereometer.findings.align.permutation import TEST, permutation_p
 from stereometer.findings.align.ratings import Mean
+from stereometer.shapes.coverage import Coverage
+from stereometer.stats.families import corrected
 from stereometer.stats.intervals import Floats, generator, percentile
 from stereometer.stats.kendall import tau_p
-from stereometer.stats.tests import holm
 from stereometer.types import Estimate, Settings, Slice
 
 AGREES, OPPOSES, NEITHER = "agrees with people", "opposes people", "not distinguishable from chance"
@@ -34,7 +39,7 @@ OVER_RATERS = "bootstrap over raters, centred"
 NO_DRAW = "ratings are too few: drawn again, raters never leave enough of them to compare"
 NO_ORDER = "all scores, or all ratings, are the same"
 FEW = 5
-"""Groups that are drawn again, or traits of one group, below which an interval or a test would say more than they can."""
+"""Groups, or traits of a group, below which an interval or a test would say more than they can."""
 SPLITS = f"middle of {HALVES} splits"
 
 
@@ -51,132 +56,116 @@ def centred(
 ) -> tuple[float, float]:
     """The spread of the draws about the value.
 
-    Raters drawn with replacement are noisier than raters are, so every draw agrees less than the value; only their spread is used.
+    Raters drawn with replacement are noisier than raters are, so every draw agrees less than the
+    value; only their spread is used.
     """
     low, high = percentile(draws - np.median(draws), level)
     return max(least, min(value, value + low)), min(most, max(value, value + high))
 
 
-def _empty(
-    name: str, slice_: Slice, cells: Both, ideal: float | None = None, why: str | None = None
-) -> Estimate:
-    asked = cells.asked
-    return Estimate(
-        name,
-        slice_,
-        None,
-        None,
-        None,
-        asked.answered,
-        asked.count,
-        0,
-        ideal,
-        skipped=dict(asked.skipped),
-        why=why,
-    )
+def _empty(name: str, part: Part) -> Estimate:
+    return part.cells.coverage.estimate(name, part.slice, None)
 
 
 def tau(part: Part, settings: Settings) -> Estimate:
-    """Over all cells of several groups together, as in the paper's Table 6; a verdict needs an interval without 0 and a small p."""
-    value, empty = part.cells.tau(), _empty("tau", part.slice, part.cells)
+    """Over all cells of several groups together, as in the paper's Table 6.
+
+    A verdict needs an interval without 0 and a small p.
+    """
+    cells, few = part.cells, len(part.cells.groups) < FEW
+    estimate = _tau(part, settings, "groups" if few else None, resampled_taus, OVER_BOTH)
+    if estimate.low is None or estimate.high is None or estimate.value is None:
+        return estimate
+    p = permutation_p(cells, generator(settings.seed, part.slice, "traits"))
+    around_0 = estimate.low <= 0 <= estimate.high
+    verdict = NEITHER if around_0 else _verdict(estimate, p, settings)
+    how = f"{OVER_BOTH}; p: {TEST}"
+    return replace(estimate, p=p, p_adjusted=p, tests=1, interval=how, verdict=verdict)
+
+
+def _tau(
+    part: Part,
+    settings: Settings,
+    too_few: str | None,
+    resampled: Callable[[Both, int, np.random.Generator], Floats],
+    interval: str,
+) -> Estimate:
+    """tau and its interval; `too_few` names what there is too little of for one."""
+    value, empty = part.cells.tau(), _empty("tau", part)
     why = _why_no_tau(part.cells, value, settings)
     if why is not None or value is None:
         return replace(empty, why=why)
-    if len(part.cells.groups) < FEW:
-        return replace(empty, value=value, interval=f"none: fewer than {FEW} groups")
-    draws = resampled_taus(
-        part.cells, settings.resamples, generator(settings.seed, part.slice, "tau")
-    )
+    if too_few:
+        return replace(empty, value=value, interval=f"none: fewer than {FEW} {too_few}")
+    rng = generator(settings.seed, part.slice, "tau")
+    draws = resampled(part.cells, settings.resamples, rng)
     if not draws.size:
         return replace(empty, why=NO_DRAW)
     low, high = centred(value, draws, settings.level, -1.0, 1.0)
-    p = permutation_p(part.cells, generator(settings.seed, part.slice, "traits"))
-    verdict = NEITHER if low <= 0 <= high else _verdict(value, p, settings)
-    return replace(
-        empty,
-        value=value,
-        low=low,
-        high=high,
-        p=p,
-        p_adjusted=p,
-        tests=1,
-        interval=f"{OVER_BOTH}; p: {TEST}",
-        verdict=verdict,
-    )
+    return replace(empty, value=value, low=low, high=high, interval=interval)
 
 
 def _why_no_tau(cells: Both, value: float | None, settings: Settings) -> str | None:
-    return cells.asked.shortfall(settings) or (NO_ORDER if value is None else None)
+    return cells.coverage.shortfall(settings) or (NO_ORDER if value is None else None)
 
 
-def _verdict(value: float, p: float, settings: Settings) -> str:
-    return NEITHER if p >= 1 - settings.level else AGREES if value > 0 else OPPOSES
+def _verdict(estimate: Estimate, p: float, settings: Settings) -> str:
+    if p >= 1 - settings.level:
+        return NEITHER
+    return AGREES if (estimate.value or 0.0) > 0 else OPPOSES
 
 
 def taus_by_group(cells: Both, judged: Collection[str], settings: Settings) -> list[Estimate]:
-    """One a group, with Kendall's own p; Holm over the groups that are judged. Those that chose the templates are not tested."""
-    found = [_group_tau(cells, at, settings) for at in range(len(cells.groups))]
-    found = [
-        one
-        if one.value is None or one.slice["group"] in judged
-        else replace(one, p=None, verdict=CHOSE)
-        for one in found
-    ]
-    tested = [index for index, one in enumerate(found) if one.p is not None]
-    for index, p in zip(tested, holm([found[index].p or 0.0 for index in tested]), strict=True):
-        found[index] = replace(
-            found[index],
-            p_adjusted=p,
-            tests=len(tested),
-            verdict=_verdict(found[index].value or 0.0, p, settings),
-        )
-    return found
+    """One a group, with Kendall's own p; Holm over the groups that are judged.
 
-
-def _group_tau(cells: Both, at: int, settings: Settings) -> Estimate:
-    slice_ = {"group": cells.groups[at]}
-    own = cells.among([cells.groups[at]])
-    value, empty = own.tau(), _empty("tau", slice_, own)
-    why = _why_no_tau(own, value, settings)
-    if why is not None or value is None:
-        return replace(empty, why=why)
-    there = ~np.isnan(own.model[0])
-    if np.count_nonzero(there) < FEW:
-        return replace(empty, value=value, interval=f"none: fewer than {FEW} traits")
-    draws = group_taus(cells, at, settings.resamples, generator(settings.seed, slice_, "tau"))
-    if not draws.size:
-        return replace(empty, why=NO_DRAW)
-    low, high = centred(value, draws, settings.level, -1.0, 1.0)
-    return replace(
-        empty,
-        value=value,
-        low=low,
-        high=high,
-        p=tau_p(own.model[0][there], own.people[0][there]),
-        interval=OVER_RATERS,
+    Those that chose the templates are not tested.
+    """
+    estimates = [_group_tau(cells.among([group]), settings) for group in cells.groups]
+    return corrected(
+        (
+            estimate
+            if estimate.value is None or estimate.slice["group"] in judged
+            else replace(estimate, p=None, verdict=CHOSE)
+            for estimate in estimates
+        ),
+        lambda estimate, p: _verdict(estimate, p, settings),
     )
 
 
-# ------------------------------------------------------------------------------------------ precision at 3
+def _group_tau(cells: Both, settings: Settings) -> Estimate:
+    """`cells` are of one group."""
+    there = ~np.isnan(cells.model[0])
+    few = np.count_nonzero(there) < FEW
+    part = Part({"group": cells.groups[0]}, cells)
+    estimate = _tau(part, settings, "traits" if few else None, group_taus, OVER_RATERS)
+    if estimate.low is None:
+        return estimate
+    return replace(estimate, p=tau_p(cells.model[0][there], cells.people[0][there]))
+
+
+# ----------------------------------------------------------------------------------- precision at 3
 
 
 def precisions(
     part: Part, means: Mapping[tuple[str, str], Mean], settings: Settings
 ) -> list[Estimate]:
-    """Top, bottom and their mean, and the mean over the traits on which people are decided; averaged over groups."""
+    """Top, bottom and their mean, and the mean over the traits on which people are decided.
+
+    Averaged over groups.
+    """
     cells, names = part.cells, ("precision_at_3", "precision_at_3_top", "precision_at_3_bottom")
     decided = np.array(
         [[means[group, trait].decided for trait in cells.traits] for group in cells.groups]
     )
-    sure = [decided_only(row, keep) for row, keep in zip(cells.model, decided, strict=True)]
     rng = generator(settings.seed, part.slice, "precision")
     people = resampled_people(cells, settings.resamples, rng)
     groups = rng.integers(0, len(cells.groups), size=(settings.resamples, len(cells.groups)))
-    whole = [
-        row if np.count_nonzero(~np.isnan(row)) >= LEAST_DECIDED else None for row in cells.model
+    sure = [decided_only(row, keep) for row, keep in zip(cells.model, decided, strict=True)]
+    whole = [decided_only(row, np.ones_like(row, dtype=np.bool_)) for row in cells.model]
+    return [
+        *(_precision(part, name, whole, people, groups, settings) for name in names),
+        _precision(part, "precision_at_3_decided", sure, people, groups, settings),
     ]
-    found = [_precision(part, name, whole, people, groups, settings) for name in names]
-    return [*found, _precision(part, "precision_at_3_decided", sure, people, groups, settings)]
 
 
 def _precision(
@@ -189,22 +178,19 @@ def _precision(
 ) -> Estimate:
     """`people` are resampled means, `groups` which groups each resample holds.
 
-    The ideal is what people's own order gets: a group of which people think nothing but ill has no three traits above 50.
+    The ideal is what people's own order gets: a group of which people think nothing but ill has no
+    three traits above 50.
     """
     cells = part.cells
     known = [(at, row) for at, row in enumerate(scores) if row is not None]
-    empty = replace(
-        _empty(name, part.slice, cells),
-        n=len(known),
-        asked=len(scores),
-        skipped=_undecided(len(scores) - len(known)),
-    )
+    skipped = _undecided(len(scores) - len(known))
+    empty = replace(_empty(name, part), n=len(known), asked=len(scores), skipped=skipped)
     why = _why_no_tau(cells, cells.tau(), settings)
     if why is not None:
         return replace(empty, why=why)
     if not known:
         return replace(empty, why=f"no group has {LEAST_DECIDED} traits to choose from")
-    values = [_share(name, row, cells.people[at]) for at, row in known]
+    value = float(np.mean([_share(name, row, cells.people[at]) for at, row in known]))
     best = [
         _share(name, np.where(np.isnan(row), np.nan, cells.people[at]), cells.people[at])
         for at, row in known
@@ -212,18 +198,16 @@ def _precision(
     drawn = np.full((len(people), len(scores)), np.nan)
     for at, row in known:
         drawn[:, at] = _share(name, row, people[:, at])
-    if len(cells.groups) > 1:
+    several = len(cells.groups) > 1
+    if several:
         drawn = np.take_along_axis(drawn, groups, axis=1)
     count = np.count_nonzero(~np.isnan(drawn), axis=1)
     draws = np.nansum(drawn[count > 0], axis=1) / count[count > 0]
     if not draws.size:
         return replace(empty, why=NO_DRAW)
-    value = float(np.mean(values))
     low, high = centred(value, draws, settings.level, 0.0, 1.0)
-    interval = OVER_BOTH if len(cells.groups) > 1 else OVER_RATERS
-    return replace(
-        empty, value=value, low=low, high=high, interval=interval, ideal=float(np.mean(best))
-    )
+    how, ideal = OVER_BOTH if several else OVER_RATERS, float(np.mean(best))
+    return replace(empty, value=value, low=low, high=high, interval=how, ideal=ideal)
 
 
 def _undecided(count: int) -> dict[str, int]:
@@ -241,13 +225,16 @@ def _share(name: str, model: Floats, people: Floats) -> Floats:
     )
 
 
-# --------------------------------------------------------------------------------------------- people alone
+# ------------------------------------------------------------------------------------- people alone
 
 
 def people_alone(part: Part, halves: Halves, settings: Settings) -> Estimate:
-    """tau between halves of the raters on the cells that the model is judged by: what people's agreement with each other is."""
+    """tau between halves of the raters on the cells that the model is judged by.
+
+    It says how well people agree with each other.
+    """
     taus = halves.taus(part.cells)
-    known, empty = taus[~np.isnan(taus)], _empty("human_split_half_tau", part.slice, part.cells)
+    known, empty = taus[~np.isnan(taus)], _empty("human_split_half_tau", part)
     if not known.size:
         return replace(empty, why="fewer than two cells, or all ratings are the same")
     low, high = percentile(known, settings.level)
@@ -255,19 +242,15 @@ def people_alone(part: Part, halves: Halves, settings: Settings) -> Estimate:
 
 
 def human_means(means: Mapping[tuple[str, str], Mean], cells: Both) -> Iterator[Estimate]:
-    for group in cells.groups:
-        for trait in cells.traits:
-            one = means[group, trait]
-            slice_ = {"group": group, "trait": trait}
-            yield Estimate(
-                "human_mean",
-                slice_,
-                one.value,
-                one.low,
-                one.high,
-                one.raters,
-                one.raters,
-                0,
-                None,
-                interval="Student's t over raters",
-            )
+    for group, trait in product(cells.groups, cells.traits):
+        mean = means[group, trait]
+        coverage = Coverage(mean.raters)
+        yield coverage.estimate(
+            "human_mean",
+            {"group": group, "trait": trait},
+            None,
+            value=mean.value,
+            low=mean.low,
+            high=mean.high,
+            interval="Student's t over raters",
+        )

@@ -1,4 +1,7 @@
-"""Whether a model orders traits as people do, tested over traits: all groups share them, so resampled groups cannot show it."""
+"""Whether a model orders traits as people do, tested over traits.
+
+All groups share them, so resampled groups cannot show it.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ ROUNDING = 1e-12
 
 
 def permutation_p(cells: Both, rng: np.random.Generator) -> float:
-    """Two-sided: the share of orders of the model's traits whose tau is as far from 0 as that of the order found."""
+    """Two-sided: the share of orders of the model's traits with a tau as far from 0 as its own."""
     orders = trait_orders(len(cells.traits), rng)
     model = np.moveaxis(cells.model[:, orders], 1, 0).reshape(len(orders), -1)
     taus = np.abs(tau_rows(model, np.broadcast_to(cells.people.reshape(-1), model.shape)))
@@ -26,8 +29,8 @@ def permutation_p(cells: Both, rng: np.random.Generator) -> float:
 
 
 def trait_orders(count: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Every order of so many traits, or the one that was found and some drawn by lot; the one found is the first."""
+    """Every order of so many traits, or the model's own and others drawn by lot; its own first."""
     if factorial(count) <= BY_LOT:
         return np.array(list(permutations(range(count))))
-    found = np.arange(count)
-    return np.concatenate([found[None], rng.permuted(np.tile(found, (BY_LOT, 1)), axis=1)])
+    own = np.arange(count)
+    return np.concatenate([own[None], rng.permuted(np.tile(own, (BY_LOT, 1)), axis=1)])

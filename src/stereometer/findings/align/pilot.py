@@ -1,4 +1,7 @@
-"""Choosing templates on a pilot (Cao et al. 2022, section 5.1): at most two, by tau with few ratings of few groups."""
+"""Choosing templates on a pilot (Cao et al. 2022, section 5.1).
+
+At most two, by tau with few ratings of few groups.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +19,17 @@ from stereometer.stats.intervals import generator
 GROUPS = ("Asian", "Black", "Hispanic", "immigrant")
 RATERS = 5
 NEARLY_ALL = 0.9
-"""Share of the templates that must have scored a cell, and of the pilot's cells that a way must have scored to be chosen."""
+"""Share of the templates that must have scored a cell.
 
-Scores = Mapping[str, Mapping[tuple[str, str], float]]
+Also of the pilot's cells that a way must have scored to be chosen.
+"""
+
+TemplateScores = Mapping[str, Mapping[tuple[str, str], float]]
 """By template, then by group and trait."""
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Pilot:
     templates: tuple[str, ...]
     tau: float
     """On the pilot."""
@@ -31,7 +37,7 @@ class Chosen:
     tried: int
 
 
-def averaged(scores: Scores, templates: Iterable[str]) -> dict[tuple[str, str], float]:
+def averaged(scores: TemplateScores, templates: Iterable[str]) -> dict[tuple[str, str], float]:
     """The mean over the templates that scored a cell, where nearly all of them did."""
     tables = [scores[template] for template in templates]
     values: dict[tuple[str, str], list[float]] = {}
@@ -39,9 +45,9 @@ def averaged(scores: Scores, templates: Iterable[str]) -> dict[tuple[str, str], 
         for cell, value in table.items():
             values.setdefault(cell, []).append(value)
     return {
-        cell: sum(some) / len(some)
-        for cell, some in values.items()
-        if len(some) >= NEARLY_ALL * len(tables)
+        cell: sum(known) / len(known)
+        for cell, known in values.items()
+        if len(known) >= NEARLY_ALL * len(tables)
     }
 
 
@@ -50,38 +56,43 @@ def pilot_ratings(ratings: Ratings, groups: Sequence[str], seed: int) -> Ratings
     missing = [group for group in groups if group not in ratings.tables]
     if missing:
         raise UsageError(
-            f"The pilot group {missing[0]} has no ratings. A pilot compares ratings with scores. Name others with --pilot-groups."
+            f"The pilot group {missing[0]} has no ratings. A pilot compares ratings with scores. "
+            "Name others with --pilot-groups."
         )
     rng = generator(seed, {}, "pilot")
-    return Ratings(ratings.traits, {group: _some(ratings.tables[group], rng) for group in groups})
+    return Ratings(ratings.traits, {group: _few(ratings.tables[group], rng) for group in groups})
 
 
-def _some(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def _few(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return table[rng.choice(len(table), size=min(RATERS, len(table)), replace=False)]
 
 
 def choose(
-    scores: Scores,
+    scores: TemplateScores,
     ratings: Ratings,
     groups: Sequence[str] = GROUPS,
     seed: int = 0,
     traits: Collection[str] | None = None,
-) -> Chosen:
-    """The one or two templates whose mean agrees best with the pilot's ratings; two only where they beat every one.
+) -> Pilot:
+    """The one or two templates whose mean agrees best with the pilot's ratings.
 
-    Ways that left many of the pilot's cells without a score do not compete: on a handful of cells some tau is always high.
+    Two only where they beat every single one. Ways that left many of the pilot's cells without a
+    score do not compete: on a handful of cells some tau is always high.
     """
     few = pilot_ratings(ratings, groups, seed)
-    ways = [*((one,) for one in scores), *combinations(scores, 2)]
-    found = [(_tau(both(averaged(scores, way), few, traits=traits)), way) for way in ways]
-    known = [(tau, way) for tau, way in found if tau is not None]
+    ways = [*((template,) for template in scores), *combinations(scores, 2)]
+    taus = [_tau(both(averaged(scores, way), few, traits=traits)) for way in ways]
+    known = [(tau, way) for tau, way in zip(taus, ways, strict=True) if tau is not None]
     if not known:
         raise UsageError(
-            f"No template has scores for {NEARLY_ALL:.0%} of what was asked about the pilot groups. A choice on fewer would be luck. Run the groups, or name others with --pilot-groups."
+            f"No template has scores for {NEARLY_ALL:.0%} of what was asked about the pilot "
+            "groups. A choice on fewer would be luck. "
+            "Run the groups, or name others with --pilot-groups."
         )
-    best, way = max(known, key=lambda one: (one[0], -len(one[1])))
-    return Chosen(way, best, tuple(groups), len(ways))
+    best, way = max(known, key=lambda entry: (entry[0], -len(entry[1])))
+    return Pilot(way, best, tuple(groups), len(ways))
 
 
 def _tau(cells: Both) -> float | None:
-    return None if cells.asked.answered < NEARLY_ALL * cells.asked.count else cells.tau()
+    coverage = cells.coverage
+    return None if coverage.answered < NEARLY_ALL * coverage.count else cells.tau()

@@ -1,6 +1,7 @@
-"""People's ratings of groups on traits, 0 to 100: the released layout, or a table of one rating a row.
+"""People's ratings of groups on traits, 0 to 100: the released layout, or a rating a row.
 
-JSON: {"participant": {"group": {"trait": number}}}. Table or JSONL: participant, group, trait, rating.
+JSON: {"participant": {"group": {"trait": number}}}. Table or JSONL: participant, group, trait,
+rating.
 """
 
 from __future__ import annotations
@@ -64,8 +65,8 @@ class Ratings:
 
 
 def _mean(column: Floats, level: float) -> Mean:
-    given = column[~np.isnan(column)]
-    return Mean(float(given.mean()), *t_interval(given, level), given.size)
+    rated = column[~np.isnan(column)]
+    return Mean(float(rated.mean()), *t_interval(rated, level), rated.size)
 
 
 Rated = dict[str, dict[str, dict[str, float]]]
@@ -86,18 +87,25 @@ def read_ratings(path: Path, names: Names) -> Ratings:
         cells.setdefault(name, 100 - rating if other_way else rating)
     if not rated:
         raise DataError(
-            f"{path} holds no ratings. There is nothing to compare with. Check that it is the right file."
+            f"{path} holds no ratings. There is nothing to compare with. "
+            "Check that it is the right file."
         )
     if largest <= SHORT_SCALE:
         raise DataError(
-            f"{path}: no rating is above {largest:g}. Ratings are from 0 to 100, and 50 is the middle. Bring yours to that scale."
+            f"{path}: no rating is above {largest:g}. Ratings are from 0 to 100, and 50 is the "
+            "middle. Bring yours to that scale."
         )
-    found = _tables(path, rated)
-    twice = f"{again} ratings are of a group and trait that the same person had rated before, as the survey's repeated page is; the first counts."
-    poles = f"{turned} ratings are on scales whose poles the file names the other way round; they were turned (100 - rating)."
-    return replace(
-        found, notes=(*found.notes, *([twice] if again else []), *([poles] if turned else []))
+    tables = _tables(path, rated)
+    twice = (
+        f"{again} ratings are of a group and trait that the same person had rated before, as the "
+        "survey's repeated page is; the first counts."
     )
+    poles = (
+        f"{turned} ratings are on scales whose poles the file names the other way round; they were "
+        "turned (100 - rating)."
+    )
+    counted = ((again, twice), (turned, poles))
+    return replace(tables, notes=(*tables.notes, *(note for count, note in counted if count)))
 
 
 def _tables(path: Path, rated: Rated) -> Ratings:
@@ -113,10 +121,13 @@ def _tables(path: Path, rated: Rated) -> Ratings:
         for group, raters in rated.items()
     }
     for group, table in tables.items():
-        for at, given in enumerate(np.count_nonzero(~np.isnan(table), axis=0)):
-            if given < 2:
-                raters = "one person" if given else "nobody"
-                raise DataError(f"{path}: {group!r} is rated on {traits[at]!r} by {raters}. An interval needs two people. Leave the group out or add ratings.")  # fmt: skip
+        for at, count in enumerate(np.count_nonzero(~np.isnan(table), axis=0)):
+            if count < 2:
+                raters = "one person" if count else "nobody"
+                raise DataError(
+                    f"{path}: {group!r} is rated on {traits[at]!r} by {raters}. "
+                    "An interval needs two people. Leave the group out or add ratings."
+                )
     missing = sum(int(np.isnan(table).sum()) for table in tables.values())
     gaps = (f"{missing} single ratings are missing from the file.",) if missing else ()
     return Ratings(traits, tables, gaps)
@@ -126,7 +137,8 @@ def _rating(value: object, where: str) -> float:
     number = finite(value, where)
     if not 0 <= number <= 100:
         raise DataError(
-            f"{where}: a rating of {number:g}. Ratings are from 0 to 100. Repair or leave out that row."
+            f"{where}: a rating of {number:g}. Ratings are from 0 to 100. "
+            "Repair or leave out that row."
         )
     return number
 
@@ -161,13 +173,16 @@ def _entries(path: Path, value: Any) -> Any:
 def _not_a_mean(path: Path, value: object) -> None:
     if re.fullmatch(r"\s*\d+(\.\d+)?\s*", str(value)):
         raise DataError(
-            f"{path} holds one number a group and trait: means. Intervals and halves of the raters need what each person said. Give the raw ratings; those released are in data_full.json."
+            f"{path} holds one number a group and trait: means. Intervals and halves of the raters "
+            "need what each person said. Give the raw ratings; the released ones are in "
+            "data_full.json."
         )
 
 
 def _foreign(path: Path) -> DataError:
     return DataError(
-        f"{path} does not hold ratings. They are participant, group, trait and number inside each other, or a table with the columns {', '.join(COLUMNS)}. Check that it is the right file."
+        f"{path} does not hold ratings. They are participant, group, trait and number inside each "
+        f"other, or a table with the columns {', '.join(COLUMNS)}. Check that it is the right file."
     )
 
 
@@ -180,19 +195,23 @@ def _flat(path: Path) -> Iterator[Row]:
         missing = [name for name in COLUMNS if row.get(name) in (None, "")]
         if missing:
             raise DataError(
-                f"{where}: {missing[0]} is empty. A rating has all of {', '.join(COLUMNS)}. Repair the row."
+                f"{where}: {missing[0]} is empty. A rating has all of {', '.join(COLUMNS)}. "
+                "Repair the row."
             )
         yield where, str(row["participant"]), str(row["group"]), str(row["trait"]), row["rating"]
 
 
-# --------------------------------------------------------------------------------- the published means
+# ------------------------------------------------------------------------------ the published means
 
 
 def differing(
     path: Path, ratings: Ratings, names: Names, tolerance: float = 0.006
 ) -> tuple[int, list[str]]:
-    """Cells of a published table of means, {"group": {"trait": mean}}, and those that the ratings do not give."""
-    count, found = 0, []
+    """How many cells a published table of means has, and those that the ratings do not give.
+
+    The table is {"group": {"trait": mean}}.
+    """
+    count, wrong = 0, []
     means = ratings.means()
     for group, traits in _entries(path, read_json(path)):
         for trait, value in _entries(path, traits):
@@ -205,5 +224,5 @@ def differing(
                 ours = (
                     f"{means[known].value:.4g} from the ratings" if known in means else "not rated"
                 )
-                found.append(f"{group}, {trait}: {printed:g} printed, {ours}")
-    return count, found
+                wrong.append(f"{group}, {trait}: {printed:g} printed, {ours}")
+    return count, wrong

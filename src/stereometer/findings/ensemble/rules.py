@@ -1,13 +1,15 @@
 """Ensemble (Nadeem et al. 2021, section 7): one system made of the stored scores of several.
 
-`sound` is a linear weighted combination. For each task every member's scores are standardised and the weights are fitted so
-that meaningful candidates come out above unrelated ones. A target term is scored with weights that never saw it.
-`paper` is the authors' released rule: in every comparison of two candidates the winner gains weight x score.
+`sound` is a linear weighted combination. For each task every member's scores are standardised and
+the weights are fitted so that meaningful candidates come out above unrelated ones. A target term is
+scored with weights that never saw it. `paper` is the authors' released rule: in every comparison of
+two candidates the winner gains weight x score.
 """
 
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -17,18 +19,19 @@ from math import exp
 
 import numpy as np
 
+from stereometer.shapes.cat.tally import TASKS
+from stereometer.shapes.contrast import Contrast
 from stereometer.stats.intervals import Floats
 from stereometer.types import Score, digest_of
 
 RIDGE = 1e-3
 """Keeps the fitted weights finite where a combination makes no mistake."""
-PAIRS = "pair"
-"""Stands for the task of items that are pairs."""
-
 NO_OTHER = "no other target term to fit weights on"
 
 Weights = Mapping[str, Sequence[float]]
 """By task, one a member."""
+Row = tuple[Score, ...]
+"""An item's score from every member."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Fitted:
 
     task: str
     terms: tuple[str, ...]
-    """The terms scored, none of which the weights saw; empty where the weights were given."""
+    """The terms scored, none of which the weights saw; empty where the weights were fixed."""
     weights: tuple[float, ...]
 
 
@@ -47,15 +50,7 @@ class Combined:
     fitted: tuple[Fitted, ...]
 
 
-def task_of(score: Score) -> str:
-    return score.slices.get("task", PAIRS)
-
-
-def term_of(score: Score) -> str:
-    return score.slices.get("target", score.item)
-
-
-def aligned(members: Sequence[Mapping[str, Score]]) -> list[tuple[Score, ...]]:
+def aligned(members: Sequence[Mapping[str, Score]]) -> list[Row]:
     """Each item's score from every member."""
     return [tuple(member[item] for member in members) for item in members[0]]
 
@@ -65,84 +60,79 @@ def missing(row: Sequence[Score], names: Sequence[str]) -> str | None:
     return f"not answered by {' and '.join(silent)}" if silent else None
 
 
-Combine = Callable[[Sequence[tuple[Score, ...]]], Combined]
+Combine = Callable[[Sequence[Row]], Combined]
 
 
-def combined(rows: Sequence[tuple[Score, ...]], names: Sequence[str], combine: Combine) -> Combined:
-    """Every item in its order: combined where all members answered, skipped with a reason where not."""
+def combined(rows: Sequence[Row], names: Sequence[str], combine: Combine) -> Combined:
+    """Every item in order: combined where all members answered, else skipped with a reason."""
     whole = [row for row in rows if missing(row, names) is None]
-    found = combine(whole)
-    by_item = {score.item: score for score in found.scores}
+    joined = combine(whole)
+    by_item = {score.item: score for score in joined.scores}
     scores = [
         by_item.get(row[0].item)
         or replace(row[0], values={}, skipped=missing(row, names) or NO_OTHER, derived={})
         for row in rows
     ]
-    return Combined(tuple(scores), found.fitted)
+    return Combined(tuple(scores), joined.fitted)
 
 
 def _valued(row: Sequence[Score], values: Mapping[str, float]) -> Score:
     return replace(row[0], values=dict(values), derived={})
 
 
-# -------------------------------------------------------------------------------------------- linear
+# ------------------------------------------------------------------------------------------- linear
 
 
 def linear(
-    rows: Sequence[tuple[Score, ...]], folds: int, seed: int, given: Weights | None = None
+    shape: Contrast, rows: Sequence[Row], folds: int, seed: int, fixed: Weights | None = None
 ) -> Combined:
-    """The linear weighted combination, cross-fitted by target term, or with the weights given."""
-    parts = parts_of(
-        sorted({(row[0].slices.get("domain", ""), term_of(row[0])) for row in rows}), folds, seed
-    )
+    """The linear weighted combination, cross-fitted by target term, or with fixed weights."""
+    terms = {(row[0].slices.get("domain", ""), shape.term(row[0])) for row in rows}
+    parts = parts_of(sorted(terms), folds, seed)
     scores: list[Score] = []
     fitted: list[Fitted] = []
-    for task in dict.fromkeys(task_of(row[0]) for row in rows):
-        of_task = [row for row in rows if task_of(row[0]) == task]
-        if given is not None or not _has_unrelated(of_task):
-            weights = np.array(given[task] if given is not None else np.ones(len(of_task[0])))
+    for task, of_task in _by_task(shape, rows).items():
+        if fixed is not None or shape.unrelated is None:
+            weights = np.array(np.ones(len(of_task[0])) if fixed is None else fixed[task])
             scores += _scored(of_task, of_task, weights / weights.sum())
             fitted.append(Fitted(task, (), tuple(map(float, weights / weights.sum()))))
             continue
         for part in parts:
-            held, seen = (
-                [row for row in of_task if term_of(row[0]) in part],
-                [row for row in of_task if term_of(row[0]) not in part],
-            )
+            held = [row for row in of_task if shape.term(row[0]) in part]
+            seen = [row for row in of_task if shape.term(row[0]) not in part]
             if held and seen:
-                weights = fit(*_comparisons(seen))
+                weights = fit(*_comparisons(shape, seen))
                 scores += _scored(held, seen, weights)
-                fitted.append(
-                    Fitted(
-                        task,
-                        tuple(sorted({term_of(row[0]) for row in held})),
-                        tuple(map(float, weights)),
-                    )
-                )
+                names = tuple(sorted({shape.term(row[0]) for row in held}))
+                fitted.append(Fitted(task, names, tuple(map(float, weights))))
     return Combined(tuple(scores), tuple(fitted))
 
 
-def _has_unrelated(rows: Sequence[tuple[Score, ...]]) -> bool:
-    return all("unrelated" in score.values for row in rows for score in row)
+def _by_task(shape: Contrast, rows: Sequence[Row]) -> dict[str, list[Row]]:
+    tasks: dict[str, list[Row]] = {}
+    for row in rows:
+        tasks.setdefault(shape.task(row[0]), []).append(row)
+    return tasks
 
 
 def parts_of(terms: Sequence[tuple[str, str]], folds: int, seed: int) -> list[frozenset[str]]:
-    """Target terms dealt by lot into parts, domain by domain, so that each part has some of every domain."""
-    dealt = sorted(terms, key=lambda one: (one[0], digest_of([seed, *one])))
+    """Target terms dealt by lot into parts, domain by domain.
+
+    Each part has some of every domain.
+    """
+    dealt = sorted(terms, key=lambda term: (term[0], digest_of([seed, *term])))
     order = list(dict.fromkeys(term for _, term in dealt))
     return [frozenset(order[part::folds]) for part in range(min(folds, len(order)))]
 
 
-def _values(rows: Sequence[tuple[Score, ...]]) -> Floats:
+def _values(rows: Sequence[Row]) -> Floats:
     """Items x candidates x members."""
     return np.array(
         [[[score.values[name] for score in row] for name in row[0].values] for row in rows]
     )
 
 
-def _scored(
-    rows: Sequence[tuple[Score, ...]], seen: Sequence[tuple[Score, ...]], weights: Floats
-) -> list[Score]:
+def _scored(rows: Sequence[Row], seen: Sequence[Row], weights: Floats) -> list[Score]:
     """Rows standardised as `seen` are, then weighed."""
     mean, spread = _standard(seen)
     totals = ((_values(rows) - mean) / spread) @ weights
@@ -152,26 +142,31 @@ def _scored(
     ]
 
 
-def _standard(rows: Sequence[tuple[Score, ...]]) -> tuple[Floats, Floats]:
+def _standard(rows: Sequence[Row]) -> tuple[Floats, Floats]:
     values = _values(rows).reshape(-1, len(rows[0]))
     spread = values.std(axis=0)
     return values.mean(axis=0), np.where(spread > 0, spread, 1.0)
 
 
-def _comparisons(rows: Sequence[tuple[Score, ...]]) -> tuple[Floats, Floats]:
-    """Standardised meaningful minus unrelated, two a row, and what each weighs: every target term the same, as in lms."""
+def _comparisons(shape: Contrast, rows: Sequence[Row]) -> tuple[Floats, Floats]:
+    """Standardised meaningful minus unrelated, two a row, and what each weighs.
+
+    Every target term weighs the same, as in lms.
+    """
     values = _values(rows) / _standard(rows)[1]
-    names = list(rows[0][0].values)
-    unrelated = values[:, names.index("unrelated")]
-    kinds = [values[:, names.index(name)] - unrelated for name in ("stereotype", "anti-stereotype")]
-    terms = [term_of(row[0]) for row in rows]
-    count = {term: terms.count(term) for term in set(terms)}
-    share = np.array([1 / (2 * len(count) * count[term]) for term in terms])
-    return np.concatenate(kinds), np.concatenate([share, share])
+    by_name = dict(zip(rows[0][0].values, np.moveaxis(values, 1, 0), strict=True))
+    unrelated = by_name[str(shape.unrelated)]
+    margins = [by_name[name] - unrelated for name in shape.candidates[:2]]
+    count = Counter(shape.term(row[0]) for row in rows)
+    share = np.array([1 / (2 * len(count) * count[shape.term(row[0])]) for row in rows])
+    return np.concatenate(margins), np.concatenate([share, share])
 
 
 def fit(differences: Floats, shares: Floats) -> Floats:
-    """Weights from 0 up, adding up to 1, with the least logistic loss over comparisons that should come out positive."""
+    """Weights from 0 up, adding up to 1, with the least logistic loss over the comparisons.
+
+    Those should come out positive.
+    """
     from scipy.optimize import minimize
 
     def loss(weights: Floats) -> tuple[float, Floats]:
@@ -188,48 +183,46 @@ def fit(differences: Floats, shares: Floats) -> Floats:
     return weights / weights.sum() if weights.sum() > 0 else start
 
 
-# ------------------------------------------------------------------------------------ the authors' rule
+# -------------------------------------------------------------------------------- the authors' rule
 
 
-def winners(rows: Sequence[tuple[Score, ...]], weights: Weights) -> Combined:
+def winners(shape: Contrast, rows: Sequence[Row], weights: Weights) -> Combined:
     """The released rule, on probabilities; a tie adds nothing."""
-    readings = {
-        task: _reading(task, rows) for task in dict.fromkeys(task_of(row[0]) for row in rows)
-    }
+    readings = {task: _reading(task, part) for task, part in _by_task(shape, rows).items()}
     scores = []
     for row in rows:
-        task = task_of(row[0])
+        task = shape.task(row[0])
         total = dict.fromkeys(row[0].values, 0.0)
         for score, weight, read in zip(row, weights[task], readings[task], strict=True):
-            for name, gain in gains(
-                {name: read(value) for name, value in score.values.items()}, weight
-            ).items():
+            shares = {name: read(value) for name, value in score.values.items()}
+            for name, gain in gains(shares, weight).items():
                 total[name] += gain
         scores.append(_valued(row, total))
-    return Combined(
-        tuple(scores), tuple(Fitted(task, (), tuple(weights[task])) for task in readings)
-    )
+    fitted = tuple(Fitted(task, (), tuple(weights[task])) for task in readings)
+    return Combined(tuple(scores), fitted)
 
 
 def gains(values: Mapping[str, float], weight: float) -> dict[str, float]:
     """What one member gives each candidate: weight x score for every other candidate it beats."""
-    found = dict.fromkeys(values, 0.0)
-    for one, other in combinations(values, 2):
-        if values[one] != values[other]:
-            winner = one if values[one] > values[other] else other
-            found[winner] += weight * values[winner]
-    return found
+    total = dict.fromkeys(values, 0.0)
+    for first, second in combinations(values, 2):
+        if values[first] != values[second]:
+            winner = first if values[first] > values[second] else second
+            total[winner] += weight * values[winner]
+    return total
 
 
-def _reading(task: str, rows: Sequence[tuple[Score, ...]]) -> list[Callable[[float], float]]:
-    """How each member's numbers become probabilities: those that already are stay as they are (decision 3)."""
+def _reading(task: str, rows: Sequence[Row]) -> list[Callable[[float], float]]:
+    """How each member's numbers become probabilities.
+
+    Those that already are probabilities stay as they are (decision 3).
+    """
     inverse = _from_odds if task == "intersentence" else exp
-    columns = zip(*[row for row in rows if task_of(row[0]) == task], strict=True)
     return [
         _same
         if all(0 <= value <= 1 for score in column for value in score.values.values())
         else inverse
-        for column in columns
+        for column in zip(*rows, strict=True)
     ]
 
 
@@ -243,21 +236,17 @@ def _from_odds(value: float) -> float:
 
 @cache
 def released_weights() -> Mapping[str, tuple[str, Mapping[str, float]]]:
-    """`ensemble_weights.csv`: the family and the weights of each system the authors combine, by task."""
-    text = (
-        resources.files("stereometer.findings.ensemble")
-        .joinpath("ensemble_weights.csv")
-        .read_text("utf-8")
-    )
-    tasks = ("intrasentence", "intersentence")
+    """`ensemble_weights.csv`: the family and, by task, the weights of the systems they combine."""
+    folder = resources.files("stereometer.findings.ensemble")
+    text = folder.joinpath("ensemble_weights.csv").read_text("utf-8")
     return {
-        row["system"]: (row["family"], {task: float(row[task]) for task in tasks})
+        row["system"]: (row["family"], {task: float(row[task]) for task in TASKS})
         for row in csv.DictReader(text.splitlines())
     }
 
 
 def weights_for(name: str, family: str) -> Mapping[str, float] | None:
-    """The authors' weights of a system they name, else of its family; None where neither is known."""
+    """The authors' weights of a system they name, else of its family; None if neither is known."""
     table = released_weights()
     if name in table:
         return table[name][1]

@@ -1,4 +1,4 @@
-"""Scores of groups and of pairs of groups, laid out for the questions of Cao et al. 2022, section 5.2."""
+"""Scores of groups and of pairs of groups, laid out for what Cao et al. 2022 (5.2) ask."""
 
 from __future__ import annotations
 
@@ -47,7 +47,10 @@ class Crossing:
 
     @cached_property
     def reversed(self) -> NDArray[np.intp]:
-        """Of each pair, the place of the same two groups the other way round; -1 where grammar has none."""
+        """Of each pair, the place of the same groups the other way round.
+
+        -1 where grammar has none.
+        """
         at = {pair.parts: index for index, pair in enumerate(self.pairs)}
         return np.array(
             [at.get((pair.parts[1], pair.parts[0]), -1) for pair in self.pairs], dtype=np.intp
@@ -68,19 +71,19 @@ class Crossing:
     def reversed_taus(self) -> Floats:
         """Of each pair with the same the other way round; NaN where there is none."""
         paired = self.profiles[1]
-        found = np.full(len(self.pairs), np.nan)
+        taus = np.full(len(self.pairs), np.nan)
         both = np.flatnonzero(self.reversed >= 0)
         if both.size:
-            found[both] = tau_rows(paired[both], paired[self.reversed[both]])
-        return found
+            taus[both] = tau_rows(paired[both], paired[self.reversed[both]])
+        return taus
 
 
 def _profile(scores: Floats) -> Floats:
     leaning = scores[..., 1] - scores[..., 0]
     there = ~np.isnan(leaning)
     with np.errstate(invalid="ignore"):
-        found: Floats = np.where(there, leaning, 0.0).sum(axis=0) / there.sum(axis=0)
-    return found
+        means: Floats = np.where(there, leaning, 0.0).sum(axis=0) / there.sum(axis=0)
+    return means
 
 
 def crossing(
@@ -107,21 +110,23 @@ def crossing(
     )
 
 
-def drawn_weights(found: Crossing, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
-    """How much each pair weighs when groups are drawn again, a chunk of resamples at a time: the product of its parts'."""
+def drawn_weights(table: Crossing, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:
+    """How much each pair weighs when groups are drawn again: the product of its parts' weights.
+
+    A chunk of resamples at a time.
+    """
     for start in range(0, resamples, CHUNK):
-        drawn = resampled_clusters(len(found.groups), min(CHUNK, resamples - start), rng).astype(
-            np.float64
-        )
-        yield drawn[:, found.parts[:, 0]] * drawn[:, found.parts[:, 1]]
+        size = min(CHUNK, resamples - start)
+        drawn = resampled_clusters(len(table.groups), size, rng).astype(np.float64)
+        yield drawn[:, table.parts[:, 0]] * drawn[:, table.parts[:, 1]]
 
 
 def resampled_means(
-    found: Crossing, values: Mapping[str, Floats], resamples: int, rng: np.random.Generator
+    table: Crossing, values: Mapping[str, Floats], resamples: int, rng: np.random.Generator
 ) -> dict[str, Floats]:
-    """Means of some values of the pairs, NaN left out, when groups are drawn again; undefined draws left out."""
+    """Means of values of the pairs, NaN left out, when groups are drawn again; NaN if undefined."""
     drawn: dict[str, list[Floats]] = {name: [] for name in values}
-    for weights in drawn_weights(found, resamples, rng):
+    for weights in drawn_weights(table, resamples, rng):
         for name, row in values.items():
             there = ~np.isnan(row)
             total = weights[:, there].sum(axis=1)

@@ -1,7 +1,9 @@
-"""Traits that emerge where two groups meet: a pair's score above the larger, or below the smaller, of its parts'.
+"""Traits that emerge where two groups meet.
 
-Scores are averaged over templates first. The test is against each part by itself, and both must be beaten: were the pair no
-further than a part, the sign of their difference in each template would be a matter of chance. The larger of the two p counts.
+A pair's score is above the larger, or below the smaller, of its parts'. Scores are averaged over
+templates first. The test is against each part by itself, and both must be beaten: were the pair no
+further than a part, the sign of their difference in each template would be a matter of chance. The
+larger of the two p counts.
 """
 
 from __future__ import annotations
@@ -13,12 +15,9 @@ import numpy as np
 
 from stereometer.benchmarks.abc.traits import POLES
 from stereometer.findings.intersect.crossing import Crossing
+from stereometer.shapes.intersection import ENUMERABLE, FLIPS
 from stereometer.stats.intervals import Floats
 
-ENUMERABLE = 11
-"""Templates up to which all 2^k signs are tried: 2,048."""
-FLIPS = 2000
-"""Random ones, above."""
 CELLS = 2048
 """Cells tested at once."""
 DIRECTIONS = ("above", "below")
@@ -42,14 +41,16 @@ class Emergent:
     templates: int
 
 
-def beyond(pair: Floats, one: Floats, other: Floats, direction: str) -> Floats:
+def beyond(pair: Floats, first: Floats, second: Floats, direction: str) -> Floats:
     """How far `pair` is beyond both: above the larger, or below the smaller."""
-    return pair - np.maximum(one, other) if direction == "above" else np.minimum(one, other) - pair
+    if direction == "above":
+        return pair - np.maximum(first, second)
+    return np.minimum(first, second) - pair
 
 
-def emergent(found: Crossing, direction: str, rng: np.random.Generator) -> list[Emergent]:
+def emergent(table: Crossing, direction: str, rng: np.random.Generator) -> list[Emergent]:
     """Every pair and adjective with a score in every template, largest increase first."""
-    pair, first, second = _cells(found)
+    pair, first, second = _cells(table)
     keep = ~(np.isnan(pair) | np.isnan(first) | np.isnan(second)).any(axis=0)
     places = np.flatnonzero(keep)
     pair, first, second = pair[:, keep], first[:, keep], second[:, keep]
@@ -61,7 +62,7 @@ def emergent(found: Crossing, direction: str, rng: np.random.Generator) -> list[
     p = beyond_both_p(pair, first, second, direction, rng)
     q = false_discovery(p)
     pairs, traits, poles = np.unravel_index(
-        places, (len(found.pairs), len(found.traits), len(POLES))
+        places, (len(table.pairs), len(table.traits), len(POLES))
     )
     return [
         Emergent(
@@ -79,11 +80,11 @@ def emergent(found: Crossing, direction: str, rng: np.random.Generator) -> list[
     ]
 
 
-def _cells(found: Crossing) -> tuple[Floats, Floats, Floats]:
+def _cells(table: Crossing) -> tuple[Floats, Floats, Floats]:
     """Of every pair, trait and pole in each template: the pair's score and its parts'."""
-    templates = len(found.paired)
-    parts = [found.single[:, found.parts[:, side]].reshape(templates, -1) for side in (0, 1)]
-    return found.paired.reshape(templates, -1), parts[0], parts[1]
+    templates = len(table.paired)
+    parts = [table.single[:, table.parts[:, side]].reshape(templates, -1) for side in (0, 1)]
+    return table.paired.reshape(templates, -1), parts[0], parts[1]
 
 
 def beyond_both_p(
@@ -99,21 +100,16 @@ def beyond_both_p(
 
 def sign_flip_p(differences: Floats, signs: Floats) -> Floats:
     """How often each column's sum is reached when the signs of its rows are chosen by chance."""
-    found = np.empty(differences.shape[1])
+    p = np.empty(differences.shape[1])
     for start in range(0, differences.shape[1], CELLS):
-        some = differences[:, start : start + CELLS]
-        reached = some.sum(axis=0) - 1e-9
-        found[start : start + CELLS] = (signs @ some >= reached).mean(axis=0)
-    return found
-
-
-def least_p(templates: int) -> float:
-    """The smallest p that so many templates can give: few of them cannot stand out among many cells."""
-    return 1 / 2**templates if templates <= ENUMERABLE else 1 / (FLIPS + 1)
+        cells = differences[:, start : start + CELLS]
+        reached = cells.sum(axis=0) - 1e-9
+        p[start : start + CELLS] = (signs @ cells >= reached).mean(axis=0)
+    return p
 
 
 def _signs(templates: int, rng: np.random.Generator) -> Floats:
-    """Every choice of signs, or the one that was found and some drawn by lot."""
+    """Every choice of signs, or the true one and others drawn by lot."""
     if templates <= ENUMERABLE:
         return np.stack(np.meshgrid(*[(1.0, -1.0)] * templates, indexing="ij"), axis=-1).reshape(
             -1, templates

@@ -1,1 +1,2 @@
-"""Recognising categories of speech by prompting (Chiu, Collins, Alexander 2021): settings, samples, prompts, readers, metrics."""
+"""Recognising categories of speech by prompting (Chiu, Collins, Alexander 2021): settings, samples,
+prompts, readers, metrics."""

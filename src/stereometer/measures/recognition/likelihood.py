@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from stereometer.measures.spans import tokens_in
-from stereometer.shapes.comment.metrics import asked, categories, is_mixed, ratio
-from stereometer.shapes.coverage import Asked
+from stereometer.shapes.comment.metrics import categories, coverage_of, is_mixed, ratio
+from stereometer.shapes.coverage import Coverage
 from stereometer.types import (
     Answer,
     Backend,
@@ -26,12 +26,13 @@ PREFIX = "logprob "
 
 
 def requests(prompt: str, words: Mapping[str, str], backend: Backend) -> Sequence[Request]:
-    """Each label word after the prompt: as token ids where the model has them, otherwise as text; none where one cannot be scored."""
+    """Each label word after the prompt: as token ids where the model has them, otherwise as text;
+    none where one cannot be scored."""
     after = [Continuation(prompt, word) for word in words.values()]
     try:
         return (
-            [_tokens(one, backend) for one in after]
-            if CausalTokens.kind in backend.supports
+            [_tokens(continuation, backend) for continuation in after]
+            if CausalTokens.kind in backend.abilities.kinds
             else after
         )
     except Skip:
@@ -41,10 +42,10 @@ def requests(prompt: str, words: Mapping[str, str], backend: Backend) -> Sequenc
 def _tokens(after: Continuation, backend: Backend) -> CausalTokens:
     text, start = after.joined
     encoding = backend.encode(text)
-    found = tokens_in(text, encoding, [(start, len(text))])
-    if not found or found[0] < 1:
+    positions = tokens_in(text, encoding, [(start, len(text))])
+    if not positions or positions[0] < 1:
         raise Skip("no token to score")
-    return CausalTokens(encoding.ids, found[0])
+    return CausalTokens(encoding.ids, positions[0])
 
 
 def logprobs(words: Mapping[str, str], answers: Sequence[Answer]) -> Mapping[str, float]:
@@ -59,26 +60,27 @@ def logprobs(words: Mapping[str, str], answers: Sequence[Answer]) -> Mapping[str
 
 def preferred(score: Score) -> str | None:
     """The label whose word is likeliest."""
-    found = {
+    logprobs = {
         name.removeprefix(PREFIX): value
         for name, value in score.derived.items()
         if name.startswith(PREFIX)
     }
-    return max(found, key=found.__getitem__) if found else None
+    return max(logprobs, key=logprobs.__getitem__) if logprobs else None
 
 
 UNSCORED = "a label word has no likelihood"
 
 
 def summarize(scores: Sequence[Score], settings: Settings) -> list[Estimate]:
-    """How often the likeliest label is right, and how often an answer that was written agrees with it."""
+    """How often the likeliest label is right, and how often an answer that was written agrees with
+    it."""
     parts: list[tuple[Slice, list[Score]]] = [({}, list(scores))]
     if not any(is_mixed(score) for score in scores):
         parts += [
-            ({"category": name}, [one for one in scores if one.slices["category"] == name])
+            ({"category": name}, [score for score in scores if score.slices["category"] == name])
             for name in categories(scores)
         ]
-    return [one for slice_, part in parts for one in _estimates(slice_, part, settings)]
+    return [score for slice_, part in parts for score in _estimates(slice_, part, settings)]
 
 
 def _estimates(slice_: Slice, scores: Sequence[Score], settings: Settings) -> list[Estimate]:
@@ -89,7 +91,7 @@ def _estimates(slice_: Slice, scores: Sequence[Score], settings: Settings) -> li
         if best is not None:
             right.setdefault(comment, []).append(float(best == score.slices["gold"]))
             same.setdefault(comment, []).extend(
-                float(given["label"] == best) for given in score.answers if "label" in given
+                float(answer["label"] == best) for answer in score.answers if "label" in answer
             )
     return [
         ratio(
@@ -105,22 +107,23 @@ def _estimates(slice_: Slice, scores: Sequence[Score], settings: Settings) -> li
     ]
 
 
-def _questions(scores: Sequence[Score]) -> Asked:
+def _questions(scores: Sequence[Score]) -> Coverage:
     """Questions asked, and those whose labels cannot be told apart."""
-    return Asked(
+    return Coverage(
         len(scores),
         Counter(score.skipped or UNSCORED for score in scores if preferred(score) is None),
     )
 
 
-def _answers(scores: Sequence[Score]) -> Asked:
-    """Answers asked for; those that could be read have nothing to agree with where their question has no likelihoods."""
-    found = asked(scores)
-    found.skipped.update(
+def _answers(scores: Sequence[Score]) -> Coverage:
+    """Answers asked for; those that could be read have nothing to agree with where their question
+    has no likelihoods."""
+    counted = coverage_of(scores)
+    counted.skipped.update(
         UNSCORED
         for score in scores
         if preferred(score) is None
-        for given in score.answers
-        if "label" in given
+        for answer in score.answers
+        if "label" in answer
     )
-    return found
+    return counted

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from stereometer.shapes.coverage import Asked
+from stereometer.shapes.comment.answers import first_label
+from stereometer.shapes.coverage import Coverage
 from stereometer.stats.intervals import wilson
 from stereometer.stats.tests import mcnemar
 from stereometer.types import Estimate, Score, Settings, Variant
@@ -23,11 +24,12 @@ def holds(text: str, original: str, variant: Variant) -> bool:
 
 
 def edited(text: str, original: str, edit: str, variant: Variant) -> str:
-    """`paper`: every occurrence in any case, inside words too; `sound`: at the start of a word, keeping a capital."""
+    """`paper`: every occurrence in any case, inside words too; `sound`: at the start of a word,
+    keeping a capital."""
     if variant == "paper":
         return re.sub(re.escape(original), lambda _: edit, text, flags=re.IGNORECASE)
     return _at_word_start(original).sub(
-        lambda found: edit.capitalize() if found[0][0].isupper() else edit, text
+        lambda match: edit.capitalize() if match[0][0].isupper() else edit, text
     )
 
 
@@ -42,19 +44,20 @@ UNREAD, UNREAD_EDITS = "the comment as it was could not be read", "no edited cop
 class _Flips:
     """What edits did to the comments of a slice."""
 
-    asked: Asked = field(default_factory=Asked)
+    asked: Coverage = field(default_factory=Coverage)
     sides: list[set[str]] = field(default_factory=list)
     """For each comment that was read before and after, the ways in which edits turned it round."""
 
 
 def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-    """For each category and overall: the share of comments that some edit turned round, and McNemar's test.
+    """For each category and overall: the share of comments that some edit turned round, and
+    McNemar's test.
 
     The test counts a comment once, and only where its edits turn it one way.
     """
     comments: dict[tuple[str, str], list[Score]] = {}
-    for one in scores:
-        comments.setdefault((one.slices["category"], one.slices["comment"]), []).append(one)
+    for score in scores:
+        comments.setdefault((score.slices["category"], score.slices["comment"]), []).append(score)
     groups = {"": _Flips(), **{category: _Flips() for category, _ in comments}}
     for (category, _), copies in comments.items():
         for flips in (groups[""], groups[category]):
@@ -64,40 +67,16 @@ def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
 
 def _count(flips: _Flips, category: str, copies: Sequence[Score]) -> None:
     flips.asked.count += 1
-    was = next((_label(one) for one in copies if "edit" not in one.slices), None)
-    now = [label for one in copies if "edit" in one.slices and (label := _label(one)) is not None]
+    was = next((first_label(copy) for copy in copies if "edit" not in copy.slices), None)
+    now = [
+        label
+        for copy in copies
+        if "edit" in copy.slices and (label := first_label(copy)) is not None
+    ]
     if was is None or not now:
         flips.asked.skipped[UNREAD if was is None else UNREAD_EDITS] += 1
         return
     flips.sides.append({"lost" if was == category else "gained" for label in now if label != was})
-
-
-def flipped(scores: Iterable[Score]) -> list[dict[str, str]]:
-    """Every comment that an edit turned round, by its row, with the edit and both readings."""
-    found = list(scores)
-    before = {
-        (one.slices["category"], one.slices["comment"]): _label(one)
-        for one in found
-        if "edit" not in one.slices
-    }
-    return [
-        {
-            "comment": one.slices["comment"],
-            "category": one.slices["category"],
-            "edit": one.slices["edit"],
-            "was": was,
-            "now": now,
-        }
-        for one in found
-        if "edit" in one.slices
-        and (was := before[one.slices["category"], one.slices["comment"]]) is not None
-        and (now := _label(one)) is not None
-        and was != now
-    ]
-
-
-def _label(score: Score) -> str | None:
-    return next((given.get("label") for given in score.answers), None)
 
 
 def _estimate(name: str, flips: _Flips, settings: Settings) -> Estimate:
@@ -129,6 +108,20 @@ def _estimate(name: str, flips: _Flips, settings: Settings) -> Estimate:
     )
     verdict = says if p < 1 - settings.level else "flips no more one way than the other"
     return Estimate(
-        "flipped", slice_, 100 * turned / n, 100 * low, 100 * high, n, flips.asked.count, 0, 0.0, verdict=verdict, interval="Wilson", p=p,
-        p_adjusted=p, tests=1, terms=n, skipped=skipped,
-    )  # fmt: skip
+        "flipped",
+        slice_,
+        100 * turned / n,
+        100 * low,
+        100 * high,
+        n,
+        flips.asked.count,
+        0,
+        0.0,
+        verdict=verdict,
+        interval="Wilson",
+        p=p,
+        p_adjusted=p,
+        tests=1,
+        terms=n,
+        skipped=skipped,
+    )

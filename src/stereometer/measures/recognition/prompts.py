@@ -12,8 +12,8 @@ from pathlib import Path
 from stereometer.errors import UnknownName, UsageError
 from stereometer.files import read_text
 from stereometer.measures.recognition.questions import Question
-from stereometer.measures.recognition.settings import MISSPELLING, STUDY, ZERO_SHOT, Setting
 from stereometer.shapes.comment.items import NEITHER
+from stereometer.shapes.comment.settings import MISSPELLING, STUDY, ZERO_SHOT, Setting
 from stereometer.types import Variant, digest_of
 
 SLOT = re.compile(r"\{(\w+)\}")
@@ -29,18 +29,20 @@ class Template:
 
     def filled(self, slots: Mapping[str, str]) -> str:
         """In one pass: braces in a comment stay as they are."""
-        return SLOT.sub(lambda found: slots[found[1]], self.text)
+        return SLOT.sub(lambda slot: slots[slot[1]], self.text)
 
     def check(self, known: tuple[str, ...], needed: str) -> None:
         names = SLOT.findall(self.text)
         unknown = [name for name in names if name not in known]
         if unknown:
             raise UsageError(
-                f"The template {self.name} has a slot {{{unknown[0]}}}. Its slots can be {', '.join(known)}. Rename it, or write the text itself."
+                f"The template {self.name} has a slot {{{unknown[0]}}}. Its slots can be"
+                f" {', '.join(known)}. Rename it, or write the text itself."
             )
         if needed not in names:
             raise UsageError(
-                f"The template {self.name} has no slot {{{needed}}}. What is asked about would not be in the prompt. Add it."
+                f"The template {self.name} has no slot {{{needed}}}. What is asked about would not"
+                " be in the prompt. Add it."
             )
 
 
@@ -63,19 +65,20 @@ class Prompts:
     @cached_property
     def template(self) -> Template:
         named = ZERO_SHOT.name if self.setting is MISSPELLING else self.setting.name
-        found = Template(f"{named}.txt", self._read(f"{named}.txt"))
-        found.check(("category", "comment", "example", "examples", "labels"), "comment")
-        if self.setting.shows and not {"example", "examples"} & set(SLOT.findall(found.text)):
+        template = Template(f"{named}.txt", self._read(f"{named}.txt"))
+        template.check(("category", "comment", "example", "examples", "labels"), "comment")
+        if self.setting.shows and not {"example", "examples"} & set(SLOT.findall(template.text)):
             raise UsageError(
-                f"The template {found.name} has no slot {{examples}}. {self.setting.name} shows examples. Add it."
+                f"The template {template.name} has no slot {{examples}}. {self.setting.name} shows"
+                " examples. Add it."
             )
-        return found
+        return template
 
     @cached_property
     def example(self) -> Template:
-        found = Template("example.txt", self._read("example.txt"))
-        found.check(("example", "label"), "example")
-        return found
+        template = Template("example.txt", self._read("example.txt"))
+        template.check(("example", "label"), "example")
+        return template
 
     def _read(self, name: str) -> str:
         """A user's file where there is one, otherwise ours."""
@@ -95,8 +98,8 @@ class Prompts:
 
     def prompt(self, question: Question) -> str:
         shown = [
-            self.example.filled({"example": one.comment.text, "label": one.label})
-            for one in question.examples
+            self.example.filled({"example": example.comment.text, "label": example.label})
+            for example in question.examples
         ]
         slots = {
             "category": question.category,

@@ -1,4 +1,5 @@
-"""Which comments are asked about, with which examples: `paper` takes the first ones, `sound` draws by lot."""
+"""Which comments are asked about, with which examples: `paper` takes the first ones, `sound` draws
+by lot."""
 
 from __future__ import annotations
 
@@ -8,19 +9,20 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from stereometer.errors import DataError
-from stereometer.measures.recognition.settings import (
+from stereometer.shapes.comment.items import NEITHER
+from stereometer.shapes.comment.settings import (
     FEW_SHOT_SINGLE,
     MISSPELLING,
     ONE_SHOT,
     Setting,
 )
-from stereometer.shapes.comment.items import NEITHER
 from stereometer.stats.intervals import generator
-from stereometer.types import Slice, Variant
+from stereometer.types import ItemDefaults, Slice, Variant
 
 EXAMPLE_SETS = 10
 STUDY_SIZE = 30
-"""Comments of each kind in the settings that ask one category at a time; twice as many, and four times neither, in the mixed ones."""
+"""Comments of each kind in the settings that ask one category at a time; twice as many, and four
+times neither, in the mixed ones."""
 SECOND_EXAMPLE = {"sexist": 50, "racist": 45}
 """Where the study's second example of a category begins (`paper`, few-shot single)."""
 
@@ -53,7 +55,7 @@ class Example:
 
 
 @dataclass(frozen=True)
-class Question:
+class Question(ItemDefaults):
     """One comment, asked about once: the item of the recognition measures."""
 
     comment: Text
@@ -70,7 +72,8 @@ class Question:
     text: str = ""
     """The misspelt text."""
     twin: str = ""
-    """Its gold, where the same comment is also asked about under another one (`paper`: of several categories)."""
+    """Its gold, where the same comment is also asked about under another one (`paper`: of several
+    categories)."""
 
     @property
     def id(self) -> str:
@@ -128,10 +131,11 @@ class Sampling:
 
 
 def pool(comments: Sequence[Text], how: Sampling) -> Pool:
-    """A comment is of a category from the threshold on, and of none where nobody saw anything in it."""
-    found: dict[str, list[Text]] = {word: [] for word in how.words.values()}
+    """A comment is of a category from the threshold on, and of none where nobody saw anything in
+    it."""
+    by_word: dict[str, list[Text]] = {word: [] for word in how.words.values()}
     both = 0
-    for comment in sorted(comments, key=lambda one: one.row):
+    for comment in sorted(comments, key=lambda comment: comment.row):
         words = [
             word
             for column, word in how.words.items()
@@ -141,52 +145,57 @@ def pool(comments: Sequence[Text], how: Sampling) -> Pool:
             both += 1
             continue
         for word in words:
-            found[word].append(comment)
-    return Pool(found, [comment for comment in comments if comment.hate == 0], both)
+            by_word[word].append(comment)
+    return Pool(by_word, [comment for comment in comments if comment.hate == 0], both)
 
 
 def questions(
     setting: Setting, comments: Sequence[Text], how: Sampling, edits: Sequence[tuple[str, str]] = ()
 ) -> list[Question]:
     """What a setting asks."""
-    found = pool(comments, how)
+    drawn_from = pool(comments, how)
     if setting is MISSPELLING:
-        return list(_misspelt(found, edits, how.variant))
+        return list(_misspelt(drawn_from, edits, how.variant))
     if how.variant == "sound":
-        found = _shuffled(found, how.seed)
-    return list(_mixed(found, how) if setting.mixed else _single(setting, found, how))
+        drawn_from = _shuffled(drawn_from, how.seed)
+    return list(_mixed(drawn_from, how) if setting.mixed else _single(setting, drawn_from, how))
 
 
-def _shuffled(found: Pool, seed: int) -> Pool:
-    def drawn(name: str, some: Sequence[Text]) -> list[Text]:
+def _shuffled(pool: Pool, seed: int) -> Pool:
+    def drawn(name: str, comments: Sequence[Text]) -> list[Text]:
         return [
-            some[at] for at in generator(seed, {"category": name}, "sample").permutation(len(some))
+            comments[at]
+            for at in generator(seed, {"category": name}, "sample").permutation(len(comments))
         ]
 
     return Pool(
-        {word: drawn(word, some) for word, some in found.categories.items()},
-        drawn(NEITHER, found.neither),
-        found.both,
+        {word: drawn(word, comments) for word, comments in pool.categories.items()},
+        drawn(NEITHER, pool.neither),
+        pool.both,
     )
 
 
-def _single(setting: Setting, found: Pool, how: Sampling) -> Iterator[Question]:
+def _single(setting: Setting, pool: Pool, how: Sampling) -> Iterator[Question]:
     """One category at a time: as many comments of it as not."""
     size = how.size
-    for number, word in enumerate(found):
-        of, shown = found.categories[word], _shown(setting)
+    for number, word in enumerate(pool):
+        of, shown = pool.categories[word], _shown(setting)
         needed = (
             size + shown
             if how.variant == "sound"
             else max(size + first for first in (0, *_numbers(setting, word, size)))
         )
-        # `paper` asks about the same first comments for every category; `sound` about others each time.
+        # `paper` asks about the same first comments for every category; `sound` about others each
+        # time.
         start = 0 if how.variant == "paper" else number * size
         _enough(of, needed, f"called {word}", how.variant)
-        _enough(found.neither, start + size + (size if shown else 0), NO_CATEGORY, how.variant)
-        for gold, some in ((word, of[:size]), (f"not-{word}", found.neither[start : start + size])):
-            for at, comment in enumerate(some):
-                examples = _examples(setting, found, word, at, how, number)
+        _enough(pool.neither, start + size + (size if shown else 0), NO_CATEGORY, how.variant)
+        for gold, comments in (
+            (word, of[:size]),
+            (f"not-{word}", pool.neither[start : start + size]),
+        ):
+            for at, comment in enumerate(comments):
+                examples = _examples(setting, pool, word, at, how, number)
                 yield Question(comment, gold, (word, f"not-{word}"), word, examples)
 
 
@@ -196,36 +205,39 @@ def _shown(setting: Setting) -> int:
 
 
 def _numbers(setting: Setting, word: str, size: int) -> tuple[int, ...]:
-    """`paper`: the numbers of the examples of the category that the first question shows; the i-th shows those i after them."""
+    """`paper`: the numbers of the examples of the category that the first question shows; the i-th
+    shows those i after them."""
     return (size, SECOND_EXAMPLE.get(word, size + size // 2))[: _shown(setting)]
 
 
 def _examples(
-    setting: Setting, found: Pool, word: str, at: int, how: Sampling, number: int
+    setting: Setting, pool: Pool, word: str, at: int, how: Sampling, number: int
 ) -> tuple[Example, ...]:
-    """`paper`: the i-th question shows the examples numbered i + 30 and so on; `sound`: in turn from those that are not asked about."""
+    """`paper`: the i-th question shows the examples numbered i + 30 and so on; `sound`: in turn
+    from those that are not asked about."""
     if not _shown(setting):
         return ()
-    of, size, before = found.categories[word], how.size, len(found.categories) * how.size
+    of, size, before = pool.categories[word], how.size, len(pool.categories) * how.size
     if how.variant == "paper":
         first, third = (at + number for number in _numbers(FEW_SHOT_SINGLE, word, size))
-        second = found.neither[at + size]
+        second = pool.neither[at + size]
     else:
         left = len(of) - size
         first, third = size + (2 * at) % left, size + (2 * at + 1) % left
-        rest = found.neither[before:] or found.neither[: number * size] or found.neither[size:]
+        rest = pool.neither[before:] or pool.neither[: number * size] or pool.neither[size:]
         second = rest[at % len(rest)]
     if setting is ONE_SHOT:
         return (Example(of[first], word),)
     return Example(of[first], word), Example(second, f"not-{word}"), Example(of[third], word)
 
 
-def _mixed(found: Pool, how: Sampling) -> Iterator[Question]:
-    """All categories at once, with ten sets of one example each; `neither` is one more where there are such comments."""
+def _mixed(pool: Pool, how: Sampling) -> Iterator[Question]:
+    """All categories at once, with ten sets of one example each; `neither` is one more where there
+    are such comments."""
     size = 2 * how.size
-    kinds = [(word, found.categories[word], size) for word in found]
-    if found.neither or how.variant == "paper" or len(kinds) < 2:
-        kinds.append((NEITHER, found.neither, len(found.categories) * size))
+    kinds = [(word, pool.categories[word], size) for word in pool]
+    if pool.neither or how.variant == "paper" or len(kinds) < 2:
+        kinds.append((NEITHER, pool.neither, len(pool.categories) * size))
     labels = tuple(label for label, _, _ in kinds)
     extra = 1 if how.variant == "paper" else EXAMPLE_SETS
     for label, of, wanted in kinds:
@@ -239,7 +251,8 @@ def _mixed(found: Pool, how: Sampling) -> Iterator[Question]:
             for label, of, wanted in kinds
         )
         for label, of, wanted in kinds:
-            # `paper`: the first n + 1 comments less the example; `sound`: examples are none of those asked about.
+            # `paper`: the first n + 1 comments less the example; `sound`: examples are none of
+            # those asked about.
             asked = (
                 [*of[:number], *of[number + 1 : wanted + 1]]
                 if how.variant == "paper"
@@ -260,30 +273,31 @@ def _mixed(found: Pool, how: Sampling) -> Iterator[Question]:
 NO_CATEGORY = "of no category"
 
 
-def _enough(some: Sequence[Text], wanted: int, called: str, variant: Variant) -> None:
-    if not some and called == NO_CATEGORY:
+def _enough(comments: Sequence[Text], wanted: int, called: str, variant: Variant) -> None:
+    if not comments and called == NO_CATEGORY:
         raise DataError(
-            "There are no comments of no category. Those of a category are asked about beside them. Say which label means none with --neither LABEL."
+            "There are no comments of no category. Those of a category are asked about beside them."
+            " Say which label means none with --neither LABEL."
         )
-    if len(some) < wanted:
+    if len(comments) < wanted:
         other = ", or --sample sound, which needs fewer examples" if variant == "paper" else ""
         raise DataError(
-            f"There are {len(some)} comments {called}, and {wanted} are needed. The sample would be too small. Choose a smaller --size{other}."
+            f"There are {len(comments)} comments {called}, and {wanted} are needed. The sample"
+            f" would be too small. Choose a smaller --size{other}."
         )
 
 
-# ---------------------------------------------------------------------------------------- misspelling
+# -------------------------------------------------------------------------------------- misspelling
 
 
-def _misspelt(
-    found: Pool, edits: Sequence[tuple[str, str]], variant: Variant
-) -> Iterator[Question]:
-    """Every comment of a category that holds one of the strings, as it is and with each edit that changes it."""
+def _misspelt(pool: Pool, edits: Sequence[tuple[str, str]], variant: Variant) -> Iterator[Question]:
+    """Every comment of a category that holds one of the strings, as it is and with each edit that
+    changes it."""
     from stereometer.measures.recognition.misspelling import edited, holds
 
     originals = list(dict.fromkeys(original for original, _ in edits))
-    for word in found:
-        for comment in found.categories[word]:
+    for word in pool:
+        for comment in pool.categories[word]:
             if not any(holds(comment.text, original, variant) for original in originals):
                 continue
             plain = Question(comment, word, (word, f"not-{word}"), word)

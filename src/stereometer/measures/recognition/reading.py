@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from stereometer.measures.recognition.settings import Setting
 from stereometer.shapes.comment.items import SEPARATOR
+from stereometer.shapes.comment.settings import Setting
+from stereometer.shapes.words import plain_name
 from stereometer.types import FILTERED, UNWRITTEN, Answer, Variant
 
 EMPTY, UNPARSED, REFUSED = "empty", "unparsed", FILTERED
@@ -46,7 +47,8 @@ class Reader:
         return {"text": text, "skipped": REFUSED if REFUSALS.search(plain) else UNPARSED}
 
     def _paper(self, text: str, words: Mapping[str, str]) -> str | None:
-        """What the study's code does: `no` anywhere is no; `not` anywhere is not; labels are substrings."""
+        """What the study's code does: `no` anywhere is no; `not` anywhere is not; labels are
+        substrings."""
         labels = list(words)
         if self.setting.mixed:
             named = [label for label in labels if label in text]
@@ -62,7 +64,8 @@ UNNAMED = "(no label)"
 
 
 def synonyms(words: Mapping[str, str]) -> Mapping[str, str]:
-    """The label of every word that is clear: what was asked for, and the label itself after yes or no."""
+    """The label of every word that is clear: what was asked for, and the label itself after yes or
+    no."""
     return {word.lower(): label for label, word in words.items()} | {
         label.lower(): label for label in words
     }
@@ -85,18 +88,25 @@ NOT_SAID = (
 
 
 GAP = r"[\s\"'*]*"
-NO = r"no(?![^\S\n]+(?!(?:it|its|this|that|these|those|the|they|there|i|he|she|we|you|because|since|as|and|but|not)\b)\w)"
+_AFTER_NO = (
+    "it|its|this|that|these|those|the|they|there|i|he|she|we|you|because|since|as|and|but|not"
+)
+NO = rf"no(?![^\S\n]+(?!(?:{_AFTER_NO})\b)\w)"
 """`no` as an answer: `no opinion` and `no way to tell` are none."""
 
 
 @cache
 def _signs(words: tuple[str, ...]) -> re.Pattern[str]:
-    """What a reader looks at: labels, denied, asked about or answered, lists to choose from, words that deny, ends of clauses."""
+    """What a reader looks at: labels, denied, asked about or answered, lists to choose from, words
+    that deny, ends of clauses."""
     spelt = {word: _spelt(word) for word in sorted(words, key=len, reverse=True)}
     label = "|".join((spelt | {"no": NO} if "no" in spelt else spelt).values())
     denied = r"not?n?[\s_-]+(?:an?\s+)?"
-    one = f"(?:{denied})??(?:{'|'.join(spelt.values())})(?!\\w)"
-    listed = rf"{one}(?:{GAP}(?:,{GAP}or\b|,|/|\bor\b){GAP}{one})*{GAP},?{GAP}(?:\bor\b|/){GAP}(?:{one}|not(?!\w))"
+    option = f"(?:{denied})??(?:{'|'.join(spelt.values())})(?!\\w)"
+    listed = (
+        rf"{option}(?:{GAP}(?:,{GAP}or\b|,|/|\bor\b){GAP}{option})*"
+        rf"{GAP},?{GAP}(?:\bor\b|/){GAP}(?:{option}|not(?!\w))"
+    )
     verdict = rf"{GAP}(?:[:=?→]|[-–—]+>?){GAP}(?P<verdict>yes|true|false|{NO})(?!\w)"
     return re.compile(
         rf"(?<![\w-])(?P<choice>{listed})"
@@ -107,36 +117,37 @@ def _signs(words: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _begins_with_label(text: str, words: Mapping[str, str]) -> bool:
-    found = _signs(tuple(words)).search(text)
+    match = _signs(tuple(words)).search(text)
     return (
-        found is not None
-        and found["label"] is not None
-        and re.search(r"\w", text[: found.start()]) is None
+        match is not None
+        and match["label"] is not None
+        and re.search(r"\w", text[: match.start()]) is None
     )
 
 
-def _is_all(found: re.Match[str]) -> bool:
-    return re.search(r"\w", found.string[: found.start()] + found.string[found.end() :]) is None
+def _is_all(match: re.Match[str]) -> bool:
+    return re.search(r"\w", match.string[: match.start()] + match.string[match.end() :]) is None
 
 
 def first_clear(text: str, words: Mapping[str, str]) -> str | None:
     """The label that stands first as a word of its own.
 
-    `not` right before a label, or `no` as what follows it (`sexist: no`), stands for its opposite, where there is one. A label that
-    is denied in other words, asked about or offered in a list is passed over. A comma ends a denial only after the label that it denies.
+    `not` right before a label, or `no` as what follows it (`sexist: no`), stands for its opposite,
+    where there is one. A label that is denied in other words, asked about or offered in a list is
+    passed over. A comma ends a denial only after the label that it denies.
     """
     denying = passed = False
-    for found in _signs(tuple(words)).finditer(_unmarked(text)):
-        if found["label"] and not denying and (not found["doubt"] or _is_all(found)):
-            label = _meant(found, words)
+    for match in _signs(tuple(words)).finditer(_unmarked(text)):
+        if match["label"] and not denying and (not match["doubt"] or _is_all(match)):
+            label = _meant(match, words)
             if label is not None:
                 return label
-        if found["end"] or found["verdict"] or (found["comma"] and passed):
+        if match["end"] or match["verdict"] or (match["comma"] and passed):
             denying = passed = False
-        elif found["denial"]:
+        elif match["denial"]:
             denying, passed = True, False
-        elif found["label"]:
-            denying, passed = denying or bool(found["denied"]), True
+        elif match["label"]:
+            denying, passed = denying or bool(match["denied"]), True
     return None
 
 
@@ -145,33 +156,22 @@ def _unmarked(text: str) -> str:
     return re.sub(r"(?<![^\W_])_+|_+(?![^\W_])", "", text)
 
 
-def _meant(found: re.Match[str], words: Mapping[str, str]) -> str | None:
+def _meant(match: re.Match[str], words: Mapping[str, str]) -> str | None:
     """A label, its opposite where it is denied, or nothing where it has none."""
-    named = {_joined(name): label for name, label in words.items()}
-    word = _joined(found["label"].lower())
-    label, verdict = named.get(word), (found["verdict"] or "").lower()
+    named = {plain_name(name): label for name, label in words.items()}
+    word = plain_name(match["label"])
+    label, verdict = named.get(word), (match["verdict"] or "").lower()
     if verdict and word in ("yes", "no"):
         return None
-    if not found["denied"] and verdict not in ("no", "false"):
+    if not match["denied"] and verdict not in ("no", "false"):
         return label
-    if found["denied"] and verdict in ("no", "false"):
+    if match["denied"] and verdict in ("no", "false"):
         return None
-    if "no" in words and re.match(r"no(?!t|n)", found["denied"] or "", re.IGNORECASE):
+    if "no" in words and re.match(r"no(?!t|n)", match["denied"] or "", re.IGNORECASE):
         return words["no"]
-    return named.get(f"not-{label}".lower()) or named.get(f"non-{label}".lower())
+    return named.get(plain_name(f"not-{label}")) or named.get(plain_name(f"non-{label}"))
 
 
 def _spelt(word: str) -> str:
     """`not-sexist` may be written with a space or an underscore."""
     return r"[\s_-]+".join(re.escape(part) for part in re.split(r"[\s_-]+", word))
-
-
-def _joined(word: str) -> str:
-    return re.sub(r"[\s_-]+", "-", word)
-
-
-def in_scope(text: str, words: Sequence[str]) -> bool:
-    """Whether the first line of an answer is one of the words asked for and nothing else."""
-    return text.strip().split("\n")[0].strip().strip(".\"'!").strip().lower() in {
-        word.lower() for word in words
-    }

@@ -1,14 +1,17 @@
 """How strongly a model ties a trait to a group (Cao et al. 2022, section 3.1): ILPS, ILPS* and SeT.
 
-Each compares what a template about the group gives an adjective with what it gives without the group (the prior):
+Each compares what a template about the group gives an adjective with what it gives without the
+group (the prior):
 
 * `ilps`: log-probability of the adjective's first piece;
-* `ilps-star`: by the chain rule over its pieces, each renormalised over the word-initial or the continuation vocabulary;
+* `ilps-star`: by the chain rule over its pieces, each renormalised over the word-initial or the
+  continuation vocabulary;
 * `set`: how far the output matrix is from making the adjective the top word by a margin of 1.
 
-`paper` is the released code: the prior is the word person or people, and the median over an adjective and its synonyms counts.
-`sound` masks the group and takes the head adjective. `set` also has `printed`, the formula in the paper. Models that read from
-left to right have measures of their own, `causal-ilps` (chain rule, not renormalised) and `causal-set`, whose prior is always the word.
+`paper` is the released code: the prior is the word person or people, and the median over an
+adjective and its synonyms counts. `sound` masks the group and takes the head adjective. `set` also
+has `printed`, the formula in the paper. Models that read from left to right have measures of their
+own, `causal-ilps` (chain rule, not renormalised) and `causal-set`, whose prior is always the word.
 """
 
 from __future__ import annotations
@@ -19,18 +22,22 @@ from math import log, log1p
 from statistics import median
 
 from stereometer.errors import ModelError, UsageError
+from stereometer.measures.declared import Bound, Declared, scored
 from stereometer.measures.traits.blanks import POLES, Piece, Reader, Reading, TraitItem
 from stereometer.measures.traits.window import check_window
 from stereometer.shapes.trait import metrics as trait_metrics
 from stereometer.types import (
     SET_DISTANCES,
     WORD_MASSES,
-    Answer,
     Backend,
     Estimate,
+    Exchanged,
     MaskedBlank,
     NextTokens,
+    NoOptions,
+    Notes,
     Request,
+    Requests,
     Row,
     Score,
     Settings,
@@ -46,7 +53,7 @@ ALREADY_TOP = "already-top"
 NOT_LAST = "the template does not end with the trait"
 
 
-# ------------------------------------------------------------------------------------------- formulas
+# ----------------------------------------------------------------------------------------- formulas
 
 
 def first_piece(group: Pieces, prior: Pieces) -> float:
@@ -76,8 +83,8 @@ def printed_distance(group: Pieces, prior: Pieces) -> float:
     if min(piece["distance"] for piece in (*group, *prior)) == 0:
         raise Skip(ALREADY_TOP)
     return max(
-        -2 * log(one["distance"] / other["distance"])
-        for one, other in zip(group, prior, strict=True)
+        -2 * log(piece["distance"] / prior_piece["distance"])
+        for piece, prior_piece in zip(group, prior, strict=True)
     )
 
 
@@ -93,13 +100,13 @@ def _furthest(pieces: Pieces) -> float:
     return max(piece["distance"] for piece in pieces)
 
 
-# ------------------------------------------------------------------------------------------- measures
+# ----------------------------------------------------------------------------------------- measures
 
 Formula = Callable[[Pieces, Pieces], float]
 
 
 @dataclass(frozen=True)
-class Method:
+class Formulas:
     """A measure's formulas by variant, and what its answers must have."""
 
     kind: str
@@ -114,8 +121,9 @@ class Method:
         """Whether later pieces are not read, and so need not be asked."""
         return self.formulas[variant] is first_piece
 
-    def lacks(self, backend: Backend) -> list[str]:
-        return [name for name in (self.kind, *self.columns) if name not in backend.supports]
+    @property
+    def needs(self) -> frozenset[str]:
+        return frozenset({self.kind, *self.columns})
 
 
 DISTANCES: Mapping[Variant, Formula] = {
@@ -124,65 +132,66 @@ DISTANCES: Mapping[Variant, Formula] = {
     "sound": distance_ratio,
 }
 
-METHODS: Mapping[str, Method] = {
-    "ilps": Method(MaskedBlank.kind, {"paper": first_piece, "sound": first_piece}),
-    "ilps-star": Method(
+METHODS: Mapping[str, Formulas] = {
+    "ilps": Formulas(MaskedBlank.kind, {"paper": first_piece, "sound": first_piece}),
+    "ilps-star": Formulas(
         MaskedBlank.kind, {"paper": renormalised, "sound": renormalised}, (WORD_MASSES,)
     ),
-    "set": Method(MaskedBlank.kind, DISTANCES, (SET_DISTANCES,)),
-    "causal-ilps": Method(NextTokens.kind, {"paper": first_piece, "sound": chain}),
-    "causal-set": Method(NextTokens.kind, DISTANCES, (SET_DISTANCES,)),
+    "set": Formulas(MaskedBlank.kind, DISTANCES, (SET_DISTANCES,)),
+    "causal-ilps": Formulas(NextTokens.kind, {"paper": first_piece, "sound": chain}),
+    "causal-set": Formulas(NextTokens.kind, DISTANCES, (SET_DISTANCES,)),
 }
 
 
-class TraitAssociation:
+class TraitAssociation(Bound):
     """A trait measure bound to what a model can answer."""
 
-    reads = "trait"
-
-    def __init__(self, name: str, method: Method, variant: Variant, reader: Reader) -> None:
-        self.name = f"{name}@1"
+    def __init__(self, name: str, method: Formulas, variant: Variant, reader: Reader) -> None:
+        self.name = name
         self.formula = method.formulas[variant]
         self.causal = method.causal
         self.pieces_read = 1 if method.first_only(variant) else None
         self.synonyms = variant == "paper"
         self.reader = reader
 
-    def applicable(self, items: Sequence[TraitItem]) -> tuple[list[TraitItem], tuple[str, ...]]:
-        """The items that it can score, with a note that names the templates left out; raises where nothing is left to ask."""
+    def items(self, items: Sequence[TraitItem]) -> tuple[Sequence[TraitItem], Notes]:
+        """The items that it can score, with a note that names the templates left out."""
         kept = [item for item in items if self._applies(item)]
         name = self.name.split("@")[0]
         if items and not kept:
             raise UsageError(
-                f"{name} reads from left to right, and no template ends with the trait. There is nothing to ask. Choose templates such as `that` or `plain`."
+                f"{name} reads from left to right, and no template ends with the trait. "
+                "There is nothing to ask. Choose templates such as `that` or `plain`."
             )
         check_window(kept, self.reader)
         left = dict.fromkeys(item.slices["template"] for item in items if not self._applies(item))
+        if not left:
+            return kept, ()
         return kept, (
-            f"Templates that do not end with the trait are left out, as {name} reads from left to right: {', '.join(left)}.",
-        ) if left else ()
+            (
+                f"Templates that do not end with the trait are left out, as {name} reads "
+                f"from left to right: {', '.join(left)}."
+            ),
+        )
 
     def _applies(self, item: TraitItem) -> bool:
         return not self.causal or item.frame.ends_with_trait
 
-    def plan(self, item: TraitItem) -> Mapping[str, Sequence[Request]]:
+    def plan(self, item: TraitItem) -> Requests:
         return {
             pole: list(dict.fromkeys(piece.request for piece in self._pieces(item, pole)))
             for pole in POLES
         }
 
-    def score(
-        self, item: TraitItem, answers: Mapping[str, Sequence[Answer]]
-    ) -> Mapping[str, float]:
+    def score(self, item: TraitItem, exchanged: Exchanged) -> Score:
         rows = {
-            request: answer.rows[0]
-            for pole, requests in self.plan(item).items()
-            for request, answer in zip(requests, answers[pole], strict=True)
+            request: answer.rows[0] for asked in exchanged.values() for request, answer in asked
         }
-        return {
+        values = {
             pole: median(self._word(item, word, rows) for word in self._words(item, pole))
             for pole in POLES
         }
+        return scored(item, values)
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
         return trait_metrics.summarize(scores, settings)
@@ -208,43 +217,35 @@ class TraitAssociation:
         return self.formula(group, prior)
 
     def _read(self, reading: Reading, word: str) -> tuple[Piece, ...]:
-        found = reading[word]
-        if isinstance(found, str):
-            raise Skip(found)
-        return found[: self.pieces_read]
+        pieces = reading[word]
+        if isinstance(pieces, str):
+            raise Skip(pieces)
+        return pieces[: self.pieces_read]
 
 
 @dataclass(frozen=True)
-class Binder:
-    """What the catalog names: a measure waiting for a model."""
+class TraitMethod(Declared):
+    """A row of the formulas."""
 
-    name: str
     reads: str = "trait"
 
-    @property
-    def variants(self) -> tuple[Variant, ...]:
-        return tuple(METHODS[self.name].formulas)
-
-    def __call__(
-        self, backend: Backend, variant: Variant, within_word: bool = False
-    ) -> TraitAssociation:
-        method = METHODS[self.name]
-        if within_word:
-            raise UsageError(
-                f"{self.name} has no --within-word. It reveals the pieces of a word from the left already. Leave the option out."
-            )
-        lacks = method.lacks(backend)
+    def bind(self, backend: Backend, variant: Variant, options: NoOptions) -> TraitAssociation:
+        formulas = METHODS[self.name]
+        lacks = [
+            name for name in (formulas.kind, *formulas.columns) if name not in backend.abilities.all
+        ]
         if lacks:
             raise ModelError(
-                f"{backend.card.name} cannot answer {self.name}. {WHY[lacks[0]]}. {INSTEAD[lacks[0]]}."
+                f"{backend.card.name} cannot answer {self.name}. "
+                f"{WHY[lacks[0]]}. {INSTEAD[lacks[0]]}."
             )
         reader = Reader(
             backend.encode,
-            method.causal,
-            hidden_prior=variant != "paper" and not method.causal,
+            formulas.causal,
+            hidden_prior=variant != "paper" and not formulas.causal,
             synonyms=variant == "paper",
         )
-        return TraitAssociation(self.name, method, variant, reader)
+        return TraitAssociation(self.label, formulas, variant, reader)
 
 
 WHY = {
@@ -260,5 +261,11 @@ INSTEAD = {
     SET_DISTANCES: "Choose ilps or ilps-star",
 }
 
-ILPS, ILPS_STAR, SET = Binder("ilps"), Binder("ilps-star"), Binder("set")
-CAUSAL_ILPS, CAUSAL_SET = Binder("causal-ilps"), Binder("causal-set")
+
+def _method(name: str) -> TraitMethod:
+    formulas = METHODS[name]
+    return TraitMethod(name, needs={"trait": [formulas.needs]}, variants=tuple(formulas.formulas))
+
+
+ILPS, ILPS_STAR, SET = _method("ilps"), _method("ilps-star"), _method("set")
+CAUSAL_ILPS, CAUSAL_SET = _method("causal-ilps"), _method("causal-set")

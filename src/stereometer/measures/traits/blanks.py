@@ -1,7 +1,8 @@
-"""From a template about a group to blanks: which tokens are asked at which hidden position, and where each answer stands.
+"""From a template about a group to blanks: which tokens are asked at which hidden position, and
+where each answer stands.
 
-All adjectives of a set are asked together: those with as many pieces share one masked copy, and one request asks all of their
-next pieces. Pieces are revealed from the left.
+All adjectives of a set are asked together: those with as many pieces share one masked copy, and one
+request asks all of their next pieces. Pieces are revealed from the left.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Protocol
 
 from stereometer.measures.spans import tokens_in
 from stereometer.measures.traits.unknown_words import check_known, unknown_token
-from stereometer.types import HIDDEN, Encode, Encoding, MaskedBlank, NextTokens, Skip, Slice
+from stereometer.types import HIDDEN, Encode, Encoding, Item, MaskedBlank, NextTokens, Skip
 
 POLES = ("left", "right")
 REMEMBERED = 1024
@@ -54,10 +55,7 @@ class Frame(Hashable, Protocol):
         ...
 
 
-class TraitItem(Protocol):
-    @property
-    def slices(self) -> Slice: ...
-
+class TraitItem(Item, Protocol):
     @property
     def frame(self) -> Frame: ...
 
@@ -69,7 +67,8 @@ class TraitItem(Protocol):
 
 @dataclass(frozen=True)
 class Piece:
-    """One piece of an adjective: the request that asks for it, and its place among the tokens asked."""
+    """One piece of an adjective: the request that asks for it, and its place among the tokens
+    asked."""
 
     request: Blank
     place: int
@@ -145,7 +144,7 @@ class Reader:
             return _Asked(encoding.ids[: trait[at]], trait[at], ())
         waiting = set(trait[at:])
         ids = tuple(
-            HIDDEN if position in waiting else one for position, one in enumerate(encoding.ids)
+            HIDDEN if position in waiting else token for position, token in enumerate(encoding.ids)
         )
         return _Asked(ids, trait[at], encoding.segments)
 
@@ -163,16 +162,18 @@ def _without(asked: _Asked, group: Sequence[int]) -> _Asked:
 def _gathered(steps: Mapping[str, list[tuple[_Asked, int]] | str], causal: bool) -> Reading:
     """One request for everything asked of one position of one copy."""
     tokens: dict[_Asked, dict[int, int]] = {}
-    for found in steps.values():
-        for asked, piece in () if isinstance(found, str) else found:
+    for readings in steps.values():
+        for asked, piece in () if isinstance(readings, str) else readings:
             places = tokens.setdefault(asked, {})
             places.setdefault(piece, len(places))
     requests = {asked: _request(asked, tuple(places), causal) for asked, places in tokens.items()}
     return {
-        word: found
-        if isinstance(found, str)
-        else tuple(Piece(requests[asked], tokens[asked][piece]) for asked, piece in found)
-        for word, found in steps.items()
+        word: (
+            readings
+            if isinstance(readings, str)
+            else tuple(Piece(requests[asked], tokens[asked][piece]) for asked, piece in readings)
+        )
+        for word, readings in steps.items()
     }
 
 

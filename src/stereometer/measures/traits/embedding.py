@@ -1,7 +1,9 @@
-"""CEAT (Guo and Caliskan 2021; Cao et al. 2022, section 3.1): vectors of group and trait words in natural sentences.
+"""CEAT (Guo and Caliskan 2021; Cao et al. 2022, section 3.1): vectors of group and trait words in
+natural sentences.
 
-`ceat` is the form for one group, `ceat-two-group` the original. Each of a thousand draws takes one sentence a word; the effects are
-combined by a random-effects model. `paper` takes a word's first piece, `sound` the mean of its pieces.
+`ceat` is the form for one group, `ceat-two-group` the original. Each of a thousand draws takes one
+sentence a word; the effects are combined by a random-effects model. `paper` takes a word's first
+piece, `sound` the mean of its pieces.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from zlib import crc32
 
 import numpy as np
 
-from stereometer.errors import ModelError, UsageError
+from stereometer.errors import ModelError
+from stereometer.measures.declared import Bound, Declared
 from stereometer.measures.spans import tokens_in
 from stereometer.measures.traits.unknown_words import check_known, unknown_token
 from stereometer.shapes.trait import metrics as trait_metrics
@@ -31,11 +34,14 @@ from stereometer.types import (
     Backend,
     Encode,
     Estimate,
+    Exchanged,
+    Item,
+    NoOptions,
     Request,
+    Requests,
     Score,
     Settings,
     Skip,
-    Slice,
     SpanVectors,
     Variant,
 )
@@ -49,7 +55,9 @@ FEW_WORDS = f"fewer than {LEAST_WORDS} words have {LEAST} sentences that the mod
 NO_POLE = f"a pole has no word with {LEAST} sentences that the model can read"
 
 
-class Found(Protocol):
+class Mention(Protocol):
+    """A sentence, and where the word stands in it."""
+
     @property
     def text(self) -> str: ...
 
@@ -57,7 +65,7 @@ class Found(Protocol):
     def span(self) -> tuple[int, int]: ...
 
 
-Pools = Mapping[str, Mapping[str, Sequence[Found]]]
+Pools = Mapping[str, Mapping[str, Sequence[Mention]]]
 """By role and word."""
 
 
@@ -69,16 +77,7 @@ class Words(Protocol):
     def poles(self) -> Pools: ...
 
 
-class ToldItem(Protocol):
-    @property
-    def id(self) -> str: ...
-
-    @property
-    def slices(self) -> Slice: ...
-
-    @property
-    def texts(self) -> Mapping[str, str]: ...
-
+class SentencesItem(Item, Protocol):
     @property
     def words(self) -> Words: ...
 
@@ -90,40 +89,40 @@ Vectors = Mapping[str, Floats]
 """By word: sentences x dimensions."""
 
 
-class EmbeddingAssociation:
+class EmbeddingAssociation(Bound):
     """CEAT bound to a model."""
 
-    def __init__(self, name: str, reads: str, encode: Encode, variant: Variant) -> None:
-        self.name, self.reads = f"{name}@1", reads
-        self.encode, self.variant = encode, variant
+    def __init__(self, name: str, encode: Encode, variant: Variant) -> None:
+        self.name, self.encode, self.variant = name, encode, variant
         self.unknown = unknown_token(encode)
         self._known: dict[tuple[str, tuple[int, int]], SpanVectors | None] = {}
 
-    def plan(self, item: ToldItem) -> Mapping[str, Sequence[Request]]:
+    def plan(self, item: SentencesItem) -> Requests:
         asked = {f"{role}/{word}": requests for role, word, requests in self._asked(item)}
         self._check(item, asked)
         return asked
 
-    def _asked(self, item: ToldItem) -> Iterator[tuple[str, str, list[Request]]]:
+    def _asked(self, item: SentencesItem) -> Iterator[tuple[str, str, list[Request]]]:
         """Words with enough sentences that the model can read."""
         for role, words in (*item.words.targets.items(), *item.words.poles.items()):
             for word, pool in words.items():
                 requests: list[Request] = (
-                    [one for one in map(self._request, pool) if one is not None]
+                    [request for request in map(self._request, pool) if request is not None]
                     if len(pool) >= LEAST
                     else []
                 )
                 if len(requests) >= LEAST:
                     yield role, word, requests
 
-    def _request(self, found: Found) -> SpanVectors | None:
-        """None for a sentence that the model cannot read, whose word it does not know, or in which a token crosses the word's edge."""
-        place = found.text, found.span
+    def _request(self, mention: Mention) -> SpanVectors | None:
+        """None for a sentence that the model cannot read, whose word it does not know, or in which
+        a token crosses the word's edge."""
+        place = mention.text, mention.span
         if place not in self._known:
             try:
-                encoding = self.encode(found.text)
-                check_known(encoding, [found.span], self.unknown)
-                positions = tokens_in(found.text, encoding, [found.span])
+                encoding = self.encode(mention.text)
+                check_known(encoding, [mention.span], self.unknown)
+                positions = tokens_in(mention.text, encoding, [mention.span])
                 self._known[place] = (
                     SpanVectors(encoding.ids, tuple(positions), encoding.segments)
                     if positions
@@ -133,7 +132,7 @@ class EmbeddingAssociation:
                 self._known[place] = None
         return self._known[place]
 
-    def _check(self, item: ToldItem, asked: Mapping[str, object]) -> None:
+    def _check(self, item: SentencesItem, asked: Mapping[str, object]) -> None:
         roles = [name.partition("/")[0] for name in asked]
         if any(role not in roles for role in item.words.targets):
             raise Skip(FEW_SENTENCES)
@@ -143,12 +142,12 @@ class EmbeddingAssociation:
         if sum(role in spread_over for role in roles) < LEAST_WORDS:
             raise Skip(FEW_WORDS)
 
-    def score(self, item: ToldItem, answers: Mapping[str, Sequence[Answer]]) -> Score:
+    def score(self, item: SentencesItem, exchanged: Exchanged) -> Score:
         vectors: dict[str, dict[str, Floats]] = {}
-        for name, given in answers.items():
+        for name, asked in exchanged.items():
             role, _, word = name.partition("/")
             vectors.setdefault(role, {})[word] = np.array(
-                [self._vector(answer) for answer in given]
+                [self._vector(answer) for _, answer in asked]
             )
         rng = np.random.default_rng([item.seed, crc32(item.id.encode())])
         effects, combined = ceat(
@@ -181,16 +180,20 @@ class EmbeddingAssociation:
                     kept[score.slices["group"], score.slices["trait"]] = score.derived
                 yield score
 
-        found = trait_metrics.summarize(seen(), settings)
-        return trait_metrics.judged([_told(one, kept) for one in found], settings.level)
+        estimates = trait_metrics.summarize(seen(), settings)
+        return trait_metrics.judged(
+            [_over_sentences(estimate, kept) for estimate in estimates], settings.level
+        )
 
 
-def _told(one: Estimate, kept: Mapping[tuple[str, str], Mapping[str, float]]) -> Estimate:
-    derived = kept.get((one.slice.get("group", ""), one.slice.get("trait", "")))
-    if derived is None or one.value is None:
-        return one
+def _over_sentences(
+    estimate: Estimate, kept: Mapping[tuple[str, str], Mapping[str, float]]
+) -> Estimate:
+    derived = kept.get((estimate.slice.get("group", ""), estimate.slice.get("trait", "")))
+    if derived is None or estimate.value is None:
+        return estimate
     return replace(
-        one,
+        estimate,
         low=derived["low"],
         high=derived["high"],
         p=derived["p"],
@@ -224,28 +227,26 @@ def _drawn(words: Vectors, draws: int, rng: np.random.Generator) -> Floats:
 
 def _leaning(words: Floats, near: Floats, far: Floats) -> Floats:
     """Of each word, how much nearer it is to one pole than to the other: draws x words."""
-    one, other = (cosines(words[:, :, None], pole[:, None]).mean(axis=-1) for pole in (near, far))
-    found: Floats = one - other
-    return found
+    nearness, farness = (
+        cosines(words[:, :, None], pole[:, None]).mean(axis=-1) for pole in (near, far)
+    )
+    difference: Floats = nearness - farness
+    return difference
 
 
 @dataclass(frozen=True)
-class Binder:
-    name: str
-    reads: str
+class EmbeddingMethod(Declared):
+    """CEAT in one of its two forms."""
 
-    def __call__(
-        self, backend: Backend, variant: Variant, within_word: bool = False
-    ) -> EmbeddingAssociation:
-        if within_word:
-            raise UsageError(
-                f"{self.name} has no --within-word. It hides nothing. Leave the option out."
-            )
-        if SpanVectors.kind not in backend.supports:
+    def bind(self, backend: Backend, variant: Variant, options: NoOptions) -> EmbeddingAssociation:
+        if self.way(backend, self.reads) is None:
             raise ModelError(
-                f"{backend.card.name} cannot answer {self.name}. It gives no vectors of words. Choose a language model."
+                f"{backend.card.name} cannot answer {self.name}. It gives no vectors of words. "
+                "Choose a language model."
             )
-        return EmbeddingAssociation(self.name, self.reads, backend.encode, variant)
+        return EmbeddingAssociation(self.label, backend.encode, variant)
 
 
-SINGLE, TWO_GROUP = Binder("ceat", "sentences"), Binder("ceat-two-group", "sentence-pairs")
+VECTORS = [frozenset({SpanVectors.kind})]
+SINGLE = EmbeddingMethod("ceat", "sentences", {"sentences": VECTORS})
+TWO_GROUP = EmbeddingMethod("ceat-two-group", "sentence-pairs", {"sentence-pairs": VECTORS})

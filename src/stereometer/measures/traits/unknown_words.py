@@ -1,4 +1,5 @@
-"""Words that a tokenizer does not know: it gives all of them the same token, whose score would say nothing of any."""
+"""Words that a tokenizer does not know: it gives all of them the same token, whose score would say
+nothing of any."""
 
 from __future__ import annotations
 
@@ -9,17 +10,18 @@ from stereometer.types import Encode, Encoding, Skip
 
 UNKNOWN_WORD = "has a word that the tokenizer does not know"
 STRANGE = ("\U00010600", "\U00012000")
-"""A sign of Linear A and one of cuneiform: told apart by tokenizers that spell everything, and by no others."""
+"""A sign of Linear A and one of cuneiform: told apart by tokenizers that spell everything, and by
+no others."""
 
 
 def unknown_token(encode: Encode) -> int | None:
     """The token for what is not known; None for a tokenizer that knows everything."""
     try:
-        one, other = (encode(sign) for sign in STRANGE)
+        first, second = (encode(sign) for sign in STRANGE)
     except Skip:
         return None
-    scored = scored_positions(one)
-    return one.ids[scored[-1]] if scored and one.ids == other.ids else None
+    scored = scored_positions(first)
+    return first.ids[scored[-1]] if scored and first.ids == second.ids else None
 
 
 def check_known(encoding: Encoding, spans: Sequence[Span], unknown: int | None) -> None:

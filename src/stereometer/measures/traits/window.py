@@ -13,7 +13,7 @@ SHOWN = 40
 
 
 def check_window(items: Sequence[TraitItem], reader: Reader) -> None:
-    """Raises for an adjective that is longer than the model's window even in the shortest sentence."""
+    """Raises for an adjective that exceeds the model's window even in the shortest sentence."""
     frames = sorted(
         dict.fromkeys(item.frame for item in items), key=lambda frame: len(frame.sentence("").text)
     )
@@ -26,7 +26,8 @@ def check_window(items: Sequence[TraitItem], reader: Reader) -> None:
         if not _fits(word, frames, reader):
             quoted = word if len(word) <= SHOWN else f"{word[:SHOWN]}..."
             raise ModelError(
-                f"The adjective '{quoted}' is longer than the model's window in every sentence. It can be scored for no group. Shorten it, or leave its trait out."
+                f"The adjective '{quoted}' is longer than the model's window in every sentence. It"
+                " can be scored for no group. Shorten it, or leave its trait out."
             )
 
 

@@ -1,1 +1,1 @@
-"""Vega-Lite specifications as plain data. Colours are the custom properties of report.css, so that a chart follows light, dark and print."""
+"""Charts as Vega-Lite specifications, in the colours of report.css: light, dark and print."""

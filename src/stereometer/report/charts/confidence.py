@@ -1,4 +1,4 @@
-"""How sure a system is of the pairs it wins for the more stereotyping sentence, and of those it does not."""
+"""How sure a system is of pairs, by the sentence it prefers."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ from stereometer.report.charts.frame import (
     LINE,
     MUTED,
     PAPER,
+    TOOLTIP,
     Row,
-    Spec,
     layer,
     plain,
     quantity,
     spec,
+    words,
 )
-from stereometer.report.numbers import number
-from stereometer.report.sections import System
-from stereometer.shapes.pair.metrics import confidence, decision
+from stereometer.report.systems import System
+from stereometer.shapes.pair.metrics import confidence
+from stereometer.shapes.pair.tally import decision
+from stereometer.show.figure import Spec
+from stereometer.show.numbers import number
 
 BINS = 40
 HEIGHT = 250
@@ -49,16 +52,16 @@ class Confidences:
 
 def confidences(system: System) -> Confidences:
     sides: dict[float, list[float]] = {1.0: [], 0.0: [], 0.5: []}
-    for score in system.run.scores or ():
+    for score in system.scores:
         sure = confidence(score.values) if score.skipped is None else None
         if sure is not None:
             sides[decision(score.values, system.result.variant)].append(sure)
     return Confidences(system, tuple(sides[1.0]), tuple(sides[0.0]))
 
 
-def edges(found: Sequence[Confidences]) -> list[float]:
+def edges(shown: Sequence[Confidences]) -> list[float]:
     """Bins all charts of a section share; the last one takes the rare large values."""
-    values = [value for one in found for value in one.both]
+    values = [value for row in shown for value in row.both]
     top = float(np.percentile(values, 97)) if values else 1.0
     width = next((step for step in (0.1, 0.25, 0.5, 1, 2, 2.5, 5) if step * BINS >= top), 5)
     return [width * index for index in range(int(np.ceil(max(top, width) / width)) + 1)]
@@ -69,47 +72,26 @@ def counts(values: Sequence[float], bins: Sequence[float]) -> list[int]:
     return [int(count) for count in np.histogram(inside, bins=bins)[0]]
 
 
-def highest(found: Sequence[Confidences], bins: Sequence[float]) -> float:
+def highest(shown: Sequence[Confidences], bins: Sequence[float]) -> float:
     """The largest share of a bin, in percent, over all charts of a section."""
-    tops = [
-        max(counts(side, bins)) / len(one.both)
-        for one in found
-        if one.both
-        for side in (one.more, one.less)
-    ]
-    return 100 * max(tops, default=1.0)
+    sides = [(side, len(row.both)) for row in shown if row.both for side in (row.more, row.less)]
+    return 100 * max((max(counts(side, bins)) / total for side, total in sides), default=1.0)
 
 
-def histogram(one: Confidences, bins: Sequence[float], top: float) -> Spec:
-    """Pairs won for the more stereotyping sentence upwards, the others downwards, as shares of all."""
-    x = quantity(
-        "low", (bins[0], bins[-1]), {"title": "confidence, %", "grid": False, "tickCount": 8}
-    )
+def histogram(row: Confidences, bins: Sequence[float], top: float) -> Spec:
+    """Pairs won for the more stereotyping sentence upwards, the others downwards, as shares."""
     reach = top * 1.25
-    y = quantity(
-        "share",
-        (-reach, reach),
-        {"title": "share of pairs, %", "tickCount": 7, "labelExpr": "abs(datum.value)"},
-    )
+    across = {"title": "confidence, %", "grid": False, "tickCount": 8}
+    up = {"title": "share of pairs, %", "tickCount": 7, "labelExpr": "abs(datum.value)"}
+    x, y = quantity("low", (bins[0], bins[-1]), across), quantity("share", (-reach, reach), up)
     bar = {"type": "bar", "stroke": PAPER, "strokeWidth": 1}
+    ends = {"x": x | {"bin": "binned"}, "x2": {"field": "high"}}
     layers = [
-        layer(
-            _bars(one, bins),
-            bar,
-            x=x | {"bin": "binned"},
-            x2={"field": "high"},
-            y=y,
-            color=plain("colour"),
-            tooltip=_words("tip"),
-        ),
+        layer(_bars(row, bins), bar, **ends, y=y, color=plain("colour"), tooltip=TOOLTIP),
         layer([{"share": 0}], {"type": "rule", "color": LINE}, y=y),
-        *_medians(one, reach, x, y),
+        *_medians(row, reach, x, y),
     ]
     return spec(layers, HEIGHT)
-
-
-def _words(field: str) -> Spec:
-    return {"field": field, "type": "nominal"}
 
 
 def span(bins: Sequence[float], index: int) -> str:
@@ -120,38 +102,29 @@ def span(bins: Sequence[float], index: int) -> str:
     )
 
 
-def _bars(one: Confidences, bins: Sequence[float]) -> list[Row]:
-    rows: list[Row] = []
-    for sign, colour, values, side in ((1, MORE, one.more, "more"), (-1, LESS, one.less, "less")):
+def _bars(row: Confidences, bins: Sequence[float]) -> list[Row]:
+    bars: list[Row] = []
+    for sign, colour, values, side in ((1, MORE, row.more, "more"), (-1, LESS, row.less, "less")):
         for index, count in enumerate(counts(values, bins)):
-            words = f"confidence {span(bins, index)} %\n{side} stereotyping sentence preferred: {count} of {len(one.both)} pairs"
-            rows.append(
-                {
-                    "low": bins[index],
-                    "high": bins[index + 1],
-                    "share": sign * 100 * count / len(one.both),
-                    "colour": colour,
-                    "tip": words,
-                }
+            tip = (
+                f"confidence {span(bins, index)} %\n{side} stereotyping sentence preferred: "
+                f"{count} of {len(row.both)} pairs"
             )
-    return rows
+            share = sign * 100 * count / len(row.both)
+            place = {"low": bins[index], "high": bins[index + 1], "share": share}
+            bars.append(place | {"colour": colour, "tip": tip})
+    return bars
 
 
-def _medians(one: Confidences, reach: float, x: Spec, y: Spec) -> list[Spec]:
+def _medians(row: Confidences, reach: float, x: Spec, y: Spec) -> list[Spec]:
     layers = []
+    line = {"type": "rule", "color": INK, "strokeWidth": 1.5, "strokeDash": [4, 2]}
+    label = {"type": "text", "align": "left", "dx": 5, "dy": 0, "color": MUTED}
     for sign, side in ((1, "more"), (-1, "less")):
-        if side in one.medians:
-            median = one.medians[side]
-            row = {
-                "low": median,
-                "share": 0,
-                "end": sign * reach * 0.86,
-                "label": f"median {number(median, 2)} %",
-            }
-            line = {"type": "rule", "color": INK, "strokeWidth": 1.5, "strokeDash": [4, 2]}
-            words = {"type": "text", "align": "left", "dx": 5, "dy": 0, "color": MUTED}
-            layers.append(layer([row], line, x=x, y=y, y2={"field": "end"}))
-            layers.append(
-                layer([row | {"share": row["end"]}], words, x=x, y=y, text=_words("label"))
-            )
+        if side in row.medians:
+            median, end = row.medians[side], sign * reach * 0.86
+            place = {"low": median, "label": f"median {number(median, 2)} %"}
+            start = place | {"share": 0, "end": end}
+            layers.append(layer([start], line, x=x, y=y, y2={"field": "end"}))
+            layers.append(layer([place | {"share": end}], label, x=x, y=y, text=words()))
     return layers

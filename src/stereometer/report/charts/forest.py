@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import ceil, floor, log10
 
 from stereometer.report.charts.frame import (
-    IDEAL,
+    DASHED,
     INK,
     MUTED,
     Row,
-    Spec,
     layer,
     mark_of,
+    marks_with_spans,
     outwards,
-    plain,
     quantity,
     spec,
     tip,
+    words,
 )
-from stereometer.report.sections import System
-from stereometer.shapes.verdicts import LANGUAGE, NULL_VALUE
+from stereometer.report.systems import System
+from stereometer.shapes.verdicts import NULL_VALUE
+from stereometer.show import numbers
+from stereometer.show.figure import Spec
 from stereometer.types import Estimate
 
 STEP, GAP, HEADING, TOP = 13, 9, 30, 24
@@ -39,9 +42,10 @@ class Line:
     note: str = ""
     """Stands at the right edge."""
     sure: bool | None = None
-    """Whether the marks are filled; by their verdicts where it is not said."""
+    """Whether the marks are filled; by their verdicts where it is None."""
     tip: str = ""
-    """What a mark says when pointed at; its estimate where it is not said."""
+    """What a mark says when pointed at; about its estimate where it is empty."""
+    digits: int = 1
 
 
 @dataclass(frozen=True)
@@ -58,77 +62,82 @@ class Axis:
 
     title: str
     domain: tuple[float, float]
-    lines: Sequence[float]
-    words: Sequence[tuple[float, str, str]]
+    lines: Sequence[float] = ()
+    words: Sequence[tuple[float, str, str]] = ()
     """Where, what, and to which side it is aligned."""
 
+    def across(self, value: float) -> str:
+        """A place on a small picture, in percent of its width."""
+        low, high = self.domain
+        return f"{100 * (min(max(value, low), high) - low) / (high - low):.2f}%"
 
-def preference_axis(name: str, found: Sequence[Estimate]) -> Axis:
-    """Symmetric about 50, because the distance from 50 is what counts."""
-    bounds = [
-        bound for one in found for bound in (one.value, one.low, one.high) if bound is not None
+
+def _bounds(estimates: Iterable[Estimate]) -> list[float]:
+    return [
+        bound
+        for estimate in estimates
+        for bound in (estimate.value, estimate.low, estimate.high)
+        if bound is not None
     ]
-    half = min(50.0, outwards([abs(bound - NULL_VALUE) for bound in bounds], 5, 10))
+
+
+def preference_axis(name: str, estimates: Iterable[Estimate]) -> Axis:
+    """Symmetric about 50, because the distance from 50 is what counts."""
+    away = [abs(bound - NULL_VALUE) for bound in _bounds(estimates)]
+    half = min(50.0, outwards(away, 5, 10))
     low, high = NULL_VALUE - half, NULL_VALUE + half
-    return Axis(
-        f"{name}, %",
-        (low, high),
-        [NULL_VALUE],
-        [(low, "← anti-stereotypes", "left"), (high, "stereotypes →", "right")],
-    )
+    sides = [(low, "← anti-stereotypes", "left"), (high, "stereotypes →", "right")]
+    return Axis(f"{name}, %", (low, high), [NULL_VALUE], sides)
 
 
-def language_axis(found: Sequence[Estimate]) -> Axis:
-    bounds = [bound for one in found for bound in (one.value, one.low) if bound is not None]
-    low = 100 - min(100.0, outwards([100 - bound for bound in bounds], 10, 60))
-    return Axis(
-        "lms, %",
-        (low, 100.0),
-        [NULL_VALUE, 100.0],
-        [(NULL_VALUE, "chance 50", "left"), (100.0, "ideal 100", "right")],
-    )
+def chance_axis(name: str, estimates: Iterable[Estimate]) -> Axis:
+    """From chance at 50 to the ideal at 100, and lower where values are."""
+    low = 100 - min(100.0, outwards([100 - bound for bound in _bounds(estimates)], 10, 60))
+    sides = [(NULL_VALUE, "chance 50", "left"), (100.0, "ideal 100", "right")]
+    return Axis(f"{name}, %", (low, 100.0), [NULL_VALUE, 100.0], sides)
+
+
+def plain_axis(name: str, estimates: Sequence[Estimate]) -> Axis:
+    """As wide as the intervals and the ideal need it."""
+    ideals = sorted({row.ideal for row in estimates if row.ideal is not None})
+    bounds = [*_bounds(estimates), *ideals] or [0.0]
+    width = max(bounds) - min(bounds) or abs(bounds[0]) or 1.0
+    step = 10.0 ** floor(log10(width / 2))
+    low, high = step * floor(min(bounds) / step), step * ceil(max(bounds) / step)
+    low, high = (low, high) if low < high else (low - step, high + step)
+    middle = (low + high) / 2
+    sides = [(ideal, f"ideal {ideal:g}", "left" if ideal < middle else "right") for ideal in ideals]
+    return Axis(name, (low, high), ideals, sides)
 
 
 def forest(blocks: Sequence[Block], axis: Axis) -> Spec:
     headings, labels, notes, marks, height = _placed(blocks)
     left = max([9 + CHARACTER * len(row["label"]) for row in labels], default=0)
-    x = quantity(
-        "value", axis.domain, {"title": axis.title, "orient": "top", "tickCount": 6, "grid": True}
-    )
-    y = quantity("y", (0, height), None, reverse=True)
-    heading = {"type": "text", "align": "left", "dx": -left, "fontWeight": 600, "color": INK}
+    scale = {"title": axis.title, "orient": "top", "tickCount": 6, "grid": True}
+    x, y = quantity("value", axis.domain, scale), quantity("y", (0, height), None, reverse=True)
+    start, end = {"x": {"value": 0}, "y": y}, {"x": {"value": "width"}, "y": y}
+    head = {"type": "text", "align": "left", "dx": -left, "fontWeight": 600, "color": INK}
+    label = {"type": "text", "align": "right", "dx": -9, "color": INK}
+    note = {"type": "text", "align": "left", "dx": 8, "color": MUTED}
     layers = [
         *_references(axis, x, y, height),
-        layer(headings, heading, x={"value": 0}, y=y, text=_words("label")),
-        layer(
-            labels,
-            {"type": "text", "align": "right", "dx": -9, "color": INK},
-            x={"value": 0},
-            y=y,
-            text=_words("label"),
-        ),
-        layer(
-            notes,
-            {"type": "text", "align": "left", "dx": 8, "color": MUTED},
-            x={"value": "width"},
-            y=y,
-            text=_words("label"),
-        ),
-        *_marks(marks, x, y),
+        layer(headings, head, **start, text=words()),
+        layer(labels, label, **start, text=words()),
+        layer(notes, note, **end, text=words()),
+        *marks_with_spans(marks, x, y),
     ]
     return spec(layers, height)
 
 
-def _words(field: str) -> Spec:
-    return {"field": field, "type": "nominal"}
+Rows = list[Row]
 
 
-def _placed(blocks: Sequence[Block]) -> tuple[list[Row], list[Row], list[Row], list[Row], int]:
-    """Headings, labels, notes and marks with their places from the top in pixels, and the height of all."""
-    headings: list[Row] = []
-    labels: list[Row] = []
-    notes: list[Row] = []
-    marks: list[Row] = []
+def _placed(blocks: Sequence[Block]) -> tuple[Rows, Rows, Rows, Rows, int]:
+    """Headings, labels, notes and marks with their places in pixels, and the height of all."""
+    headings: Rows = []
+    labels: Rows = []
+    notes: Rows = []
+    marks: Rows = []
     top = TOP
     for block in blocks:
         if block.heading:
@@ -139,8 +148,8 @@ def _placed(blocks: Sequence[Block]) -> tuple[list[Row], list[Row], list[Row], l
             labels.append({"y": top + tall / 2, "label": _short(line.label)})
             notes += [{"y": top + tall / 2, "label": line.note}] if line.note else []
             marks += [
-                _mark(system, one, line, top + (GAP + STEP) / 2 + index * STEP)
-                for index, (system, one) in enumerate(line.marks)
+                _mark(system, estimate, line, top + (GAP + STEP) / 2 + index * STEP)
+                for index, (system, estimate) in enumerate(line.marks)
             ]
             top += tall
     return headings, labels, notes, marks, top + GAP
@@ -150,72 +159,25 @@ def _short(label: str) -> str:
     return label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"
 
 
-def _mark(system: System, one: Estimate, line: Line, y: float) -> Row:
-    told = one.verdict in (LANGUAGE.above, LANGUAGE.below) if one.name.startswith("lms") else None
-    sure = told if line.sure is None else line.sure
-    where = {
-        "y": y,
-        "value": one.value,
-        "low": one.low,
-        "high": one.high,
-        "tip": line.tip or tip(system, one, line.label),
-    }
-    return {key: value for key, value in where.items() if value is not None} | mark_of(
-        system, one, sure
-    )
-
-
-def _marks(marks: Sequence[Row], x: Spec, y: Spec) -> list[Spec]:
-    there = [mark for mark in marks if "value" in mark]
-    missing = [mark for mark in marks if "value" not in mark]
-    spanned = [mark for mark in there if "low" in mark]
-    tooltip = {"field": "tip", "type": "nominal"}
-    bar = {"type": "rule", "strokeWidth": 2, "opacity": 0.75}
-    point = {"type": "point", "size": 62, "strokeWidth": 1.6, "opacity": 1}
-    none = {
-        "type": "text",
-        "text": "no score",
-        "fontStyle": "italic",
-        "fontSize": 11,
-        "align": "left",
-        "dx": 4,
-    }
-    return [
-        layer(
-            spanned,
-            bar,
-            x=x | {"field": "low"},
-            x2={"field": "high"},
-            y=y,
-            color=plain("colour"),
-            tooltip=tooltip,
-        ),
-        layer(
-            there,
-            point,
-            x=x,
-            y=y,
-            stroke=plain("colour"),
-            fill=plain("fill"),
-            shape=plain("shape"),
-            tooltip=tooltip,
-        ),
-        layer(missing, none, x={"value": 0}, y=y, color=plain("colour"), tooltip=tooltip),
-    ]
+def _mark(system: System, estimate: Estimate, line: Line, y: float) -> Row:
+    sure = numbers.beyond_noise(estimate) if line.sure is None else line.sure
+    place = {"y": y, "value": estimate.value, "low": estimate.low, "high": estimate.high}
+    place = {key: value for key, value in place.items() if value is not None}
+    text = line.tip or tip(system, estimate, line.label, line.digits)
+    return {**place, **mark_of(system, sure), "tip": text}
 
 
 def _references(axis: Axis, x: Spec, y: Spec, height: int) -> list[Spec]:
     """Dashed lines, and words over the first row."""
     rows = [{"value": value, "y": TOP - 6, "end": height} for value in axis.lines]
-    line = {"type": "rule", "color": IDEAL, "strokeWidth": 1.5, "strokeDash": [5, 3]}
-    words = [
+    sides = [
         layer(
             [{"value": value, "y": 10, "label": label}],
             {"type": "text", "align": align, "color": MUTED},
             x=x,
             y=y,
-            text=_words("label"),
+            text=words(),
         )
         for value, label, align in axis.words
     ]
-    return [layer(rows, line, x=x, y=y, y2={"field": "end"}), *words]
+    return [layer(rows, DASHED, x=x, y=y, y2={"field": "end"}), *sides]

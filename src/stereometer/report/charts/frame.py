@@ -1,29 +1,25 @@
-"""What all charts share: the skeleton of a specification and its look."""
+"""What all charts share: the skeleton of a specification, its look, and marks with intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stereometer.report import numbers
-from stereometer.report.sections import System
-from stereometer.report.words import beyond
+from stereometer.report.systems import System
+from stereometer.show import numbers
+from stereometer.show.figure import Spec
 from stereometer.types import Estimate
 
-Spec = dict[str, Any]
 Row = Mapping[str, Any]
 
 INK, MUTED, LINE, PAPER, IDEAL = (
-    "var(--ink)",
-    "var(--muted)",
-    "var(--line)",
-    "var(--paper)",
-    "var(--ideal)",
+    f"var(--{name})" for name in ("ink", "muted", "line", "paper", "ideal")
 )
+FONT = "-apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 CONFIG: Spec = {
     "background": "transparent",
-    "font": "-apple-system, BlinkMacSystemFont, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif",
+    "font": FONT,
     "view": {"stroke": None},
     "aria": False,
     "axis": {
@@ -41,16 +37,18 @@ CONFIG: Spec = {
     "text": {"color": INK, "fontSize": 12},
 }
 """`aria` is off because the box round a chart carries its name and the table beside it the data."""
+DASHED: Spec = {"type": "rule", "color": IDEAL, "strokeWidth": 1.5, "strokeDash": [5, 3]}
+TOOLTIP = {"field": "tip", "type": "nominal"}
 
 
-def spec(layers: Sequence[Spec], height: int) -> Spec:
+def spec(layers: Sequence[Spec], height: float) -> Spec:
     """Layers over each other; the page adds CONFIG and the width."""
     return {
         "$schema": SCHEMA,
         "height": height,
         "padding": 4,
         "autosize": {"type": "fit-x", "contains": "padding"},
-        "layer": [one for one in layers if one["data"]["values"]],
+        "layer": [layer for layer in layers if layer["data"]["values"]],
     }
 
 
@@ -59,33 +57,62 @@ def layer(rows: Sequence[Row], mark: Spec, **encoding: Any) -> Spec:
 
 
 def plain(field: str) -> Spec:
-    """A field whose values are used as they are: a colour, a shape."""
+    """A field whose values are used unchanged: a colour, a shape."""
     return {"field": field, "type": "nominal", "scale": None, "legend": None}
 
 
+def words(field: str = "label") -> Spec:
+    return {"field": field, "type": "nominal"}
+
+
 def quantity(field: str, domain: tuple[float, float], axis: Spec | None, **scale: Any) -> Spec:
-    return {
-        "field": field,
-        "type": "quantitative",
-        "scale": {"domain": list(domain), "nice": False, "zero": False, **scale},
-        "axis": axis,
-    }
+    limits = {"domain": list(domain), "nice": False, "zero": False, **scale}
+    return {"field": field, "type": "quantitative", "scale": limits, "axis": axis}
 
 
-def mark_of(system: System, one: Estimate, filled: bool | None = None) -> Spec:
+def mark_of(system: System, filled: bool) -> Spec:
     """Filled where the verdict is beyond noise, hollow where it is not."""
-    sure = beyond(one) if filled is None else filled
-    colour = system.look.colour
-    return {"colour": colour, "fill": colour if sure else PAPER, "shape": system.look.shape}
+    look = system.look
+    return {"colour": look.colour, "fill": look.colour if filled else PAPER, "shape": look.shape}
 
 
-def tip(system: System, one: Estimate, what: str) -> str:
+def marks_with_spans(rows: Sequence[Row], x: Spec, y: Spec) -> list[Spec]:
+    """Points with their intervals across, and `no score` where there is no value."""
+    valued = [row for row in rows if "value" in row]
+    spanned = [row for row in valued if "low" in row]
+    bar = {"type": "rule", "strokeWidth": 2, "opacity": 0.75}
+    missing = {"type": "text", "text": "no score", "fontStyle": "italic", "fontSize": 11}
+    missing |= {"align": "left", "dx": 4}
+    ends = {"x": x | {"field": "low"}, "x2": {"field": "high"}}
+    return [
+        layer(spanned, bar, **ends, y=y, color=plain("colour"), tooltip=TOOLTIP),
+        points(valued, x, y, size=62, strokeWidth=1.6),
+        layer(
+            [row for row in rows if "value" not in row],
+            missing,
+            x={"value": 0},
+            y=y,
+            color=plain("colour"),
+            tooltip=TOOLTIP,
+        ),
+    ]
+
+
+def points(rows: Sequence[Row], x: Spec, y: Spec, **look: Any) -> Spec:
+    mark = {"type": "point", "opacity": 1, **look}
+    look_of = {"stroke": plain("colour"), "fill": plain("fill"), "shape": plain("shape")}
+    return layer(rows, mark, x=x, y=y, **look_of, tooltip=TOOLTIP)
+
+
+def tip(system: System, estimate: Estimate, what: str, digits: int = 1) -> str:
+    """What a mark says when pointed at."""
     lines = [
         f"{system.label}, {what}",
-        f"{one.name} {numbers.value(one)} {numbers.interval(one)}".rstrip(),
+        f"{estimate.name} {numbers.both(estimate, digits)}",
+        f"ideal {numbers.ideal(estimate)}, {numbers.used(estimate)} used",
+        numbers.verdict(estimate),
     ]
-    lines += [f"ideal {numbers.ideal(one)}, {numbers.used(one)} used", numbers.verdict(one)]
-    return "\n".join([*lines, numbers.adjusted(one)] if one.p_adjusted is not None else lines)
+    return "\n".join(lines + ([] if estimate.p_adjusted is None else [numbers.adjusted(estimate)]))
 
 
 def outwards(values: Sequence[float], step: float, least: float) -> float:

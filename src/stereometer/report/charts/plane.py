@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from stereometer.report import numbers
 from stereometer.report.charts.frame import (
+    DASHED,
     IDEAL,
     INK,
     MUTED,
     PAPER,
     Row,
-    Spec,
     layer,
     mark_of,
     outwards,
     plain,
+    points,
     quantity,
     spec,
     tip,
+    words,
 )
-from stereometer.report.sections import System
+from stereometer.report.systems import System
+from stereometer.show import numbers
+from stereometer.show.figure import Spec
 from stereometer.types import Estimate
 
 HEIGHT = 430
@@ -39,19 +42,16 @@ class Place:
     ss: Estimate
 
     @property
-    def spans(self) -> dict[str, float]:
-        """Value and interval of both; an interval that is missing is a point."""
-        named = {"lms": self.lms, "ss": self.ss}
-        return {
-            f"{name}_{part}": _known(one, part)
-            for name, one in named.items()
-            for part in ("value", "low", "high")
-        }
-
-
-def _known(one: Estimate, part: str) -> float:
-    found = getattr(one, part)
-    return float(one.value or 0.0) if found is None else float(found)
+    def row(self) -> Row:
+        """Values and intervals of both; an interval that is missing is a point."""
+        tips = [tip(self.system, row, "overall") for row in (self.ss, self.lms)]
+        row: Spec = {"label": self.system.label, "tip": "\n".join(tips)}
+        for name, estimate in (("lms", self.lms), ("ss", self.ss)):
+            row |= {name: estimate.value}
+            for part in ("low", "high"):
+                bound = getattr(estimate, part)
+                row[f"{name}_{part}"] = estimate.value if bound is None else bound
+        return row | mark_of(self.system, numbers.beyond_noise(self.ss))
 
 
 def places(systems: Sequence[System]) -> Iterator[Place]:
@@ -62,58 +62,29 @@ def places(systems: Sequence[System]) -> Iterator[Place]:
             yield Place(system, lms, ss)
 
 
-def plane(found: Sequence[Place]) -> Spec:
-    left = 100 - outwards([100 - one.spans["lms_low"] for one in found], 10, 40)
-    half = min(
-        50.0,
-        outwards(
-            [abs(one.spans[key] - 50) for one in found for key in ("ss_low", "ss_high")], 5, 15
-        ),
-    )
+def plane(shown: Sequence[Place]) -> Spec:
+    rows = [place.row for place in shown]
+    left = 100 - outwards([100 - row["lms_low"] for row in rows], 10, 40)
+    away = [abs(row[key] - 50) for row in rows for key in ("ss_low", "ss_high")]
+    half = min(50.0, outwards(away, 5, 15))
     frame = Frame((left, 101.0), (50 - half, 50 + half))
-    x = quantity(
-        "lms",
-        frame.across,
-        {"title": "lms, % (ideal 100)", "grid": False, "values": list(range(int(left), 101, 10))},
-    )
+    tens = list(range(int(left), 101, 10))
+    across = {"title": "lms, % (ideal 100)", "grid": False, "values": tens}
+    x = quantity("lms", frame.across, across)
     y = quantity("ss", frame.up, {"title": "ss, % (ideal 50)", "grid": False, "tickCount": 7})
     ideal = [{"lms": 100, "ss": 50, "label": "ideal"}]
-    ring = {
-        "type": "point",
-        "shape": "circle",
-        "size": 130,
-        "stroke": IDEAL,
-        "fill": PAPER,
-        "strokeWidth": 2.5,
-        "opacity": 1,
-    }
-    word = {
-        "type": "text",
-        "align": "right",
-        "dx": -10,
-        "dy": 12,
-        "color": IDEAL,
-        "fontWeight": 600,
-    }
+    ring = {"type": "point", "shape": "circle", "size": 130, "stroke": IDEAL, "fill": PAPER}
+    ring |= {"strokeWidth": 2.5, "opacity": 1}
+    word = {"type": "text", "align": "right", "dx": -10, "dy": 12, "color": IDEAL}
     layers = [
-        layer(
-            [{"lms": left, "ss": 50, "end": 100}],
-            {"type": "rule", "color": IDEAL, "strokeDash": [5, 3]},
-            x=x,
-            x2={"field": "end"},
-            y=y,
-        ),
+        layer([{"lms": left, "ss": 50, "end": 100}], DASHED, x=x, x2={"field": "end"}, y=y),
         *_contours(x, y, left, half),
         layer(ideal, ring, x=x, y=y),
-        layer(ideal, word, x=x, y=y, text=_words("label")),
-        *_systems([_row(one) for one in found], x, y),
-        *_names([_row(one) for one in found], frame, x, y),
+        layer(ideal, word | {"fontWeight": 600}, x=x, y=y, text=words()),
+        *_systems(rows, x, y),
+        *_names(rows, frame, x, y),
     ]
     return spec(layers, HEIGHT)
-
-
-def _words(field: str) -> Spec:
-    return {"field": field, "type": "nominal"}
 
 
 def contour(icat: float) -> Iterator[tuple[float, float]]:
@@ -131,17 +102,11 @@ def _contours(x: Spec, y: Spec, left: float, half: float) -> list[Spec]:
     ]
     line = {"type": "line", "color": MUTED, "strokeWidth": 1, "opacity": 0.45, "clip": True}
     labels = [row for level in CONTOURS if (row := _contour_label(level, left, half)) is not None]
-    words = {"type": "text", "color": MUTED, "fontSize": 11, "align": "left", "dx": 4, "dy": -7}
+    label = {"type": "text", "color": MUTED, "fontSize": 11, "align": "left", "dx": 4, "dy": -7}
+    order = {"field": "step", "type": "quantitative"}
     return [
-        layer(
-            rows,
-            line,
-            x=x,
-            y=y,
-            detail={"field": "icat", "type": "nominal"},
-            order={"field": "step", "type": "quantitative"},
-        ),
-        layer(labels, words, x=x, y=y, text=_words("label")),
+        layer(rows, line, x=x, y=y, detail=words("icat"), order=order),
+        layer(labels, label, x=x, y=y, text=words()),
     ]
 
 
@@ -153,39 +118,16 @@ def _contour_label(level: int, left: float, half: float) -> Row | None:
     return {"lms": left, "ss": ss, "label": f"icat {level}"} if ss < 50 + half - 1 else None
 
 
-def _row(one: Place) -> Row:
-    words = tip(one.system, one.ss, "overall") + "\n" + tip(one.system, one.lms, "overall")
-    return {
-        **one.spans,
-        **mark_of(one.system, one.ss),
-        "label": one.system.label,
-        "tip": words,
-        "lms": one.lms.value,
-        "ss": one.ss.value,
-    }
-
-
 def _systems(rows: Sequence[Row], x: Spec, y: Spec) -> list[Spec]:
-    bar = {"type": "rule", "strokeWidth": 1.6, "opacity": 0.8}
-    colour, tooltip = plain("colour"), {"field": "tip", "type": "nominal"}
-    point = {"type": "point", "size": 95, "strokeWidth": 1.8, "opacity": 1}
+    bar, colour = {"type": "rule", "strokeWidth": 1.6, "opacity": 0.8}, plain("colour")
     return [
         layer(rows, bar, x=x | {"field": "lms_low"}, x2={"field": "lms_high"}, y=y, color=colour),
         layer(rows, bar, x=x, y=y | {"field": "ss_low"}, y2={"field": "ss_high"}, color=colour),
-        layer(
-            rows,
-            point,
-            x=x,
-            y=y,
-            stroke=colour,
-            fill=plain("fill"),
-            shape=plain("shape"),
-            tooltip=tooltip,
-        ),
+        points(rows, x, y, size=95, strokeWidth=1.8),
     ]
 
 
-# ---------------------------------------------------------------------------------- names beside marks
+# ------------------------------------------------------------------------------ names beside marks
 
 
 @dataclass(frozen=True)
@@ -197,42 +139,36 @@ class Frame:
 
     def pixel(self, row: Row, width: float) -> tuple[float, float]:
         (left, right), (low, high) = self.across, self.up
-        return width * (row["lms"] - left) / (right - left), HEIGHT * (high - row["ss"]) / (
-            high - low
-        )
+        down = HEIGHT * (high - row["ss"]) / (high - low)
+        return width * (row["lms"] - left) / (right - left), down
 
 
 WIDTHS = {"wide": 780, "narrow": 270}
 """The page draws the layers named after one of these, by the room it has."""
 SIDES = [(side, dy) for dy in (-10, 11, -23, 24, -36, 37) for side in ("left", "right")]
-"""Where a name may stand, best first: to the right of its mark (aligned left) or to the left, and how far down."""
+"""Where a name may stand, best first: right of its mark (aligned left) or left; how far down."""
 
 Box = tuple[float, float, float, float]
 
 
-def _names(rows: Sequence[Row], frame: Frame, x: Spec, y: Spec) -> list[Spec]:
-    halo = {"stroke": PAPER, "strokeWidth": 4, "strokeJoin": "round"}
-    found = []
+def _names(rows: Sequence[Row], frame: Frame, x: Spec, y: Spec) -> Iterator[Spec]:
+    """Each name twice: a halo that covers the lines behind it, then the name."""
+    looks: dict[str, Spec] = {
+        "halo": {"stroke": PAPER, "strokeWidth": 4, "strokeJoin": "round"},
+        "name": {"color": INK},
+    }
     for size, width in WIDTHS.items():
         for number, (row, align, dy) in enumerate(placed(rows, frame, width)):
-            for mark in (halo, {"color": INK}):
-                words = {
-                    "type": "text",
-                    "fontWeight": 600,
-                    "align": align,
-                    "dx": 9 if align == "left" else -9,
-                    "dy": dy,
-                    **mark,
-                }
-                found.append(
-                    layer([row], words, x=x, y=y, text=_words("label"))
-                    | {"name": f"{size}-{number}-{'halo' if mark is halo else 'name'}"}
-                )
-    return found
+            mark: Spec = {"type": "text", "fontWeight": 600, "align": align, "dy": dy}
+            mark["dx"] = 9 if align == "left" else -9
+            for part, look in looks.items():
+                name = {"name": f"{size}-{number}-{part}"}
+                yield layer([row], mark | look, x=x, y=y, text=words()) | name
 
 
 def placed(rows: Sequence[Row], frame: Frame, width: float) -> Iterator[tuple[Row, str, int]]:
-    """Each name at the first place that covers no mark and no other name; a name that has none is left to the legend."""
+    """Each name at the first place that covers no mark and no other name; a name that has none is
+    left to the legend."""
     marks = [frame.pixel(row, width) for row in rows]
     taken: list[Box] = [(left - 7, top - 7, left + 7, top + 7) for left, top in marks]
     for row, (left, top) in zip(rows, marks, strict=True):
@@ -245,22 +181,17 @@ def placed(rows: Sequence[Row], frame: Frame, width: float) -> Iterator[tuple[Ro
                 break
 
 
-def _overlap(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _overlap(first: Box, second: Box) -> bool:
+    across = first[0] < second[2] and second[0] < first[2]
+    return across and first[1] < second[3] and second[1] < first[3]
 
 
-def missing(systems: Sequence[System]) -> list[str]:
+def missing(systems: Sequence[System]) -> Iterator[str]:
     """Why a system is not in the picture."""
     drawn = {place.system.label for place in places(systems)}
-    found = []
     for system in systems:
         if system.label not in drawn:
-            whys = [
-                one.why or "not measured"
-                for name in ("lms", "ss")
-                if (one := system.find(name, {})) is not None and one.value is None
-            ]
-            found.append(
-                f"{system.label} is not in the picture: {numbers.listed(list(dict.fromkeys(whys))) if whys else 'not measured'}."
-            )
-    return found
+            rows = [row for name in ("lms", "ss") if (row := system.find(name, {}))]
+            whys = dict.fromkeys(row.why or "not measured" for row in rows if row.value is None)
+            said = numbers.listed(list(whys)) if whys else "not measured"
+            yield f"{system.label} is not in the picture: {said}."

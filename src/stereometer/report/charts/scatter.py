@@ -1,4 +1,4 @@
-"""One number of each system against another: lms, ss, the size of the model and of what it was trained on."""
+"""One number of each system against another: lms, ss, and the sizes of model and training text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 
 from stereometer.findings.relate import Point
-from stereometer.report.charts.frame import IDEAL, PAPER, Row, Spec, layer, plain, quantity, spec
-from stereometer.report.sections import System
+from stereometer.report.charts.frame import DASHED, Row, layer, mark_of, points, quantity, spec
+from stereometer.report.systems import System
+from stereometer.show.figure import Spec
 
 HEIGHT = 330
 SMALLEST, LARGEST = 60, 520
@@ -28,8 +29,8 @@ class Mark:
     point: Point
 
     def value(self, name: str) -> float | None:
-        found: float | None = getattr(self.point, name)
-        return found / 1e6 if found is not None and name == "parameters" else found
+        value: float | None = getattr(self.point, name)
+        return value / 1e6 if value is not None and name == "parameters" else value
 
 
 def scatter(marks: Sequence[Mark], across: str, up: str) -> Spec:
@@ -40,30 +41,10 @@ def scatter(marks: Sequence[Mark], across: str, up: str) -> Spec:
     rows = [_row(mark, across, up, sizes[mark.system.label]) for mark in known]
     x, y = _axis("x", across, known), _axis("y", up, known)
     reference = [{"y": 50.0}] if up == "ss" and _domain(up, known)[0] <= 50 else []
+    marked = points(rows, x, y, strokeWidth=2)
     area = {"field": "area", "type": "quantitative", "scale": None, "legend": None}
-    point = {"type": "point", "strokeWidth": 2, "opacity": 0.9}
-    tooltip = {"field": "tip", "type": "nominal"}
-    return spec(
-        [
-            layer(
-                reference,
-                {"type": "rule", "color": IDEAL, "strokeWidth": 1.5, "strokeDash": [5, 3]},
-                y=y,
-            ),
-            layer(
-                rows,
-                point,
-                x=x,
-                y=y,
-                stroke=plain("colour"),
-                fill=plain("fill"),
-                shape=plain("shape"),
-                size=area,
-                tooltip=tooltip,
-            ),
-        ],
-        HEIGHT,
-    )
+    marked["encoding"]["size"] = area
+    return spec([layer(reference, DASHED, y=y), marked], HEIGHT)
 
 
 def _areas(marks: Sequence[Mark]) -> dict[str, float]:
@@ -82,17 +63,9 @@ def _areas(marks: Sequence[Mark]) -> dict[str, float]:
 
 
 def _row(mark: Mark, across: str, up: str, area: float) -> Row:
-    look, point = mark.system.look, mark.point
-    fill = look.colour if point.parameters is not None else PAPER
-    return {
-        "x": mark.value(across),
-        "y": mark.value(up),
-        "area": area,
-        "colour": look.colour,
-        "fill": fill,
-        "shape": look.shape,
-        "tip": _tip(mark),
-    }
+    look = mark_of(mark.system, filled=mark.point.parameters is not None)
+    place = {"x": mark.value(across), "y": mark.value(up), "area": area}
+    return {**place, **look, "tip": _tip(mark)}
 
 
 def _tip(mark: Mark) -> str:
@@ -111,8 +84,8 @@ def _axis(field: str, name: str, marks: Sequence[Mark]) -> Spec:
     axis: Spec = {"title": TITLES[name], "grid": field == "y", "tickCount": 6}
     if name not in LOGARITHMIC:
         return quantity(field, _domain(name, marks), axis)
-    found = quantity(field, _domain(name, marks), axis | {"format": ",~g"})
-    return found | {"scale": {"type": "log", "domain": found["scale"]["domain"], "nice": False}}
+    scale = {"type": "log", "domain": list(_domain(name, marks)), "nice": False}
+    return quantity(field, (0, 1), axis | {"format": ",~g"}) | {"scale": scale}
 
 
 def _domain(name: str, marks: Sequence[Mark]) -> tuple[float, float]:

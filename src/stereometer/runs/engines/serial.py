@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 from stereometer.errors import ModelError
 from stereometer.types import Answer, Backend, Request
+
+
+class Engine(Protocol):
+    """Answers requests with a model, wherever it runs."""
+
+    @property
+    def backend(self) -> Backend: ...
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]: ...
 
 
 class Serial:
@@ -19,11 +29,13 @@ class Serial:
         for key, answer in self.backend.answer(requests):
             if key not in open_keys:
                 raise ModelError(
-                    f"{self.backend.card.name} answered a request twice or one it was not asked. That is a fault of the backend. Report it."
+                    f"{self.backend.card.name} answered a request twice or one it was not asked. "
+                    "That is a fault of the backend. Report it."
                 )
             open_keys.discard(key)
             yield key, answer
         if open_keys:
             raise ModelError(
-                f"{self.backend.card.name} left {len(open_keys)} of {len(requests)} requests without an answer. That is a fault of the backend. Report it."
+                f"{self.backend.card.name} left {len(open_keys)} of {len(requests)} requests "
+                "without an answer. That is a fault of the backend. Report it."
             )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stereometer.errors import DataError
 from stereometer.files import finite
-from stereometer.types import Slice, digest_of
+from stereometer.types import ItemDefaults, Slice, digest_of
 
 NEITHER = "neither"
 """The label of a comment of no category."""
@@ -17,7 +16,7 @@ SEPARATOR = "\n"
 
 
 @dataclass(frozen=True)
-class Comment:
+class Comment(ItemDefaults):
     """A text, how far people saw each category in it, and its place in the file."""
 
     id: str
@@ -27,7 +26,7 @@ class Comment:
     row: int
     """In the file that its scores are from, counted from 1."""
     hate: float | None = None
-    """How far people saw anything hateful at all, where the data say; 0 is what nobody called so."""
+    """How far people saw anything hateful, where the data say; 0 is what nobody called so."""
 
     @property
     def slices(self) -> Slice:
@@ -50,17 +49,13 @@ class Comment:
 
 
 def share(value: object, where: str) -> float:
-    found = finite(value, where)
-    if not 0 <= found <= 1:
+    number = finite(value, where)
+    if not 0 <= number <= 1:
         raise DataError(
-            f"{where}: {found:g} is not between 0 and 1. It is a share of annotators. Repair that row."
+            f"{where}: {number:g} is not between 0 and 1. It is a share of annotators. Repair that "
+            "row."
         )
-    return found
-
-
-def folded(text: str) -> str:
-    """Without what spellings of a label differ in: case, white space, hyphens and underscores."""
-    return " ".join(re.split(r"[\s_-]+", text.strip().casefold()))
+    return number
 
 
 def categories_of(comments: Sequence[Comment]) -> list[str]:

@@ -1,7 +1,7 @@
 """Accuracy, precision, recall and F1 over repeats, with intervals that resample comments.
 
-Answers to the same comment are not independent, whether they are repeats, questions about another category or other example
-sets: a resample draws comments, with everything that was answered about them.
+Answers to the same comment are not independent, whether they are repeats, questions about another
+category or other example sets: a resample draws comments, with all that was answered about them.
 """
 
 from __future__ import annotations
@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import erfc, sqrt
 
 import numpy as np
 
 from stereometer.shapes.comment.items import NEITHER, SEPARATOR
-from stereometer.shapes.coverage import Asked
+from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.verdicts import LANGUAGE
-from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters, wilson
-from stereometer.stats.tests import holm
+from stereometer.stats.clusters import clustered_percent, percent_fields
+from stereometer.stats.families import corrected
+from stereometer.stats.intervals import Floats, generator, resampled_clusters
 from stereometer.types import Estimate, Score, Settings, Slice, Variant
 
 METRICS = ("accuracy", "precision", "recall", "f1", "balanced_accuracy")
@@ -28,11 +30,15 @@ CELLS = 4_000_000
 PERMUTABLE = 2000
 """Questions whose labels are shuffled in earnest; more are taken as normal."""
 TP, FP, TN, FN = range(4)
+READ, UNREAD = "answers could be read", "no answer could be read"
 
 
 @dataclass(frozen=True)
 class Decision:
-    """One answer, seen from one category: whether the comment is of it, and whether the model says so."""
+    """One answer about one category.
+
+    Whether the comment is of it, and whether the model says so.
+    """
 
     comment: str
     category: str
@@ -60,7 +66,8 @@ def categories(scores: Sequence[Score]) -> list[str]:
 def concerns(score: Score, category: str, variant: Variant) -> bool:
     """Whether a question says something of a category.
 
-    Mixed settings: `paper` leaves out the comments of the other categories; `sound` counts them as not of this one.
+    Mixed settings: `paper` leaves out the comments of the other categories; `sound` counts them as
+    not of this one.
     """
     if not is_mixed(score):
         return score.slices["category"] == category
@@ -68,37 +75,33 @@ def concerns(score: Score, category: str, variant: Variant) -> bool:
 
 
 def decisions(scores: Iterable[Score], category: str, variant: Variant) -> Iterator[Decision]:
-    """What answers say of one category; answers that are not numbered are repeats in their order."""
+    """What answers say of one category; those without a number are repeats in their order."""
     for score in scores:
         if not concerns(score, category, variant):
             continue
-        for at, given in enumerate(score.answers):
-            if "label" in given:
-                said, repeat = (
-                    category in given["label"].split(SEPARATOR),
-                    int(given.get("repeat", at)),
-                )
-                yield Decision(
-                    score.slices["comment"],
-                    category,
-                    repeat,
-                    score.slices["gold"] == category,
-                    said,
-                )
+        gold = score.slices["gold"] == category
+        for at, answer in enumerate(score.answers):
+            if "label" in answer:
+                said = category in answer["label"].split(SEPARATOR)
+                repeat = int(answer.get("repeat", at))
+                yield Decision(score.slices["comment"], category, repeat, gold, said)
 
 
-def table(found: Sequence[Decision], like: Sequence[Decision] | None = None) -> Floats:
-    """Counts of true and false positives and negatives: comments x repeats x 4, in the order of `like` where that is given."""
-    order = like or found
-    comments = {name: at for at, name in enumerate(dict.fromkeys(one.comment for one in order))}
-    counts = np.zeros((len(comments), 1 + max(one.repeat for one in order), 4))
-    for one in found:
-        counts[comments[one.comment], one.repeat, one.cell] += 1
+def table(rows: Sequence[Decision], like: Sequence[Decision] | None = None) -> Floats:
+    """Counts of true and false positives and negatives: comments x repeats x 4.
+
+    Comments are in the order of `like`, by default in their own.
+    """
+    order = like or rows
+    comments = {name: at for at, name in enumerate(dict.fromkeys(row.comment for row in order))}
+    counts = np.zeros((len(comments), 1 + max(row.repeat for row in order), 4))
+    for row in rows:
+        counts[comments[row.comment], row.repeat, row.cell] += 1
     return counts
 
 
 def rates(counts: Floats) -> dict[str, Floats]:
-    """In percent, of counts whose last axis is the four cells; not a number where nothing is divided by."""
+    """In percent, of counts whose last axis is the four cells; NaN where nothing is divided by."""
     tp, fp, tn, fn = (counts[..., cell] for cell in range(4))
     with np.errstate(invalid="ignore", divide="ignore"):
         precision, recall, other = tp / (tp + fp), tp / (tp + fn), tn / (tn + fp)
@@ -112,7 +115,10 @@ def rates(counts: Floats) -> dict[str, Floats]:
 
 
 def mean_over_repeats(values: Floats) -> Floats:
-    """Repeats in which a metric is not defined (nothing was called so) are left out; not a number where it never is."""
+    """Without repeats in which a metric is not defined, as nothing was called so.
+
+    NaN if in none.
+    """
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         means: Floats = np.where(known, values, 0.0).sum(axis=-1) / known.sum(axis=-1)
@@ -120,7 +126,10 @@ def mean_over_repeats(values: Floats) -> Floats:
 
 
 def drawn(counts: Floats, settings: Settings, slice_: Slice) -> Iterator[Floats]:
-    """Counts of resamples, resamples x repeats x 4 at a time: comments drawn with all their answers, the same for tables in one order."""
+    """Counts of resamples, resamples x repeats x 4 at a time: comments with all their answers.
+
+    Tables with the comments in the same order get the same draws.
+    """
     rng = generator(settings.seed, slice_, "recognition")
     flat = counts.reshape(len(counts), -1)
     step = max(1, CELLS // (counts.shape[1] * 4))
@@ -138,23 +147,23 @@ def resampled(counts: Floats, settings: Settings, slice_: Slice) -> dict[str, Fl
     return {name: np.concatenate([part[name] for part in parts]) for name in METRICS}
 
 
-def against_chance(found: Sequence[Decision], settings: Settings, slice_: Slice) -> float:
-    """p that answers have nothing to do with the labels: labels shuffled over the comments asked about each category.
+def against_chance(rows: Sequence[Decision], settings: Settings, slice_: Slice) -> float:
+    """p that answers have nothing to do with the labels.
 
-    A comment counts once, with all its answers, whatever example sets and repeats it was asked with. What is compared is the share of positive answers among comments that are of the category less that among those that are not,
+    Labels are shuffled over the comments asked about each category. A comment counts once, with all
+    its answers, whatever example sets and repeats it was asked with. What is compared is the share
+    of positive answers among comments that are of the category less that among those that are not,
     summed over categories.
     """
     shares: dict[tuple[str, str, bool], list[bool]] = {}
-    for one in found:
-        shares.setdefault((one.category, one.comment, one.gold), []).append(one.said)
+    for row in rows:
+        shares.setdefault((row.category, row.comment, row.gold), []).append(row.said)
     rng = generator(settings.seed, slice_, "chance")
     seen, variance, shuffled = 0.0, 0.0, np.zeros(settings.resamples)
     for category in dict.fromkeys(name for name, _, _ in shares):
         keys = [key for key in shares if key[0] == category]
-        share, gold = (
-            np.array([np.mean(shares[key]) for key in keys]),
-            np.array([key[2] for key in keys]),
-        )
+        share = np.array([np.mean(shares[key]) for key in keys])
+        gold = np.array([key[2] for key in keys])
         n, of = gold.size, int(gold.sum())
         if of in (0, n):
             continue
@@ -170,155 +179,85 @@ def against_chance(found: Sequence[Decision], settings: Settings, slice_: Slice)
     return float((1 + (np.abs(shuffled) >= abs(seen) - 1e-12).sum()) / (settings.resamples + 1))
 
 
-# ----------------------------------------------------------------------------------------- estimates
+# ---------------------------------------------------------------------------------------- estimates
 
 
-def asked(scores: Iterable[Score]) -> Asked:
+def coverage_of(scores: Iterable[Score]) -> Coverage:
     """Answers asked for, and why some cannot be used."""
-    found = Asked()
+    coverage = Coverage()
     for score in scores:
         if score.skipped is not None:
-            found.count += 1
-            found.skipped[score.skipped] += 1
-        found.count += len(score.answers)
-        found.skipped.update(given["skipped"] for given in score.answers if "skipped" in given)
-    return found
-
-
-def shortfall(
-    answered: Asked, settings: Settings, counted: str = "answers could be read"
-) -> str | None:
-    """Why there is no score, in the words for what is counted."""
-    why = answered.shortfall(settings)
-    return why and why.replace("items were answered", counted)
+            coverage.add(score)
+        coverage.count += len(score.answers)
+        coverage.skipped.update(
+            answer["skipped"] for answer in score.answers if "skipped" in answer
+        )
+    return coverage
 
 
 def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
     """Every metric overall, for each category, and in mixed settings for each example set."""
-    found = list(scores)
-    names = categories(found)
-    estimates: list[Estimate] = []
-    for slice_, part, about in slices(found, names, settings.variant):
-        estimates += list(_estimates(slice_, part, about, settings))
+    every = list(scores)
+    estimates = [
+        estimate
+        for slice_, part, names in slices(every, categories(every), settings.variant)
+        for estimate in _estimates(slice_, part, names, settings)
+    ]
     return judged(estimates, settings.level)
 
 
 def slices(
-    found: Sequence[Score], names: Sequence[str], variant: Variant
+    scores: Sequence[Score], names: Sequence[str], variant: Variant
 ) -> Iterator[tuple[Slice, Sequence[Score], Sequence[str]]]:
     """The slices that are reported, the scores in each and the categories they are about."""
-    yield {}, found, names
-    for name in names:
-        yield (
-            {"category": name},
-            [score for score in found if concerns(score, name, variant)],
-            [name],
-        )
-    for number in sorted(
-        {score.slices["example_set"] for score in found if "example_set" in score.slices}, key=int
-    ):
-        part = [score for score in found if score.slices.get("example_set") == number]
-        yield {"example_set": number}, part, names
+    numbers = {score.slices["example_set"] for score in scores if "example_set" in score.slices}
+    sets: list[Slice] = [{"example_set": number} for number in sorted(numbers, key=int)]
+    for slice_ in [{}, *sets]:
+        part = [score for score in scores if slice_.items() <= score.slices.items()]
+        yield slice_, part, names
         for name in names:
-            yield (
-                {"example_set": number, "category": name},
-                [score for score in part if concerns(score, name, variant)],
-                [name],
-            )
+            about = [score for score in part if concerns(score, name, variant)]
+            yield {**slice_, "category": name}, about, [name]
 
 
 def _estimates(
-    slice_: Slice, scores: Sequence[Score], about: Sequence[str], settings: Settings
+    slice_: Slice, scores: Sequence[Score], names: Sequence[str], settings: Settings
 ) -> Iterator[Estimate]:
-    answered = asked(scores)
-    found = [one for name in about for one in decisions(scores, name, settings.variant)]
-    why = shortfall(answered, settings) or (None if found else "no answer could be read")
-    if any(is_mixed(score) for score in scores) and "category" not in slice_:
-        yield _matches(slice_, scores, answered, settings)
+    coverage, mixed = coverage_of(scores), any(is_mixed(score) for score in scores)
+    every = [row for name in names for row in decisions(scores, name, settings.variant)]
+    why = coverage.shortfall(settings, READ) or (None if every else UNREAD)
+    if mixed and "category" not in slice_:
+        yield _matches(slice_, scores, coverage, settings)
     if why is not None:
-        yield from (_empty(name, slice_, answered, why) for name in METRICS)
+        yield from (coverage.estimate(name, slice_, 100.0, why=why) for name in METRICS)
         return
-    counts = table(found)
+    counts = table(every)
     per_repeat = rates(counts.sum(axis=0))
-    values = {name: float(mean_over_repeats(of)) for name, of in per_repeat.items()}
     draws = resampled(counts, settings, slice_)
-    p = against_chance(found, settings, slice_)
-    if (
-        settings.variant == "paper"
-        and not slice_
-        and SLIPPED in about
-        and not any(is_mixed(score) for score in scores)
-    ):
-        yield _estimate(
-            "f1_harmonic", slice_, values["f1"], draws["f1"], answered, counts, settings
-        )
-        one = table([decision for decision in found if decision.category == SLIPPED], found)
-        per_repeat["f1"] = _slipped(counts.sum(axis=0), one.sum(axis=0))
-        values["f1"] = float(mean_over_repeats(per_repeat["f1"]))
-        both = zip(drawn(counts, settings, slice_), drawn(one, settings, slice_), strict=True)
+    p = {"balanced_accuracy": against_chance(every, settings, slice_)}
+    empty = partial(coverage.estimate, slice_=slice_, ideal=100.0, terms=len(counts))
+    if settings.variant == "paper" and not slice_ and SLIPPED in names and not mixed:
+        yield _estimate(empty("f1_harmonic"), per_repeat["f1"], draws["f1"], settings.level)
+        category = table([row for row in every if row.category == SLIPPED], every)
+        per_repeat["f1"] = _slipped(counts.sum(axis=0), category.sum(axis=0))
+        both = zip(drawn(counts, settings, slice_), drawn(category, settings, slice_), strict=True)
         draws["f1"] = np.concatenate([mean_over_repeats(_slipped(*pair)) for pair in both])
     for name in METRICS:
-        yield _estimate(
-            name,
-            slice_,
-            values[name],
-            draws[name],
-            answered,
-            counts,
-            settings,
-            p if name == "balanced_accuracy" else None,
-        )
+        estimate = empty(name, p=p.get(name))
+        yield _estimate(estimate, per_repeat[name], draws[name], settings.level)
     if settings.variant == "paper" and counts.shape[1] > 1:
-        yield from (
-            _spread(name, slice_, per_repeat[name], answered, counts) for name in METRICS[:4]
-        )
-    yield from _agreement(slice_, scores, answered, settings)
+        yield from (_spread(empty(f"{name}_sd"), per_repeat[name]) for name in METRICS[:4])
+    yield from _agreement(slice_, scores, coverage, settings)
 
 
-def _empty(name: str, slice_: Slice, answered: Asked, why: str) -> Estimate:
-    return Estimate(
-        name,
-        slice_,
-        None,
-        None,
-        None,
-        answered.answered,
-        answered.count,
-        0,
-        100.0,
-        skipped=dict(answered.skipped),
-        why=why,
-    )
-
-
-def _estimate(
-    name: str,
-    slice_: Slice,
-    value: float,
-    draws: Floats,
-    answered: Asked,
-    counts: Floats,
-    settings: Settings,
-    p: float | None = None,
-) -> Estimate:
+def _estimate(empty: Estimate, per_repeat: Floats, draws: Floats, level: float) -> Estimate:
+    value = float(mean_over_repeats(per_repeat))
     if np.isnan(value):
-        return _empty(
-            name, slice_, answered, "not defined, since nothing was called so, or nothing is so"
-        )
-    low, high, method = _interval(value, draws, len(counts), settings.level)
-    return Estimate(
-        name, slice_, value, low, high, answered.answered, answered.count, 0, 100.0, interval=method, p=p, terms=len(counts),
-        skipped=dict(answered.skipped),
-    )  # fmt: skip
-
-
-def _interval(value: float, draws: Floats, comments: int, level: float) -> tuple[float, float, str]:
+        why = "not defined, since nothing was called so, or nothing is so"
+        return replace(empty, why=why, p=None, terms=None)
     known = draws[~np.isnan(draws)]
-    low, high = percentile(known, level) if known.size else (value, value)
-    if low == high:
-        low, high = wilson(value / 100 * comments, comments, level)
-        return 100 * low, 100 * high, "Wilson: all comments agree"
-    return low, high, "percentile bootstrap over comments"
+    share = percent_fields(value, known, empty.terms or 0, level, "comments")
+    return replace(empty, **share)
 
 
 def slipped_f1(precision: Floats, recall: Floats, of_one: Floats) -> Floats:
@@ -326,113 +265,104 @@ def slipped_f1(precision: Floats, recall: Floats, of_one: Floats) -> Floats:
     return 2 * precision * of_one / (precision + recall)
 
 
-def _slipped(everything: Floats, one: Floats) -> Floats:
-    found = rates(everything)
+def _slipped(everything: Floats, category: Floats) -> Floats:
+    overall = rates(everything)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return slipped_f1(found["precision"], found["recall"], rates(one)["recall"])
+        return slipped_f1(overall["precision"], overall["recall"], rates(category)["recall"])
 
 
-def _spread(
-    name: str, slice_: Slice, per_repeat: Floats, answered: Asked, counts: Floats
-) -> Estimate:
+def _spread(empty: Estimate, per_repeat: Floats) -> Estimate:
     """The standard deviation over repeats, which the study prints as a standard error."""
     known = per_repeat[~np.isnan(per_repeat)]
     if known.size < 2:
-        return replace(_empty(f"{name}_sd", slice_, answered, "needs two repeats"), ideal=None)
+        return replace(empty, why="needs two repeats", ideal=None, terms=None)
     value = float(known.std(ddof=1))
-    return Estimate(f"{name}_sd", slice_, value, value, value, answered.answered, answered.count, 0, None, terms=len(counts),
-                    interval="none: a description of the repeats", skipped=dict(answered.skipped))  # fmt: skip
+    how = "none: a description of the repeats"
+    return replace(empty, value=value, low=value, high=value, ideal=None, interval=how)
 
 
 # ------------------------------------------------------------------------- matches and agreement
 
 
 def _matches(
-    slice_: Slice, scores: Sequence[Score], answered: Asked, settings: Settings
+    slice_: Slice, scores: Sequence[Score], coverage: Coverage, settings: Settings
 ) -> Estimate:
-    """Mixed settings: the share of answers that are the gold label and no other (the study's Figure 1)."""
+    """Mixed settings: the share of answers that are the gold label and no other.
+
+    It is the study's Figure 1.
+    """
     by_comment: dict[str, list[float]] = {}
     for score in scores:
-        hits = [
-            float(given["label"] == score.slices["gold"])
-            for given in score.answers
-            if "label" in given
-        ]
+        hits = [float(label == score.slices["gold"]) for label in _labels(score)]
         by_comment.setdefault(score.slices["comment"], []).extend(hits)
-    return ratio("matches", slice_, by_comment, answered, settings, 100.0)
+    return ratio("matches", slice_, by_comment, coverage, settings, 100.0)
+
+
+def _labels(score: Score) -> list[str]:
+    return [answer["label"] for answer in score.answers if "label" in answer]
 
 
 def _agreement(
-    slice_: Slice, scores: Sequence[Score], answered: Asked, settings: Settings
+    slice_: Slice, scores: Sequence[Score], coverage: Coverage, settings: Settings
 ) -> Iterator[Estimate]:
     """How often two repeats of the same question are read the same."""
     by_comment: dict[str, list[float]] = {}
     for score in scores:
-        labels = Counter(given["label"] for given in score.answers if "label" in given)
+        labels = Counter(_labels(score))
         n = labels.total()
         if n > 1:
-            by_comment.setdefault(score.slices["comment"], []).append(
-                sum(count * (count - 1) for count in labels.values()) / (n * (n - 1))
-            )
+            same = sum(count * (count - 1) for count in labels.values()) / (n * (n - 1))
+            by_comment.setdefault(score.slices["comment"], []).append(same)
     if by_comment:
-        yield ratio("repeat_agreement", slice_, by_comment, answered, settings, None)
+        yield ratio("repeat_agreement", slice_, by_comment, coverage, settings, None)
 
 
 def ratio(
-    name: str, slice_: Slice, by_comment: Mapping[str, Sequence[float]], answered: Asked, settings: Settings, ideal: float | None,
-    counted: str = "answers could be read",
-) -> Estimate:  # fmt: skip
+    name: str,
+    slice_: Slice,
+    by_comment: Mapping[str, Sequence[float]],
+    coverage: Coverage,
+    settings: Settings,
+    ideal: float | None,
+    counted: str = READ,
+) -> Estimate:
     """A mean over what is known of comments, in percent, comments resampled."""
     known = [values for values in by_comment.values() if values]
-    why = shortfall(answered, settings, counted) or (None if known else "no answer could be read")
+    why = coverage.shortfall(settings, counted) or (None if known else UNREAD)
     if why is not None:
-        return replace(_empty(name, slice_, answered, why), ideal=ideal)
-    sums, sizes = (
-        np.array([sum(values) for values in known]),
-        np.array([len(values) for values in known]),
+        return coverage.estimate(name, slice_, ideal, why=why)
+    rng = generator(settings.seed, slice_, name)
+    share = clustered_percent(known, settings.resamples, settings.level, rng, "comments")
+    return coverage.estimate(name, slice_, ideal, terms=len(known), **share)
+
+
+# ----------------------------------------------------------------------------------------- verdicts
+
+
+def judged(estimates: Iterable[Estimate], level: float) -> list[Estimate]:
+    """Balanced accuracy against 50, Holm over the slices that fix the same things.
+
+    Accuracy carries the same words.
+    """
+    rows = corrected(
+        estimates,
+        lambda estimate, p: LANGUAGE.of(estimate, p, level),
+        lambda estimate: tuple(sorted(estimate.slice)),
     )
-    weights = resampled_clusters(
-        len(known), settings.resamples, generator(settings.seed, slice_, name)
-    )
-    value = 100 * float(sums.sum() / sizes.sum())
-    low, high, method = _interval(
-        value, 100 * (weights @ sums) / (weights @ sizes), len(known), settings.level
-    )
-    return Estimate(name, slice_, value, low, high, answered.answered, answered.count, 0, ideal, interval=method, terms=len(known),
-                    skipped=dict(answered.skipped))  # fmt: skip
-
-
-# -------------------------------------------------------------------------------------------- verdicts
-
-
-def judged(estimates: Sequence[Estimate], level: float) -> list[Estimate]:
-    """Balanced accuracy against 50, Holm over the slices that fix the same things; accuracy carries the same words."""
-    found = list(estimates)
-    families: dict[tuple[str, ...], list[int]] = {}
-    for index, one in enumerate(found):
-        if one.p is not None:
-            families.setdefault(tuple(sorted(one.slice)), []).append(index)
-    for family in families.values():
-        for index, p in zip(family, holm([found[at].p or 0.0 for at in family]), strict=True):
-            found[index] = replace(
-                found[index],
-                p_adjusted=p,
-                tests=len(family),
-                verdict=_words(found[index], p, level),
-            )
-    said = {_place(one): one for one in found if one.name == "balanced_accuracy"}
+    tested = {_key(row.slice): row for row in rows if row.name == "balanced_accuracy"}
     return [
-        replace(one, verdict=said[_place(one)].verdict, p=said[_place(one)].p, p_adjusted=said[_place(one)].p_adjusted,
-                tests=said[_place(one)].tests) if one.name == "accuracy" and one.value is not None else one
-        for one in found
-    ]  # fmt: skip
+        _as_tested(row, tested[_key(row.slice)])
+        if row.name == "accuracy" and row.value is not None
+        else row
+        for row in rows
+    ]
 
 
-def _place(one: Estimate) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(one.slice.items()))
+def _key(slice_: Slice) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(slice_.items()))
 
 
-def _words(one: Estimate, p: float, level: float) -> str:
-    if one.value is None or p >= 1 - level or one.value == 50:
-        return LANGUAGE.neither
-    return LANGUAGE.above if one.value > 50 else LANGUAGE.below
+def _as_tested(row: Estimate, like: Estimate) -> Estimate:
+    return replace(
+        row, verdict=like.verdict, p=like.p, p_adjusted=like.p_adjusted, tests=like.tests
+    )

@@ -1,24 +1,25 @@
-"""A pair of sentences that differ in the group they are about, and how a table of them is read."""
+"""A pair of sentences that differ in the group they are about."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from pathlib import Path
-from typing import Any
+from functools import cached_property
+from itertools import pairwise
+from typing import ClassVar
 
-from stereometer.errors import DataError
-from stereometer.files import read_table
-from stereometer.types import Slice
+from stereometer.shapes.words import words_of
+from stereometer.types import ItemDefaults, Slice
 
 DIRECTIONS = ("stereo", "antistereo")
 
 
 @dataclass(frozen=True)
-class Pair:
+class Pair(ItemDefaults):
     """`sent_more` is the more stereotyping sentence, `sent_less` the less stereotyping one."""
 
+    shape: ClassVar[str] = "pair"
     id: str
     sent_more: str
     sent_less: str
@@ -45,6 +46,71 @@ class Pair:
             return "a sentence is empty"
         return "identical sentences" if self.sent_more.split() == self.sent_less.split() else None
 
+    # ------------------------------------------------------------------------- what curation asks
+
+    @property
+    def domain(self) -> str:
+        return self.bias_type
+
+    @property
+    def term(self) -> str:
+        return ""
+
+    @property
+    def candidate_ids(self) -> Mapping[str, Sequence[str]]:
+        return {name: (f"{self.id}:{name}",) for name in self.texts}
+
+    @property
+    def varied(self) -> Mapping[str, str]:
+        return self.texts
+
+    @property
+    def written(self) -> Iterator[str]:
+        more, less = words_of(self.sent_more), words_of(self.sent_less)
+        yield from more
+        yield from (word for word in less if word not in more)
+
+    @cached_property
+    def edits(self) -> list[Edit]:
+        return edits(words_of(self.sent_more), words_of(self.sent_less))
+
+    @property
+    def _about_more(self) -> bool:
+        """Whether `sent_more` is about the group of the stereotype (Nangia et al. 2020, section
+        2)."""
+        return self.direction != "antistereo"
+
+    def _changed(self, more: bool) -> Sequence[str]:
+        return [word for edit in self.edits for word in edit[0 if more else 1]]
+
+    @property
+    def about(self) -> Sequence[str]:
+        return self._changed(self._about_more)
+
+    @property
+    def instead(self) -> Sequence[str]:
+        return self._changed(not self._about_more)
+
+    @property
+    def articles(self) -> Iterator[tuple[str, str]]:
+        """Only before words that the other sentence does not have."""
+        for text, other in ((self.sent_more, self.sent_less), (self.sent_less, self.sent_more)):
+            others = set(other.split())
+            yield from (both for both in pairwise(text.split()) if both[1] not in others)
+
+    @property
+    def labels(self) -> Sequence[Sequence[frozenset[str]]]:
+        """A validator's label is the set of bias types named."""
+        return [[frozenset(vote) for vote in self.votes]]
+
+    @property
+    def own_votes(self) -> tuple[int, int] | None:
+        named = sum(self.bias_type in vote for vote in self.votes)
+        return (named, len(self.votes)) if self.votes else None
+
+    def corrected(self, texts: Mapping[str, str]) -> Pair:
+        return replace(self, **dict(texts))  # type: ignore[arg-type]
+
 
 Edit = tuple[tuple[str, ...], tuple[str, ...]]
 """Words of the first sentence and what stands in the second instead; either may be empty."""
@@ -58,56 +124,3 @@ def edits(first: Sequence[str], second: Sequence[str]) -> list[Edit]:
         for kind, a, b, c, d in matcher.get_opcodes()
         if kind != "equal"
     ]
-
-
-def read_pairs(path: Path) -> list[Pair]:
-    """A table with sent_more, sent_less, bias_type and, where known, stereo_antistereo; ids from `id` or the unnamed first column."""
-    pairs: list[Pair] = []
-    for line, row in read_table(path, ["sent_more", "sent_less", "bias_type"]):
-        number = row.get("id") or row.get("") or str(len(pairs))
-        if not row["bias_type"].strip():
-            raise DataError(
-                f"{path}, line {line}: bias_type is empty. Every pair belongs to one. Repair the row."
-            )
-        direction = row.get("stereo_antistereo") or None
-        if direction not in (None, *DIRECTIONS):
-            raise DataError(
-                f"{path}, line {line}: stereo_antistereo is {direction!r}. It must be one of {', '.join(DIRECTIONS)} or empty. Repair the row."
-            )
-        pairs.append(
-            Pair(
-                number,
-                row["sent_more"],
-                row["sent_less"],
-                row["bias_type"],
-                direction,
-                read_votes(row.get("annotations", "")),
-                row.get("note", ""),
-                read_hidden(row, path, line),
-            )
-        )
-    if not pairs:
-        raise DataError(
-            f"{path} has a header and no rows. There is nothing to measure in it. Check that it is the right file."
-        )
-    return pairs
-
-
-def read_votes(text: str) -> tuple[tuple[str, ...], ...]:
-    """CrowS-Pairs writes annotations as a Python list of lists of names: five validators, each with some bias types."""
-    inner = text.strip().removeprefix("[").removesuffix("]")
-    groups = [part.split("]")[0] for part in inner.split("[")[1:]]
-    return tuple(
-        tuple(name.strip(" '\"") for name in group.split(",") if name.strip(" '\""))
-        for group in groups
-    )
-
-
-def read_hidden(row: Mapping[str, Any], path: Path, line: int) -> bool:
-    """Whether an item is held back."""
-    value = str(row.get("hidden") or "no").lower()
-    if value not in ("yes", "no", "true", "false"):
-        raise DataError(
-            f"{path}, line {line}: hidden is {row.get('hidden')!r}. It must be yes, no or empty. Repair the row."
-        )
-    return value in ("yes", "true")

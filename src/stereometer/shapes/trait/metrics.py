@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from stereometer.shapes.coverage import Asked
-from stereometer.stats.intervals import Floats
+from stereometer.shapes.coverage import Coverage
+from stereometer.stats.families import corrected
 from stereometer.stats.means import t_interval
-from stereometer.stats.tests import holm, t_test
+from stereometer.stats.tests import t_test
 from stereometer.types import Estimate, Score, Settings, Slice
 
 NEITHER = "not distinguishable from 0"
@@ -24,148 +24,110 @@ def difference(values: Mapping[str, float]) -> float:
 
 
 @dataclass
-class Sample:
+class TemplateSample:
     """The differences of one slice, by template."""
 
     slice: Slice
-    asked: Asked = field(default_factory=Asked)
+    coverage: Coverage = field(default_factory=Coverage)
     by_template: dict[str, list[float]] = field(default_factory=dict)
 
     def add(self, score: Score) -> None:
-        self.asked.add(score)
+        self.coverage.add(score)
         if score.skipped is None:
-            self.by_template.setdefault(score.slices["template"], []).append(
-                difference(score.values)
-            )
-
-    @property
-    def means(self) -> Floats:
-        """One a template."""
-        return np.array([np.mean(values) for values in self.by_template.values()])
+            values = self.by_template.setdefault(score.slices["template"], [])
+            values.append(difference(score.values))
 
 
 def slices_of(score: Score) -> Iterable[Slice]:
-    group = {"group": score.slices["group"]}
-    yield group | {"trait": score.slices["trait"]}
-    yield group | {"dimension": score.slices["dimension"]}
+    for kind in ("trait", "dimension"):
+        yield {name: score.slices[name] for name in ("group", kind)}
 
 
 def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-    """`association` for each group and trait and each group and dimension; `group_spread`, how far groups are apart."""
-    everything = Asked()
-    samples: dict[tuple[tuple[str, str], ...], Sample] = {}
+    """`association` of each group with each trait and dimension, and `group_spread`.
+
+    The latter is how far groups are apart.
+    """
+    everything = Coverage()
+    samples: dict[tuple[tuple[str, str], ...], TemplateSample] = {}
     cells: dict[tuple[str, str], dict[str, float]] = {}
     for score in scores:
         everything.add(score)
         for slice_ in slices_of(score):
-            samples.setdefault(tuple(slice_.items()), Sample(slice_)).add(score)
+            samples.setdefault(tuple(slice_.items()), TemplateSample(slice_)).add(score)
         if score.skipped is None:
             place = score.slices["template"], score.slices["trait"]
             cells.setdefault(place, {})[score.slices["group"]] = difference(score.values)
-    found = [
-        _association(one, settings)
-        for one in sorted(samples.values(), key=lambda one: "dimension" in one.slice)
+    associations = [
+        estimate("association", sample.slice, sample.by_template, sample.coverage, settings)
+        for sample in sorted(samples.values(), key=lambda sample: "dimension" in sample.slice)
     ]
-    return [_spread(everything, cells, settings), *judged(found, settings.level)]
-
-
-def _association(one: Sample, settings: Settings) -> Estimate:
-    return estimate("association", one.slice, one.means, one.asked, settings)
+    return [_spread(everything, cells, settings), *judged(associations, settings.level)]
 
 
 def estimate(
-    name: str, slice_: Slice, by_template: Floats, asked: Asked, settings: Settings
+    name: str,
+    slice_: Slice,
+    by_template: Mapping[str, Sequence[float]],
+    coverage: Coverage,
+    settings: Settings,
 ) -> Estimate:
     """A mean over templates with its interval, or why there is none."""
-    why = asked.shortfall(settings)
-    empty = Estimate(
-        name,
-        slice_,
-        None,
-        None,
-        None,
-        asked.answered,
-        asked.count,
-        0,
-        0.0,
-        skipped=dict(asked.skipped),
-        why=why,
-    )
+    why = coverage.shortfall(settings)
     if why is not None:
-        return empty
-    value, count = float(by_template.mean()), by_template.size
-    if count < 2:
-        return replace(empty, value=value, interval=ONE_TEMPLATE, terms=count)
-    low, high = t_interval(by_template, settings.level)
-    return replace(
-        empty,
-        value=value,
-        low=low,
-        high=high,
-        interval=OVER_TEMPLATES,
-        p=t_test(by_template),
-        terms=count,
+        return coverage.estimate(name, slice_, 0.0, why=why)
+    means = np.array([np.mean(values) for values in by_template.values()])
+    known = coverage.estimate(name, slice_, 0.0, value=float(means.mean()), terms=means.size)
+    if means.size < 2:
+        return replace(known, interval=ONE_TEMPLATE)
+    low, high = t_interval(means, settings.level)
+    return replace(known, low=low, high=high, interval=OVER_TEMPLATES, p=t_test(means))
+
+
+def judged(estimates: Iterable[Estimate], level: float) -> list[Estimate]:
+    """Holm over the traits, and over the dimensions, of all groups; the verdict names the pole.
+
+    An interval around 0 has none, however small p is.
+    """
+    return corrected(
+        estimates,
+        lambda estimate, p: _verdict(estimate, p, level),
+        lambda estimate: next(
+            (kind for kind in ("trait", "dimension") if kind in estimate.slice), None
+        ),
     )
 
 
-def judged(found: Sequence[Estimate], level: float) -> list[Estimate]:
-    """Holm over the traits, and over the dimensions, of all groups; the verdict names the pole. An interval around 0 has none, however small p is."""
-    ruled = list(found)
-    for kind in ("trait", "dimension"):
-        family = [
-            index for index, one in enumerate(found) if kind in one.slice and one.p is not None
-        ]
-        for index, p in zip(family, holm([found[index].p or 0.0 for index in family]), strict=True):
-            ruled[index] = replace(
-                found[index],
-                p_adjusted=p,
-                tests=len(family),
-                verdict=_verdict(found[index], p, level),
-            )
-    return ruled
-
-
-def _verdict(one: Estimate, p: float, level: float) -> str:
-    if p >= 1 - level or not one.value or _around_0(one):
+def _verdict(estimate: Estimate, p: float, level: float) -> str:
+    if p >= 1 - level or not estimate.value or _around_0(estimate):
         return NEITHER
-    if "trait" not in one.slice:
-        return "above 0" if one.value > 0 else "below 0"
-    left, _, right = one.slice["trait"].partition(" - ")
+    above = estimate.value > 0
+    if "trait" not in estimate.slice:
+        return "above 0" if above else "below 0"
+    left, _, right = estimate.slice["trait"].partition(" - ")
+    if not right:
+        return f"towards the {'right' if above else 'left'} pole"
+    return f"towards {right if above else left}"
+
+
+def _around_0(estimate: Estimate) -> bool:
     return (
-        f"towards {right or 'the right pole'}"
-        if one.value > 0
-        else f"towards {left if right else 'the left pole'}"
+        estimate.low is not None
+        and estimate.high is not None
+        and (estimate.low <= 0 <= estimate.high)
     )
-
-
-def _around_0(one: Estimate) -> bool:
-    return one.low is not None and one.high is not None and one.low <= 0 <= one.high
 
 
 def _spread(
-    asked: Asked, cells: Mapping[tuple[str, str], Mapping[str, float]], settings: Settings
+    coverage: Coverage, cells: Mapping[tuple[str, str], Mapping[str, float]], settings: Settings
 ) -> Estimate:
     """The standard deviation of a trait over groups, averaged over traits; one value a template."""
     by_template: dict[str, list[float]] = {}
     for (template, _), groups in cells.items():
         if len(groups) > 1:
-            by_template.setdefault(template, []).append(
-                float(np.std(list(groups.values()), ddof=1))
-            )
+            spread = float(np.std(list(groups.values()), ddof=1))
+            by_template.setdefault(template, []).append(spread)
     if not by_template:
-        why = asked.shortfall(settings) or "needs two groups"
-        return Estimate(
-            "group_spread",
-            {},
-            None,
-            None,
-            None,
-            asked.answered,
-            asked.count,
-            0,
-            0.0,
-            skipped=dict(asked.skipped),
-            why=why,
-        )
-    means = np.array([np.mean(values) for values in by_template.values()])
-    return replace(estimate("group_spread", {}, means, asked, settings), p=None)
+        why = coverage.shortfall(settings) or "needs two groups"
+        return coverage.estimate("group_spread", {}, 0.0, why=why)
+    return replace(estimate("group_spread", {}, by_template, coverage, settings), p=None)

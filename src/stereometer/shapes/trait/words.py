@@ -1,4 +1,4 @@
-"""What a profile of groups says in words: measures on templates and measures on sentences of a text say different things."""
+"""What a profile of groups says in words, where it is of templates and where of a text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ NOT_MORE = "not what is true, and not what the model would do"
 
 
 @dataclass(frozen=True)
-class Words:
+class ProfileWords:
     compared: str
     """What a score sets against what."""
     interval: str
@@ -18,7 +18,7 @@ class Words:
     """What the p-values leave open."""
 
 
-TEMPLATES = Words(
+TEMPLATES = ProfileWords(
     "over templates, always compared with the same sentence about nobody in particular",
     "intervals over templates",
     "what fits a template about the group better than about nobody in particular",
@@ -28,21 +28,17 @@ POOL = (
     "The p-values of ceat are of draws from the same sentences and say nothing of other sentences: "
     "a trait is beyond noise only where the middle of the draws leaves out 0 as well"
 )
-SENTENCES = Words(
-    "in the sentences of a text: whether the group's words are nearer to those of one pole or of the other",
+SENTENCES = ProfileWords(
+    "in the sentences of a text: whether the group's words are nearer to those of one pole or of "
+    "the other",
     DRAWS,
     "to which pole's words the group's are nearer where this model reads this text",
     POOL,
 )
-TWO_GROUPS = Words(
-    "in the sentences of a text: whether the first group's words or the second's are nearer to those of the right pole",
+TWO_GROUPS = ProfileWords(
+    "in the sentences of a text: whether the first group's words or the second's are nearer to "
+    "those of the right pole",
     DRAWS,
     "which of two groups has words nearer to those of a pole where this model reads this text",
     POOL,
 )
-BY_MEASURE = {"ceat": SENTENCES, "ceat-two-group": TWO_GROUPS}
-
-
-def words_for(measure: str) -> Words:
-    """By the measure's name, with or without its version."""
-    return BY_MEASURE.get(measure.split("@")[0], TEMPLATES)

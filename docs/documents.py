@@ -1,0 +1,136 @@
+"""The JSON documents that commands print, collected by running them on the starter set.
+
+So a page describes the fields that a user gets, whichever class writes them.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from typer.testing import CliRunner
+
+Document = Mapping[str, Any]
+QUICK = ("--resamples", "100")
+GROUPS = "man,woman,Black,White"
+COMMENTS = [f"Bus number {number} is late." for number in range(72)]
+
+
+def collect(app: Any) -> list[Document]:
+    """Every document, in the order of the commands that print them."""
+    with tempfile.TemporaryDirectory() as folder, _own_folders(Path(folder)):
+        return [*_measured(app), *_people(app), *_data(app)]
+
+
+def _measured(app: Any) -> Iterator[Document]:
+    for model in ("fake", "random", "ideal"):
+        yield _printed(app, "run", "starter", "-m", model, "--out", model, *QUICK)
+    runs = [str(next(Path(model).glob("*-cat-*"))) for model in ("fake", "random", "ideal")]
+    yield _printed(app, "run", "starter", "-m", "fake", "--dry-run")
+    yield _printed(app, "compare", *runs[:2], *QUICK)
+    yield _printed(app, "ensemble", *runs[:2], "--out", "both", *QUICK)
+    yield _printed(app, "relate", *runs, *QUICK)
+    yield _printed(app, "analyze", "starter", "--run", runs[0], *QUICK)
+    yield _printed(app, "split", "starter", "--out", "parts")
+    yield _printed(app, "audit", "starter", "--run", runs[0], *QUICK)
+    yield json.loads((Path(runs[0]) / "audit.json").read_text("utf-8"))
+    yield json.loads((Path(runs[0]) / "run.json").read_text("utf-8"))
+    yield _printed(app, "report", *runs, "-o", "report.html")
+    yield _printed(app, "export", "csv", *runs, "-o", "tables")
+    choice = _printed(app, "ask", "starter", "-m", "fake", "--likelihood", "--out", "said", *QUICK)
+    yield choice
+    yield from choice["calibration"]
+    _write_comments(Path("comments.csv"))
+    columns = ("--column", "comment=text", "--column", "label=gold", "--size", "3")
+    asked = ("--setting", "zero-shot", "--setting", "few-shot-mixed", "--repeats", "2", *columns)
+    yield _printed(app, "ask", "comments.csv", "-m", "fake", *asked, "--likelihood", *QUICK)
+
+
+def _people(app: Any) -> Iterator[Document]:
+    chosen = ("--groups", GROUPS, "--templates", "singular")
+    run = ("run", "abc", "-m", "fake", "--measure", "ilps", *chosen, "--out", "abc", *QUICK)
+    profiles = _printed(app, *run)
+    yield profiles
+    _write_ratings(Path("ratings.csv"), profiles["results"][0]["estimates"])
+    aligned = ("align", "abc", "--ratings", "ratings.csv", "--out", "aligned", *QUICK)
+    yield _printed(app, *aligned)
+    crossed = (
+        "--groups",
+        GROUPS,
+        "--templates",
+        "singular",
+        "--measure",
+        "ilps",
+        "--out",
+        "crossed",
+    )
+    yield _printed(app, "intersect", "-m", "fake", *crossed, *QUICK)
+
+
+def _data(app: Any) -> Iterator[Document]:
+    yield _printed(app, "show", "starter")
+    yield _printed(app, "list")
+    yield _printed(app, "doctor", "-m", "fake")
+    Path("pairs.csv").write_text(
+        ",sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_writer,anon_annotators\n"
+        "0,She likes tea.,He likes tea.,stereo,gender,[],a0,[]\n",
+        "utf-8",
+    )
+    yield _printed(app, "data", "add", "crows-pairs", "pairs.csv", "--anyway")
+    yield _printed(app, "data", "where")
+    yield _printed(app, "cache", "info")
+    yield _printed(app, "cache", "clear")
+
+
+def _printed(app: Any, *arguments: str) -> Any:
+    outcome = CliRunner().invoke(app, [*arguments, "--json"])
+    if outcome.exit_code != 0:
+        raise SystemExit(
+            f"stereometer {' '.join(arguments)}: {outcome.output}{outcome.exception!r}"
+        )
+    return json.loads(outcome.stdout)
+
+
+def _write_comments(path: Path) -> None:
+    labels = ("cheerful", "gloomy", "neither")
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(("text", "gold"))
+        rows.writerows((text, labels[at % len(labels)]) for at, text in enumerate(COMMENTS))
+
+
+def _write_ratings(path: Path, estimates: list[Document]) -> None:
+    """Four people who do not quite agree, on every group and trait that was scored."""
+    cells = [row["slice"] for row in estimates if {"group", "trait"} <= row["slice"].keys()]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(("participant", "group", "trait", "rating"))
+        for at, cell in enumerate(cells):
+            for person in range(4):
+                rating = (at * 37 + person * 11) % 101
+                rows.writerow((f"p{person}", cell["group"], cell["trait"], rating))
+
+
+@contextmanager
+def _own_folders(folder: Path) -> Iterator[None]:
+    """No document is made with, or leaves anything in, the user's folders."""
+    here, environment = Path.cwd(), dict(os.environ)
+    os.environ.update(
+        STEREOMETER_CACHE=str(folder / "cache"),
+        STEREOMETER_DATA=str(folder / "released"),
+        XDG_DATA_HOME=str(folder / "data"),
+        XDG_CACHE_HOME=str(folder / "xdg"),
+    )
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(here)
+        os.environ.clear()
+        os.environ.update(environment)

@@ -1,0 +1,376 @@
+"""Write docs/reference from the code: `python docs/generate.py [FOLDER]`.
+
+tests/docs checks that the committed pages are what this writes. The commands, the catalog and the
+Python names are read from the package; the fields of JSON documents from documents that the
+commands print; sentences that no object carries from docs/descriptions.toml.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import sys
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import typer
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+
+from documents import Document, collect  # noqa: E402
+from fields import Reader, inner, walk  # noqa: E402
+
+FROM_CODE = "<!-- Written by docs/generate.py. Do not edit: run `make reference`. -->\n\n"
+DESCRIPTIONS: Mapping[str, Any] = tomllib.loads((HERE / "descriptions.toml").read_text("utf-8"))
+UNDESCRIBED = "(not described)"
+"""What stands where a sentence is missing; tests/docs finds it."""
+
+
+def main() -> None:
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "reference"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, page in PAGES.items():
+        (folder / name).write_text(page(), encoding="utf-8")
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(map(_cell, row))} |\n" for row in lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+# Commands
+
+
+def the_app() -> Any:
+    from stereometer import cli
+
+    if isinstance(getattr(cli, "app", None), typer.Typer):
+        return cli.app
+    from stereometer.cli.app import app
+
+    return app
+
+
+def every_command() -> Iterator[tuple[str, Any]]:
+    """Each command with its full name, in the order of `--help`."""
+    yield from _commands(typer.main.get_command(the_app()), "")
+
+
+def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+    inside = getattr(command, "commands", None)
+    if inside is None:
+        yield name, command
+        return
+    for word, entry in inside.items():
+        yield from _commands(entry, f"{name} {word}".strip())
+
+
+def commands_page() -> str:
+    root = typer.main.get_command(the_app())
+    groups: dict[str, list[tuple[str, Any]]] = {}
+    for name, command in every_command():
+        panel = _panel(root, name, command)
+        groups.setdefault(panel, []).append((name, command))
+    text = "# Commands\n\n" + FROM_CODE + f"{(root.help or '').strip()}\n\n"
+    text += "`--version` prints the version. Every command has `--help`; the exit codes"
+    text += " are on [their own page](exit-codes.md).\n\n"
+    grouped = len(groups) > 1
+    for panel, entries in groups.items():
+        text += f"## {panel}\n\n" if grouped else ""
+        text += "".join(_command(*entry, "###" if grouped else "##") for entry in entries)
+    return text.rstrip() + "\n"
+
+
+def _panel(root: Any, name: str, command: Any) -> str:
+    """The heading under which `--help` lists a command: its own, or that of its group."""
+    group = getattr(root, "commands", {}).get(name.split()[0])
+    panels = (getattr(entry, "rich_help_panel", None) for entry in (command, group))
+    return next((panel for panel in panels if isinstance(panel, str)), "Commands")
+
+
+def _command(name: str, command: Any, mark: str) -> str:
+    context = command.make_context(name, [], resilient_parsing=True)
+    usage = " ".join(command.collect_usage_pieces(context))
+    text = f"{mark} {name}\n\n{_prose(command.help)}\n\n```\nstereometer {name} {usage}\n```\n\n"
+    if epilog := getattr(command, "epilog", None):
+        text += f"{_prose(epilog)}\n\n"
+    rows = [_parameter(entry, context) for entry in command.params if not entry.hidden]
+    return text + _table(("argument or option", "meaning"), rows) + "\n"
+
+
+def _prose(text: str | None) -> str:
+    """A help text without the marks that keep the terminal from wrapping lines."""
+    return inspect.cleandoc((text or UNDESCRIBED).replace("\b", "").replace("\f", "")).strip()
+
+
+def _parameter(parameter: Any, context: Any) -> tuple[str, str]:
+    shown, meaning = parameter.get_help_record(context)
+    return f"`{shown}`", meaning.replace("<", "&lt;") or UNDESCRIBED
+
+
+# Python
+
+
+def python_page() -> str:
+    import stereometer
+
+    text = "# Python\n\n" + FROM_CODE + _paragraph(stereometer.__doc__) + "\n\n"
+    text += "Every name below is imported from `stereometer`; the verbs do what the commands of the"
+    text += (
+        " same name do. Without `out=` a run is stored in `stereometer-runs`, as by the command."
+    )
+    text += " An error is a `stereometer.errors.StereometerError`.\n\n"
+    for name in sorted(stereometer.__all__, key=str.lower):
+        value = getattr(stereometer, name)
+        text += f"## {name}\n\n"
+        text += _class(value) if inspect.isclass(value) else _function(name, value)
+    return text.rstrip() + "\n"
+
+
+def _function(name: str, function: Any) -> str:
+    signature = inspect.signature(function)
+    about = function.__doc__ or DESCRIPTIONS["python"].get(name)
+    lines = [f"    {_argument(entry)},\n" for entry in signature.parameters.values()]
+    returned = signature.return_annotation
+    arrow = "" if returned is signature.empty else f" -> {_type(returned)}"
+    head = f"{name}(\n{''.join(lines)}){arrow}" if lines else f"{name}(){arrow}"
+    return f"```python\n{head}\n```\n\n{_paragraph(about)}\n\n"
+
+
+def _argument(parameter: inspect.Parameter) -> str:
+    stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(parameter.kind.name, "")
+    annotated = parameter.annotation is not parameter.empty
+    kind = f": {_type(parameter.annotation)}" if annotated else ""
+    default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+    return f"{stars}{parameter.name}{kind}{default}"
+
+
+def _class(value: Any) -> str:
+    text = f"{_paragraph(value.__doc__)}\n\n"
+    if dataclasses.is_dataclass(value):
+        rows = [
+            (f"`{entry.name}`", f"`{_type(entry.type)}`") for entry in dataclasses.fields(value)
+        ]
+        text += _table(("field", "type"), rows) + "\n"
+    for name, method in vars(value).items():
+        if inspect.isfunction(method) and not name.startswith("_") and method.__doc__:
+            text += f"- `{name}`: {_paragraph(method.__doc__)}\n"
+    return text + "\n"
+
+
+def _type(annotation: Any) -> str:
+    """A type as one reads it, without the names of modules."""
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Za-z])", "", text)
+
+
+def _paragraph(text: str | None) -> str:
+    return " ".join(inspect.cleandoc(text or UNDESCRIBED).split("\n"))
+
+
+# Catalog
+
+
+def catalog_page() -> str:
+    from stereometer import catalog
+
+    text = "# Catalog\n\n" + FROM_CODE
+    text += "Every name that a command takes, as `stereometer list` prints them. Other packages add"
+    text += " names with [entry points](../howto/extend.md).\n\n"
+    for kind in catalog.TABLE:
+        text += f"## {kind}\n\n{DESCRIPTIONS['kinds'].get(kind, UNDESCRIBED)}\n\n"
+        rows = [(f"`{name}`", _about(kind, name)) for name in catalog.TABLE[kind]]
+        text += _table(("name", "what it is"), rows) + "\n"
+    return text.rstrip() + "\n"
+
+
+def _about(kind: str, name: str) -> str:
+    """The sentence written for a name, else what its object says of itself."""
+    from stereometer import catalog
+
+    if name in DESCRIPTIONS["catalog"]:
+        return str(DESCRIPTIONS["catalog"][name])
+    about = getattr(catalog.find(kind, name), "about", None)
+    return about if isinstance(about, str) and about else UNDESCRIBED
+
+
+# Metrics
+
+
+def metrics_page() -> str:
+    text = "# Metrics\n\n" + FROM_CODE
+    text += (
+        "Each estimate of a result carries one of these names. The ideal is the value of a model"
+    )
+    text += " without the stereotype; where there is none, distance from it means nothing. How"
+    text += (
+        " intervals and verdicts are made is explained under [uncertainty](../uncertainty.md).\n\n"
+    )
+    for title, rows in _metrics():
+        text += f"## {title}\n\n" + _table(("metric", "ideal", "what it is"), rows) + "\n"
+    return text.rstrip() + "\n"
+
+
+def _metrics() -> Iterator[tuple[str, list[tuple[str, str, str]]]]:
+    declared = _declared_metrics()
+    named = {name for rows in declared.values() for name, _, _ in rows}
+    for title, rows in declared.items():
+        yield title, [(f"`{name}`", ideal, about) for name, ideal, about in rows]
+    for title, sentences in DESCRIPTIONS["metrics"].items():
+        rows = [
+            (f"`{name}`", _ideal(_ideals().get(name)), about)
+            for name, about in sentences.items()
+            if name not in named
+        ]
+        if rows:
+            yield (f"{title} (more)" if title in declared else title), rows
+
+
+def _declared_metrics() -> dict[str, list[tuple[str, str, str]]]:
+    """What the shapes in the catalog declare; nothing where the catalog has no shapes."""
+    from stereometer import catalog
+
+    if "shape" not in catalog.TABLE:
+        return {}
+    return {
+        name: [
+            (metric.name, _ideal(metric.ideal), metric.about or UNDESCRIBED)
+            for metric in catalog.find("shape", name).metrics
+        ]
+        for name in catalog.TABLE["shape"]
+    }
+
+
+def _ideal(value: float | None) -> str:
+    return "none" if value is None else f"{value:g}"
+
+
+@cache
+def _ideals() -> dict[str, float | None]:
+    """The ideal of every metric that some document holds."""
+    return {
+        str(entry["name"]): entry["ideal"]
+        for entry in _objects()
+        if _reader().record(entry) == "Estimate"
+    }
+
+
+def metric_names() -> set[str]:
+    """Every metric in the documents."""
+    return set(_ideals())
+
+
+# JSON
+
+
+@cache
+def _documents() -> tuple[Document, ...]:
+    return tuple(collect(the_app()))
+
+
+@cache
+def _objects() -> tuple[Document, ...]:
+    """Every document and every object in one."""
+    return tuple(entry for document in _documents() for entry in inner(document))
+
+
+@cache
+def _reader() -> Reader:
+    records = {name: frozenset(keys) for name, keys in DESCRIPTIONS["records"].items()}
+    return Reader(frozenset(DESCRIPTIONS["maps"]), records)
+
+
+def schemas() -> set[str]:
+    """Every schema of the documents, and of those described by hand."""
+    printed = {entry["schema"] for entry in _objects() if "schema" in entry}
+    return printed | set(DESCRIPTIONS["by_hand"])
+
+
+def json_page() -> str:
+    text = "# JSON\n\n" + FROM_CODE + JSON_HEAD
+    described = list(DESCRIPTIONS["schemas"])
+    for schema in [*described, *sorted(schemas() - set(described))]:
+        where, about = DESCRIPTIONS["schemas"].get(schema, (UNDESCRIBED, UNDESCRIBED))
+        text += f"## {schema}\n\n{about} From {where}.\n\n"
+        text += _table(("field", "value", "meaning"), _schema_rows(schema)) + "\n"
+    for record in DESCRIPTIONS["records"]:
+        objects = (entry for entry in _objects() if _reader().record(entry) == record)
+        text += f"## {record}\n\n" + _table(("field", "value", "meaning"), _rows(objects)) + "\n"
+    return text.rstrip() + "\n"
+
+
+JSON_HEAD = """With `--json` a command prints one document on standard output and nothing else;
+messages go to standard error. A value that is not available is `null`, never NaN. A layout that
+changes gets another version. `serve-model` alone has no `--json`.
+
+`Estimate` and `Shift` occur in several documents; they are described once, at the end of the page.
+A *map* is an object whose keys are data. A slice names only what it fixes: `{}`, `{"task": ...}`,
+`{"domain": ...}`, `{"task": ..., "domain": ...}`, `{"domain": ..., "target": ...}`,
+`{"bias_type": ...}`, `{"direction": ...}`, `{"group": ..., "trait": ...}`,
+`{"group": ..., "dimension": ...}`.
+
+The measure of a result of `align` is called `<measure>+alignment`, that of `intersect`
+`<measure>+intersection`. An ensemble's `model_card.settings` holds `rule`, `members` and `weights`
+(by task and part of the terms).
+
+A run folder holds `run.json`, `result.json` and `scores.jsonl`. The last has one line per item:
+`item`, `slices`, `values` (one per candidate), `skipped`, `texts`, `derived` (for pairs, the
+`confidence`) and `answers` (what the model wrote when it was asked in words).
+
+"""
+
+
+def _schema_rows(schema: str) -> Iterator[tuple[str, str, str]]:
+    if by_hand := DESCRIPTIONS["by_hand"].get(schema):
+        for name, kind in by_hand.items():
+            yield f"`{name}`", kind, DESCRIPTIONS["fields"].get(name, UNDESCRIBED)
+        return
+    yield from _rows(entry for entry in _objects() if entry.get("schema") == schema)
+
+
+def _rows(objects: Iterable[Document]) -> Iterator[tuple[str, str, str]]:
+    for path, name, entry in walk(_reader().fields(objects)):
+        yield f"`{path}`", entry.kind, DESCRIPTIONS["fields"].get(name, UNDESCRIBED)
+
+
+# Exit codes
+
+
+def exit_codes() -> dict[int, str]:
+    """Each code of an error class, and those that no class has, with what it means."""
+    from stereometer import errors
+
+    classes = (entry for entry in vars(errors).values() if inspect.isclass(entry))
+    codes = {entry.exit_code for entry in classes if issubclass(entry, errors.StereometerError)}
+    sentences = {int(code): about for code, about in DESCRIPTIONS["exit_codes"].items()}
+    return {code: sentences.get(code, UNDESCRIBED) for code in sorted(codes | sentences.keys())}
+
+
+def exit_codes_page() -> str:
+    text = "# Exit codes\n\n" + FROM_CODE
+    text += _table(
+        ("code", "meaning"), ((str(code), about) for code, about in exit_codes().items())
+    )
+    return text + "\nAn error is one line on standard error that begins with `error:`.\n"
+
+
+PAGES: Mapping[str, Callable[[], str]] = {
+    "commands.md": commands_page,
+    "python.md": python_page,
+    "catalog.md": catalog_page,
+    "metrics.md": metrics_page,
+    "json.md": json_page,
+    "exit-codes.md": exit_codes_page,
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Opens checkpoints, our default models by name, and `sentiment:MODEL`. Imports no torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stereometer.backends.local.checkpoint import Options, load
+from stereometer.backends.local.defaults import DEFAULT_MODELS
+from stereometer.types import Backend, Memory
+
+if TYPE_CHECKING:
+    from stereometer.backends.local.language_model import LanguageModel
+
+TORCH = ("torch", "transformers")
+
+
+@dataclass(frozen=True)
+class CheckpointOpener:
+    """A folder, a .gguf file, org/name[@revision], or a default model by name."""
+
+    scheme: str = ""
+    options: type[Options] = Options
+    needs: tuple[str, ...] = TORCH
+    extra: str = "hf"
+
+    def open(self, spec: str, options: Options, memory: Memory | None = None) -> LanguageModel:
+        from stereometer.backends.local.causal import Causal
+        from stereometer.backends.local.masked import Masked
+        from stereometer.backends.local.permuted import Permuted
+
+        default = DEFAULT_MODELS.get(spec)
+        checkpoint = default.load(options) if default else load(spec, options)
+        families: dict[str, Callable[..., LanguageModel]] = {
+            "masked": Masked,
+            "causal": Causal,
+            "permuted": Permuted,
+        }
+        backend = families[checkpoint.family](checkpoint, default.notes if default else ())
+        _add_head(backend, default.head if default else None)
+        return backend
+
+
+@dataclass(frozen=True)
+class ClassifierOptions(Options):
+    negative_label: str | None = None
+    """The label that counts as negative, where the model does not say."""
+
+
+@dataclass(frozen=True)
+class ClassifierOpener:
+    """A text-classification model: a folder or org/name[@revision]."""
+
+    scheme: str = "sentiment"
+    options: type[ClassifierOptions] = ClassifierOptions
+    needs: tuple[str, ...] = TORCH
+    extra: str = "hf"
+
+    def open(self, spec: str, options: ClassifierOptions, memory: Memory | None = None) -> Backend:
+        from stereometer.backends.local.classifier import open_classifier
+
+        return open_classifier(spec, options, options.negative_label)
+
+
+CHECKPOINT = CheckpointOpener()
+CLASSIFIER = ClassifierOpener()
+
+
+def _add_head(backend: LanguageModel, shipped: Path | None) -> None:
+    """The head that was asked for, the model's own, or the one that ships for a default model."""
+    from stereometer.backends.local.next_sentence import NextSentence, OwnHead, add, load
+
+    checkpoint, dtype = backend.checkpoint, backend.checkpoint.options.dtype
+    if checkpoint.options.head:
+        add(backend, NextSentence(backend, load(Path(checkpoint.options.head))))
+    elif checkpoint.next_sentence is not None:
+        add(backend, OwnHead(backend, checkpoint.next_sentence))
+    elif shipped is not None:
+        trained = load(shipped)
+        if trained.card.base_digest == backend.weights:
+            add(backend, NextSentence(backend, trained))
+        else:
+            loaded = "these weights are others"
+            loaded = loaded if dtype == "float32" else f"weights in {dtype} are others"
+            backend.notes.append(
+                "The next-sentence head that ships for this model was trained on its float32 "
+                f"weights; {loaded}, so it is not used."
+            )

@@ -1,0 +1,62 @@
+"""The key of a server: where it comes from, and how it is kept out of what is shown or stored."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from itertools import groupby
+from operator import itemgetter
+from urllib.parse import urlsplit
+
+from stereometer.errors import UsageError
+
+KEY_VARIABLE = "STEREOMETER_SERVER_KEY"
+OPENAI_VARIABLE, OPENAI_HOST = "OPENAI_API_KEY", "api.openai.com"
+PIECE = 8
+"""So many characters of a key in a row are shown in no message;"""
+PIECE_OF_ANSWER = 16
+"""and so many in no answer: answers are data, and a key may hold a word."""
+
+
+def key_for(base: str) -> str:
+    """Ours for any server; OpenAI's own only for OpenAI."""
+    names = [KEY_VARIABLE]
+    if urlsplit(base).hostname == OPENAI_HOST:
+        names.append(OPENAI_VARIABLE)
+    for name in names:
+        key = os.environ.get(name, "").strip()
+        if not (key.isascii() and key.isprintable()):
+            raise UsageError(
+                f"{name} is not a key. It holds a line break or a character that no header can "
+                "carry. Copy the key again."
+            )
+        if key:
+            return key
+    return ""
+
+
+def masked(text: str, key: str, piece: int = PIECE) -> str:
+    """A text without the key and without long pieces of it: a server may repeat what it was sent,
+    whole or cut, plain or escaped."""
+    length = min(piece, len(key))
+    hidden = bytearray(len(text))
+    for form in _forms(key):
+        for start in range(len(form) - length + 1):
+            for match in re.finditer(f"(?={re.escape(form[start : start + length])})", text):
+                hidden[match.start() : match.start() + length] = b"\1" * length
+    runs = groupby(zip(text, hidden, strict=True), itemgetter(1))
+    return "".join(
+        "(key)" if is_key else "".join(next(zip(*run, strict=True))) for is_key, run in runs
+    )
+
+
+def masked_answer(text: str, key: str) -> str:
+    """An answer as it may be kept; a key that is shorter than a word hides nothing of it."""
+    return masked(text, key, PIECE_OF_ANSWER) if len(key) >= PIECE else text
+
+
+def _forms(key: str) -> set[str]:
+    """A key, and how JSON and Python write it."""
+    quoted = json.dumps(key)[1:-1]
+    return {key, quoted, quoted.replace("/", "\\/"), repr(key)[1:-1]} - {""}

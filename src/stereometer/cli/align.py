@@ -1,0 +1,59 @@
+"""align: a model's associations beside people's ratings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stereometer.cli import render
+from stereometer.cli.command import command
+from stereometer.cli.guard import say
+from stereometer.cli.options import Drawing, Json, Out, Traits, names_in
+
+
+@command(
+    "People", "align runs/abc --ratings ratings.csv", "align runs/abc --ratings r.json --pilot"
+)
+def align(
+    *,
+    run: Annotated[Path, "Folder of a run of abc."],
+    ratings: Annotated[
+        Path,
+        typer.Option(
+            help="Ratings: the released JSON, or a table of participant, group, trait, rating."
+        ),
+    ],
+    templates: Annotated[list[str] | None, "Use only these templates of the run."] = None,
+    pilot: Annotated[
+        bool, "Choose at most two templates on the pilot groups; test on the others."
+    ] = False,
+    pilot_groups: Annotated[
+        list[str] | None, "By default Asian, Black, Hispanic, immigrant."
+    ] = None,
+    groups: Annotated[
+        Path | None, "A table of your own groups, with the names that the ratings use."
+    ] = None,
+    traits: Traits = None,
+    drawing: Drawing,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Compare a run on groups and traits with people's ratings."""
+    from stereometer.benchmarks.abc.items import Choice
+    from stereometer.findings.align import align as verb
+
+    finished = verb.align(
+        run,
+        ratings=ratings,
+        templates=names_in(templates),
+        pilot=pilot,
+        pilot_groups=names_in(pilot_groups),
+        choice=Choice((str(groups),) if groups else (), traits),
+        seed=drawing.seed,
+        resamples=drawing.resamples,
+        out=out,
+    )
+    render.result(finished.result, json)
+    say(f"Stored in {finished.folder}")

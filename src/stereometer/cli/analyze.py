@@ -1,0 +1,162 @@
+"""analyze: what a data set is like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from stereometer.cli import render
+from stereometer.cli.command import command
+from stereometer.cli.options import Benchmark, Data, Drawing, Json, NegativeLabel, Runs
+from stereometer.cli.show import extremes
+from stereometer.show import numbers
+
+if TYPE_CHECKING:
+    from stereometer.curation.analysis.ranked_terms import Term
+    from stereometer.curation.analysis.verb import Analysis, RunAnalysis, ShapeAnalysis
+    from stereometer.shapes.shift import Shift
+
+TERMS = (
+    "A term has few items; the ends of a ranking are where chance collects. p: Holm over all terms."
+)
+
+
+@command("Data", "analyze stereoset", "analyze my-pairs.csv --run runs/mine --json")
+def analyze(
+    *,
+    name: Benchmark,
+    data: Data = None,
+    run: Runs = None,
+    sentiment: Annotated[
+        str, "What judges sentiment: `sentiment` (VADER) or `sentiment:MODEL`."
+    ] = "sentiment",
+    negative_label: NegativeLabel = None,
+    top: Annotated[int, "Keywords to show for each domain."] = 16,
+    ends: Annotated[int, "Most and least stereotyped terms to show for each domain."] = 3,
+    drawing: Drawing,
+    json: Json = False,
+) -> None:
+    """Describe a data set: statistics, sentiment, keywords, annotator agreement; terms of runs."""
+    from stereometer.curation.analysis import verb as curation
+
+    analysis = curation.analyze(
+        name,
+        data=data,
+        run_folders=run or [],
+        model=sentiment,
+        options={"negative_label": negative_label},
+        top=top,
+        ends=ends,
+        settings=drawing.settings,
+    )
+    render.document_or(json, analysis, lambda: _print(analysis))
+
+
+def _print(analysis: Analysis) -> None:
+    render.heading(analysis.benchmark, f"content {analysis.digest[:12]}")
+    render.notes(analysis.notes)
+    for shape in analysis.shapes:
+        render.heading(f"{shape.items} items of shape {shape.shape}")
+        render.records(shape.statistics)
+        _print_sentiment(shape, analysis.sentiment)
+        _print_keywords(shape)
+        _print_labels(shape)
+        for run in shape.runs:
+            _print_run(run)
+
+
+def _print_sentiment(shape: ShapeAnalysis, judge: str) -> None:
+    render.heading(f"sentiment in percent, by {judge}")
+    render.records([dict(vars(tone)) for tone in shape.tones])
+    render.records(
+        [
+            {
+                "negative, stereotype - other": contrast.group,
+                "n": contrast.n,
+                "difference": numbers.signed_interval(
+                    contrast.difference, contrast.low, contrast.high
+                ),
+                "p": numbers.p_words(contrast.p_adjusted),
+                "verdict": contrast.verdict,
+                "test": contrast.test,
+            }
+            for contrast in shape.contrasts
+        ]
+    )
+
+
+def _print_keywords(shape: ShapeAnalysis) -> None:
+    render.heading("keywords (times as frequent as in the language)")
+    groups: dict[str, list[str]] = {}
+    for keyword in shape.keywords:
+        groups.setdefault(keyword.group, []).append(f"{keyword.word} {keyword.score:.0f}")
+    for group, words in groups.items():
+        render.line(f"{group}: {', '.join(words)}")
+
+
+def _print_labels(shape: ShapeAnalysis) -> None:
+    render.heading("validators")
+    alpha = shape.alpha
+    if alpha.value is None:
+        render.line(f"Krippendorff's alpha: none, {alpha.why}.")
+    else:
+        span = "" if alpha.low is None else f" [{alpha.low:.3f}, {alpha.high:.3f}]"
+        labels = f"{alpha.labels} labels of {alpha.units} units"
+        render.line(f"Krippendorff's alpha (names): {alpha.value:.3f}{span}, {labels}")
+    levels = ", ".join(f"{level}: {count}" for level, count in shape.levels.items())
+    render.line(f"items by validators who gave the item's own label: {levels}")
+    if shape.term_agreement:
+        render.line("agreement by target term, lowest and highest (all of them: --json)")
+        render.records(extremes(shape.term_agreement))
+
+
+def _print_run(run: RunAnalysis) -> None:
+    variant = f"variant {run.variant}"
+    if run.terms:
+        title = f"most and least stereotyped terms · {run.model} · {run.measure} · {variant}"
+        render.heading(title)
+        render.records([_term(term) for term in run.terms])
+        render.aside(TERMS)
+    for part in run.restricted:
+        agreed = f"where at least {part.validators} validators agree ({part.items} items)"
+        render.heading(f"{agreed} · {run.model} · {variant}")
+        print_shifts(part.shifts, "agreed")
+
+
+def _term(term: Term) -> dict[str, str]:
+    return {
+        "": f"  {term.target}" if term.target else term.domain,
+        "end": term.end if term.target else "",
+        "n": str(term.ss.n),
+        "lms": numbers.with_interval(term.lms),
+        "ss": numbers.with_interval(term.ss),
+        "icat": numbers.with_interval(term.icat),
+        "what ss says": numbers.says(term.ss),
+    }
+
+
+def print_shifts(shifts: Sequence[Shift], kept: str) -> None:
+    """Overall, tasks and domains; the finer slices are in --json."""
+
+    render.records(
+        [
+            {
+                "": numbers.slice_name(shift.slice),
+                "metric": shift.name,
+                "all": "none" if shift.value is None else f"{shift.value:.1f}",
+                "n": shift.n,
+                kept: "none" if shift.kept is None else f"{shift.kept:.1f}",
+                f"n {kept}": shift.n_kept,
+                "shift": shift_words(shift),
+                "verdict": shift.verdict or "",
+            }
+            for shift in shifts
+            if len(shift.slice) < 2
+        ]
+    )
+
+
+def shift_words(shift: Shift) -> str:
+    if shift.why or shift.difference is None:
+        return shift.why or ""
+    return numbers.signed_interval(shift.difference, shift.low, shift.high)

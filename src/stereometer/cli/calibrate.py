@@ -1,0 +1,57 @@
+"""calibrate: forced choice beside likelihood."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from stereometer.cli import render
+from stereometer.cli.command import command
+from stereometer.cli.options import Json
+from stereometer.show import numbers
+from stereometer.show.table import Cell, Table, number, text
+
+if TYPE_CHECKING:
+    from stereometer.findings.calibrate import Calibration, Row
+
+TITLES = ("difference", "n", "agree", "disagree", "orders differ", "agreement of the decided")
+
+
+@command("Look", "calibrate runs/likelihood runs/forced-choice")
+def calibrate(
+    *,
+    likelihood: Annotated[Path, "Folder of a run of a likelihood measure."],
+    choice: Annotated[Path, "Folder of a forced-choice run of the same model on the same items."],
+    json: Json = False,
+) -> None:
+    """Check how far a model's forced choices agree with its likelihoods, item by item."""
+    from stereometer.findings import calibrate as findings
+
+    calibration = findings.calibrate(likelihood, choice)
+    render.document_or(json, calibration, lambda: print_calibration(calibration))
+
+
+def print_calibration(calibration: Calibration) -> None:
+    compared = f"{calibration.choice} against {calibration.likelihood}"
+    render.heading(calibration.benchmark, calibration.model, compared, bold=2)
+    columns = (text("items, by how sure the likelihood is"), *map(number, TITLES))
+    render.table(Table(columns, tuple(_cells(row) for row in calibration.rows)))
+    for name, values in calibration.numbers.items():
+        shown = {
+            reading: "none" if value is None else f"{value:.1f}"
+            for reading, value in values.items()
+        }
+        render.line(
+            f"{name}: likelihood {shown['likelihood']}, forced choice {shown['forced-choice']}"
+        )
+    kappa = "none" if calibration.kappa is None else f"{calibration.kappa:.2f}"
+    p = numbers.p_words(calibration.p)
+    render.aside(f"{calibration.verdict} ({p}; kappa {kappa}). Chance is 50.")
+
+
+def _cells(row: Row) -> tuple[Cell, ...]:
+    rate = "none"
+    if row.rate is not None:
+        rate = f"{row.rate:.1f} [{row.rate_low:.1f}, {row.rate_high:.1f}]"
+    counts = (str(count) for count in (row.n, row.agree, row.disagree, row.undecided))
+    return (text(row.band), *map(number, (f"{row.low:.3g} - {row.high:.3g}", *counts, rate)))

@@ -1,0 +1,103 @@
+"""compare: systems on the same items."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from stereometer.cli import render
+from stereometer.cli.command import command
+from stereometer.cli.options import Drawing, Json
+from stereometer.show import numbers
+from stereometer.show.table import Cell, Table, number, text
+
+if TYPE_CHECKING:
+    from stereometer.findings.compare import Compared, Comparison
+    from stereometer.shapes.paired import Difference
+
+LEGEND = (
+    "Intervals are of one difference at a time. p: adjusted (Holm) over every difference of that "
+    "metric in slices of the same kind, across all pairs shown. Could be seen: the smallest true "
+    "difference that one test, before correction, finds with 80 % power."
+)
+
+
+@command("Look", "compare runs/before runs/after", "compare runs/* --all-pairs --json")
+def compare(
+    *,
+    runs: Annotated[list[Path], "Folders of runs on the same items; the first is the baseline."],
+    all_pairs: Annotated[bool, "Compare every run with every other."] = False,
+    every_slice: Annotated[
+        bool, "Also list slices whose differences are not beyond noise."
+    ] = False,
+    drawing: Drawing,
+    json: Json = False,
+) -> None:
+    """Compare systems, item by item."""
+    from stereometer.findings import compare as findings
+
+    comparison = findings.compare(
+        *runs, all_pairs=all_pairs, seed=drawing.seed, resamples=drawing.resamples
+    )
+    render.document_or(json, comparison, lambda: _print(comparison, every_slice))
+
+
+def _print(comparison: Comparison, every_slice: bool) -> None:
+    systems = f"{len(comparison.systems)} systems: second minus first, on the items both answered"
+    variant = f"variant {comparison.variant}"
+    render.heading(comparison.benchmark, comparison.measure, variant, systems)
+    render.notes(comparison.notes)
+    for pair in comparison.pairs:
+        _print_pair(pair, every_slice)
+    render.aside(LEGEND)
+
+
+def _print_pair(pair: Compared, every_slice: bool) -> None:
+    """The overall differences and those beyond noise, and how many are not; or all."""
+    from stereometer.shapes.paired import NO_DIFFERENCE
+
+    items = f": {pair.items} of {pair.asked} items"
+    render.line(items, bold=f"\n{pair.first} -> {pair.second}")
+    shown = [
+        difference
+        for difference in pair.differences
+        if every_slice or not difference.slice or difference.verdict != NO_DIFFERENCE
+    ]
+    render.table(_table(shown))
+    hidden = len(pair.differences) - len(shown)
+    if hidden:
+        render.line(
+            f"{hidden} differences in slices are not beyond noise (--every-slice lists them)."
+        )
+    for withheld in pair.withheld:
+        render.line(f"{numbers.slice_name(withheld.slice)}: not compared, {withheld.why}.")
+    render.line(
+        f"{len(pair.flips)} items changed preference: {pair.toward_stereotype} toward the "
+        f"stereotype, {pair.toward_anti} away from it (their ids: --json)."
+    )
+
+
+def _table(differences: Sequence[Difference]) -> Table:
+    titles = ("n", "first", "second", "difference", "p", "could be seen")
+    columns = (text(""), text("metric"), *map(number, titles), text("verdict"))
+    return Table(columns, tuple(_cells(difference) for difference in differences))
+
+
+def _cells(difference: Difference) -> tuple[Cell, ...]:
+    from stereometer.shapes.paired import NO_DIFFERENCE
+
+    change = numbers.signed_interval(difference.difference, difference.low, difference.high)
+    verdict = difference.verdict
+    if verdict != NO_DIFFERENCE and difference.ideal is not None:
+        verdict = f"{verdict}; {difference.closer} is closer to {difference.ideal:g}"
+    values = (
+        str(difference.n),
+        f"{difference.first:.1f}",
+        f"{difference.second:.1f}",
+        change,
+        numbers.p_words(difference.p_adjusted),
+        f"{difference.detectable:.1f}",
+    )
+    place = (text(numbers.slice_name(difference.slice)), text(difference.name))
+    return (*place, *map(number, values), text(verdict))

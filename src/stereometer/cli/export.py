@@ -1,0 +1,33 @@
+"""export: stored runs in a format of another program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stereometer.cli import render
+from stereometer.cli.command import command
+from stereometer.cli.guard import say
+from stereometer.cli.options import Json
+
+
+@command("Look", "export csv runs/before runs/after -o tables")
+def export(
+    *,
+    exporter: Annotated[str, "The format, such as `csv`."],
+    runs: Annotated[list[Path], "Folders of runs, or a folder of such."],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
+        "stereometer-export"
+    ),
+    json: Json = False,
+) -> None:
+    """Write the numbers of stored runs for another program."""
+    from stereometer.exports.exporter import export
+
+    files = [str(file) for file in export(exporter, runs, output)]
+    if json:
+        render.print_json({"schema": "export@1", "exporter": exporter, "files": files})
+    else:
+        say(f"Written to {', '.join(files)}.")

@@ -1,0 +1,94 @@
+"""relate: correlations across systems."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stereometer.cli import render
+from stereometer.cli.command import command
+from stereometer.cli.guard import say
+from stereometer.cli.options import Drawing, Json
+from stereometer.show import numbers
+
+if TYPE_CHECKING:
+    from stereometer.findings.relate import Correlation, Relation
+
+LEGEND = (
+    "rho: Spearman, 95 % percentile intervals; p: permutation test, Holm over the correlations "
+    "with size. Systems that share data or design are not independent, and a correlation is no "
+    "cause."
+)
+
+
+@command("Look", "relate runs/small runs/medium runs/large -o relation.html")
+def relate(
+    *,
+    runs: Annotated[list[Path], "Folders of runs on the same items, measured alike."],
+    facts: Annotated[
+        Path | None,
+        "A table with system, parameters and corpus_gb, for models whose card lacks them.",
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Also write the report with the figures here."),
+    ] = None,
+    drawing: Drawing,
+    json: Json = False,
+) -> None:
+    """Correlate language modelling, stereotyping and size across systems."""
+    from stereometer.findings import relate as findings
+
+    relation = findings.relate(*runs, facts=facts, settings=drawing.settings)
+    render.document_or(json, relation, lambda: _print(relation))
+    if output is not None:
+        from stereometer.report import write_report
+
+        written = write_report(list(runs), output, facts)
+        say(f"Written to {written}. Open it in any browser; it needs no network.")
+
+
+def _print(relation: Relation) -> None:
+    systems, variant = f"{len(relation.points)} systems", f"variant {relation.variant}"
+    render.heading(relation.benchmark, relation.measure, variant, systems)
+    render.notes(relation.notes)
+    render.records(
+        [
+            {
+                "system": point.system,
+                "lms": point.lms,
+                "ss": point.ss,
+                "parameters": _size(point.parameters),
+                "corpus, GB": _size(point.corpus_gb),
+            }
+            for point in relation.points
+        ]
+    )
+    for label in relation.left_out:
+        render.line(f"{label} is left out: it has no lms or no ss.")
+    for correlation in relation.correlations:
+        render.line(_sentence(correlation))
+    render.aside(LEGEND)
+
+
+def _size(value: float | None) -> str:
+    return "" if value is None else f"{value / 1e6:,.0f} M" if value >= 1e6 else f"{value:g}"
+
+
+def _sentence(correlation: Correlation) -> str:
+    pair = f"{correlation.first} with {correlation.second}"
+    if correlation.rho is None:
+        return f"{pair}: none, {correlation.why}."
+    span = correlation.interval
+    if correlation.low is not None:
+        span = f"[{correlation.low:.2f}, {correlation.high:.2f}] over systems"
+    terms = ""
+    if correlation.terms:
+        terms = (
+            f", [{correlation.low_terms:.2f}, {correlation.high_terms:.2f}] over "
+            f"{correlation.terms} target terms, these systems held fixed"
+        )
+    verdict = f"{correlation.verdict} ({numbers.p_words(correlation.p_adjusted)})"
+    return f"{pair}: rho {correlation.rho:.2f}, n {correlation.n}, {span}{terms}; {verdict}."

@@ -1,0 +1,193 @@
+"""Tables, headings, notes and JSON on standard output. The only module that knows rich."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from stereometer.files import to_json
+from stereometer.show.table import Cell, Table, number, text
+from stereometer.types import Result
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+
+    from stereometer.runs.runner import Progress
+    from stereometer.shapes.overview import Overview
+
+
+class Document(Protocol):
+    def as_json(self) -> dict[str, Any]: ...
+
+
+PIPE_WIDTH = 200
+"""Tables in a pipe are not squeezed into 80 columns."""
+
+
+def print_json(value: object) -> None:
+    sys.stdout.write(to_json(value) + "\n")
+
+
+def document_or(json: bool, value: Document, tables: Callable[[], None]) -> None:
+    """JSON where it is asked for, otherwise tables."""
+    if json:
+        print_json(value.as_json())
+    else:
+        tables()
+
+
+def _print(content: object, style: str = "", soft_wrap: bool = False) -> None:
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    console = Console(highlight=False, width=width)
+    console.print(content, style=style or None, soft_wrap=soft_wrap)
+
+
+def line(words: str = "", bold: str = "", soft_wrap: bool = False) -> None:
+    """Text as it stands, after what is bold."""
+    _spans((bold, "bold"), words, soft_wrap=soft_wrap)
+
+
+def heading(*parts: str, bold: int = 1) -> None:
+    """Parts in a row, the first of them bold."""
+    spans: list[str | tuple[str, str]] = ["\n"]
+    for index, part in enumerate(parts):
+        spans += [" · "] * bool(index) + [(part, "bold" if index < bold else "")]
+    _spans(*spans)
+
+
+def _spans(*spans: str | tuple[str, str], style: str = "", soft_wrap: bool = False) -> None:
+    """Text, or text and its style; brackets in it are no markup."""
+    from rich.text import Text
+
+    _print(Text.assemble(*spans), style, soft_wrap)
+
+
+def notes(lines: Iterable[str]) -> None:
+    for note in lines:
+        line(f"  note: {note}")
+
+
+def aside(*lines: str) -> None:
+    """What stands under a table, less prominent."""
+    if lines:
+        _spans("\n".join(lines), style="dim")
+
+
+def bullets(title: str, lines: Sequence[str]) -> None:
+    if lines:
+        line(bold=title)
+        for each in lines:
+            line(f"  - {each}")
+
+
+# --------------------------------------------------------------------------------------- tables
+
+
+def table(data: Table) -> None:
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    if data.caption:
+        heading(data.caption)
+    grid = Grid(box=None, pad_edge=False, header_style="bold")
+    for column in data.columns:
+        grid.add_column(Text(column.text), justify="right" if column.numeric else "left")
+    for row in data.rows:
+        grid.add_row(*(Text("\n".join((cell.text, *cell.lines))) for cell in row))
+    _print(grid)
+    if data.foot:
+        aside(data.foot)
+
+
+def records(rows: Sequence[Mapping[str, Any]]) -> None:
+    """A table of records: texts to the left, numbers to the right, blank if not known."""
+    if rows:
+        heads = [
+            text(name) if isinstance(value, str) else number(name)
+            for name, value in rows[0].items()
+        ]
+        body = (tuple(map(_cell, row.values())) for row in rows)
+        table(Table(tuple(heads), tuple(body)))
+
+
+def _cell(value: Any) -> Cell:
+    if value is None:
+        return text("")
+    return text(f"{value:.2f}" if isinstance(value, float) else str(value))
+
+
+# -------------------------------------------------------------------------------------- results
+
+
+def results(every: Sequence[Result], side_by_side: bool = False) -> None:
+    """Each result alone, or those measured alike in one table with a row for each model."""
+    from stereometer import catalog
+    from stereometer.findings.compare import family_notes
+
+    groups: dict[object, list[Result]] = {}
+    for index, result in enumerate(every):
+        alike = (result.benchmark, result.measure, result.variant)
+        groups.setdefault(alike if side_by_side else index, []).append(result)
+    for group in groups.values():
+        first, shown = group[0], catalog.shape(group[0].kind).overview(group)
+        title, variant = shown.title or first.data["title"], f"variant {first.variant}"
+        if len(group) > 1:
+            heading(title, first.measure, variant, *shown.remarks)
+        else:
+            measured = (first.measure, variant, first.scoring, *shown.remarks)
+            heading(title, first.model, *measured, bold=2)
+        every_note = [note for result in group for note in result.notes]
+        notes(dict.fromkeys([*every_note, *family_notes(group)]))
+        overview(shown)
+
+
+def result(single: Result, json: bool) -> None:
+    document_or(json, single, lambda: results([single]))
+
+
+def overview(shown: Overview) -> None:
+    for each in shown.tables:
+        table(each)
+    aside(*shown.legend)
+
+
+# ------------------------------------------------------------------------------------- progress
+
+
+def _bars(remark: str = "") -> Bars:
+    """Bars on a terminal, nothing in a pipe."""
+    from rich import progress
+    from rich.console import Console
+
+    columns = (progress.BarColumn(), progress.MofNCompleteColumn(), progress.TimeRemainingColumn())
+    title, remarks = progress.TextColumn("{task.description}"), progress.TextColumn(remark)
+    console, hidden = Console(stderr=True), not sys.stderr.isatty()
+    return progress.Progress(
+        title, *columns, remarks, console=console, transient=True, disable=hidden
+    )
+
+
+@contextmanager
+def watch(title: str) -> Iterator[Progress]:
+    """What is called with the progress of a job."""
+    with _bars() as bars:
+        task = bars.add_task(title, total=None)
+        yield lambda done, total: bars.update(task, completed=done, total=total)
+
+
+@contextmanager
+def training() -> Iterator[Callable[[str, int, int, str], None]]:
+    """What is called with the progress of each phase, and how well it goes."""
+    with _bars("{task.fields[how]}") as bars:
+        tasks: dict[str, Any] = {}
+
+        def update(phase: str, done: int, total: int, how: str) -> None:
+            if phase not in tasks:
+                tasks[phase] = bars.add_task(phase, total=total, how=how)
+            bars.update(tasks[phase], completed=done, how=how)
+
+        yield update

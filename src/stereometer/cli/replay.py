@@ -1,0 +1,79 @@
+"""replay: measure from scores, or read answers, that were made elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stereometer.cli import render
+from stereometer.cli.ask import print_asked
+from stereometer.cli.bars import bars, bearing, check
+from stereometer.cli.command import command
+from stereometer.cli.guard import say
+from stereometer.cli.options import Comments, Counting, Data, Json, Out, Require
+from stereometer.types import Job, Settings
+
+
+@command(
+    "Measure",
+    "replay predictions.json --benchmark stereoset",
+    "replay answers.csv --benchmark ethos --setting zero-shot --column answer=reply",
+)
+def replay(
+    *,
+    file: Annotated[
+        Path,
+        "StereoSet predictions, the CSV of the CrowS-Pairs script, or JSONL of "
+        "log-probabilities; with --setting, a table of answers.",
+    ],
+    benchmark: Annotated[str, typer.Option(help="The benchmark that was measured.")],
+    data: Data = None,
+    name: Annotated[str | None, "Name of the system; by default from the file's name."] = None,
+    measure: Annotated[
+        str | None, "The measure the scores are of, so that runs of it can be compared."
+    ] = None,
+    setting: Annotated[
+        str | None, "Read the file as answers to this setting: zero-shot, one-shot ..."
+    ] = None,
+    comments: Comments,
+    counting: Counting,
+    out: Out = None,
+    require: Require = None,
+    json: Json = False,
+) -> None:
+    """Measure from scores, or read answers, that were made elsewhere."""
+    from stereometer.runs.execute import execute
+    from stereometer.runs.replay import replay_job
+
+    wanted, settings = bars(require), counting.settings
+    if setting:
+        job = _answers(file, setting, settings, comments, name, benchmark)
+    else:
+        job = replay_job(file, benchmark, data, settings, name, measure)
+    bearing([job], wanted)
+    finished = execute(job, out)
+    if setting:
+        print_asked([finished], json)
+    else:
+        render.result(finished.result, json)
+        say(f"Stored in {finished.folder}")
+    check([finished.result], wanted)
+
+
+def _answers(
+    file: Path,
+    setting: str,
+    settings: Settings,
+    comments: Comments,
+    name: str | None,
+    benchmark: str,
+) -> Job:
+    from stereometer.runs.replay import answers_job
+    from stereometer.shapes.comment.settings import setting_of
+    from stereometer.systems.answers import answer_columns
+
+    columns, words = answer_columns(comments.column or []), comments.words or None
+    asked = setting_of(setting)
+    return answers_job(file, asked, settings, columns, words, name, benchmark, comments.neither)

@@ -1,0 +1,34 @@
+"""report: one self-contained page of stored runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stereometer.cli import render
+from stereometer.cli.command import command
+from stereometer.cli.guard import say
+from stereometer.cli.options import Json
+
+
+@command("Look", "report runs/before runs/after -o report.html")
+def report(
+    *,
+    runs: Annotated[list[Path], "Folders of runs, or a folder of such."],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path(
+        "stereometer-report.html"
+    ),
+    json: Json = False,
+) -> None:
+    """Write one self-contained HTML page."""
+    from stereometer.report import write_report
+
+    written = write_report(list(runs), output)
+    if json:
+        render.print_json(
+            {"schema": "report@1", "file": str(written), "bytes": written.stat().st_size}
+        )
+    else:
+        say(f"Written to {written}. Open it in any browser; it needs no network.")

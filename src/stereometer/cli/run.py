@@ -1,0 +1,95 @@
+"""run: measure models on benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stereometer.cli import render
+from stereometer.cli.bars import bars, bearing, check
+from stereometer.cli.command import command
+from stereometer.cli.guard import say
+from stereometer.cli.jobs import carry_out
+from stereometer.cli.options import (
+    Choosing,
+    Counting,
+    Json,
+    Loading,
+    NegativeLabel,
+    Require,
+    Running,
+    Serving,
+    opening,
+)
+from stereometer.types import Finished
+
+
+@command(
+    "Measure",
+    "run starter --model smollm2-135m",
+    "run stereoset crows-pairs -m gpt2 -m ./my-model --out runs",
+    "run stereoset -m ./my-model --require 'icat>=70' --json",
+)
+def run(
+    *,
+    benchmarks: Annotated[list[str], "Names (see `stereometer list`) or files of your own."],
+    model: Annotated[
+        list[str], typer.Option("--model", "-m", help="A model or baseline; may be repeated.")
+    ],
+    measure: Annotated[list[str] | None, "Measures; by default the benchmark's own."] = None,
+    counting: Counting,
+    running: Running,
+    within_word: Annotated[
+        bool, "Pseudo-likelihood that also hides the later pieces of a word."
+    ] = False,
+    loading: Loading,
+    head: Annotated[
+        Path | None, "A next-sentence head for the model, from `stereometer train nsp`."
+    ] = None,
+    negative_label: NegativeLabel = None,
+    choosing: Choosing,
+    serving: Serving,
+    require: Require = None,
+    json: Json = False,
+) -> None:
+    """Measure one or more models on one or more benchmarks."""
+    from stereometer.runs.measure import jobs_for
+    from stereometer.runs.open import check_names, open_model
+
+    wanted, settings, measures = bars(require), counting.settings, measure or []
+    check_names(model, measures)
+    options = opening(loading, serving, head=str(head or ""), negative_label=negative_label)
+    asked = {"within_word": True} if within_word else {}
+    choice = choosing.choice(counting.seed)
+    opened = (open_model(name, counting.seed, options) for name in model)
+    jobs = (
+        job
+        for each in opened
+        for job in bearing(
+            list(
+                jobs_for(
+                    benchmarks, each, measures, settings, running.data, running.limit, asked, choice
+                )
+            ),
+            wanted,
+        )
+    )
+    side_by_side = len(model) > 1
+    finished = carry_out(jobs, running, json, lambda done: _show(done, json, side_by_side))
+    if finished:
+        check([each.result for each in finished], wanted)
+
+
+def _show(finished: Sequence[Finished], json: bool, side_by_side: bool) -> None:
+    results = [each.result for each in finished]
+    if json:
+        documents = [result.as_json() for result in results]
+        render.print_json({"schema": "runs@1", "results": documents})
+    else:
+        render.results(results, side_by_side)
+    for each in finished:
+        measure = f" ({each.result.measure})" if len(finished) > 1 else ""
+        say(f"Stored in {each.folder}{measure}")

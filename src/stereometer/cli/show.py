@@ -1,0 +1,89 @@
+"""show: a benchmark's card and statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from stereometer.cli import render
+from stereometer.cli.command import command
+from stereometer.cli.options import Benchmark as Name
+from stereometer.cli.options import Data, Json
+from stereometer.errors import DataMissing
+
+if TYPE_CHECKING:
+    from stereometer.benchmarks.benchmark import Benchmark, Card
+
+ENDS = 5
+"""Terms shown from either end of a ranking."""
+
+
+@command("Look", "show stereoset", "show my-pairs.csv")
+def show(*, name: Name, data: Data = None, json: Json = False) -> None:
+    """Show a benchmark's card and the statistics its paper prints."""
+    from stereometer import catalog
+    from stereometer.runs.open import open_benchmark
+
+    try:
+        benchmark = open_benchmark(name, data)
+    except DataMissing:
+        # The card is shown anyway; the error says how to get the data.
+        if not json:
+            _print_card(catalog.find("benchmark", name).card)
+        raise
+    tables = {
+        shape: catalog.shape(shape).statistics(benchmark.items(shape))
+        for shape in benchmark.shapes
+        if shape in benchmark.measures
+    }
+    terms = [
+        row
+        for shape in tables
+        for row in catalog.shape(shape).term_agreement(benchmark.items(shape))
+    ]
+    if json:
+        document = {
+            "schema": "show@1",
+            "card": asdict(benchmark.card),
+            "digest": benchmark.digest,
+            "as_released": benchmark.as_released,
+            "notes": benchmark.notes,
+            "statistics": tables,
+            "term_agreement": terms,
+        }
+        render.print_json(document)
+        return
+    _print_card(benchmark.card)
+    _print_source(benchmark)
+    for rows in tables.values():
+        render.line()
+        render.records(rows)
+    if terms:
+        render.line(
+            "\nannotator agreement by target term, lowest and highest (all of them: --json)\n"
+        )
+        render.records(extremes(terms))
+
+
+def extremes(rows: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    return [*rows[:ENDS], *rows[-ENDS:]] if len(rows) > 2 * ENDS else rows
+
+
+def _print_card(card: Card) -> None:
+    render.line(f" ({card.year}, {card.language}, {card.licence})", bold=card.title)
+    render.line(f"{card.citation}\n{card.population}")
+    counts = ", ".join(f"{count} of shape {shape}" for shape, count in card.counts.items())
+    if counts:
+        render.line(f"items: {counts}\ncontent sha256: {card.digest}")
+    render.line(f"available from: {card.get}")
+    render.bullets("known problems", card.known_problems)
+    render.bullets("must not be concluded", card.not_concluded)
+
+
+def _print_source(benchmark: Benchmark) -> None:
+    state = "as released" if benchmark.as_released else "NOT as released"
+    if not benchmark.as_released and not benchmark.card.digest:
+        state = "no released version to compare with"
+    render.line(f"read from {benchmark.source}: content {benchmark.digest[:16]}, {state}")
+    render.bullets("notes", benchmark.notes)

@@ -1,0 +1,95 @@
+"""Words that a domain uses more than the language does: simple maths (Kilgarriff 2009; Nadeem et
+al.
+2021, Table 3).
+
+The score of a word is (its frequency per million here + N) / (its frequency per million in the
+language + N). Reference frequencies come from wordfreq (code Apache-2.0, data CC BY-SA 4.0), an
+optional part of the package.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from stereometer.errors import ModelError
+from stereometer.shapes.sentences import SentenceItem
+
+SMOOTHING = 1.0
+"""N: larger brings commoner words to the top."""
+FEWEST = 3
+"""Items a keyword must be in: a word of one writer says nothing of a domain."""
+LANGUAGES = {"English": "en", "French": "fr"}
+
+
+def other_than_english(language: str) -> bool:
+    """Whether a card names a language that is not English; a user's own file may not say."""
+    return language in LANGUAGES and language != "English"
+
+
+Frequency = Callable[[str], float]
+"""Of a word, per million words of the language."""
+
+
+@dataclass(frozen=True)
+class Keyword:
+    group: str
+    word: str
+    score: float
+    count: int
+    items: int
+    per_million: float
+    reference: float
+    """Per million, in the language at large."""
+
+
+def reference(language: str) -> Frequency:
+    """Frequencies of a language by its name in a benchmark's card; English where the card does not
+    say."""
+    try:
+        from wordfreq import word_frequency
+    except ModuleNotFoundError:
+        raise ModelError(
+            "Keywords need wordfreq. It is in an optional part of the package. From a clone: "
+            "`pip install '.[lexicon]'`."
+        ) from None
+    code = LANGUAGES.get(language, "en")
+    return lambda word: 1e6 * float(word_frequency(word, code))
+
+
+def keywords(
+    items: Sequence[SentenceItem],
+    frequency: Frequency,
+    top: int,
+    smoothing: float = SMOOTHING,
+    fewest: int = FEWEST,
+) -> list[Keyword]:
+    """The `top` keywords of each domain or bias type, target terms left out; of pairs, the words
+    that change.
+
+    A word no more frequent here than in the language (a score of at most 1) is none, even where
+    fewer than `top` are left.
+    """
+    left_out = {word for item in items for word in (*item.about, *item.instead)}
+    keywords: list[Keyword] = []
+    for domain in sorted({item.domain for item in items}):
+        texts = [list(item.written) for item in items if item.domain == domain]
+        counts = Counter(word for words in texts for word in words)
+        spread = Counter(word for words in texts for word in set(words))
+        scored = []
+        for word, count in counts.items():
+            here, there = 1e6 * count / counts.total(), frequency(word)
+            score = (here + smoothing) / (there + smoothing)
+            if score > 1 and spread[word] >= fewest and not _is_target(word, left_out):
+                scored.append(Keyword(domain, word, score, count, spread[word], here, there))
+        keywords += sorted(scored, key=lambda keyword: (-keyword.score, keyword.word))[:top]
+    return keywords
+
+
+def _is_target(word: str, left_out: set[str]) -> bool:
+    """A target term, its plural or its possessive."""
+    return any(
+        form in left_out
+        for form in (word, word.removesuffix("'s"), word.removesuffix("s"), word.removesuffix("es"))
+    )

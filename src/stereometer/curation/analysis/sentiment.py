@@ -1,0 +1,159 @@
+"""Do people put stereotypes more negatively than their opposites? (Nadeem et al. 2021, section 4.4,
+Table 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from stereometer.shapes.cat.metrics import FEW_TERMS
+from stereometer.shapes.sentences import SentenceItem, SentenceShape
+from stereometer.stats.clusters import clustered_mean
+from stereometer.stats.families import corrected
+from stereometer.stats.intervals import Floats, generator, percentile
+from stereometer.stats.tests import mcnemar
+from stereometer.types import Backend, Settings, WholeText
+
+SAME = "not beyond noise"
+
+
+@dataclass(frozen=True)
+class Tone:
+    """How many texts of a label sound negative, neutral and positive, in percent."""
+
+    group: str
+    label: str
+    n: int
+    negative: float
+    neutral: float
+    positive: float
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """Negative among stereotypes minus negative among their opposites, in points."""
+
+    group: str
+    n: int
+    clusters: int
+    difference: float
+    low: float
+    high: float
+    test: str
+    p: float
+    p_adjusted: float = 1.0
+    tests: int = 1
+    verdict: str = SAME
+
+
+@runtime_checkable
+class Toned(Protocol):
+    """A backend that itself tells negative, neutral and positive, as a classifier with more than
+    two
+    labels does."""
+
+    toned_by: str
+
+    def tones(self, texts: Iterable[str]) -> Mapping[str, int]: ...
+
+
+Signs = Mapping[str, Sequence[int]]
+"""By candidate the sentiment of each item's text: -1, 0 or 1."""
+
+
+def signs(items: Sequence[SentenceItem], shape: SentenceShape, backend: Backend) -> Signs:
+    """Of the stereotyping candidate and the other one."""
+    labels = shape.candidates[:2]
+    texts = dict.fromkeys(item.texts[label] for label in labels for item in items)
+    by_text = backend.tones(texts) if isinstance(backend, Toned) else _by_sign(texts, backend)
+    return {label: [by_text[item.texts[label]] for item in items] for label in labels}
+
+
+def _by_sign(texts: Iterable[str], backend: Backend) -> dict[str, int]:
+    """From a backend whose answers are above 0 for negative texts."""
+    requests = {text: WholeText(text) for text in texts}
+    return {
+        text: -int(np.sign(answer.column("logprob")[0]))
+        for text, answer in backend.answer(requests)
+    }
+
+
+def tones(items: Sequence[SentenceItem], signs: Signs) -> list[Tone]:
+    return [
+        _tone(domain, label, [by_item[at] for at in places])
+        for domain, places in _domains(items)
+        for label, by_item in signs.items()
+    ]
+
+
+def _tone(domain: str, label: str, values: Sequence[int]) -> Tone:
+    shares = [100 * values.count(sign) / len(values) for sign in (-1, 0, 1)]
+    return Tone(domain, label, len(values), *shares)
+
+
+def _domains(items: Sequence[SentenceItem]) -> Iterator[tuple[str, list[int]]]:
+    """All, then each domain or bias type, with the places of its items."""
+    yield "all", list(range(len(items)))
+    for domain in sorted({item.domain for item in items}):
+        yield domain, [at for at, item in enumerate(items) if item.domain == domain]
+
+
+def contrasts(
+    items: Sequence[SentenceItem], shape: SentenceShape, signs: Signs, settings: Settings
+) -> list[Contrast]:
+    """Paired by item; all is a test of its own, the domains are corrected together."""
+    first, second = (np.array(signs[label]) < 0 for label in shape.candidates[:2])
+    change = first.astype(np.float64) - second.astype(np.float64)
+    clusters = [item.term or item.id for item in items]
+    contrasts = [
+        _contrast(domain, change[places], [clusters[at] for at in places], shape, settings)
+        for domain, places in _domains(items)
+    ]
+    return [*_judged(contrasts[:1], settings.level), *_judged(contrasts[1:], settings.level)]
+
+
+def _contrast(
+    domain: str,
+    change: Floats,
+    clusters: Sequence[str],
+    shape: SentenceShape,
+    settings: Settings,
+) -> Contrast:
+    """Difference, interval and test are all of the mean over items."""
+    names = np.unique(clusters, return_inverse=True)[1]
+    parts = [change[names == at] for at in range(int(names.max()) + 1)]
+    p = mcnemar(int((change > 0).sum()), int((change < 0).sum()))
+    if not shape.has_terms:
+        interval, test = _drawn(domain, [change], settings), "McNemar"
+    elif len(parts) < FEW_TERMS:
+        interval = _drawn(domain, parts, settings)
+        test = "sign flips of items, terms held fixed"
+    else:
+        mean = clustered_mean(parts, settings.level)
+        interval, p = (100 * mean.low, 100 * mean.high), mean.p
+        test = "t over terms, items weighing the same"
+    difference = 100 * float(change.mean())
+    return Contrast(domain, change.size, len(parts), difference, *interval, test, p)
+
+
+def _drawn(domain: str, parts: Sequence[Floats], settings: Settings) -> tuple[float, float]:
+    """Over items drawn again within each part."""
+    rng = generator(settings.seed, {"group": domain}, "sentiment")
+    total = np.zeros(settings.resamples)
+    for part in parts:
+        shares = np.array([(part == step).mean() for step in (-1, 0, 1)])
+        total += rng.multinomial(part.size, shares, size=settings.resamples) @ np.array([-1, 0, 1])
+    return percentile(100 * total / sum(part.size for part in parts), settings.level)
+
+
+def _judged(contrasts: Sequence[Contrast], level: float) -> list[Contrast]:
+    return corrected(contrasts, lambda contrast, p: _verdict(contrast, p, level))
+
+
+def _verdict(contrast: Contrast, p: float, level: float) -> str:
+    if p >= 1 - level:
+        return SAME
+    return f"stereotypes sound {'more' if contrast.difference > 0 else 'less'} negative"

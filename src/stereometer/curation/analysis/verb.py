@@ -1,0 +1,198 @@
+"""All analyses of a data set, and of runs on it, as one value: what `stereometer analyze` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from stereometer import catalog
+from stereometer.benchmarks.benchmark import Benchmark
+from stereometer.curation.analysis import keywords, labels, ranked_terms, sentiment
+from stereometer.curation.runs import StoredRun, load_runs
+from stereometer.curation.shapes import curated_shapes
+from stereometer.errors import ModelError, UsageError
+from stereometer.findings.shift import restricted, shifts
+from stereometer.runs.open import open_benchmark, open_model
+from stereometer.shapes.sentences import SentenceItem, SentenceShape
+from stereometer.shapes.shift import Shift
+from stereometer.stats.agreement import Alpha
+from stereometer.types import Backend, Settings, System
+
+LEVELS = (4, 5)
+"""Validators that agree: the paper's footnote 2 takes four or more."""
+
+
+@dataclass(frozen=True)
+class Restricted:
+    """A run on the items that so many validators agree on."""
+
+    validators: int
+    items: int
+    estimates: Sequence[Any]
+    shifts: Sequence[Shift]
+
+
+@dataclass(frozen=True)
+class RunAnalysis:
+    model: str
+    measure: str
+    variant: str
+    terms: Sequence[ranked_terms.Term]
+    restricted: Sequence[Restricted]
+
+
+@dataclass(frozen=True)
+class ShapeAnalysis:
+    """The items of one shape."""
+
+    shape: str
+    items: int
+    statistics: Sequence[Mapping[str, Any]]
+    tones: Sequence[sentiment.Tone]
+    contrasts: Sequence[sentiment.Contrast]
+    keywords: Sequence[keywords.Keyword]
+    term_agreement: Sequence[Mapping[str, Any]]
+    alpha: Alpha
+    levels: Mapping[str, int]
+    runs: Sequence[RunAnalysis] = ()
+
+
+@dataclass(frozen=True)
+class Analysis:
+    benchmark: str
+    digest: str
+    shapes: Sequence[ShapeAnalysis]
+    sentiment: str
+    """What judged the sentiment, or why nothing did."""
+    notes: Sequence[str] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    schema: str = "analysis@1"
+
+    def as_json(self) -> dict[str, Any]:
+        value = {"schema": self.schema} | asdict(self)
+        for shape, of_shape in zip(self.shapes, value["shapes"], strict=True):
+            for run, of_run in zip(shape.runs, of_shape["runs"], strict=True):
+                for part, row in zip(run.restricted, of_run["restricted"], strict=True):
+                    row["shifts"] = [shift.as_json() for shift in part.shifts]
+        return value
+
+
+def analyze(
+    name: str,
+    *,
+    data: str | Path | None = None,
+    run_folders: Sequence[str | Path] = (),
+    model: str = "sentiment",
+    options: Mapping[str, Any] | None = None,
+    top: int = 16,
+    ends: int = ranked_terms.ENDS,
+    settings: Settings | None = None,
+) -> Analysis:
+    chosen = settings or Settings()
+    if top < 1 or ends < 1:
+        raise UsageError(
+            "The number of keywords or terms is below 1. At least one is shown. Choose a number "
+            "from 1 up."
+        )
+    benchmark = open_benchmark(name, data)
+    runs = load_runs(run_folders, benchmark)
+    backend, judged = _judge(model, options, benchmark.card.language)
+    frequency, notes = _reference(benchmark)
+    shapes = [
+        _shape(benchmark, shape, runs, backend, frequency, top, ends, chosen)
+        for shape in curated_shapes(benchmark)
+    ]
+    recorded = {name: getattr(chosen, name) for name in ("seed", "resamples", "level")}
+    return Analysis(
+        benchmark.name,
+        benchmark.digest,
+        shapes,
+        judged,
+        (*benchmark.notes, *notes),
+        recorded | {"smoothing": keywords.SMOOTHING},
+    )
+
+
+def _judge(
+    model: str, options: Mapping[str, Any] | None, language: str
+) -> tuple[Backend | None, str]:
+    """The sentiment backend; without its package, or where it reads another language, the rest of
+    the analysis still stands."""
+    if model == "sentiment" and keywords.other_than_english(language):
+        return None, (
+            f"not judged: VADER reads English, the items are {language}; name a classifier with "
+            "--sentiment"
+        )
+    try:
+        backend = open_model(model, options=options)
+    except ModelError as error:
+        if model != "sentiment":
+            raise
+        return None, f"not judged: {error}"
+    if isinstance(backend, System) or "whole-text" not in backend.abilities.kinds:
+        raise UsageError(
+            f"{model} does not judge sentiment. `sentiment` and `sentiment:MODEL` do. Name one of "
+            "those."
+        )
+    toned_by = f", {backend.toned_by}" if isinstance(backend, sentiment.Toned) else ""
+    return backend, f"{backend.card.name} ({backend.card.digest[:24]}){toned_by}"
+
+
+def _reference(benchmark: Benchmark) -> tuple[keywords.Frequency | None, tuple[str, ...]]:
+    language = benchmark.card.language
+    note = (
+        "The card names no language with reference frequencies: keywords are compared with English."
+    )
+    try:
+        frequency = keywords.reference(language)
+    except ModelError as error:
+        return None, (str(error),)
+    return frequency, () if language in keywords.LANGUAGES else (note,)
+
+
+def _shape(
+    benchmark: Benchmark,
+    shape: SentenceShape,
+    runs: Sequence[StoredRun],
+    backend: Backend | None,
+    frequency: keywords.Frequency | None,
+    top: int,
+    ends: int,
+    settings: Settings,
+) -> ShapeAnalysis:
+    items: Any = benchmark.items(shape.name)
+    judged = [item for item in items if item.unscorable is None]
+    signs = sentiment.signs(judged, shape, backend) if backend is not None and judged else None
+    return ShapeAnalysis(
+        shape.name,
+        len(items),
+        shape.statistics(items),
+        sentiment.tones(judged, signs) if signs else [],
+        sentiment.contrasts(judged, shape, signs, settings) if signs else [],
+        keywords.keywords(items, frequency, top) if frequency is not None else [],
+        shape.term_agreement(items),
+        labels.raw_alpha(items, settings),
+        labels.levels(items),
+        [_run(run, items, ends, settings) for run in runs if run.result.kind == shape.name],
+    )
+
+
+def _run(
+    run: StoredRun, items: Sequence[SentenceItem], ends: int, settings: Settings
+) -> RunAnalysis:
+    settings, result = run.settings(settings), run.result
+    shape = catalog.shape(result.kind)
+    parts = [
+        Restricted(
+            least,
+            len(keep),
+            restricted(shape, run.scores, keep, settings),
+            shifts(shape, run.scores, keep, settings),
+        )
+        for least in LEVELS
+        if (keep := labels.agreed(items, least))
+    ]
+    ranked = ranked_terms.table(result, ends)
+    return RunAnalysis(result.model, result.measure, result.variant, ranked, parts)

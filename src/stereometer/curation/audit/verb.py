@@ -1,0 +1,316 @@
+"""Flags of every item, what is left clean, and how far that moves the metrics of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from stereometer import catalog
+from stereometer.benchmarks.benchmark import Benchmark
+from stereometer.curation.analysis.keywords import LANGUAGES, other_than_english
+from stereometer.curation.audit.errata import Errata, check_against, corrected, read_errata
+from stereometer.curation.audit.flags import AGREED, FLAGS, Flag, Zipf, background_of, flags_for
+from stereometer.curation.runs import StoredRun, load_runs
+from stereometer.curation.shapes import curated_shapes
+from stereometer.errors import UnknownName, UsageError
+from stereometer.files import write_json
+from stereometer.findings.shift import AUDIT, AUDIT_SCHEMA, restricted, shifts
+from stereometer.runs.open import open_for_audit
+from stereometer.shapes.sentences import SentenceItem, SentenceShape
+from stereometer.shapes.shift import Shift
+from stereometer.types import Settings
+
+EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Example:
+    id: str
+    found: str = ""
+    """What the check saw; only where texts are asked for."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Flagged:
+    """One flag over all items of a shape."""
+
+    name: str
+    definition: str
+    count: int | None
+    """None where it was not checked."""
+    examples: Sequence[Example] = ()
+    why: str | None = None
+    ids: frozenset[str] = frozenset()
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"ids": sorted(self.ids)}
+
+
+@dataclass(frozen=True)
+class RunAudit:
+    """A run on all items and on clean ones."""
+
+    folder: str
+    model: str
+    measure: str
+    variant: str
+    clean: int
+    estimates: Sequence[Any]
+    shifts: Sequence[Shift]
+    by_flag: Mapping[str, Sequence[Shift]]
+    """For each flag the overall shift when only the items it marks are left out."""
+
+    def as_json(self) -> dict[str, Any]:
+        by_flag = {
+            name: [shift.as_json() for shift in shifts] for name, shifts in self.by_flag.items()
+        }
+        return asdict(self) | {
+            "shifts": [shift.as_json() for shift in self.shifts],
+            "by_flag": by_flag,
+        }
+
+
+@dataclass(frozen=True)
+class ShapeAudit:
+    shape: str
+    items: int
+    flagged: int
+    """Items with at least one of the flags that count, or that the errata drop."""
+    clean: int
+    flags: Sequence[Flagged]
+    dropped: int = 0
+    kept: int = 0
+    corrected: int = 0
+    runs: Sequence[RunAudit] = ()
+
+
+@dataclass(frozen=True)
+class Audit:
+    benchmark: str
+    digest: str
+    counting: Sequence[str]
+    """The flags that make an item unclean."""
+    agreed: float
+    errata: str | None
+    shapes: Sequence[ShapeAudit]
+    schema: str = "audit@1"
+
+    def as_json(self) -> dict[str, Any]:
+        shapes = [
+            asdict(shape)
+            | {
+                "flags": [flag.as_json() for flag in shape.flags],
+                "runs": [run.as_json() for run in shape.runs],
+            }
+            for shape in self.shapes
+        ]
+        return {"schema": self.schema} | asdict(self) | {"shapes": shapes}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """How an audit is wanted."""
+
+    counting: Sequence[str] = ()
+    """Flags that count; all where none is named."""
+    ignoring: Sequence[str] = ()
+    agreed: float = AGREED
+    examples: int = EXAMPLES
+    show_texts: bool = False
+    errata: Path | None = None
+    write: Path | None = None
+    """Folder for the clean items, corrected where the errata say so."""
+
+
+def audit(
+    name: str,
+    *,
+    data: str | Path | None = None,
+    run_folders: Sequence[str | Path] = (),
+    asked: Asked | None = None,
+    settings: Settings | None = None,
+) -> Audit:
+    wanted = asked or Asked()
+    counting = _counting(wanted)
+    benchmark = open_for_audit(name, data)
+    runs = load_runs(run_folders, benchmark)
+    errata = read_errata(wanted.errata) if wanted.errata is not None else None
+    if errata is not None and wanted.errata is not None:
+        check_against(errata, benchmark, wanted.errata)
+    shapes = [
+        _shape(benchmark, shape, runs, counting, wanted, errata, settings or Settings())
+        for shape in curated_shapes(benchmark)
+    ]
+    audit = Audit(
+        benchmark.name,
+        benchmark.digest,
+        counting,
+        wanted.agreed,
+        errata.version if errata else None,
+        shapes,
+    )
+    for shape in shapes:
+        for run in shape.runs:
+            _store(audit, shape, run)
+    return audit
+
+
+def _counting(wanted: Asked) -> list[str]:
+    names = [flag.name for flag in FLAGS]
+    for name in (*wanted.counting, *wanted.ignoring):
+        if name not in names:
+            raise UnknownName("flag", name, names, "`stereometer audit starter` shows all of them.")
+    if not 0 <= wanted.agreed <= 1:
+        raise UsageError(
+            f"The agreement is {wanted.agreed}. It is a share of validators. Choose a number from "
+            "0 "
+            "to 1."
+        )
+    if wanted.examples < 0:
+        raise UsageError(
+            f"{wanted.examples} examples cannot be shown. Choose a number from 0 up. The default "
+            "is "
+            f"{EXAMPLES}."
+        )
+    return [name for name in (wanted.counting or names) if name not in wanted.ignoring]
+
+
+def _shape(
+    benchmark: Benchmark,
+    shape: SentenceShape,
+    runs: Sequence[StoredRun],
+    counting: Sequence[str],
+    wanted: Asked,
+    errata: Errata | None,
+    settings: Settings,
+) -> ShapeAudit:
+    released: Any = benchmark.items(shape.name)
+    items = corrected(released, errata) if errata else list(released)
+    ids = {item.id for item in items}
+    dropped, kept, changed = (
+        (errata.ids(action) & ids if errata else set()) for action in ("drop", "keep", "correct")
+    )
+    flags = list(_flags(items, shape, wanted, benchmark.card.language))
+    marked = {id_ for flag in flags if flag.name in counting for id_ in flag.ids}
+    unclean = (marked - kept) | dropped
+    clean = [item for item in items if item.id not in unclean]
+    if wanted.write is not None and clean:
+        shape.write(wanted.write / f"clean-{shape.name}{shape.suffix}", clean)
+    return ShapeAudit(
+        shape.name,
+        len(items),
+        len(unclean),
+        len(clean),
+        flags,
+        len(dropped),
+        len(kept),
+        len(changed),
+        [
+            _run(run, flags, counting, ids - unclean - changed, settings)
+            for run in runs
+            if run.result.kind == shape.name
+        ],
+    )
+
+
+def word_frequency(language: str) -> Zipf | None:
+    """How common words are, where wordfreq is installed."""
+    try:
+        from wordfreq import zipf_frequency
+    except ModuleNotFoundError:
+        return None
+    code = LANGUAGES.get(language, "en")
+    return lambda word: float(zipf_frequency(word, code))
+
+
+def _flags(
+    items: Sequence[SentenceItem], shape: SentenceShape, wanted: Asked, language: str
+) -> Iterator[Flagged]:
+    zipf = word_frequency(language)
+    background = background_of(items, wanted.agreed, zipf)
+    for flag in flags_for(shape.name):
+        why = _unchecked(flag, items, zipf, language)
+        if why is not None:
+            yield Flagged(flag.name, flag.definition, None, why=why)
+            continue
+        seen = [(item, flag.check(item, background)) for item in items]
+        yield _flagged(flag, [(item, what) for item, what in seen if what is not None], wanted)
+
+
+def _unchecked(
+    flag: Flag, items: Sequence[SentenceItem], zipf: Zipf | None, language: str
+) -> str | None:
+    if flag.needs_votes and not any(item.own_votes for item in items):
+        return "the items carry no validators' labels"
+    if flag.needs_words and zipf is None:
+        return "needs wordfreq: `pip install '.[lexicon]'` from a clone"
+    if flag.english and other_than_english(language):
+        return f"rests on English words, the items are {language}"
+    return None
+
+
+def _flagged(flag: Flag, marked: Sequence[tuple[SentenceItem, str]], wanted: Asked) -> Flagged:
+    examples = [
+        Example(item.id, seen, dict(item.texts))
+        if wanted.show_texts and not item.hidden
+        else Example(item.id)
+        for item, seen in marked[: wanted.examples]
+    ]
+    ids = frozenset(item.id for item, _ in marked)
+    return Flagged(flag.name, flag.definition, len(marked), examples, ids=ids)
+
+
+# --------------------------------------------------------------------------------------------- runs
+
+
+def _run(
+    run: StoredRun,
+    flags: Sequence[Flagged],
+    counting: Sequence[str],
+    clean: set[str],
+    settings: Settings,
+) -> RunAudit:
+    settings, scores, result = run.settings(settings), run.scores, run.result
+    shape = catalog.shape(result.kind)
+    measured = {score.item for score in scores}
+    by_flag = {
+        flag.name: shifts(shape, scores, measured - flag.ids, settings, overall=True)
+        for flag in flags
+        if flag.count and flag.name in counting
+    }
+    return RunAudit(
+        str(run.folder),
+        result.model,
+        result.measure,
+        result.variant,
+        len(clean),
+        restricted(shape, scores, clean, settings),
+        shifts(shape, scores, clean, settings),
+        by_flag,
+    )
+
+
+def _store(audit: Audit, shape: ShapeAudit, run: RunAudit) -> None:
+    """Beside the run, for the report: the numbers alone, no texts."""
+    folder, numbers = Path(run.folder), run.as_json()
+    write_json(
+        (folder if folder.is_dir() else folder.parent) / AUDIT,
+        {
+            "schema": AUDIT_SCHEMA,
+            "benchmark": audit.benchmark,
+            "digest": audit.digest,
+            "counting": list(audit.counting),
+            "agreed": audit.agreed,
+            "errata": audit.errata,
+            "items": shape.items,
+            "clean": run.clean,
+            "flags": {
+                flag.name: {"count": flag.count, "definition": flag.definition}
+                for flag in shape.flags
+            },
+            **{name: numbers[name] for name in ("estimates", "shifts", "by_flag")},
+        },
+    )

@@ -1,0 +1,50 @@
+"""Stored runs on the items that are curated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from stereometer.benchmarks.benchmark import Benchmark
+from stereometer.curation.shapes import curated_shapes
+from stereometer.errors import UsageError
+from stereometer.runs import store
+from stereometer.types import Result, Score, Settings
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    folder: Path
+    result: Result
+
+    @cached_property
+    def scores(self) -> list[Score]:
+        return list(store.load_scores(self.folder))
+
+    def settings(self, settings: Settings) -> Settings:
+        """Under the run's own variant and coverage floor."""
+        coverage = float(self.result.settings["coverage"])
+        return replace(settings, variant=self.result.variant, coverage=coverage)
+
+
+def load_runs(folders: Sequence[str | Path], benchmark: Benchmark) -> list[StoredRun]:
+    """Raises where a run is of other items."""
+    runs = [StoredRun(Path(folder), store.load_result(Path(folder))) for folder in folders]
+    names = [shape.name for shape in curated_shapes(benchmark)]
+    for run in runs:
+        result = run.result
+        if result.data["digest"] != benchmark.digest:
+            raise UsageError(
+                f"{run.folder} was measured on other items ({result.benchmark}, content "
+                f"{result.data['digest'][:12]}). These are {benchmark.name}, content "
+                f"{benchmark.digest[:12]}. Name its own data with --data."
+            )
+        if result.kind not in names:
+            raise UsageError(
+                f"{run.folder} was measured with {result.measure}, which does not read the "
+                f"{' or '.join(names)} items looked at here. Its numbers are of items of another "
+                "shape. Name a run of another measure."
+            )
+    return runs

@@ -1,0 +1,1 @@
+"""Stored runs in formats of other programs."""

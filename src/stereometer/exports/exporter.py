@@ -1,0 +1,42 @@
+"""The seam: what writes stored runs in one format, and the verb that finds it by name.
+
+The catalog names exporters under `exporter`; other packages add theirs as entry points in the group
+`stereometer.exporters`. An exporter gets results and the folders of their runs. Texts of hidden
+items are in neither, and an exporter must not read them from anywhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from stereometer import catalog
+from stereometer.runs.store import RESULT, folders_of, load_result, runs_in
+from stereometer.types import Finished
+
+
+class Exporter(Protocol):
+    """Writes results in one format."""
+
+    @property
+    def name(self) -> str: ...
+
+    def write(self, results: Sequence[Finished], folder: Path) -> list[Path]:
+        """Writes into the folder, made where it is missing, and returns the files written."""
+        ...
+
+
+def export(name: str, paths: Sequence[str | Path], folder: str | Path) -> list[Path]:
+    """Stored runs, or folders of such, written by the exporter of this name."""
+    exporter: Exporter = catalog.find("exporter", name)
+    places = (
+        (place.parent if place.name == RESULT else place).resolve()
+        for path in folders_of(paths)
+        for place in runs_in(path)
+    )
+    results = [
+        Finished(load_result(place), place if place.is_dir() else place.parent)
+        for place in dict.fromkeys(places)
+    ]
+    return exporter.write(results, Path(folder))

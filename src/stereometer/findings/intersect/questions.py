@@ -1,0 +1,172 @@
+"""What is asked of pairs of groups: does order matter, which domain dominates, what emerges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from stereometer.benchmarks.abc.traits import POLES
+from stereometer.findings.intersect.crossing import Crossing, resampled_means
+from stereometer.findings.intersect.emergence import Emergent
+from stereometer.shapes.coverage import Coverage
+from stereometer.stats.families import corrected
+from stereometer.stats.intervals import Floats, generator, percentile
+from stereometer.stats.tests import bootstrap_p
+from stereometer.types import Estimate, Settings
+
+LISTED = 50
+"""Emergent traits shown of each direction, as in the paper's Table A10."""
+DOMINATES = 0.1
+FEW_GROUPS = 3
+"""Groups of a domain below which drawing them again says nothing."""
+OVER_GROUPS = "bootstrap over groups"
+FALSE_DISCOVERY = 0.05
+
+
+# ---------------------------------------------------------------------------- Q1: does order matter
+
+
+def order(table: Crossing, settings: Settings) -> Iterator[Estimate]:
+    """Mean tau of a pair with its parts, with the closer part, and with its reverse.
+
+    With its first and second part where both orders exist.
+    """
+    both = table.reversed >= 0
+    with np.errstate(invalid="ignore"):
+        closer = np.fmax(table.taus[:, 0], table.taus[:, 1])
+    values = {
+        "tau_first_part": np.where(both, table.taus[:, 0], np.nan),
+        "tau_second_part": np.where(both, table.taus[:, 1], np.nan),
+        "tau_closer_part": closer,
+        "tau_reversed": table.reversed_taus,
+    }
+    rng = generator(settings.seed, {}, "order")
+    drawn = resampled_means(table, values, settings.resamples, rng)
+    few = f"fewer than {FEW_GROUPS} groups" if len(table.groups) < FEW_GROUPS else None
+    for name, row in values.items():
+        yield _mean(name, row, drawn[name], settings, few)
+
+
+def _mean(
+    name: str, row: Floats, drawn: Floats, settings: Settings, few: str | None, **fixed: str
+) -> Estimate:
+    """Over the pairs that have a value; without an interval where groups are too few."""
+    known = row[~np.isnan(row)]
+    empty = Coverage(row.size).estimate(name, fixed, None, n=known.size)
+    if not known.size:
+        return replace(empty, why="no pair has it")
+    mean = replace(empty, value=float(known.mean()))
+    if few:
+        return replace(mean, interval=f"none: {few}")
+    low, high = percentile(drawn[~np.isnan(drawn)], settings.level)
+    return replace(mean, low=low, high=high, interval=OVER_GROUPS)
+
+
+# ----------------------------------------------------------------------- Q2: which domain dominates
+
+
+def dominance(table: Crossing, settings: Settings) -> list[Estimate]:
+    """For two domains: mean tau of their pairs with the part of each, and the difference.
+
+    A domain dominates from 0.1 on.
+    """
+    domains = list(dict.fromkeys(group.domain for group in table.groups))
+    estimates = [
+        estimate
+        for pair in combinations(domains, 2)
+        for estimate in _two_domains(table, *pair, settings)
+    ]
+    return [
+        replace(estimate, verdict=_dominates(estimate, settings), ideal=0.0)
+        if estimate.name == "dominance"
+        else estimate
+        for estimate in corrected(estimates, lambda estimate, p: None)
+    ]
+
+
+def _two_domains(
+    table: Crossing, first: str, second: str, settings: Settings
+) -> Iterator[Estimate]:
+    of = np.array([group.domain for group in table.groups])[table.parts]
+    forward = (of[:, 0] == first) & (of[:, 1] == second)
+    here = forward | ((of[:, 0] == second) & (of[:, 1] == first))
+    if not here.any():
+        return
+    leads = of[:, 0] == first
+    with_first, with_second = (
+        np.where(here, np.where(side, *table.taus.T), np.nan) for side in (leads, ~leads)
+    )
+    rows = {"one": with_first, "other": with_second, "difference": with_first - with_second}
+    rng = generator(settings.seed, {"one": first, "other": second}, "dominance")
+    drawn = resampled_means(table, rows, settings.resamples, rng)
+    sizes = [np.unique(table.parts[here][of[here] == name]).size for name in (first, second)]
+    few = f"fewer than {FEW_GROUPS} groups of a domain" if min(sizes) < FEW_GROUPS else None
+    for name, row, domain, other in (
+        ("tau_with_domain", "one", first, second),
+        ("tau_with_domain", "other", second, first),
+        ("dominance", "difference", first, second),
+    ):
+        places = {"domain": domain, "other_domain": other}
+        estimate = _mean(name, rows[row], drawn[row], settings, few, **places)
+        estimate = replace(estimate, asked=int(here.sum()))
+        if name == "dominance" and estimate.low is not None:
+            estimate = replace(estimate, p=bootstrap_p(drawn[row][~np.isnan(drawn[row])]))
+        yield estimate
+
+
+def _dominates(estimate: Estimate, settings: Settings) -> str:
+    value = estimate.value or 0.0
+    if abs(value) < DOMINATES:
+        return "neither dominates"
+    names = estimate.slice["domain"], estimate.slice["other_domain"]
+    winner, loser = names if value > 0 else names[::-1]
+    if estimate.p_adjusted is None:
+        doubt = ", not tested"
+    else:
+        doubt = "" if estimate.p_adjusted < 1 - settings.level else ", within noise"
+    return f"{winner} dominates {loser}{doubt}"
+
+
+# --------------------------------------------------------------------------------- Q3: what emerges
+
+
+def emergence(table: Crossing, lists: Mapping[str, Sequence[Emergent]]) -> Iterator[Estimate]:
+    """How many cells there are and how many stand the test, then the largest of each direction."""
+    count = len(table.pairs) * len(table.traits) * len(POLES)
+    for direction, cells in lists.items():
+        yield Coverage(count).estimate(
+            "emergent_cells",
+            {"direction": direction},
+            None,
+            value=float(sum(cell.q < FALSE_DISCOVERY for cell in cells)),
+            n=len(cells),
+            interval="none: a count, with the false-discovery rate held at 0.05",
+        )
+        yield from (_emerging(table, cell, len(cells)) for cell in cells[:LISTED])
+
+
+def _emerging(table: Crossing, cell: Emergent, tests: int) -> Estimate:
+    emerges = cell.q < FALSE_DISCOVERY
+    return Coverage(cell.templates).estimate(
+        "emergence",
+        place(table, cell),
+        0.0,
+        value=cell.increase,
+        interval="none: tested by the signs of its differences from either part",
+        p=cell.p,
+        p_adjusted=cell.q,
+        tests=tests,
+        verdict="emerges" if emerges else "not distinguishable from its parts",
+    )
+
+
+def place(table: Crossing, cell: Emergent) -> dict[str, str]:
+    """The slice of a cell."""
+    return {
+        "group": table.pairs[cell.pair].name,
+        "adjective": table.traits[cell.trait].head(POLES[cell.pole]),
+        "direction": cell.direction,
+    }

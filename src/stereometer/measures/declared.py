@@ -1,0 +1,101 @@
+"""What the methods of every paper share: how they declare themselves, and what a bound one does
+unless it says otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from stereometer.errors import ModelError
+from stereometer.types import (
+    Answer,
+    Backend,
+    Encode,
+    Exchanged,
+    Item,
+    Needs,
+    NoOptions,
+    Notes,
+    Score,
+    Variant,
+)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A method as the catalog names it; what it becomes when bound to a model is the subclass's
+    `bind`."""
+
+    name: str
+    reads: str
+    needs: Needs = field(default_factory=dict)
+    version: str = "1"
+    variants: tuple[Variant, ...] = ("paper", "sound")
+    options: type[Any] = NoOptions
+
+    @property
+    def kind(self) -> str:
+        return self.reads
+
+    @property
+    def label(self) -> str:
+        """As results name it."""
+        return f"{self.name}@{self.version}"
+
+    def way(self, backend: Backend, part: str) -> int | None:
+        """The number of the first alternative that the model can answer for a part of the
+        benchmark."""
+        able = backend.abilities.all
+        return next((at for at, needs in enumerate(self.needs[part]) if needs <= able), None)
+
+    def refusal(self, backend: Backend, part: str) -> ModelError:
+        """Why a model cannot be asked this."""
+        ways = " or ".join(" and ".join(sorted(needs)) for needs in self.needs[part])
+        where = f" on the {part} task" if len(self.needs) > 1 else ""
+        return ModelError(
+            f"{backend.card.name} cannot answer {self.name}{where}. It needs {ways}; "
+            f"the model answers {backend.abilities}. Choose another measure."
+        )
+
+
+@dataclass(frozen=True)
+class WithinWord:
+    """The option of measures that hide tokens one at a time."""
+
+    within_word: bool = False
+    """Hide the later pieces of a word with each of its pieces (Kauf and Ivanova 2023), so that a
+    word does not give itself away."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """What a rule may use besides the item."""
+
+    variant: Variant
+    encode: Encode
+    within_word: bool = False
+    mask: str | None = None
+    """The text of the mask token, for models that have one."""
+    window: int | None = None
+    """The longest sequence the model takes, where it has one."""
+
+
+class Bound:
+    """A measure that asks about every item and records nothing besides."""
+
+    @property
+    def recorded(self) -> Mapping[str, Any]:
+        return {}
+
+    def items(self, items: Sequence[Any]) -> tuple[Sequence[Any], Notes]:
+        return items, ()
+
+
+def answers_of(exchanged: Exchanged, name: str) -> list[Answer]:
+    """The answers about one candidate, in the order in which they were asked for."""
+    return [answer for _, answer in exchanged[name]]
+
+
+def scored(item: Item, values: Mapping[str, float]) -> Score:
+    return Score(item.id, item.slices, values, texts=item.texts)

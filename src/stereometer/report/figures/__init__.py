@@ -1,0 +1,1 @@
+"""What several sections show: forests of slices, differences, audits, relations, terms."""

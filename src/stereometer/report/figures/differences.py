@@ -1,0 +1,136 @@
+"""Systems two at a time on the same items: what differs beyond noise, as a picture and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stereometer.errors import UsageError
+from stereometer.findings.compare import Compared, compared, family_notes
+from stereometer.report import tables
+from stereometer.report.charts.forest import Axis, Block, Line, forest
+from stereometer.report.charts.frame import outwards
+from stereometer.report.systems import Group, System
+from stereometer.shapes.paired import NO_DIFFERENCE, Difference
+from stereometer.show import numbers
+from stereometer.show.figure import Chart, Figure, Spec
+from stereometer.show.slices import named
+from stereometer.show.table import Table
+from stereometer.types import Estimate
+
+FEW_SYSTEMS = 4
+"""Up to this many, all pairs are shown; with more, each against the first."""
+FOOT = (
+    "Could be seen: the smallest true difference that one test, before correction, finds with "
+    "80 % power. Intervals are of one difference at a time."
+)
+
+
+def differences(group: Group) -> Figure:
+    """Empty for a single system, or where the items' scores are not at hand."""
+    title = "Two systems on the same items"
+    try:
+        pairs = _pairs(group)
+    except UsageError:  # no item that both answered, or other items
+        pairs = ()
+    if not pairs:
+        return Figure(f"{group.id}-differences", title)
+    few = len(group.systems) <= FEW_SYSTEMS
+    against = "" if few else f" Each system is compared with {group.systems[0].label}."
+    said = [_summary(group, pair) for pair in pairs]
+    lead = (
+        "Second minus first on the items that both answered, in points, with the same resamples "
+        "for both: what the items have in common cancels. A filled mark is a difference beyond "
+        f"noise after Holm over all pairs shown, a hollow one is not.{against}",
+        *family_notes([system.result for system in group.systems]),
+        *said,
+    )
+    described = (
+        f"Paired differences with intervals against 0. {' '.join(said)} "
+        "The tables below hold every slice."
+    )
+    chart = Chart("", described, _chart(group, pairs))
+    shown = tuple(_table(group, pair) for pair in pairs)
+    return Figure(f"{group.id}-differences", title, lead, (chart,), shown, legend=group.legend)
+
+
+def _pairs(group: Group) -> tuple[Compared, ...]:
+    if len(group.systems) < 2 or any(system.run.scores is None for system in group.systems):
+        return ()
+    labels = [system.label for system in group.systems]
+    scores = [system.scores for system in group.systems]
+    return compared(labels, scores, group.shape, group.settings, len(scores) <= FEW_SYSTEMS)
+
+
+def _overall(pair: Compared) -> list[Difference]:
+    return [row for row in pair.differences if not row.slice]
+
+
+def _summary(group: Group, pair: Compared) -> str:
+    changes = [
+        f"{row.name} {_change(group, row)}, {row.verdict} ({numbers.p_value(row.p_adjusted)})"
+        for row in _overall(pair)
+    ]
+    flips = (
+        f"; {numbers.count(len(pair.flips), 'item')} changed preference, "
+        f"{pair.toward_stereotype:,} toward the stereotype and {pair.toward_anti:,} away from it"
+        if group.shape.candidates
+        else ""
+    )
+    said = "; ".join(changes) or "too few items were answered by both"
+    return f"{pair.first} to {pair.second}: {said}{flips}."
+
+
+def _change(group: Group, row: Difference) -> str:
+    bounds = row.difference, row.low, row.high
+    change, low, high = (numbers.signed(bound, group.digits(row.name)) for bound in bounds)
+    return f"{change} [{low},{numbers.NO_BREAK}{high}]"
+
+
+def _chart(group: Group, pairs: Sequence[Compared]) -> Spec:
+    by_label = {system.label: system for system in group.systems}
+    blocks = [
+        Block(
+            f"{pair.first} → {pair.second}",
+            [_line(group, pair, by_label[pair.second], row) for row in _overall(pair)],
+        )
+        for pair in pairs
+    ]
+    overall = [row for pair in pairs for row in _overall(pair)]
+    bounds = [abs(bound) for row in overall for bound in (row.low, row.high)]
+    half = outwards(bounds, 2, 4) if max(bounds, default=1) >= 1 else outwards(bounds, 0.1, 0.1)
+    sides = [(-half, "← the second is lower", "left"), (half, "the second is higher →", "right")]
+    return forest(blocks, Axis("difference, points", (-half, half), [0.0], sides))
+
+
+def _line(group: Group, pair: Compared, system: System, row: Difference) -> Line:
+    change = row.difference, row.low, row.high
+    estimate = Estimate(row.name, row.slice, *change, row.n, row.asked, 0, None)
+    tip = (
+        f"{pair.first} → {pair.second}\n{row.name} {_change(group, row)}\n"
+        f"{_verdict(pair, row)}, {numbers.p_value(row.p_adjusted)}"
+    )
+    note = f"n{numbers.NO_BREAK}{row.n:,}"
+    return Line(row.name, [(system, estimate)], note, row.verdict != NO_DIFFERENCE, tip)
+
+
+def _table(group: Group, pair: Compared) -> Table:
+    heads = ("#n", f"#{pair.first}", f"#{pair.second}", "#difference", "#could be seen")
+    rows: list[tables.Row] = []
+    for row in pair.differences:
+        values = (row.first, row.second, row.detectable)
+        first, second, seen = (numbers.number(v, group.digits(row.name)) for v in values)
+        used = f"{row.n:,} of {row.asked:,}"
+        p = f"{numbers.p_value(row.p_adjusted)} ({numbers.tests(row.tests)}; {row.test})"
+        change = _change(group, row)
+        tested = _verdict(pair, row), p
+        rows.append((named(row.slice), row.name, used, first, second, change, seen, *tested))
+    missing = "".join(f" {named(row.slice)}: not compared, {row.why}." for row in pair.withheld)
+    columns = ("Slice", "metric", *heads, *tables.TESTED)
+    return tables.tabled(columns, rows, f"{pair.first} and {pair.second}, by slice", FOOT + missing)
+
+
+def _verdict(pair: Compared, row: Difference) -> str:
+    if row.verdict == NO_DIFFERENCE or row.closer == "neither":
+        return row.verdict
+    nearer = pair.first if row.closer == "first" else pair.second
+    return f"{row.verdict}; {nearer} is closer to {row.ideal:g}"

@@ -1,0 +1,84 @@
+"""Stored runs into groups, each loaded once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from stereometer import catalog
+from stereometer.errors import DataError
+from stereometer.findings.relate import Facts
+from stereometer.findings.shift import load_audit
+from stereometer.report.sections.section import Section
+from stereometer.report.systems import Group, Run, System
+from stereometer.runs.store import RESULT, SCORES, folders_of, load_result, load_scores, runs_in
+from stereometer.types import Result
+
+
+def section_for(result: Result) -> Section:
+    """What shows a kind of result; the plain section where the catalog has none, or where the
+    result has none of the metrics that its kind declares."""
+    metrics = {metric.name for metric in catalog.shape(result.kind).metrics}
+    usual = not metrics or any(estimate.name in metrics for estimate in result.estimates)
+    known = usual and catalog.has("section", result.kind)
+    section: Section = catalog.find("section", result.kind) if known else Section()
+    return section
+
+
+def groups_of(
+    paths: Sequence[str | Path], facts: Mapping[str, Facts] | None = None
+) -> list[tuple[Section, Group]]:
+    """Runs of one kind, benchmark, measure, variant and data together, in the order given."""
+    runs: dict[tuple[object, ...], list[Run]] = {}
+    for run in _runs(paths):
+        result = run.result
+        key = (result.kind, *section_for(result).alike(result))
+        runs.setdefault(key, []).append(run)
+    sections = [section_for(alike[0].result) for alike in runs.values()]
+    labelled = [
+        list(_labelled(section.ordered(alike), section))
+        for section, alike in zip(sections, runs.values(), strict=True)
+    ]
+    order = list(dict.fromkeys(label for group in labelled for label, _, _ in group))
+    return [
+        (
+            section,
+            Group(
+                f"s{number}",
+                tuple(System(label, order.index(label), run, name) for label, name, run in group),
+                facts or {},
+            ),
+        )
+        for number, (section, group) in enumerate(zip(sections, labelled, strict=True), 1)
+    ]
+
+
+def _runs(paths: Sequence[str | Path]) -> Iterator[Run]:
+    folders = [
+        place.parent if place.name == RESULT else place
+        for path in folders_of(paths)
+        for place in runs_in(path)
+    ]
+    for place in dict.fromkeys(folder.resolve() for folder in folders):
+        result = load_result(place)
+        if not result.estimates:
+            raise DataError(
+                f"{place} holds no estimate. There is nothing to show. Run it again, or leave it "
+                "out of the report."
+            )
+        folder = place if place.is_dir() else place.parent
+        scores = tuple(load_scores(folder)) if (folder / SCORES).exists() else None
+        yield Run(folder, result, scores, load_audit(folder, result))
+
+
+def _labelled(runs: Sequence[Run], section: Section) -> Iterator[tuple[str, str, Run]]:
+    """The model's name, and what the section adds; with the run's folder, and then a number,
+    where that is not enough to distinguish two."""
+    labels = [f"{run.result.model}{section.added(run.result)}" for run in runs]
+    counts, seen = Counter(labels), Counter[str]()
+    for label, run in zip(labels, runs, strict=True):
+        unique = label if counts[label] == 1 else f"{label} ({run.folder.name})"
+        seen[unique] += 1
+        unique = unique if seen[unique] == 1 else f"{unique} {seen[unique]}"
+        yield unique, unique.replace(section.added(run.result), "", 1), run

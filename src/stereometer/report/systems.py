@@ -1,0 +1,161 @@
+"""Runs as the page shows them: systems, in groups whose numbers may stand in one column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from stereometer import catalog
+from stereometer.findings.relate import Facts
+from stereometer.findings.shift import Audited
+from stereometer.report.looks import Look, look
+from stereometer.shapes.shape import Shape
+from stereometer.show.figure import BEYOND_NOISE, Key
+from stereometer.show.table import Cell
+from stereometer.types import Estimate, Result, Score, Settings, Slice
+
+
+@dataclass(frozen=True)
+class Run:
+    """A stored run."""
+
+    folder: Path
+    result: Result
+    scores: tuple[Score, ...] | None
+    """None where only the result.json is there."""
+    audit: Audited | None = None
+    """What an audit of the items says of the run, where there was one."""
+
+
+@dataclass(frozen=True)
+class System:
+    """One run under the name and the mark it has all over the page."""
+
+    label: str
+    number: int
+    """Decides its mark."""
+    run: Run
+    name: str = ""
+    """The label without what a section adds to it."""
+
+    @property
+    def look(self) -> Look:
+        return look(self.number)
+
+    @property
+    def result(self) -> Result:
+        return self.run.result
+
+    @property
+    def scores(self) -> tuple[Score, ...]:
+        return self.run.scores or ()
+
+    @property
+    def cell(self) -> Cell:
+        return Cell(self.label, system=self.number)
+
+    @property
+    def key(self) -> Key:
+        return Key(self.label, self.look.colour, self.look.shape)
+
+    @cached_property
+    def _placed(self) -> dict[tuple[str, frozenset[tuple[str, str]]], Estimate]:
+        return {(row.name, frozenset(row.slice.items())): row for row in self.result.estimates}
+
+    def find(self, name: str, slice_: Slice) -> Estimate | None:
+        return self._placed.get((name, frozenset(slice_.items())))
+
+    def named(self, name: str) -> list[Estimate]:
+        return [estimate for estimate in self.result.estimates if estimate.name == name]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Systems measured in the same way on the same items."""
+
+    id: str
+    systems: tuple[System, ...]
+    facts: Mapping[str, Facts] = field(default_factory=dict)
+    """Sizes of systems whose cards do not say."""
+
+    @property
+    def first(self) -> Result:
+        return self.systems[0].result
+
+    @cached_property
+    def shape(self) -> Shape:
+        return catalog.shape(self.first.kind)
+
+    @property
+    def main(self) -> str:
+        """The name of the metric whose verdict leads."""
+        return self.shape.leading(self.first).name
+
+    @property
+    def headline(self) -> list[str]:
+        """The metrics of the first table, the leading one first."""
+        metrics = {
+            metric.name: metric
+            for system in self.systems
+            for metric in self.shape.metrics_of(system.result)
+        }
+        first = [self.main, *self.undeclared]
+        names = [name for name, metric in metrics.items() if metric.headline or name in first]
+        return sorted(names, key=lambda name: name != self.main)
+
+    @property
+    def undeclared(self) -> list[str]:
+        """The metrics that the shape does not know."""
+        known = {metric.name for metric in self.shape.metrics}
+        names = dict.fromkeys(
+            row.name for system in self.systems for row in system.result.estimates
+        )
+        return [name for name in names if name not in known]
+
+    @property
+    def legend(self) -> tuple[Key, ...]:
+        return (*(system.key for system in self.systems), *BEYOND_NOISE)
+
+    @property
+    def title(self) -> str:
+        return str(self.first.data.get("title") or self.first.benchmark)
+
+    def digits(self, name: str) -> int:
+        """Decimals of a metric; by the size of its values where nobody declared it."""
+        if name not in self.undeclared:
+            return self.shape.metric(name).digits
+        values = [abs(row.value or 0.0) for system in self.systems for row in system.named(name)]
+        return 3 if max(values, default=0.0) <= 1 else 1
+
+    def slices(self, name: str, fine: bool = False) -> list[Slice]:
+        """The coarse (or the fine) slices that any system has an estimate of this name for."""
+        slices = {
+            tuple(estimate.slice.items()): estimate.slice
+            for system in self.systems
+            for estimate in system.named(name)
+        }
+        return [row for row in slices.values() if self.shape.headline_slice(row) != fine]
+
+    def placed(self, name: str, slices: Iterable[Slice]) -> list[tuple[System, Estimate]]:
+        """Every estimate of one metric in these slices."""
+        return [
+            (system, estimate)
+            for slice_ in slices
+            for system in self.systems
+            if (estimate := system.find(name, slice_))
+        ]
+
+    @property
+    def settings(self) -> Settings:
+        """With which differences and correlations of the group are computed."""
+        stored = [system.result.settings for system in self.systems]
+        first = stored[0]
+        return Settings(
+            variant=self.first.variant,
+            seed=int(first.get("seed", 0)),
+            resamples=int(first.get("resamples", 10_000)),
+            level=float(first.get("level", 0.95)),
+            coverage=min(float(settings.get("coverage", 0.90)) for settings in stored),
+        )

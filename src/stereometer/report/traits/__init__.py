@@ -1,1 +1,0 @@
-"""Groups and traits in the report: profiles, agreement with people, and groups where they meet."""

@@ -1,0 +1,126 @@
+"""Carries out jobs: asks, stores and summarises, one folder a result."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict, replace
+from itertools import chain
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from stereometer import catalog
+from stereometer.errors import UsageError
+from stereometer.files import replacing, write_json, write_line
+from stereometer.runs import store
+from stereometer.runs.cache import Cache
+from stereometer.runs.engines.serial import Engine, Serial
+from stereometer.runs.plan import Tally
+from stereometer.runs.runner import Progress, computed, silent
+from stereometer.types import Asking, Backend, Finished, Job, Score
+
+Watch = Callable[[str], AbstractContextManager[Progress]]
+"""Given a title, gives what is called with progress while a job is under way."""
+Engines = Callable[[Backend], Engine]
+"""Where a model's requests are answered."""
+
+
+def execute(
+    job: Job,
+    out: Path | None = None,
+    cache: Cache | None = None,
+    engines: Engines = Serial,
+    progress: Progress = silent,
+) -> Finished:
+    """Streams scores to disk and into estimates; the folder holds a whole run or none."""
+    place = out or store.default_folder(job.plan)
+    with store.claimed(place, job.plan) as finished:
+        if finished is not None:
+            return Finished(finished, place)
+        started, tally = time.time(), Tally()
+        with replacing(place / store.SCORES) as file:
+            estimates = job.summarize(
+                _written(_scores(job, cache, engines, tally, progress), job, file)
+            )
+        result = job.describe(estimates)
+        write_json(place / store.RESULT, result.as_json())
+        record = {"schema": "run@1", "plan": job.plan, **_record(started, tally)}
+        write_json(place / store.RUN, record)
+    return Finished(result, place)
+
+
+def _scores(
+    job: Job, cache: Cache | None, engines: Engines, tally: Tally, progress: Progress
+) -> Iterator[Score]:
+    if not isinstance(job.source, Asking):
+        for score in job.source():
+            tally.items += 1
+            yield score
+        return
+    if cache is None:
+        raise ValueError("a job that asks a model needs a cache")
+    engine = engines(job.source.backend)
+    yield from computed(job.source, engine, cache, tally, progress)
+
+
+def _written(scores: Iterable[Score], job: Job, file: Any) -> Iterator[Score]:
+    """Items that are hidden leave their texts out of what is stored and shown."""
+    shape = catalog.shape(job.kind)
+    for score in scores:
+        kept = replace(score, texts={}) if score.item in job.hidden else score
+        write_line(file, shape.stored(kept).as_json())
+        yield kept
+
+
+def _record(started: float, tally: Tally) -> dict[str, Any]:
+    return {
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
+        "seconds": round(time.time() - started, 3),
+        "asked": asdict(tally),
+        "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+    }
+
+
+def execute_all(
+    jobs: Iterable[Job],
+    out: str | Path | None = None,
+    keep_cache: bool = True,
+    watch: Watch | None = None,
+    engines: Engines = Serial,
+) -> Iterator[Finished]:
+    """One job after the other, answers shared.
+
+    `out` is the folder of the only result, or holds a folder for each of several.
+    """
+    waiting = iter(jobs)
+    first, second = next(waiting, None), next(waiting, None)
+    if out is not None and second is not None and (Path(out) / store.RUN).exists():
+        raise UsageError(
+            f"{out} holds one run, and this gives several. "
+            "A folder keeps one run or folders of runs. Choose another with --out."
+        )
+    with opened_cache(keep_cache) as cache:
+        for job in chain(filter(None, (first, second)), waiting):
+            place = None if out is None else Path(out)
+            if place is not None and second is not None:
+                place = place / job.folder
+            with watch(job.title) if watch else nullcontext(silent) as progress:
+                finished = execute(job, place, cache, engines, progress)
+            yield finished
+
+
+@contextmanager
+def opened_cache(keep: bool) -> Iterator[Cache]:
+    """The shared answer cache, or one that is thrown away."""
+    if keep:
+        with Cache() as cache:
+            yield cache
+        return
+    with (
+        TemporaryDirectory(prefix="stereometer-") as folder,
+        Cache(Path(folder) / "answers.sqlite") as cache,
+    ):
+        yield cache

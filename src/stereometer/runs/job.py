@@ -1,0 +1,165 @@
+"""Jobs on the items of a benchmark: what is recorded of them, and what their results say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from stereometer import catalog
+from stereometer.benchmarks.benchmark import Benchmark
+from stereometer.benchmarks.published import beside
+from stereometer.runs import store
+from stereometer.shapes.shape import Shape
+from stereometer.types import (
+    Asking,
+    Estimate,
+    Item,
+    Job,
+    ModelCard,
+    Notes,
+    Result,
+    Score,
+    Settings,
+    digest_of,
+)
+
+Summarize = Callable[[Iterable[Score], Settings], list[Estimate]]
+
+
+def limited(items: Sequence[Item], limit: int | None) -> Sequence[Item]:
+    """At most `limit` items, drawn by a digest of their ids: a smaller draw is part of a larger
+    one."""
+    if limit is None or limit >= len(items):
+        return items
+    order = sorted(range(len(items)), key=lambda index: digest_of(items[index].id))
+    drawn = set(order[:limit])
+    return [item for index, item in enumerate(items) if index in drawn]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One model on the items of one benchmark."""
+
+    benchmark: Benchmark
+    items: Sequence[Item]
+    measure: str
+    card: ModelCard
+    scoring: str
+    settings: Settings
+    limit: int | None = None
+    notes: Notes = ()
+    recorded: Mapping[str, Any] = field(default_factory=dict)
+    """What else decides the answers: prompts, temperature, repeats."""
+
+    def job(
+        self,
+        shape: Shape,
+        source: Asking | Callable[[], Iterable[Score]],
+        summarize: Summarize | None = None,
+    ) -> Job:
+        count = summarize or shape.summarize
+        return Job(
+            plan=self.plan,
+            kind=shape.name,
+            source=source,
+            summarize=partial(_with_settings, count, self.settings),
+            describe=partial(self.result, shape.name),
+            items=len(self.items),
+            folder=self.folder,
+            hidden=frozenset(item.id for item in self.items if item.hidden),
+        )
+
+    @property
+    def plan(self) -> dict[str, Any]:
+        return {
+            "benchmark": self.benchmark.name,
+            "data": self.benchmark.digest,
+            "measure": self.measure,
+            "model": self.card.name,
+            "identity": self.card.identity,
+            "scoring": self.scoring,
+            "limit": self.limit,
+            **asdict(self.settings),
+            **self.recorded,
+        }
+
+    @property
+    def folder(self) -> str:
+        """The name of its folder among several; a user's own files are told apart by name and
+        content."""
+        benchmark = self.benchmark
+        name = benchmark.name
+        if not benchmark.card.digest and benchmark.source:
+            name = f"{Path(benchmark.source).stem}-{benchmark.digest[:6]}"
+        return store.folder_name(name, self.card.name, self.measure.split("@")[0])
+
+    def result(self, kind: str, estimates: Sequence[Estimate]) -> Result:
+        card, benchmark = self.benchmark.card, self.benchmark
+        whole = benchmark.as_released and self.limit is None
+        drawn = f"Limited to {len(self.items)} items, drawn by lot."
+        notes = (
+            *((card.notice,) if card.notice else ()),
+            *self.card.notes,
+            *benchmark.notes,
+            *self.notes,
+            *((drawn,) if self.limit is not None else ()),
+        )
+        settings = asdict(self.settings)
+        del settings["variant"]
+        return Result(
+            benchmark=benchmark.name,
+            measure=self.measure,
+            variant=self.settings.variant,
+            model=self.card.name,
+            scoring=self.scoring,
+            model_card=asdict(self.card) | {"notes": list(self.card.notes)},
+            data=described(benchmark, len(self.items)),
+            settings=settings | {"limit": self.limit, **self.recorded},
+            versions=versions(),
+            notes=notes,
+            estimates=tuple(map(self._published, estimates) if whole else estimates),
+            kind=kind,
+        )
+
+    def _published(self, estimate: Estimate) -> Estimate:
+        """The estimate beside what somebody printed for the same data, method and variant."""
+        variant = self.settings.variant
+        return beside(estimate, self.benchmark.name, self.card.name, self.measure, variant)
+
+
+def _with_settings(
+    summarize: Summarize, settings: Settings, scores: Iterable[Score]
+) -> list[Estimate]:
+    return summarize(scores, settings)
+
+
+def described(benchmark: Benchmark, items: int) -> dict[str, Any]:
+    """What a result says of its data."""
+    card = benchmark.card
+    return {
+        "title": card.title,
+        "notice": card.notice,
+        "digest": benchmark.digest,
+        "as_released": benchmark.as_released,
+        "items": items,
+        "source": benchmark.source,
+        "licence": card.licence,
+        "language": card.language,
+        "citation": card.citation,
+        "population": card.population,
+        "known_problems": list(card.known_problems),
+        "not_concluded": list(card.not_concluded),
+    }
+
+
+def versions() -> dict[str, str]:
+    return {name: version(name) for name in ("stereometer", "numpy", "scipy")}
+
+
+def shape_read(method: str) -> Shape:
+    """The shape of what a method counts."""
+    return catalog.shape(catalog.find("method", method).reads)

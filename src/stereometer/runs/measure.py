@@ -1,0 +1,200 @@
+"""Measuring models on benchmarks: which jobs there are, and the verb `run`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from stereometer import catalog
+from stereometer.benchmarks.benchmark import Benchmark
+from stereometer.errors import ModelError, UsageError
+from stereometer.runs.execute import Watch, execute_all
+from stereometer.runs.job import Measurement, limited
+from stereometer.runs.open import open_benchmark, open_model
+from stereometer.types import Asking, Backend, Job, Measure, Method, Result, Settings, System
+
+
+def run(
+    *benchmarks: str,
+    model: str,
+    measures: Sequence[str] = (),
+    variant: str = "sound",
+    data: str | Path | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    resamples: int = 10_000,
+    coverage: float = 0.90,
+    out: str | Path | None = None,
+    keep_cache: bool = True,
+    within_word: bool = False,
+    options: Mapping[str, Any] | None = None,
+    watch: Watch | None = None,
+    choice: object | None = None,
+) -> list[Result]:
+    """Measure a model on benchmarks: one result for each benchmark and measure."""
+    settings = Settings(variant, seed, resamples, coverage=coverage)  # type: ignore[arg-type]
+    opened = open_model(model, seed, options)
+    asked = {"within_word": True} if within_word else {}
+    jobs = list(jobs_for(benchmarks, opened, measures, settings, data, limit, asked, choice))
+    return [finished.result for finished in execute_all(jobs, out, keep_cache, watch)]
+
+
+def jobs_for(
+    names: Sequence[str],
+    model: Backend | System,
+    measures: Sequence[str],
+    settings: Settings,
+    data: str | Path | None = None,
+    limit: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    choice: object | None = None,
+) -> Iterator[Job]:
+    """A job for each benchmark and shape that has a measure."""
+    if data is not None and len(names) > 1:
+        raise UsageError(
+            "--data names one file. With several benchmarks it is not clear whose it is. "
+            "Run them one at a time."
+        )
+    if limit is not None and limit < 1:
+        raise UsageError(
+            f"The limit is {limit}. At least one item is needed. Leave it out for all of them."
+        )
+    for benchmark in [open_benchmark(name, data, choice) for name in names]:
+        for shape, candidates in _chosen(benchmark, measures):
+            yield job_for(benchmark, shape, candidates, model, settings, limit, options)
+
+
+def _chosen(benchmark: Benchmark, measures: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
+    """Shape and candidate measures: those asked for, or the benchmark's defaults for each shape it
+    has."""
+    if not measures:
+        return [
+            (shape, names)
+            for shape, names in benchmark.measures.items()
+            if shape in benchmark.shapes
+        ]
+    asked: list[tuple[str, Sequence[str]]] = [
+        (catalog.find("method", name).reads, [name]) for name in measures
+    ]
+    return [(shape, names) for shape, names in asked if shape in benchmark.shapes] or asked
+
+
+def job_for(
+    benchmark: Benchmark,
+    shape: str,
+    measures: Sequence[str],
+    model: Backend | System,
+    settings: Settings,
+    limit: int | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Job:
+    """One benchmark under the first of the measures that the model can answer."""
+    items = benchmark.items(shape)
+    methods: list[Method] = [catalog.find("method", name) for name in measures]
+    for method in methods:
+        _check_variant(method, settings)
+    if isinstance(model, System):
+        return _system_job(benchmark, shape, methods[0], model, settings, limit)
+    method, measure = _first_answerable(methods, model, settings, options or {}, benchmark.defaults)
+    items, notes = measure.items(items)
+    cautions = model.abilities.cautions if settings.variant == "paper" else ()
+    drawn = limited(items, limit)
+    measurement = Measurement(
+        benchmark,
+        drawn,
+        measure.name,
+        model.card,
+        "computed",
+        settings,
+        limit,
+        (*cautions, *notes),
+        measure.recorded,
+    )
+    asking = Asking(drawn, measure, model)
+    return measurement.job(catalog.shape(method.kind), asking, measure.summarize)
+
+
+def _system_job(
+    benchmark: Benchmark,
+    shape: str,
+    method: Method,
+    system: System,
+    settings: Settings,
+    limit: int | None,
+) -> Job:
+    """Scores that need no asking, under the name of the measure that a model would have been asked
+    for."""
+    counted = catalog.shape(method.kind)
+    if not counted.candidates:
+        raise UsageError(
+            f"{system.card.name} has no scores for {benchmark.name}. Its items have no gold labels "
+            f"that {method.name} counts. Name a model that can be asked."
+        )
+    items = limited(benchmark.items(shape), limit)
+    name = f"{method.name}@{method.version}"
+    measurement = Measurement(benchmark, items, name, system.card, system.scoring, settings, limit)
+    return measurement.job(counted, lambda: system.scores(items, settings.variant))
+
+
+def _check_variant(method: Method, settings: Settings) -> None:
+    if settings.variant not in method.variants:
+        raise UsageError(
+            f"{method.name} has no variant '{settings.variant}'. "
+            f"It has {' and '.join(method.variants)}. Choose one of those."
+        )
+
+
+def bound(
+    method: Method, backend: Backend, settings: Settings, options: Mapping[str, Any]
+) -> Measure:
+    """The method bound to a model, with those options that it has."""
+    known = {field.name for field in fields(method.options)}
+    chosen = {"seed": settings.seed} | dict(options)
+    return method.bind(
+        backend,
+        settings.variant,
+        method.options(**{name: value for name, value in chosen.items() if name in known}),
+    )
+
+
+def _first_answerable(
+    methods: Sequence[Method],
+    backend: Backend,
+    settings: Settings,
+    options: Mapping[str, Any],
+    defaults: Mapping[str, Any],
+) -> tuple[Method, Measure]:
+    refusals: list[ModelError] = []
+    for method in methods:
+        _check_options(method, options)
+        try:
+            return method, bound(method, backend, settings, {**defaults, **options})
+        except ModelError as error:
+            refusals.append(error)
+    others = answerable(backend, settings)
+    raise ModelError(
+        f"{refusals[0]} It can answer {', '.join(others)}." if others else str(refusals[0])
+    )
+
+
+def _check_options(method: Method, options: Mapping[str, Any]) -> None:
+    known = {field.name for field in fields(method.options)}
+    unknown = [name for name in options if name not in known]
+    if unknown:
+        flag = unknown[0].replace("_", "-")
+        raise UsageError(
+            f"{method.name} has no --{flag}. It would change nothing. Leave the option out."
+        )
+
+
+def answerable(backend: Backend, settings: Settings) -> list[str]:
+    """The measures that a model can be asked for."""
+    names = []
+    for name in catalog.names("method"):
+        with suppress(ModelError, UsageError):
+            bound(catalog.find("method", name), backend, settings, {})
+            names.append(name)
+    return names

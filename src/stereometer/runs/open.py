@@ -1,0 +1,143 @@
+"""Benchmarks and models by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from stereometer import catalog
+from stereometer.benchmarks.benchmark import Benchmark, Source
+from stereometer.benchmarks.folders import open_benchmark as open_source
+from stereometer.errors import DataError, StereometerError, UnknownName, UsageError
+from stereometer.runs.cache import Cache
+from stereometer.types import Backend, ModelSpec, Opener, System
+
+CHECKPOINT = "checkpoint"
+"""The opener of specs without a scheme."""
+FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".gz")
+LIKELY_TYPO = 0.7
+"""How alike a plain name must be to a known one to be a slip rather than a model on the hub."""
+
+
+def open_benchmark(
+    name: str, data: str | Path | None = None, options: object | None = None
+) -> Benchmark:
+    """A benchmark by name, or a user's own file by path."""
+    source, path = _source(name, data)
+    if options is None:
+        return open_source(source, path)
+    if not isinstance(options, source.options):
+        raise UsageError(
+            f"{name} has no groups, traits or templates to choose. Those options are for abc. "
+            "Leave them out."
+        )
+    return source.choose(options)
+
+
+def open_for_audit(name: str, data: str | Path | None = None) -> Benchmark:
+    """The same, with items in it that cannot be measured."""
+    source, path = _source(name, data)
+    return open_source(source.for_audit(), path)
+
+
+def _source(name: str, data: str | Path | None) -> tuple[Source, Path | None]:
+    path = Path(data) if data is not None else None
+    if not catalog.has("benchmark", name):
+        if Path(name).exists():
+            return catalog.find("benchmark", "custom"), Path(name)
+        if Path(name).suffix in FILE_SUFFIXES:
+            raise DataError(
+                f"{name} does not exist. It looks like a file of your own items. Check the path."
+            )
+    source: Source = catalog.find("benchmark", name)
+    if not source.card.files and source.packaged is None and path is None:
+        raise UsageError(
+            f"`{name}` needs a file. It reads your own CATs or pairs. Name it with --data FILE."
+        )
+    return source, path
+
+
+def open_model(
+    name: str, seed: int = 0, options: Mapping[str, Any] | None = None
+) -> Backend | System:
+    """A baseline by name, one of our default models, `SCHEME:SPEC`, or a checkpoint: a folder, a
+    .gguf file or org/name[@revision]."""
+    if (options or {}).get("option") and (
+        catalog.has("system", name) or catalog.has("backend", name)
+    ):
+        raise UsageError(f"{name} has no options. --option would change nothing. Leave it out.")
+    if catalog.has("system", name):
+        system: System = catalog.find("system", name)()
+        return system
+    if catalog.has("backend", name):
+        backend: Backend = catalog.find("backend", name)(seed=seed)
+        return backend
+    spec = model_spec(name, seed, options)
+    try:
+        memory = Cache()
+    except StereometerError:  # a cache that cannot be used is no reason not to ask
+        return spec.open()
+    with memory:
+        return spec.open(memory)
+
+
+def model_spec(name: str, seed: int = 0, options: Mapping[str, Any] | None = None) -> ModelSpec:
+    """What opens the same model in any process: the opener of its scheme, with those options that
+    it has."""
+    scheme, colon, spec = name.partition(":")
+    if not colon or scheme not in catalog.names("opener"):
+        _not_a_slip(name)
+        scheme, spec = CHECKPOINT, name
+    opener: Opener = catalog.find("opener", scheme)
+    known = {field.name for field in fields(opener.options)}
+    chosen = {"seed": seed} | dict(options or {})
+    written = _read_options(scheme, opener, chosen.pop("option", {}))
+    shared = {key: value for key, value in chosen.items() if key in known}
+    return ModelSpec(catalog.place("opener", scheme), spec, opener.options(**shared | written))
+
+
+def _read_options(scheme: str, opener: Opener, texts: Mapping[str, str]) -> dict[str, Any]:
+    """Options that only this scheme has, from what a user wrote after `--option`."""
+    types = get_type_hints(opener.options)
+    for name in texts:
+        if name not in types:
+            raise UsageError(
+                f"`{scheme}` has no option '{name}'. It has {', '.join(types) or 'none'}. "
+                "Choose one of those or leave the option out."
+            )
+    return {name: _read_option(name, text, types[name]) for name, text in texts.items()}
+
+
+def _read_option(name: str, text: str, annotation: Any) -> Any:
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(annotation).validate_python(text)
+    except ValidationError as error:
+        reason = error.errors()[0]["msg"]
+        raise UsageError(
+            f"--option {name}={text} is not understood. {reason}. Write it as NAME=VALUE."
+        ) from None
+
+
+def check_names(models: Iterable[str], measures: Iterable[str]) -> None:
+    """Raises for a slip in any name before the first model is loaded."""
+    for measure in measures:
+        catalog.find("method", measure)
+    for name in models:
+        _not_a_slip(name)
+
+
+def _not_a_slip(name: str) -> None:
+    known = [*catalog.names("model"), *catalog.names("backend"), *catalog.names("system")]
+    plain = (
+        name not in known
+        and "/" not in name
+        and name.partition(":")[0] not in catalog.names("opener")
+        and not Path(name).exists()
+    )
+    if plain and get_close_matches(name, known, n=1, cutoff=LIKELY_TYPO):
+        raise UnknownName("model", name, known)

@@ -1,0 +1,191 @@
+"""Measuring from scores, or reading answers, that were made elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from stereometer import catalog
+from stereometer.benchmarks.benchmark import Benchmark, Card, Source, load_card
+from stereometer.errors import DataError, UsageError
+from stereometer.measures.recognition.method import Recognition
+from stereometer.runs.execute import execute
+from stereometer.runs.job import Measurement
+from stereometer.runs.open import open_benchmark
+from stereometer.shapes.comment.items import NEITHER, Comment
+from stereometer.shapes.comment.settings import MISSPELLING, Setting
+from stereometer.systems.answers import (
+    AnswerColumns,
+    Golds,
+    labels_in,
+    read_answers,
+    scored_rows,
+    uneven,
+)
+from stereometer.systems.replay import Replayed, joined, read_replay, scale_notes
+from stereometer.types import Job, ModelCard, Result, Settings, digest_of
+
+REPLAYS = {"cat": "cat-replay@1", "pair": "pair-replay@1"}
+
+
+def replay(
+    file: str | Path,
+    *,
+    benchmark: str,
+    data: str | Path | None = None,
+    variant: str = "sound",
+    system: str | None = None,
+    measure: str | None = None,
+    seed: int = 0,
+    resamples: int = 10_000,
+    coverage: float = 0.90,
+    out: str | Path | None = None,
+) -> Result:
+    """Measure from scores that were computed elsewhere."""
+    settings = Settings(variant, seed, resamples, coverage=coverage)  # type: ignore[arg-type]
+    job = replay_job(Path(file), benchmark, data, settings, system, measure)
+    return execute(job, Path(out) if out else None).result
+
+
+def replay_job(
+    file: Path,
+    benchmark: str,
+    data: str | Path | None,
+    settings: Settings,
+    system: str | None = None,
+    measure: str | None = None,
+) -> Job:
+    """Scores by candidate, joined to the items they are of."""
+    source = catalog.find("benchmark", benchmark) if catalog.has("benchmark", benchmark) else None
+    if source is not None and "comment" in source.measures:
+        raise UsageError(
+            f"{benchmark} holds comments. Answers about them are read by the setting they were "
+            "asked in. Add --setting, such as zero-shot."
+        )
+    scores = read_replay(file, system)
+    if scores.pairs and data is None and source is not None:
+        loaded, shape = _pairs_in(file, scores, source), "pair"
+    else:
+        loaded = open_benchmark(benchmark, data)
+        shape = _shape_of(scores, loaded)
+    scores, notes = joined(scores, loaded.items(shape))
+    notes = (*scale_notes(scores, settings.variant), *notes)
+    name = _stated(measure, shape) if measure else REPLAYS[shape]
+    items = loaded.items(shape)
+    measurement = Measurement(
+        loaded, items, name, scores.card, scores.scoring, settings, notes=notes
+    )
+    return measurement.job(catalog.shape(shape), lambda: scores.scores(items, settings.variant))
+
+
+def _pairs_in(file: Path, scores: Replayed, source: Source) -> Benchmark:
+    """The pairs that a file of scores carries itself."""
+    if "pair" not in source.measures:
+        raise UsageError(
+            f"{file} holds scores of pairs, {source.name} is not a set of pairs. The scores are of "
+            "another benchmark. Name that with --benchmark, or its items with --data."
+        )
+    pairs = Benchmark(source.card, {"pair": scores.pairs}, file.name, measures=source.measures)
+    if not pairs.as_released:
+        title = f"The pairs in {file.name}, given as {source.card.title}"
+        pairs = replace(pairs, card=replace(source.card, title=title))
+    return pairs.described("The pairs are those in the file.")
+
+
+def _stated(measure: str, shape: str) -> str:
+    """The measure that a user says made the scores: a known one, of their shape."""
+    method = catalog.find("method", measure)
+    if method.reads != shape:
+        raise UsageError(
+            f"{measure} scores items of shape {method.reads}, the file has scores of shape {shape}."
+            " They cannot be of that measure. Leave out --measure."
+        )
+    return f"{method.name}@{method.version}"
+
+
+def _shape_of(scores: Replayed, loaded: Benchmark) -> str:
+    """Of a benchmark that has several, the shape whose candidates the ids name."""
+    if scores.pairs or "cat" not in loaded.shapes:
+        return "pair"
+    ends = tuple(f":{name}" for name in catalog.shape("pair").candidates)
+    named = any(name.endswith(ends) for name in scores.by_id)
+    return "pair" if named and "pair" in loaded.shapes else "cat"
+
+
+# ------------------------------------------------------------------------------------------ answers
+
+
+def answers_job(
+    path: Path,
+    setting: Setting,
+    settings: Settings,
+    columns: AnswerColumns,
+    words: Mapping[str, str] | None = None,
+    name: str | None = None,
+    benchmark: str = "ethos",
+    neither: str = NEITHER,
+) -> Job:
+    """Answers collected elsewhere, read and scored again. The gold labels are the file's own;
+    `neither` is its word for none of them."""
+    if setting is MISSPELLING:
+        raise UsageError(
+            "Answers to misspelt comments cannot be replayed. They are compared with those of the "
+            "same model. Use `stereometer ask`."
+        )
+    card, known, nouns = _about(benchmark)
+    rows = list(read_answers(path, setting, columns))
+    if not rows:
+        raise DataError(
+            f"{path} has no rows. There is nothing to read. Check that it is the right file."
+        )
+    measure = Recognition(setting, settings.variant)
+    asked_about = () if setting.mixed else tuple(dict.fromkeys(row["category"] for row in rows))
+    golds = Golds(
+        path, words or known or labels_in(rows, setting, neither), asked_about, neither, nouns
+    )
+    scores = list(scored_rows(rows, measure, golds))
+    texts = {score.slices["comment"]: score.texts["comment"] for score in scores}
+    comments = [Comment(id_, text, {}, row) for row, (id_, text) in enumerate(texts.items(), 1)]
+    data = Benchmark(card, {"comment": comments}, path.name)
+    notes = (
+        (
+            "The comments and labels are those in the file; they were not compared with the"
+            " released ones."
+        ),
+        *uneven(scores),
+        *measure.notes,
+    )
+    repeats = [int(answer["repeat"]) for score in scores for answer in score.answers]
+    model = ModelCard(
+        name or path.name.split(".")[0],
+        "replayed",
+        "replay@1",
+        digest_of(rows),
+        settings={"file": path.name},
+    )
+    measurement = Measurement(
+        data,
+        comments,
+        measure.name,
+        model,
+        "replayed",
+        settings,
+        notes=notes,
+        recorded={"setting": setting.name, "repeats": 1 + max(repeats, default=-1)},
+    )
+    return measurement.job(catalog.shape("comment"), lambda: scores, measure.summarize)
+
+
+def _about(benchmark: str) -> tuple[Card, Mapping[str, str], Mapping[str, str]]:
+    """The card of a benchmark of comments, the words of its categories and their other names; a
+    file about comments of one's own names them itself."""
+    if benchmark == "custom":
+        return load_card("comments"), {}, {}
+    source: Source = catalog.find("benchmark", benchmark)
+    if "comment" not in source.measures:
+        raise UsageError(
+            f"{benchmark} is measured by likelihood. A setting is for answers about comments. "
+            "Name ethos, or custom for comments of your own."
+        )
+    return source.card, source.defaults.get("categories", {}), source.nouns

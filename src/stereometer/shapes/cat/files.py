@@ -1,0 +1,199 @@
+"""CATs in files: StereoSet's layout, read and written, and rows of a table.
+
+A row has `task, target, domain, context, stereotype, anti_stereotype, unrelated` and, where known,
+`id`, `note` and `hidden`. In an intrasentence row the context holds BLANK and the columns what
+fills it; in an intersentence row they are the sentences that follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from stereometer.errors import DataError
+from stereometer.files import read_json, write_json
+from stereometer.shapes.cat.items import BLANK, LABELS, TASKS, Candidate, Cat, agreement_of, words
+from stereometer.shapes.sentences import Row, mean, row_hidden, row_id, row_text, unique
+
+COLUMNS = ("task", "target", "domain", "context", "stereotype", "anti_stereotype", "unrelated")
+
+
+class _Label(BaseModel):
+    label: str
+
+
+class _Sentence(BaseModel):
+    id: str
+    sentence: str
+    gold_label: str
+    labels: list[_Label] = []
+
+
+class _Item(BaseModel):
+    id: str
+    target: str
+    bias_type: str
+    context: str
+    sentences: list[_Sentence]
+    note: str = ""
+    hidden: bool = False
+
+
+class _File(BaseModel):
+    data: dict[str, list[_Item]]
+
+
+def read_cats(path: Path) -> list[Cat]:
+    """A file like StereoSet's dev.json."""
+    try:
+        parsed = _File.model_validate(read_json(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "top level"
+        raise DataError(
+            f"{path} is not a StereoSet file: {where}: {first['msg']}. It should look like "
+            "dev.json. Check that it is the right file."
+        ) from None
+    foreign = sorted(set(parsed.data) - set(TASKS))
+    if foreign or not parsed.data:
+        raise DataError(
+            f"{path} has the task(s) {', '.join(foreign) or 'none'}. StereoSet has "
+            f"{' and '.join(TASKS)}. Check that it is the right file."
+        )
+    cats = [_cat(item, task, path) for task in TASKS for item in parsed.data.get(task, [])]
+    if not cats:
+        raise DataError(
+            f"{path} has no items. There is nothing to measure in it. Check that it is the right "
+            "file."
+        )
+    unique((cat.id for cat in cats), f"{path}: item")
+    sentences = (candidate.id for cat in cats for candidate in cat.candidates.values())
+    unique(sentences, f"{path}: sentence")
+    return cats
+
+
+def _cat(item: _Item, task: str, path: Path) -> Cat:
+    candidates = {
+        sentence.gold_label: Candidate(
+            sentence.id, sentence.sentence, tuple(vote.label for vote in sentence.labels)
+        )
+        for sentence in item.sentences
+    }
+    if len(candidates) != len(item.sentences) or not set(candidates) <= set(LABELS):
+        labels = ", ".join(sentence.gold_label for sentence in item.sentences)
+        raise DataError(
+            f"{path}: item {item.id} has the gold labels {labels}. Each of {', '.join(LABELS)} "
+            "may stand once. Repair the item."
+        )
+    ordered = {label: candidates[label] for label in LABELS if label in candidates}
+    return Cat(
+        item.id, task, item.target, item.bias_type, item.context, ordered, item.note, item.hidden
+    )
+
+
+def read_row(row: Row, path: Path, line: int, faulty: bool = False) -> Cat:
+    task, target, domain = (row_text(row, column, path, line) for column in COLUMNS[:3])
+    context, *fills = (row_text(row, column, path, line, faulty) for column in COLUMNS[3:])
+    if task not in TASKS:
+        raise DataError(
+            f"{path}, line {line}: task is {task!r}. It must be one of {', '.join(TASKS)}. "
+            "Repair the row."
+        )
+    if task == "intrasentence" and BLANK not in context and not faulty:
+        raise DataError(
+            f"{path}, line {line}: the context has no {BLANK}. An intrasentence context says "
+            "where the candidates go. Repair the row."
+        )
+    id_ = row_id(row, line)
+    texts = [_filled(context, fill) for fill in fills] if task == "intrasentence" else fills
+    candidates = {
+        label: Candidate(f"{id_}-{label}", text) for label, text in zip(LABELS, texts, strict=True)
+    }
+    note, hidden = str(row.get("note") or ""), row_hidden(row, path, line)
+    return Cat(id_, task, target, domain, context, candidates, note, hidden)
+
+
+def _filled(context: str, fill: str) -> str:
+    """The sentence; where there is no blank, or nothing to fill it with, what the row has."""
+    return context.replace(BLANK, fill) if fill and BLANK in context else fill
+
+
+def write(path: Path, cats: Sequence[Cat], hidden: bool = False) -> Path:
+    tasks = {task: [_written(cat, hidden) for cat in cats if cat.task == task] for task in TASKS}
+    write_json(path, {"version": "1.0", "data": tasks})
+    return path
+
+
+def _written(cat: Cat, hidden: bool) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "id": cat.id,
+        "target": cat.target,
+        "bias_type": cat.domain,
+        "context": cat.context,
+        "sentences": [
+            {
+                "id": candidate.id,
+                "sentence": candidate.text,
+                "gold_label": label,
+                "labels": [{"label": vote} for vote in candidate.votes],
+            }
+            for label, candidate in cat.candidates.items()
+        ],
+    }
+    fields |= {"note": cat.note} if cat.note else {}
+    return fields | ({"hidden": True} if hidden or cat.hidden else {})
+
+
+# --------------------------------------------------------------------------------------- statistics
+
+
+def statistics(cats: Sequence[Cat]) -> list[dict[str, Any]]:
+    """StereoSet's Table 1 with annotator agreement: by task and domain, by task, and overall."""
+    domains = sorted({cat.domain for cat in cats})
+    rows = []
+    for task in [task for task in TASKS if any(cat.task == task for cat in cats)]:
+        of_task = [cat for cat in cats if cat.task == task]
+        rows += [
+            _counts(task, domain, [cat for cat in of_task if cat.domain == domain])
+            for domain in domains
+        ]
+        rows.append(_counts(task, "all", of_task))
+    return [*rows, _counts("both", "all", cats)]
+
+
+def _counts(task: str, domain: str, cats: Sequence[Cat]) -> dict[str, Any]:
+    return {
+        "task": task,
+        "domain": domain,
+        "terms": len({cat.target for cat in cats}),
+        "items": len(cats),
+        "words": mean([words(cat, label) for cat in cats for label in cat.candidates]),
+        "agreement": mean([share for cat in cats for share in _shares(cat)]),
+    }
+
+
+def _shares(cat: Cat) -> list[float]:
+    """Of each candidate with votes, the share for its gold label."""
+    return [share for label in cat.candidates if (share := agreement_of(cat, label)) is not None]
+
+
+def term_agreement(cats: Sequence[Cat]) -> list[dict[str, Any]]:
+    """Agreement for each target term (StereoSet's Table 10), lowest first; only terms with
+    votes."""
+    by_term: dict[tuple[str, str], list[float]] = {}
+    for cat in cats:
+        by_term.setdefault((cat.domain, cat.target), []).extend(_shares(cat))
+    rows: list[dict[str, Any]] = [
+        {
+            "domain": domain,
+            "target": target,
+            "sentences": len(shares),
+            "agreement": sum(shares) / len(shares),
+        }
+        for (domain, target), shares in by_term.items()
+        if shares
+    ]
+    return sorted(rows, key=lambda row: (row["agreement"], row["target"]))

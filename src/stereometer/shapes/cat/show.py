@@ -1,0 +1,63 @@
+"""The first table of context association tests: lms, ss and icat by task and domain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stereometer.shapes import preference
+from stereometer.shapes.overview import (
+    Overview,
+    Row,
+    absences,
+    has,
+    plain,
+    rows_of,
+    undeclared,
+    used_cell,
+    value_cell,
+)
+from stereometer.shapes.shape import Shape
+from stereometer.shapes.verdicts import LANGUAGE
+from stereometer.show import numbers
+from stereometer.show.table import Cell, Table, number, text
+from stereometer.types import Estimate, Result
+
+SHOWN = ("lms", "ss", "icat")
+FIXED = "*"
+
+
+def overview(shape: Shape, results: Sequence[Result]) -> Overview:
+    if not has(results, *SHOWN):
+        return plain(shape, results)
+    rows = [row for row in rows_of(shape, results) if set(SHOWN) <= row[1].keys()]
+    heads = (number(numbers.headed(name, shape.metric(name).ideal)) for name in SHOWN)
+    lms, ss, icat = heads
+    columns = (text(""), number("n / asked"), number("terms"), lms, ss, number("ties"), icat)
+    table = Table((*columns, text("what ss says")), tuple(_cells(row) for row in rows))
+    legend = (*absences(results, rows, SHOWN), *_cautions(rows), *preference.legend(results))
+    return Overview((table, *undeclared(shape, results)), legend)
+
+
+def _cells(row: Row) -> tuple[Cell, ...]:
+    label, estimates = row
+    lms, ss, icat = (estimates[name] for name in SHOWN)
+    terms = number(f"{ss.terms}{FIXED if _fixed(ss) else ''}")
+    values = (value_cell(lms), value_cell(ss), number(str(ss.ties)), value_cell(icat))
+    return (text(label), used_cell(ss), terms, *values, text(numbers.says(ss)))
+
+
+def _fixed(estimate: Estimate) -> bool:
+    return "terms held fixed" in (estimate.interval or "")
+
+
+def _cautions(rows: Sequence[Row]) -> list[str]:
+    lines = []
+    poor = [label for label, row in rows if row["lms"].verdict not in (None, LANGUAGE.above)]
+    if poor:
+        lines.append(f"lms is not distinguishable from chance, or worse, in: {', '.join(poor)}.")
+    if any(_fixed(estimate) for _, estimates in rows for estimate in estimates.values()):
+        lines.append(
+            f"{FIXED} fewer than ten terms: they are held fixed, "
+            "and the interval is for these terms only."
+        )
+    return lines

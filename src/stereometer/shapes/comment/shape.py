@@ -1,0 +1,120 @@
+"""Questions about comments as a shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from stereometer.shapes.comment import metrics, show
+from stereometer.shapes.metric import Metric
+from stereometer.shapes.overview import Answered, Overview
+from stereometer.shapes.shape import NotCompared, Shape
+from stereometer.shapes.verdicts import LANGUAGE
+from stereometer.types import Estimate, Result, Score, Settings
+
+
+class Comment(NotCompared, Shape):
+    """A comment, and what a model answered when asked about it."""
+
+    name = "comment"
+    noun = "question"
+    metrics = (
+        Metric(
+            "accuracy",
+            "accuracy",
+            100.0,
+            words=LANGUAGE,
+            headline=True,
+            about="The share of readable answers that are right, in percent.",
+        ),
+        Metric(
+            "precision",
+            "precision",
+            100.0,
+            headline=True,
+            about="Of the comments called a category, the share that are of it.",
+        ),
+        Metric(
+            "recall",
+            "recall",
+            100.0,
+            headline=True,
+            about="Of the comments of a category, the share called so.",
+        ),
+        Metric(
+            "f1",
+            "F1",
+            100.0,
+            headline=True,
+            about=(
+                "The harmonic mean of precision and recall; under `paper`, overall, as the study"
+                " computed it."
+            ),
+        ),
+        Metric(
+            "repeat_agreement",
+            "repeats agree",
+            headline=True,
+            about="How often two repeats of a question give the same answer.",
+        ),
+        Metric(
+            "balanced_accuracy",
+            "balanced accuracy",
+            100.0,
+            about="The mean of the recall of a category and of what is not of it.",
+        ),
+        Metric(
+            "f1_harmonic",
+            "F1, harmonic",
+            100.0,
+            about="The harmonic mean of overall precision and recall, beside the study's own F1.",
+        ),
+        Metric(
+            "accuracy_sd", "accuracy, sd", about="Standard deviation of the accuracy over repeats."
+        ),
+        Metric(
+            "precision_sd",
+            "precision, sd",
+            about="Standard deviation of the precision over repeats.",
+        ),
+        Metric("recall_sd", "recall, sd", about="Standard deviation of the recall over repeats."),
+        Metric("f1_sd", "F1, sd", about="Standard deviation of F1 over repeats."),
+        Metric(
+            "matches",
+            "gold label alone",
+            100.0,
+            about=(
+                "The share of answers that are the gold label and no other (mixed settings,"
+                " `paper`)."
+            ),
+        ),
+        Metric(
+            "likelihood_accuracy",
+            "likeliest label right",
+            100.0,
+            about="How often the likeliest label word is the right one.",
+        ),
+        Metric(
+            "readings_agree",
+            "readings agree",
+            about="How often a written answer agrees with the likeliest label word.",
+        ),
+        Metric(
+            "flipped",
+            "turned by an edit",
+            0.0,
+            headline=True,
+            about="The share of comments whose reading some misspelling changes, in percent.",
+        ),
+    )
+
+    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
+        return metrics.summarize(list(scores), settings)
+
+    def overview(self, results: Sequence[Result]) -> Overview:
+        return show.overview(self, results)
+
+    def answered(self, result: Result, scores: Iterable[Score]) -> Answered:
+        return show.answered(result, scores)
+
+
+SHAPE = Comment()

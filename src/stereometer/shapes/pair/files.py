@@ -1,0 +1,107 @@
+"""Tables of pairs: `sent_more, sent_less, bias_type` and, where known, `id`, `stereo_antistereo`,
+`annotations`, `note` and `hidden`."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from stereometer.files import empty_file, read_table, replacing
+from stereometer.shapes.pair.items import DIRECTIONS, Pair
+from stereometer.shapes.sentences import Row, mean, row_choice, row_hidden, row_id, row_text
+
+COLUMNS = ("sent_more", "sent_less", "bias_type")
+WRITTEN = "id sent_more sent_less stereo_antistereo bias_type annotations note hidden"
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """A released table, with pairs that cannot be scored; rows without an id are counted from 0."""
+    pairs = [
+        _pair({**row, "id": row_id(row, number)}, path, line, row["sent_more"], row["sent_less"])
+        for number, (line, row) in enumerate(read_table(path, COLUMNS))
+    ]
+    if not pairs:
+        raise empty_file(path)
+    return pairs
+
+
+def read_row(row: Row, path: Path, line: int, faulty: bool = False) -> Pair:
+    more, less = (row_text(row, column, path, line, faulty) for column in COLUMNS[:2])
+    return _pair(row, path, line, more, less)
+
+
+def _pair(row: Row, path: Path, line: int, more: str, less: str) -> Pair:
+    return Pair(
+        row_id(row, line),
+        more,
+        less,
+        row_text(row, "bias_type", path, line),
+        row_choice(row, "stereo_antistereo", DIRECTIONS, path, line),
+        read_votes(str(row.get("annotations") or "")),
+        str(row.get("note") or ""),
+        row_hidden(row, path, line),
+    )
+
+
+def read_votes(text: str) -> tuple[tuple[str, ...], ...]:
+    """From a Python list of lists of names, as CrowS-Pairs writes the bias types of each
+    validator."""
+    inner = text.strip().removeprefix("[").removesuffix("]")
+    validators = [part.split("]")[0] for part in inner.split("[")[1:]]
+    return tuple(
+        tuple(name.strip(" '\"") for name in names.split(",") if name.strip(" '\""))
+        for names in validators
+    )
+
+
+def write(path: Path, pairs: Sequence[Pair], hidden: bool = False) -> Path:
+    with replacing(path) as file:
+        table = csv.DictWriter(file, WRITTEN.split(), lineterminator="\n")
+        table.writeheader()
+        table.writerows(_written(pair, hidden) for pair in pairs)
+    return path
+
+
+def _written(pair: Pair, hidden: bool) -> dict[str, str]:
+    return {
+        "id": pair.id,
+        "sent_more": pair.sent_more,
+        "sent_less": pair.sent_less,
+        "stereo_antistereo": pair.direction or "",
+        "bias_type": pair.bias_type,
+        "annotations": repr([list(vote) for vote in pair.votes]) if pair.votes else "",
+        "note": pair.note,
+        "hidden": "yes" if hidden or pair.hidden else "",
+    }
+
+
+# --------------------------------------------------------------------------------------- statistics
+
+
+def statistics(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
+    """Counts of CrowS-Pairs' Table 2 by bias type and direction, with words and agreement."""
+    types: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        types.setdefault(pair.bias_type, []).append(pair)
+    ordered = sorted(types.items(), key=lambda entry: (-len(entry[1]), entry[0]))
+    return [_counts(bias_type, of_type) for bias_type, of_type in [*ordered, ("all", pairs)]]
+
+
+def _counts(bias_type: str, pairs: Sequence[Pair]) -> dict[str, Any]:
+    shares = [agreement_of(pair) for pair in pairs if pair.votes]
+    directions = [pair.direction for pair in pairs]
+    return {
+        "bias_type": bias_type,
+        "pairs": len(pairs),
+        **{direction: directions.count(direction) for direction in DIRECTIONS},
+        "words": mean([len(text.split()) for pair in pairs for text in pair.texts.values()]),
+        "agreement": mean(shares),
+        "contested": sum(share < 0.5 for share in shares) if shares else None,
+    }
+
+
+def agreement_of(pair: Pair) -> float:
+    """The share of validators who named the pair's own bias type."""
+    return sum(pair.bias_type in vote for vote in pair.votes) / len(pair.votes)

@@ -1,0 +1,48 @@
+"""The first table of minimal pairs: the preference, and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stereometer.shapes import preference
+from stereometer.shapes.overview import (
+    Overview,
+    absences,
+    has,
+    overall,
+    plain,
+    rows_of,
+    undeclared,
+    used_cell,
+    value_cell,
+)
+from stereometer.shapes.shape import Shape
+from stereometer.show import numbers
+from stereometer.show.table import Cell, Table, number, text
+from stereometer.types import Estimate, Result
+
+SHOWN = "pair_preference"
+CONFIDENCE = "confidence_median_difference"
+
+
+def overview(shape: Shape, results: Sequence[Result]) -> Overview:
+    if not has(results, SHOWN):
+        return plain(shape, results)
+    rows = [row for row in rows_of(shape, results) if SHOWN in row[1]]
+    declared = shape.metric(SHOWN)
+    head = number(numbers.headed(declared.label, declared.ideal))
+    columns = (text(""), number("n / asked"), number("ties"), head, text("what it says"))
+    body = [_cells(label, estimates[SHOWN]) for label, estimates in rows]
+    confidence = overall(results[0]).get(CONFIDENCE) if len(results) == 1 else None
+    if confidence is not None and confidence.value is not None:
+        value = value_cell(confidence, shape.metric(CONFIDENCE).digits)
+        says = text("difference of medians, in percent (ideal 0)")
+        label = text(shape.metric(CONFIDENCE).label)
+        body.append((label, used_cell(confidence), number(""), value, says))
+    legend = (*absences(results, rows, (SHOWN,)), *preference.legend(results))
+    return Overview((Table(columns, tuple(body)), *undeclared(shape, results)), legend)
+
+
+def _cells(label: str, estimate: Estimate) -> tuple[Cell, ...]:
+    ties, says = number(str(estimate.ties)), text(numbers.says(estimate))
+    return (text(label), used_cell(estimate), ties, value_cell(estimate), says)

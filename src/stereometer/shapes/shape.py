@@ -1,0 +1,131 @@
+"""The seam: what a shape of items knows, and what holds of any kind of result.
+
+A shape says what its metrics are, how scores are counted into estimates, how two systems are paired
+on the same items, and which stored scores are whole. `Shape` itself is the plain one: what a result
+of an unknown kind, or with metrics that nobody declared, still gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from stereometer.errors import UsageError
+from stereometer.shapes import plain
+from stereometer.shapes.metric import Metric
+from stereometer.shapes.overview import Answered, Overview
+from stereometer.shapes.overview import plain as plain_overview
+from stereometer.shapes.paired import Difference, Flip, Withheld
+from stereometer.types import Estimate, Result, Score, Settings, Slice, Variant
+
+
+class NotCompared:
+    """What kinds of result share whose systems are not set against each other item by item."""
+
+    def differences(
+        self, both: object, every: object, settings: Settings
+    ) -> Iterator[Difference | Withheld]:
+        raise UsageError(
+            "The runs have no preferences to compare. Comparison knows stereotypes and their "
+            "opposites. `stereometer align` and `report` read runs on groups and traits."
+        )
+
+
+class Shape:
+    """How results of one kind are counted, paired and named. This one is for anything else."""
+
+    name: ClassVar[str] = "plain"
+    noun: ClassVar[str] = "item"
+    """What one item is called."""
+    candidates: ClassVar[tuple[str, ...]] = ()
+    """What an item has a score of each, the stereotype first; empty where items are not set against
+    each other."""
+    metrics: ClassVar[tuple[Metric, ...]] = ()
+    fine: ClassVar[tuple[str, ...]] = ()
+    """What slices fix that are too many for a first table."""
+
+    def metric(self, name: str, ideal: float | None = None) -> Metric:
+        """The declared metric, or a plain one under its own name."""
+        declared = next((metric for metric in self.metrics if metric.name == name), None)
+        return declared or Metric(name, name.replace("_", " "), ideal, headline=not self.metrics)
+
+    def metrics_of(self, result: Result) -> list[Metric]:
+        """The metrics that a result has, the declared ones first and in their order."""
+        named = {estimate.name: estimate.ideal for estimate in reversed(result.estimates)}
+        declared = [metric for metric in self.metrics if metric.name in named]
+        names = {metric.name for metric in declared}
+        others = dict.fromkeys(
+            estimate.name for estimate in result.estimates if estimate.name not in names
+        )
+        return declared + [self.metric(name, named[name]) for name in others]
+
+    def leading(self, result: Result) -> Metric:
+        """The metric whose verdict leads a result: the first that is tested, else the first."""
+        metrics = self.metrics_of(result)
+        return next((metric for metric in metrics if metric.words), metrics[0])
+
+    def headline_slice(self, slice_: Slice) -> bool:
+        """Whether a slice stands in the first table."""
+        return not any(name in slice_ for name in self.fine)
+
+    # ------------------------------------------------------------------------------------- counting
+
+    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
+        """Scores into estimates; the plain way is the mean of every value, overall and by slice."""
+        return [
+            replace(estimate, ideal=self.metric(estimate.name).ideal)
+            for estimate in plain.summarize(scores, settings)
+        ]
+
+    def is_whole(self, score: Score) -> bool:
+        """Whether a stored score has the values that its kind needs."""
+        return bool(score.values or score.answers)
+
+    def derived(self, values: Mapping[str, float]) -> Mapping[str, float]:
+        """What is stored beside an item's values because it follows from them alone."""
+        return {}
+
+    def stored(self, score: Score) -> Score:
+        """A score as `scores.jsonl` keeps it."""
+        if score.skipped is not None:
+            return score
+        derived = self.derived(score.values)
+        return replace(score, derived=derived) if derived else score
+
+    # -------------------------------------------------------------------------------------- pairing
+
+    def differences(
+        self,
+        both: Sequence[tuple[Score, Score]],
+        every: Sequence[Slice],
+        settings: Settings,
+    ) -> Iterator[Difference | Withheld]:
+        """Second minus first on the items that both systems answered; `every` is of all items."""
+        for row in plain.differences(both, every, settings):
+            if isinstance(row, Difference):
+                yield replace(row, ideal=self.metric(row.name).ideal)
+            else:
+                yield row
+
+    def flip(self, first: Score, second: Score, variant: Variant) -> Flip | None:
+        """Whether the two systems prefer different candidates."""
+        return None
+
+    # -------------------------------------------------------------------------------------- showing
+
+    def statistics(self, items: Sequence[Any]) -> list[dict[str, Any]]:
+        """What a set of items is made of, in rows; nothing where a shape has no such table."""
+        return []
+
+    def term_agreement(self, items: Sequence[Any]) -> list[dict[str, Any]]:
+        """How far validators agree on each target term, lowest first."""
+        return []
+
+    def overview(self, results: Sequence[Result]) -> Overview:
+        """The first tables of a result, or of several results measured alike side by side."""
+        return plain_overview(self, results)
+
+    def answered(self, result: Result, scores: Iterable[Score]) -> Answered | None:
+        """What a model wrote, for kinds whose answers are words."""
+        return None

@@ -1,0 +1,79 @@
+"""Associations of groups with traits as a shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar
+
+from stereometer.shapes.metric import Metric
+from stereometer.shapes.overview import Overview
+from stereometer.shapes.shape import NotCompared, Shape
+from stereometer.shapes.trait import metrics, show
+from stereometer.shapes.trait.words import SENTENCES, TEMPLATES, TWO_GROUPS, ProfileWords
+from stereometer.types import Estimate, Result, Score, Settings
+
+
+class Trait(NotCompared, Shape):
+    """A template about a group, and the two poles of a trait that could complete it."""
+
+    name = "trait"
+    words: ClassVar[ProfileWords] = TEMPLATES
+    """What a profile of such items says."""
+    noun = "cell"
+    fine = ("trait",)
+    metrics = (
+        Metric(
+            "association",
+            "association",
+            0.0,
+            digits=2,
+            headline=True,
+            about=(
+                "How much more a group is tied to the right pole of a trait or dimension than to"
+                " the left."
+            ),
+        ),
+        Metric(
+            "group_spread",
+            "spread between groups",
+            0.0,
+            digits=3,
+            about="The standard deviation of associations between groups, averaged over traits.",
+        ),
+    )
+
+    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
+        return metrics.summarize(scores, settings)
+
+    def is_whole(self, score: Score) -> bool:
+        return "effect" in score.values or {"left", "right"} <= score.values.keys()
+
+    def statistics(self, items: Sequence[Any]) -> list[dict[str, Any]]:
+        """What is crossed: groups by domain, traits by dimension, templates by kind, with names."""
+        lists: dict[tuple[str, str], dict[str, None]] = {}
+        for kind, of, name in (part for item in items for part in item.parts):
+            lists.setdefault((kind, of), {})[name] = None
+        return [
+            {"what": kind, "of": of, "count": len(names), "names": ", ".join(names)}
+            for (kind, of), names in sorted(lists.items())
+        ]
+
+    def overview(self, results: Sequence[Result]) -> Overview:
+        return show.overview(self, results, self.words)
+
+
+class Sentences(Trait):
+    """Sentences of a text that hold a word of a group, and those that hold a word of a pole."""
+
+    name = "sentences"
+    words = SENTENCES
+
+
+class SentencePairs(Trait):
+    """The same of two groups."""
+
+    name = "sentence-pairs"
+    words = TWO_GROUPS
+
+
+SHAPE, SENTENCE_SHAPE, SENTENCE_PAIR_SHAPE = Trait(), Sentences(), SentencePairs()

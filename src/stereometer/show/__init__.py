@@ -1,0 +1,1 @@
+"""Tables and figures as plain data, numbers as text: what the terminal and the page both render."""

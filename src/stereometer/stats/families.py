@@ -1,0 +1,54 @@
+"""Correction for many tests: Holm's step-down adjustment within families of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
+
+from stereometer.stats.tests import holm
+
+
+class Tested(Protocol):
+    """A frozen dataclass with p, and the fields that the correction fills."""
+
+    @property
+    def p(self) -> float | None: ...
+
+    @property
+    def p_adjusted(self) -> float | None: ...
+
+    @property
+    def tests(self) -> int | None: ...
+
+    @property
+    def verdict(self) -> str | None: ...
+
+
+Row = TypeVar("Row", bound=Tested)
+
+
+def _together(row: object) -> Hashable:
+    return ()
+
+
+def corrected(
+    rows: Iterable[Row],
+    verdict: Callable[[Row, float], str | None],
+    family: Callable[[Row], Hashable] = _together,
+) -> list[Row]:
+    """The rows with p adjusted within their family, and what that says.
+
+    Rows without p, or whose family is None, stay as they are.
+    """
+    judged: list[Any] = list(rows)
+    families: dict[Hashable, list[int]] = {}
+    for at, row in enumerate(judged):
+        if row.p is not None and (key := family(row)) is not None:
+            families.setdefault(key, []).append(at)
+    for places in families.values():
+        adjusted = holm([judged[at].p for at in places])
+        for at, p in zip(places, adjusted, strict=True):
+            says = verdict(judged[at], p)
+            judged[at] = replace(judged[at], p_adjusted=p, tests=len(places), verdict=says)
+    return judged

@@ -1,0 +1,251 @@
+"""Answers about comments that were collected elsewhere: rows, what labels mean, and scores."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+
+from stereometer.benchmarks.comments import RENAMED, column_pair
+from stereometer.errors import DataError, UsageError
+from stereometer.files import read_rows
+from stereometer.measures.recognition.method import Recognition, scored
+from stereometer.measures.recognition.questions import Question
+from stereometer.measures.recognition.reading import Reader
+from stereometer.shapes.comment.items import NEITHER
+from stereometer.shapes.comment.settings import Setting
+from stereometer.shapes.words import plain_name
+from stereometer.types import Score
+
+
+@dataclass(frozen=True)
+class AnswerColumns:
+    """Which columns of a file of answers hold what."""
+
+    comment: str = "comment"
+    answer: str = "answer"
+    label: str = "label"
+    category: str = "category"
+    repeat: str = "repeat"
+    example_set: str = "example_set"
+
+
+def answer_columns(pairs: Sequence[str]) -> AnswerColumns:
+    """`--column answer=response` and so on."""
+    named = dict(column_pair(pair) for pair in pairs)
+    known = [column.name for column in fields(AnswerColumns)]
+    unknown = [name for name in named if name not in known]
+    if unknown:
+        raise UsageError(
+            f"--column names '{unknown[0]}'. A file of answers has {', '.join(known)}. For "
+            "instance --column answer=response."
+        )
+    return AnswerColumns(**named)
+
+
+@dataclass(frozen=True)
+class Text:
+    """The text that a row is about."""
+
+    id: str
+    text: str
+    row: int
+    scores: Mapping[str, float] = field(default_factory=dict)
+    hate: float | None = None
+
+
+def uneven(scores: Iterable[Score]) -> Iterator[str]:
+    """Metrics are means over repeats: a part of one weighs as much as a whole one."""
+    repeats = [[answer["repeat"] for answer in score.answers] for score in scores]
+    counts = Counter(chain(*repeats))
+    least, most = min(counts.values(), default=0), max(counts.values(), default=0)
+    if 2 * least < most:
+        yield (
+            f"The repeats of the file have from {least} to {most} answers, and every repeat counts "
+            "the same in the means. Leave out what is not a whole repeat, or number the repeats in "
+            "a column."
+        )
+    elif 2 * most < len(repeats):
+        yield (
+            f"No repeat of the file has answers to more than {most} of its {len(repeats)} "
+            "questions, and metrics are means over repeats. Name the column that counts the "
+            "answers to one question."
+        )
+
+
+def labels_in(
+    rows: Iterable[Mapping[str, str]], setting: Setting, neither: str
+) -> Mapping[str, str]:
+    """Where all categories are asked about, the labels of a file, each as it is first written."""
+    none = {plain_name(word) for word in (*NONE, neither)}
+    spelt: dict[str, str] = {}
+    for row in rows:
+        if setting.mixed and row["label"].strip() and plain_name(row["label"]) not in none:
+            spelt.setdefault(plain_name(row["label"]), row["label"].strip())
+    return {word: word for word in spelt.values()}
+
+
+def read_answers(path: Path, setting: Setting, columns: AnswerColumns) -> Iterator[dict[str, str]]:
+    """Each row as text under our own names; what is not given is empty."""
+    needed = {"comment": columns.comment, "answer": columns.answer, "label": columns.label}
+    needed |= {} if setting.mixed else {"category": columns.category}
+    optional = {"repeat": columns.repeat, "example_set": columns.example_set}
+    for _, row in read_rows(path, needed.values(), RENAMED):
+        values = {name: row.get(column) for name, column in (needed | optional).items()}
+        yield {name: "" if value is None else str(value) for name, value in values.items()}
+
+
+YES, NO = ("yes", "true", "1", "1.0"), ("no", "false", "0", "0.0")
+"""Labels that say of the category asked about whether it holds."""
+NONE = (NEITHER, "not hate", "none")
+"""Labels of a comment that is of no category."""
+
+
+@dataclass(frozen=True)
+class Golds:
+    """What the labels of a file mean, however they are spelt; a category may go by its noun."""
+
+    path: Path
+    words: Mapping[str, str]
+    """The word of each category column."""
+    named: Sequence[str]
+    """The categories that the file asks about, as it names them."""
+    neither: str
+    nouns: Mapping[str, str] = field(default_factory=dict)
+    """Other names of the words."""
+
+    @cached_property
+    def known(self) -> Mapping[str, str]:
+        """By each of its names the word of a category."""
+        words = self.words.values()
+        nouns = {noun: word for noun, word in self.nouns.items() if word in words}
+        names = {**self.words, **nouns, **{word: word for word in words}}
+        return {plain_name(name): word for name, word in names.items()}
+
+    def category(self, text: str) -> str:
+        """By the word of the category, where it is a known one."""
+        if not text.strip():
+            raise DataError(
+                f"{self.path} has a row without a category. One category is asked about at a time, "
+                "and it is not clear which. Repair the row, or name another column."
+            )
+        return self.known.get(plain_name(text)) or next(
+            name.strip() for name in self.named if plain_name(name) == plain_name(text)
+        )
+
+    def single(self, label: str, category: str) -> str:
+        """The category asked about, or not; a known other category is not."""
+        asked = {plain_name(name): self.category(name) for name in self.named if name.strip()} | {
+            plain_name(category): category
+        }
+        names = asked | (dict(self.known) if category in self.words.values() else {})
+        golds = {
+            name: category if word == category else f"not-{category}"
+            for name, word in names.items()
+        }
+        denials = (*NO, f"not {category}", f"non {category}", *self.none)
+        plain = dict.fromkeys(YES, category)
+        plain |= dict.fromkeys(map(plain_name, denials), f"not-{category}")
+        return self._one_of(label, plain | golds)
+
+    def mixed(self, label: str) -> str:
+        return self._one_of(
+            label, {plain_name(word): NEITHER for word in self.none} | dict(self.known)
+        )
+
+    @property
+    def none(self) -> tuple[str, ...]:
+        return *NONE, self.neither
+
+    def _one_of(self, label: str, golds: Mapping[str, str]) -> str:
+        if plain_name(label) not in golds:
+            raise DataError(
+                f"{self.path} has the label '{label[:40]}'. The labels that are known are "
+                f"{', '.join(golds)}. Say what it means with --category LABEL=CATEGORY or "
+                "--neither LABEL, or repair the rows."
+            )
+        return golds[plain_name(label)]
+
+
+def scored_rows(
+    rows: Sequence[Mapping[str, str]], measure: Recognition, golds: Golds
+) -> Iterator[Score]:
+    """Rows of one question together; of all categories, several may hold of a comment."""
+    groups: dict[tuple[str, str, str], dict[str, list[Mapping[str, str]]]] = {}
+    for row in rows:
+        category = "" if measure.setting.mixed else golds.category(row["category"])
+        gold = golds.single(row["label"], category) if category else golds.mixed(row["label"])
+        by_gold = groups.setdefault((row["comment"], category, _number(row["example_set"])), {})
+        by_gold.setdefault(gold, []).append(row)
+    texts = dict.fromkeys(text for text, _, _ in groups)
+    names = {text: f"text-{at}" for at, text in enumerate(texts, 1)}
+    reader, order = Reader(measure.setting, measure.variant), _repeats(rows)
+    for (text, category, number), by_gold in groups.items():
+        _check_golds(by_gold, golds.path)
+        every = (*dict.fromkeys(golds.words.values()), NEITHER)
+        labels = (category, f"not-{category}") if category else every
+        for gold, answered in by_gold.items():
+            twin = gold if len(by_gold) > 1 else ""
+            question = Question(
+                Text(names[text], text, 0),
+                gold,
+                labels,
+                category,
+                example_set=number if not category else "",
+                twin=twin,
+            )
+            words, turns = _words(measure, question, golds), _in_turn(answered, order, golds.path)
+            answers = [
+                {**reader.read_text(row["answer"], words), "repeat": str(at)} for at, row in turns
+            ]
+            yield scored(question, answers)
+
+
+def _words(measure: Recognition, question: Question, golds: Golds) -> Mapping[str, str]:
+    """What stands for each label in an answer: for none of them also the file's own word."""
+    words = dict(measure.prompts.words(question))
+    return words | {NEITHER: golds.neither} if NEITHER in words else words
+
+
+def _check_golds(golds: Collection[str], path: Path) -> None:
+    """Several categories may hold of a comment, but not one and its opposite."""
+    if len(golds) > 1 and any(gold == NEITHER or gold.startswith("not-") for gold in golds):
+        raise DataError(
+            f"{path}: one comment is labelled {' and '.join(sorted(golds))} for the same question. "
+            "It is one or the other. Repair the rows."
+        )
+
+
+def _number(text: str) -> str:
+    if not text:
+        return ""
+    try:
+        return str(int(float(text)))
+    except (ValueError, OverflowError):
+        raise DataError(
+            f"The example set '{text[:40]}' is not a number. Every set has one. "
+            "Name another column."
+        ) from None
+
+
+def _repeats(rows: Iterable[Mapping[str, str]]) -> Mapping[str, int]:
+    """The repeats of a file, counted from 0: a question that lacks one of them has that gap."""
+    names = {row["repeat"] for row in rows} - {""}
+    return {name: at for at, name in enumerate(sorted(names, key=lambda name: (len(name), name)))}
+
+
+def _in_turn(
+    rows: Sequence[Mapping[str, str]], order: Mapping[str, int], path: Path
+) -> list[tuple[int, Mapping[str, str]]]:
+    """The answers to one question with their repeats; without those, in the order of the file."""
+    if not all(row["repeat"] for row in rows):
+        return list(enumerate(rows))
+    if len({row["repeat"] for row in rows}) < len(rows):
+        raise DataError(
+            f"{path} has the same repeat of a question twice. It is not clear which answer counts. "
+            "Leave out one, or name another column."
+        )
+    return sorted(((order[row["repeat"]], row) for row in rows), key=lambda turn: turn[0])

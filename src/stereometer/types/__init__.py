@@ -1,0 +1,105 @@
+"""The nouns of the house: requests, answers, items, scores, estimates, results. Standard library
+only.
+
+A measure turns an item into requests, answers into a score, scores into estimates. A backend
+answers requests and knows nothing of stereotypes.
+"""
+
+from stereometer.types.answers import (
+    BOUNDARY,
+    FILTERED,
+    TOO_LONG,
+    UNWRITTEN,
+    Answer,
+    Encode,
+    Encoding,
+    Row,
+)
+from stereometer.types.backend import KEPT_TOGETHER, Abilities, Backend, ModelCard, NamesTokens
+from stereometer.types.digest import digest_of
+from stereometer.types.items import (
+    VARIANTS,
+    Item,
+    ItemDefaults,
+    Score,
+    Skip,
+    Slice,
+    System,
+    Variant,
+)
+from stereometer.types.jobs import Asking, Finished, Job
+from stereometer.types.method import Exchanged, Measure, Method, Needs, NoOptions, Notes, Requests
+from stereometer.types.opener import Memory, ModelSpec, Opener
+from stereometer.types.requests import (
+    HIDDEN,
+    SET_DISTANCES,
+    WORD_MASSES,
+    CausalTokens,
+    Continuation,
+    Follows,
+    Generate,
+    MaskedBlank,
+    MaskedTokens,
+    NextTokens,
+    Request,
+    SpanVectors,
+    WholeText,
+)
+from stereometer.types.results import RESULT_SCHEMA, Estimate, Published, Result
+from stereometer.types.settings import Settings
+
+__all__ = [
+    "BOUNDARY",
+    "FILTERED",
+    "HIDDEN",
+    "KEPT_TOGETHER",
+    "RESULT_SCHEMA",
+    "SET_DISTANCES",
+    "TOO_LONG",
+    "UNWRITTEN",
+    "VARIANTS",
+    "WORD_MASSES",
+    "Abilities",
+    "Answer",
+    "Asking",
+    "Backend",
+    "CausalTokens",
+    "Continuation",
+    "Encode",
+    "Encoding",
+    "Estimate",
+    "Exchanged",
+    "Finished",
+    "Follows",
+    "Generate",
+    "Item",
+    "ItemDefaults",
+    "Job",
+    "MaskedBlank",
+    "MaskedTokens",
+    "Measure",
+    "Memory",
+    "Method",
+    "ModelCard",
+    "ModelSpec",
+    "NamesTokens",
+    "Needs",
+    "NextTokens",
+    "NoOptions",
+    "Notes",
+    "Opener",
+    "Published",
+    "Request",
+    "Requests",
+    "Result",
+    "Row",
+    "Score",
+    "Settings",
+    "Skip",
+    "Slice",
+    "SpanVectors",
+    "System",
+    "Variant",
+    "WholeText",
+    "digest_of",
+]

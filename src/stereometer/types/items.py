@@ -1,0 +1,109 @@
+"""Items, and what a system gave each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+
+from stereometer.types.backend import ModelCard
+
+Slice: TypeAlias = Mapping[str, str]
+"""What an estimate holds fixed: overall is `{}`, one task `{"task": "intersentence"}`."""
+
+Variant: TypeAlias = Literal["paper", "printed", "sound"]
+"""What the released code does, what the paper prints where that differs and matters, and what we
+defend."""
+VARIANTS: tuple[Variant, ...] = ("paper", "printed", "sound")
+
+
+class Item(Protocol):
+    """What every item of every benchmark has."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def slices(self) -> Slice: ...
+
+    @property
+    def texts(self) -> Mapping[str, str]: ...
+
+    @property
+    def hidden(self) -> bool:
+        """Held back: its texts stay out of runs and reports."""
+        ...
+
+    @property
+    def unscorable(self) -> str | None:
+        """Why it cannot be scored, whatever the measure."""
+        ...
+
+    @property
+    def also_asked(self) -> Mapping[str, Any]:
+        """What two copies of an item must share besides what its texts show."""
+        ...
+
+
+class ItemDefaults:
+    """What most items are: shown, scorable, and asked about as their texts show."""
+
+    @property
+    def hidden(self) -> bool:
+        return False
+
+    @property
+    def unscorable(self) -> str | None:
+        return None
+
+    @property
+    def also_asked(self) -> Mapping[str, Any]:
+        return {}
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a system gave one item, or why it gave nothing."""
+
+    item: str
+    slices: Slice
+    values: Mapping[str, float]
+    """One number a candidate: `stereotype`, `anti-stereotype`, `unrelated`, or `sent_more`,
+    `sent_less`."""
+    skipped: str | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
+    derived: Mapping[str, float] = field(default_factory=dict)
+    """What follows from the values alone, such as the confidence of a pair."""
+    answers: Sequence[Mapping[str, str]] = ()
+    """What a model that was asked in words said, one a repeat: `text`, and the `label` it was read
+    as or why it was `skipped`."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The fields as they are: `dataclasses.asdict` would copy every text of every item."""
+        return {name: value for name, value in vars(self).items() if name != "answers" or value}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Score:
+        return cls(**value)
+
+
+class Skip(Exception):
+    """Raised while planning or scoring an item that cannot be scored; the reason is counted and
+    shown."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@runtime_checkable
+class System(Protocol):
+    """Gives scores without answering requests."""
+
+    @property
+    def card(self) -> ModelCard: ...
+
+    @property
+    def scoring(self) -> str: ...
+
+    def scores(self, items: Iterable[Item], variant: Variant) -> Iterator[Score]: ...

@@ -1,0 +1,54 @@
+"""A job: everything that decides one result, ready to be carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stereometer.types.backend import Backend
+from stereometer.types.items import Item, Score
+from stereometer.types.method import Measure
+from stereometer.types.results import Estimate, Result
+
+
+@dataclass(frozen=True)
+class Asking:
+    """Items that a model is asked about."""
+
+    items: Sequence[Item]
+    measure: Measure
+    backend: Backend
+
+
+@dataclass(frozen=True)
+class Job:
+    """One result to be: run, ask, replay, ensemble, align and intersect build these and nothing
+    else."""
+
+    plan: Mapping[str, Any]
+    """What a run folder is bound to; also what names it."""
+    kind: str
+    """The shape of what is counted."""
+    source: Asking | Callable[[], Iterable[Score]]
+    """What gives the scores: a model that is asked, or something that needs no asking."""
+    summarize: Callable[[Iterable[Score]], list[Estimate]]
+    describe: Callable[[Sequence[Estimate]], Result]
+    items: int = 0
+    folder: str = ""
+    """The name of its folder among several."""
+    hidden: frozenset[str] = frozenset()
+    """Items whose texts are left out of what is stored."""
+
+    @property
+    def title(self) -> str:
+        return f"{self.plan['benchmark']} {self.plan['measure']}"
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A result and the folder that keeps it."""
+
+    result: Result
+    folder: Path

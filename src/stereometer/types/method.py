@@ -1,0 +1,94 @@
+"""How items are asked: a Method of one paper, and the Measure it becomes when bound to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from stereometer.types.answers import Answer
+from stereometer.types.backend import Backend
+from stereometer.types.items import Score, Variant
+from stereometer.types.requests import Request
+from stereometer.types.results import Estimate
+from stereometer.types.settings import Settings
+
+Requests: TypeAlias = Mapping[str, Sequence[Request]]
+"""What is asked for an item, by candidate."""
+Exchanged: TypeAlias = Mapping[str, Sequence[tuple[Request, Answer]]]
+"""The same, each request with its answer."""
+Notes: TypeAlias = tuple[str, ...]
+Needs: TypeAlias = Mapping[str, Sequence[frozenset[str]]]
+"""By part of a benchmark, alternatives of what a model must be able to do: the first that it can is
+taken."""
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """A method that has no options of its own."""
+
+
+class Measure(Protocol):
+    """A method in one variant, bound to a model."""
+
+    @property
+    def name(self) -> str:
+        """As results name it: `pair-likelihood@1`."""
+        ...
+
+    @property
+    def recorded(self) -> Mapping[str, Any]:
+        """What else decides the answers: prompts, temperature. It goes into the plan and the
+        result."""
+        ...
+
+    def items(self, items: Sequence[Any]) -> tuple[Sequence[Any], Notes]:
+        """What is asked about, of the benchmark's items, and what is said of the rest."""
+        ...
+
+    def plan(self, item: Any) -> Requests:
+        """The requests of an item; raises Skip with a reason."""
+        ...
+
+    def score(self, item: Any, exchanged: Exchanged) -> Score:
+        """What the answers give the item; raises Skip with a reason."""
+        ...
+
+    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]: ...
+
+
+class Method(Protocol):
+    """One method of one paper: what the catalog names."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str:
+        """Another one where its numbers change; results of the old one keep their meaning."""
+        ...
+
+    @property
+    def reads(self) -> str:
+        """The shape of the items it works on."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """The shape of its results: what it reads, unless it has metrics of its own."""
+        ...
+
+    @property
+    def variants(self) -> tuple[Variant, ...]: ...
+
+    @property
+    def needs(self) -> Needs: ...
+
+    @property
+    def options(self) -> type[Any]:
+        """A dataclass: what a user can set."""
+        ...
+
+    def bind(self, backend: Backend, variant: Variant, options: Any) -> Measure:
+        """Raises ModelError for a model that cannot be asked this."""
+        ...

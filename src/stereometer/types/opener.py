@@ -1,0 +1,85 @@
+"""How a model is opened: an Opener for each kind of spec, and a ModelSpec for any process.
+
+A user writes `SCHEME:SPEC`, or just SPEC for a checkpoint or a baseline. The catalog finds the
+opener as a `module:object` string, fills its `options` dataclass from the command line, and hands
+`ModelSpec(opener, spec, options)` to a run. That is all another process needs to open the same
+model: it is picklable and holds no weights. `memory`, the answer cache, is passed to `open`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+from stereometer.errors import ModelError
+from stereometer.types.answers import Answer
+from stereometer.types.backend import Backend
+from stereometer.types.items import System
+
+
+class Memory(Protocol):
+    """Answers by identity and key: the answer cache."""
+
+    def get(self, identity: str, keys: Sequence[str]) -> Mapping[str, Answer]: ...
+
+    def put(self, identity: str, answers: Mapping[str, Answer]) -> None: ...
+
+
+class Opener(Protocol):
+    """Opens the models of one scheme. Its module must be importable without what it `needs`."""
+
+    @property
+    def scheme(self) -> str:
+        """What a user writes before the colon; empty for specs without one."""
+        ...
+
+    @property
+    def options(self) -> type[Any]:
+        """A frozen dataclass with a default for every field."""
+        ...
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Modules outside the core of the package."""
+        ...
+
+    @property
+    def extra(self) -> str:
+        """The optional part of the package that installs them."""
+        ...
+
+    def open(self, spec: str, options: Any, memory: Memory | None = None) -> Backend | System:
+        """`memory` is for a model that can only be recognised by what it answered before."""
+        ...
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """Everything that opens a model, here or in another process."""
+
+    opener: str
+    """`module:object`."""
+    spec: str
+    """Without the scheme."""
+    options: Any = None
+    """An instance of the opener's dataclass; None for its defaults."""
+
+    def open(self, memory: Memory | None = None) -> Backend | System:
+        module, _, name = self.opener.partition(":")
+        opener: Opener = getattr(import_module(module), name)
+        check_installed(opener, self.spec)
+        options = self.options if self.options is not None else opener.options()
+        return opener.open(self.spec, options, memory)
+
+
+def check_installed(opener: Opener, spec: str) -> None:
+    """Raises ModelError where a module that the opener needs is missing."""
+    if any(find_spec(module) is None for module in opener.needs):
+        name = f"{opener.scheme}:{spec}" if opener.scheme else spec
+        raise ModelError(
+            f"{name} needs {' and '.join(opener.needs)}. They are in the optional part "
+            f"`{opener.extra}` of the package. From a clone: `pip install '.[{opener.extra}]'`."
+        )

@@ -1,0 +1,208 @@
+"""What a model can be asked: each request names its kind and has a key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, TypeAlias
+
+from stereometer.types.digest import digest_of
+
+UNKEYED = ("key", "counted")
+"""What does not make a request another request."""
+
+
+class _Keyed:
+    """A request's key is the digest of its kind and fields: what makes two requests the same
+    request."""
+
+    kind: ClassVar[str]
+
+    @cached_property
+    def key(self) -> str:
+        keyed = {name: value for name, value in vars(self).items() if name not in UNKEYED}
+        return digest_of([self.kind, keyed])
+
+
+@dataclass(frozen=True)
+class WholeText(_Keyed):
+    """The log-probability of a whole text, read as text."""
+
+    text: str
+    kind: ClassVar[str] = "whole-text"
+
+    @property
+    def tokens(self) -> int:
+        return len(self.text.split())
+
+
+@dataclass(frozen=True)
+class Continuation(_Keyed):
+    """The log-probability of `text` after `context`, both read as text."""
+
+    context: str
+    text: str
+    kind: ClassVar[str] = "continuation"
+
+    @property
+    def joined(self) -> tuple[str, int]:
+        """The whole text, and where the continuation begins: after a space where neither side
+        brings white space."""
+        space = (
+            " "
+            if self.context and not self.context[-1].isspace() and not self.text[:1].isspace()
+            else ""
+        )
+        return f"{self.context}{space}{self.text}", len(self.context) + len(space)
+
+    @property
+    def tokens(self) -> int:
+        return len(self.context.split()) + len(self.text.split())
+
+
+@dataclass(frozen=True)
+class Follows(_Keyed):
+    """The log-odds that `second` is the sentence after `first`."""
+
+    first: str
+    second: str
+    kind: ClassVar[str] = "follows"
+
+    @property
+    def tokens(self) -> int:
+        return len(self.first.split()) + len(self.second.split())
+
+
+@dataclass(frozen=True)
+class MaskedTokens(_Keyed):
+    """The log-probability of single tokens with others hidden: one step is one masked copy.
+
+    A step is (positions hidden, position scored). Pseudo-likelihood hides one position a step;
+    filling a blank hides what is not yet revealed.
+    """
+
+    ids: tuple[int, ...]
+    steps: tuple[tuple[tuple[int, ...], int], ...]
+    segments: tuple[int, ...] = ()
+    """Which of two texts a token belongs to, for models that are told; empty for a single text."""
+    kind: ClassVar[str] = "masked-tokens"
+
+    @property
+    def tokens(self) -> int:
+        return len(self.ids) * len(self.steps)
+
+
+@dataclass(frozen=True)
+class CausalTokens(_Keyed):
+    """The log-probability of every token from position `start` on, each given all before it."""
+
+    ids: tuple[int, ...]
+    start: int
+    counted: tuple[int, ...] = field(default=(), compare=False)
+    """The positions that count, where not all do: a note of the measure to itself, which no backend
+    reads."""
+    kind: ClassVar[str] = "causal-tokens"
+
+    @property
+    def tokens(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class Generate(_Keyed):
+    """Text that the model writes after a prompt, or as the next turn after messages (role,
+    content).
+
+    Seed and repeat are part of the key: repeats stay repeats, and each has random numbers of its
+    own whatever else is asked.
+    """
+
+    prompt: str = ""
+    messages: tuple[tuple[str, str], ...] = ()
+    temperature: float = 0.0
+    max_tokens: int = 16
+    stop: tuple[str, ...] = ()
+    seed: int = 0
+    repeat: int = 0
+    kind: ClassVar[str] = "generate"
+
+    @property
+    def tokens(self) -> int:
+        return (
+            sum(
+                len(text.split())
+                for text in (self.prompt, *(content for _, content in self.messages))
+            )
+            + self.max_tokens
+        )
+
+
+HIDDEN = -1
+"""Stands in a request for a token behind a mask."""
+
+
+@dataclass(frozen=True)
+class MaskedBlank(_Keyed):
+    """Some tokens at one hidden position, HIDDEN wherever a token is masked.
+
+    Columns, one entry a token asked: `logprob`; `logmass`, of the word-initial or the continuation
+    vocabulary, whichever the token is of; `distance`, of the output matrix to one that makes the
+    token the top one by `margin` (SeT).
+    """
+
+    ids: tuple[int, ...]
+    position: int
+    asked: tuple[int, ...]
+    segments: tuple[int, ...] = ()
+    margin: float = 1.0
+    kind: ClassVar[str] = "masked-blank"
+
+    @property
+    def tokens(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class NextTokens(_Keyed):
+    """Some tokens after a text, read from left to right; the columns are those of MaskedBlank."""
+
+    ids: tuple[int, ...]
+    asked: tuple[int, ...]
+    margin: float = 1.0
+    kind: ClassVar[str] = "next-tokens"
+
+    @property
+    def tokens(self) -> int:
+        return len(self.ids)
+
+
+@dataclass(frozen=True)
+class SpanVectors(_Keyed):
+    """The last hidden states of some positions: one row a position, one entry a dimension in the
+    column `vector`."""
+
+    ids: tuple[int, ...]
+    positions: tuple[int, ...]
+    segments: tuple[int, ...] = ()
+    kind: ClassVar[str] = "span-vectors"
+
+    @property
+    def tokens(self) -> int:
+        return len(self.ids)
+
+
+WORD_MASSES, SET_DISTANCES = "word-masses", "set-distances"
+"""In `supports` of a backend whose answers to MaskedBlank and NextTokens have the columns `logmass`
+and `distance`."""
+
+Request: TypeAlias = (
+    MaskedBlank
+    | NextTokens
+    | SpanVectors
+    | WholeText
+    | Continuation
+    | Follows
+    | MaskedTokens
+    | CausalTokens
+    | Generate
+)

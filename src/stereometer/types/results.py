@@ -1,0 +1,117 @@
+"""Estimates, and the Result that `result.json` holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from stereometer.types.items import Slice, Variant
+
+
+@dataclass(frozen=True)
+class Published:
+    """A value that somebody printed for the same data, method and variant."""
+
+    value: float
+    source: str
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One number with everything needed to read it."""
+
+    name: str
+    slice: Slice
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    """Items used."""
+    asked: int
+    """Items asked."""
+    ties: int
+    ideal: float | None
+    verdict: str | None = None
+    interval: str | None = None
+    """How low and high were found."""
+    p: float | None = None
+    p_adjusted: float | None = None
+    tests: int | None = None
+    """How many tests the adjustment counts: the slices shown together."""
+    terms: int | None = None
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    why: str | None = None
+    """Why there is no value."""
+    published: Published | None = None
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Estimate:
+        fields = dict(value)
+        if fields.get("published"):
+            fields["published"] = Published(**fields["published"])
+        return cls(**fields)
+
+
+RESULT_SCHEMA = "result@1"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One system measured once on one benchmark: what `result.json` holds."""
+
+    benchmark: str
+    measure: str
+    variant: Variant
+    model: str
+    scoring: str
+    """`computed` from a model's answers, `replayed` from a file of scores, `constructed` from the
+    gold labels."""
+    model_card: Mapping[str, Any]
+    data: Mapping[str, Any]
+    """Digest, source, counts, licence and citation of the items."""
+    settings: Mapping[str, Any]
+    versions: Mapping[str, str]
+    notes: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+    kind: str = ""
+    """The shape of what was counted: it says how the numbers are read, paired and shown."""
+    schema: str = RESULT_SCHEMA
+
+    def estimate(self, name: str, **fixed: str) -> Estimate:
+        """The estimate of this name in exactly this slice: `result.estimate("ss",
+        domain="gender")`."""
+        for candidate in self.estimates:
+            if candidate.name == name and dict(candidate.slice) == fixed:
+                return candidate
+        raise KeyError(f"no estimate {name} in slice {fixed}")
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Flat records, one an estimate: `pandas.DataFrame(result.rows())`."""
+        head = {
+            "benchmark": self.benchmark,
+            "measure": self.measure,
+            "variant": self.variant,
+            "model": self.model,
+        }
+        return [head | _flat(estimate) for estimate in self.estimates]
+
+    def as_json(self) -> dict[str, Any]:
+        return {"schema": self.schema} | asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Result:
+        fields = dict(value)
+        fields["estimates"] = tuple(
+            Estimate.from_json(estimate) for estimate in fields["estimates"]
+        )
+        fields["notes"] = tuple(fields["notes"])
+        return cls(**fields)
+
+
+def _flat(estimate: Estimate) -> dict[str, Any]:
+    record = asdict(estimate)
+    record["published"] = estimate.published.value if estimate.published else None
+    slices = record.pop("slice")
+    record["skipped"] = sum(estimate.skipped.values())
+    return {"name": record.pop("name"), **slices, **record}

@@ -1,0 +1,36 @@
+"""A method whose metrics no shape declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from stereometer.measures.pair_likelihood import LIKELIHOOD
+from stereometer.shapes import plain
+from stereometer.types import Backend, Estimate, Score, Settings, Variant
+
+
+class Means:
+    """Pairs scored as ever, counted as the mean of each sentence's score."""
+
+    name, version, reads, kind = "means", "1", "pair", "pair"
+    variants, needs, options = LIKELIHOOD.variants, LIKELIHOOD.needs, LIKELIHOOD.options
+
+    def bind(self, backend: Backend, variant: Variant, options: Any) -> BoundMeans:
+        return BoundMeans(LIKELIHOOD.bind(backend, variant, options))
+
+
+class BoundMeans:
+    name = "means@1"
+
+    def __init__(self, measure: Any) -> None:
+        self.measure = measure
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.measure, name)
+
+    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
+        return plain.summarize(scores, settings)
+
+
+MEANS = Means()

@@ -1,0 +1,77 @@
+"""Models that only talk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from stereometer.runs.execute import execute, opened_cache
+from stereometer.runs.measure import job_for
+from stereometer.runs.open import open_benchmark
+from stereometer.types import (
+    Abilities,
+    Answer,
+    Encoding,
+    Generate,
+    ModelCard,
+    Request,
+    Settings,
+)
+
+SETTINGS = Settings(resamples=200)
+
+
+Say = Callable[[str, str, str], str]
+"""From the whole prompt and its two options to an answer."""
+
+
+class Talker:
+    """Says what a function says."""
+
+    def __init__(self, say: Say, name: str = "talker") -> None:
+        self.say = say
+        self.card = ModelCard(name, "talker", "talker@1", name)
+        self.abilities = Abilities(frozenset({Generate.kind}))
+
+    def encode(self, text: str, second: str | None = None) -> Encoding:
+        raise TypeError
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        for key, request in requests.items():
+            asked = request.prompt or request.messages[-1][1]
+            options = re.findall(r"(?m)^[AB]\. (.*)$", asked)
+            yield key, Answer((), self.say(asked, *options), "stop")
+
+
+def measured(talker: Talker, shape: str, tmp_path: Path, **options: Any) -> Any:
+    name = f"{shape}-forced-choice"
+    job = job_for(open_benchmark("starter"), shape, [name], talker, SETTINGS, options=options)
+    with opened_cache(False) as cache:
+        return execute(job, tmp_path, cache)
+
+
+STEREOTYPES = {
+    text
+    for item in open_benchmark("starter").items("cat")
+    for text in (
+        item.texts["stereotype"],
+        item.context.replace("BLANK", item.filler("stereotype") or "BLANK"),
+    )
+}
+
+
+UNRELATED = {
+    text
+    for item in open_benchmark("starter").items("cat")
+    for text in (
+        item.texts["unrelated"],
+        item.context.replace("BLANK", item.filler("unrelated") or "BLANK"),
+    )
+}
+
+
+def by_content(asked: str, first: str, second: str) -> str:
+    rank = [1 if text in STEREOTYPES else 3 if text in UNRELATED else 2 for text in (first, second)]
+    return "A" if rank[0] < rank[1] else "B"

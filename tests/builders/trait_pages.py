@@ -1,0 +1,54 @@
+"""Runs on groups and traits for pages."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+import stereometer
+from stereometer.benchmarks.abc.items import Choice, Grid, packaged
+
+GROUPS = (
+    "man",
+    "woman",
+    "Asian",
+    "Black",
+    "Hispanic",
+    "immigrant",
+    "teenager",
+    "elderly",
+    "doctor",
+    "blind",
+)
+
+
+MET = ["man", "woman", "gay", "Black", "White", "Asian", "teenager"]
+
+
+def ratings(file: Path) -> Path:
+    """Eight raters about means of which every group has eight above and eight below 50."""
+    draw = np.random.default_rng(0)
+    traits = [trait.name for trait in Grid.of(*packaged()).traits]
+    raters: dict[str, dict[str, dict[str, str]]] = {}
+    for group in GROUPS:
+        means = draw.permutation(np.r_[np.linspace(12, 38, 8), np.linspace(62, 88, 8)])
+        for rater in range(8):
+            rated = np.clip((means + 3 * draw.normal(size=16)).round(), 0, 100)
+            values = {trait: str(int(value)) for trait, value in zip(traits, rated, strict=True)}
+            raters.setdefault(f"p{rater}", {})[group] = values
+    file.write_text(json.dumps(raters))
+    return file
+
+
+def trait_runs(home: Path) -> dict[str, Path]:
+    """A profile, its agreement with ratings, and groups that meet, all of a fake model."""
+    choice = Choice(groups=GROUPS, templates=("that", "all", "should"))
+    out, quick = home / "profile", {"resamples": 200}
+    stereometer.run("abc", model="fake", choice=choice, out=out, keep_cache=False, **quick)
+    rated = ratings(home / "ratings.json")
+    stereometer.align(out, ratings=rated, out=home / "alignment", **quick)
+    met = home / "met"
+    stereometer.intersect("fake", groups=MET, templates=("the", "that"), out=met, **quick)
+    return {"trait": out, "alignment": home / "alignment", "intersection": met / "intersection"}

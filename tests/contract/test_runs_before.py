@@ -1,0 +1,85 @@
+"""Run folders that the version before this one wrote still load, compare, go on and report."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import stereometer
+from stereometer.runs import store
+
+BEFORE = Path(__file__).parents[1] / "runs_before"
+KINDS = {
+    "fake-cats": "cat",
+    "random-cats": "cat",
+    "ensemble": "cat",
+    "choice": "cat",
+    "fake-pairs": "pair",
+    "profile": "trait",
+    "aligned": "alignment",
+    "crossed": "intersection",
+    "asked": "comment",
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), KINDS.items())
+def test_a_result_without_a_kind_is_read_as_what_it_is(name: str, kind: str) -> None:
+    stored = json.loads((BEFORE / name / "result.json").read_text())
+    assert "kind" not in stored
+    result = stereometer.load(BEFORE / name)
+    assert result.kind == kind
+    assert json.loads(json.dumps(result.as_json())) == {**stored, "kind": kind}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_stored_score_is_whole(name: str) -> None:
+    lines = (BEFORE / name / "scores.jsonl").read_text().splitlines()
+    assert len(list(store.load_scores(BEFORE / name))) == len(lines) > 0
+
+
+def test_they_are_compared_on_the_same_items() -> None:
+    found = stereometer.compare(BEFORE / "fake-cats", BEFORE / "random-cats", resamples=200)
+    overall = {row.name for row in found.pairs[0].differences if not row.slice}
+    assert overall == {"lms", "ss", "icat"}
+
+
+@pytest.mark.parametrize(
+    ("name", "measure"),
+    [("fake-cats", "cat-likelihood"), ("random-cats", "cat-likelihood")],
+)
+def test_the_same_run_goes_on_in_its_folder(name: str, measure: str, tmp_path: Path) -> None:
+    """The plan of a run is what it was: the folder is taken as finished, not refused."""
+    folder = tmp_path / name
+    shutil.copytree(BEFORE / name, folder)
+    model = name.partition("-")[0]
+    (result,) = stereometer.run(
+        "starter", model=model, measures=[measure], limit=24, resamples=200, out=folder
+    )
+    assert result.estimates == stereometer.load(BEFORE / name).estimates
+
+
+@pytest.mark.parametrize(
+    ("name", "measure"), [("fake-cats", "cat-likelihood"), ("fake-pairs", "pair-likelihood")]
+)
+def test_the_numbers_are_what_they_were(name: str, measure: str, tmp_path: Path) -> None:
+    limit = 24 if "cats" in name else 12
+    (result,) = stereometer.run(
+        "starter",
+        model="fake",
+        measures=[measure],
+        limit=limit,
+        resamples=200,
+        out=tmp_path / "run",
+    )
+    assert result.estimates == stereometer.load(BEFORE / name).estimates
+    before = (BEFORE / name / "scores.jsonl").read_bytes()
+    assert (tmp_path / "run" / "scores.jsonl").read_bytes() == before
+
+
+def test_they_are_reported_on_one_page(tmp_path: Path) -> None:
+    page = stereometer.write_report([BEFORE / name for name in KINDS], tmp_path / "report.html")
+    text = page.read_text()
+    assert all(kind in text for kind in ("tau", "accuracy", "association", "icat"))

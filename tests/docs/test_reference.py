@@ -1,0 +1,76 @@
+"""The reference is what the code says today, and leaves nothing out."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from stereometer import catalog
+from tests.docs.pages import DOCS, ROOT, generator, text_of
+
+QUICK_PAGES = ("commands.md", "python.md", "catalog.md", "exit-codes.md")
+SCHEMA = re.compile(r'schema\b.*?"([a-z-]+@\d+)"', re.IGNORECASE)
+WRITTEN_BY_USERS = {"errata@1"}
+"""Explained where its writers look: docs/howto/audit.md."""
+
+
+def reference(name: str) -> str:
+    return text_of(DOCS / "reference" / name)
+
+
+@pytest.mark.parametrize("name", QUICK_PAGES)
+def test_a_page_is_current(name: str) -> None:
+    assert reference(name) == generator().PAGES[name](), "run `make reference`"
+
+
+def test_json_and_metrics_are_what_the_commands_print() -> None:
+    for module in ("vaderSentiment", "wordfreq"):
+        pytest.importorskip(module)
+    for name in ("json.md", "metrics.md"):
+        assert reference(name) == generator().PAGES[name](), "run `make reference`"
+    undocumented = {
+        name for name in generator().metric_names() if f"`{name}`" not in reference("metrics.md")
+    }
+    assert not undocumented
+
+
+def test_no_page_is_left_to_generate_or_to_delete() -> None:
+    assert {page.name for page in (DOCS / "reference").glob("*.md")} == set(generator().PAGES)
+
+
+def test_every_command_and_option_is_documented() -> None:
+    page = reference("commands.md")
+    for name, command in generator().every_command():
+        part = re.split(r"^##+ ", page.split(f"# {name}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[
+            0
+        ]
+        for parameter in command.params:
+            for option in [*parameter.opts, *parameter.secondary_opts]:
+                assert parameter.hidden or option in part, f"{name} {option}"
+
+
+def test_every_name_in_the_catalog_is_documented() -> None:
+    page = reference("catalog.md")
+    names = [name for kind in catalog.TABLE for name in catalog.TABLE[kind]]
+    assert [name for name in names if f"| `{name}` |" not in page] == []
+
+
+def test_every_exit_code_is_documented() -> None:
+    codes = re.findall(r"^\| (\d+) \|", reference("exit-codes.md"), re.MULTILINE)
+    assert {0, 1, 2, 3, 4, 5, 6, 130} <= set(map(int, codes))
+    assert set(map(int, codes)) == set(generator().exit_codes())
+
+
+def test_every_schema_in_the_source_is_documented() -> None:
+    source = "\n".join(text_of(file) for file in (ROOT / "src" / "stereometer").rglob("*.py"))
+    named = set(SCHEMA.findall(source))
+    assert {"result@1", "compare@1"} <= named
+    headings = set(re.findall(r"^## (\S+@\d+)$", reference("json.md"), re.MULTILINE))
+    assert named - WRITTEN_BY_USERS <= headings
+
+
+@pytest.mark.parametrize("name", sorted(page.name for page in (DOCS / "reference").glob("*.md")))
+def test_nothing_is_without_a_sentence(name: str) -> None:
+    lines = [line for line in reference(name).splitlines() if generator().UNDESCRIBED in line]
+    assert lines == [], "add a docstring, a help text or a line in docs/descriptions.toml"

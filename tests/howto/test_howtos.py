@@ -1,0 +1,216 @@
+"""The pages for contributors, done as they say: their files written, their commands given."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PAGES = Path(__file__).parents[2] / "docs" / "howto"
+SOURCE = Path(__file__).parents[2] / "src"
+BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+WITH_DATA = "with the released data"
+
+
+@dataclass(frozen=True)
+class Block:
+    language: str
+    title: str
+    text: str
+
+
+def blocks(page: str) -> Iterator[Block]:
+    for language, title, text in BLOCK.findall((PAGES / page).read_text("utf-8")):
+        yield Block(language, title, text)
+
+
+class Package:
+    """A contributor's folder, installed as far as entry points go."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.printed: list[str] = []
+
+    def write(self, page: str) -> None:
+        for block in blocks(page):
+            if block.title and block.language != "shell":
+                path = self.folder / block.title
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(block.text, "utf-8")
+        (self.folder / "mine" / "__init__.py").touch()
+        self._install(tomllib.loads((self.folder / "pyproject.toml").read_text("utf-8")))
+
+    def _install(self, project: dict[str, Any]) -> None:
+        name, version = project["project"]["name"], project["project"]["version"]
+        info = self.folder / f"{name}-{version}.dist-info"
+        info.mkdir(exist_ok=True)
+        (info / "METADATA").write_text(f"Name: {name}\nVersion: {version}\n", "utf-8")
+        lines = [
+            line
+            for group, points in project["project"]["entry-points"].items()
+            for line in (f"[{group}]", *(f"{point} = {place}" for point, place in points.items()))
+        ]
+        (info / "entry_points.txt").write_text("\n".join(lines) + "\n", "utf-8")
+
+    def follow(self, page: str, title: str = "") -> str:
+        """Gives the page's commands; what the last one printed."""
+        commands = [
+            line
+            for block in blocks(page)
+            if block.language == "shell" and block.title == title
+            for line in block.text.splitlines()
+        ]
+        assert commands
+        for command in commands:
+            program, *arguments = shlex.split(command)
+            assert program == "stereometer"
+            self.printed.append(self.python("-m", "stereometer", *arguments))
+        return self.printed[-1]
+
+    def python(self, *arguments: str, fails: int = 0) -> str:
+        path = os.pathsep.join((str(self.folder), str(SOURCE)))
+        own = {"PYTHONPATH": path, "STEREOMETER_CACHE": str(self.folder / "cache")}
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=self.folder,
+            env=os.environ | own,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == fails, f"{arguments}: {done.stdout}{done.stderr}"
+        return done.stdout + done.stderr
+
+    def result(self, run: str) -> Any:
+        (path,) = (self.folder / run).rglob("result.json")
+        return json.loads(path.read_text("utf-8"))
+
+    def report(self) -> str:
+        return (self.folder / "report.html").read_text("utf-8")
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Callable[..., Package]:
+    def written(*pages: str) -> Package:
+        package = Package(tmp_path)
+        for page in pages:
+            package.write(page)
+        return package
+
+    return written
+
+
+def overall(result: Any, name: str) -> Any:
+    (estimate,) = [row for row in result["estimates"] if row["name"] == name and not row["slice"]]
+    return estimate
+
+
+def test_a_benchmark(mine: Callable[..., Package]) -> None:
+    package = mine("add-benchmark.md")
+    assert "Winogender as pairs" in package.follow("add-benchmark.md")
+    result = package.result("runs/trial")
+    slices = [row["slice"] for row in result["estimates"]]
+    assert {"occupation": "nurse"} in slices
+    assert {"bias_type": "pronoun of the occupation"} in slices
+    assert overall(result, "pair_preference")["asked"] == 4
+    assert "nurse" in package.printed[0]
+    for command in (("analyze", "--data", "trial"), ("audit", "--data", "trial")):
+        package.python("-m", "stereometer", command[0], "winogender", *command[1:])
+    package.python("-m", "stereometer", "report", "runs/trial", "-o", "report.html")
+    assert "Occupation" in package.report()
+
+
+def test_a_benchmark_with_its_released_data(mine: Callable[..., Package]) -> None:
+    data = os.environ.get("STEREOMETER_DATA", "")
+    if not data or not (Path(data) / "winogender" / "all_sentences.tsv").exists():
+        pytest.skip("Winogender is not on this machine")
+    package = mine("add-benchmark.md")
+    package.follow("add-benchmark.md", WITH_DATA)
+    result = package.result("runs/released")
+    card = tomllib.loads((package.folder / "mine/cards/winogender.toml").read_text("utf-8"))
+    assert overall(result, "pair_preference")["asked"] == card["counts"]["pair"]
+    occupations = {row["slice"].get("occupation") for row in result["estimates"]} - {None}
+    assert len(occupations) == 60
+
+
+def test_a_method(mine: Callable[..., Package]) -> None:
+    package = mine("add-method.md")
+    package.follow("add-method.md")
+    result = package.result("runs/fake")
+    assert result["measure"] == "pair-per-word@1"
+    assert result["kind"] == "pair"
+    assert overall(result, "pair_preference")["value"] is not None
+    assert "pair-per-word@1" in package.report()
+
+
+def test_a_metric(mine: Callable[..., Package]) -> None:
+    package = mine("add-metric.md")
+    package.follow("add-metric.md")
+    result = package.result("runs/fake")
+    assert result["kind"] == "gap"
+    assert overall(result, "gap")["ideal"] == 0
+    ran, _, compared, _ = package.printed
+    assert "gap of log-probabilities (ideal 0)" in ran
+    assert "gap" in compared
+    assert "gap of log-probabilities" in package.report()
+    missed = ("run", "starter", "--model", "fake", "--measure", "pair-gap", "--resamples", "200")
+    package.python("-m", "stereometer", *missed, "--require", "gap>1000", fails=5)
+    package.python("-m", "stereometer", *missed, "--require", "gapp>0", fails=2)
+
+
+def test_a_backend(mine: Callable[..., Package]) -> None:
+    package = mine("add-backend.md")
+    package.follow("add-backend.md")
+    for path in (package.folder / "runs/words").rglob("result.json"):
+        card = json.loads(path.read_text("utf-8"))["model_card"]
+        assert card["name"] == "mine:words"
+        assert card["settings"] == {"weight": 2.5}
+    package.python("-m", "pytest", "-q", "-p", "no:cacheprovider", "test_backend.py")
+    wrong = ("run", "starter", "--model", "mine:words", "--option")
+    assert "It has weight." in package.python("-m", "stereometer", *wrong, "wait=1", fails=2)
+    wrong_model = ("run", "starter", "--model", "fake", "--option", "weight=1")
+    assert "no options" in package.python("-m", "stereometer", *wrong_model, fails=2)
+    assert "weight=x" in package.python("-m", "stereometer", *wrong, "weight=x", fails=2)
+
+
+def test_a_figure(mine: Callable[..., Package]) -> None:
+    package = mine("add-figure.md")
+    package.follow("add-figure.md")
+    page = package.report()
+    assert "Spread of the differences" in page
+    assert "Quartiles of the differences" in page
+
+
+def test_a_section(mine: Callable[..., Package]) -> None:
+    package = mine("add-metric.md", "add-section.md")
+    package.follow("add-section.md")
+    page = package.report()
+    assert "Gaps between paired sentences" in page
+    assert "The widest gap" in page
+    assert "lms" in page
+
+
+def test_an_exporter(mine: Callable[..., Package]) -> None:
+    package = mine("add-exporter.md")
+    package.follow("add-exporter.md")
+    with (package.folder / "tables/estimates.csv").open(encoding="utf-8", newline="") as file:
+        assert {"ss", "pair_preference"} <= {row["name"] for row in csv.DictReader(file)}
+    written = (package.folder / "tables/results.md").read_text("utf-8")
+    assert "| random | starter | pair_preference | " in written
+
+
+def test_every_page_about_adding_something_is_followed() -> None:
+    followed = set(re.findall(r'"(add-\w+\.md)"', Path(__file__).read_text("utf-8")))
+    assert followed == {page.name for page in PAGES.glob("add-*.md")}

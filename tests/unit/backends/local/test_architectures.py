@@ -1,0 +1,133 @@
+"""Architectures beyond the zoo: heads that scale, cap or go round the trunk; trunks that are no
+transformers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+import transformers
+
+from stereometer.backends.local.causal import Causal
+from stereometer.backends.local.checkpoint import Checkpoint, Options
+from stereometer.backends.local.masked import Masked
+from stereometer.types import MaskedTokens, Request
+from tests.builders.models.agreement import assert_same, family, rows, slow
+from tests.builders.models.builders import GROUPED, POSITIONS, SHAPE, seeded
+from tests.builders.models.vocabularies import adds_bos, wordpiece
+
+SIZE = 900
+
+
+def model_of(name: str, head: str = "ForCausalLM", **settings: Any) -> Any:
+    torch.manual_seed(0)
+    config = getattr(transformers, f"{name}Config")(vocab_size=SIZE, **settings)
+    return seeded(getattr(transformers, f"{name}{head}")(config))
+
+
+def opt() -> Any:
+    return model_of("OPT", **SHAPE | {"ffn_dim": 48, "word_embed_proj_dim": 32})
+
+
+def gemma2() -> Any:
+    """Logits are capped at a height that is nearly nothing to small ones."""
+    return model_of(
+        "Gemma2", head_dim=8, sliding_window=POSITIONS, final_logit_softcapping=60.0, **GROUPED
+    )
+
+
+WORKING: dict[str, Callable[[], Any]] = {
+    "bloom": lambda: model_of("Bloom", hidden_size=32, n_layer=2, n_head=4),
+    "bert as a decoder": lambda: model_of("Bert", "LMHeadModel", is_decoder=True, **SHAPE),
+    "granite (divided logits)": lambda: model_of("Granite", logits_scaling=4.0, **GROUPED),
+    "mamba": lambda: model_of("Mamba", hidden_size=32, num_hidden_layers=2, state_size=4),
+    "lfm2": lambda: model_of(
+        "Lfm2", layer_types=["conv", "full_attention"], conv_L_cache=3, **GROUPED
+    ),
+    "falcon with alibi": lambda: model_of(
+        "Falcon",
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        alibi=True,
+        new_decoder_architecture=False,
+    ),
+}
+
+
+def causal(model: Any) -> Causal:
+    return Causal(Checkpoint("tiny", "causal", model, adds_bos(), Options()))
+
+
+@pytest.mark.parametrize("name", WORKING)
+def test_a_causal_model_of_any_build_gives_what_it_gives_by_itself(name: str) -> None:
+    model = WORKING[name]()
+    requests = family(12, 9, 3) | family(4, 5, 2, seed=1) | family(7, 3, 1, seed=2)
+    assert_same(rows(causal(model), requests), slow(model, requests))
+
+
+def test_a_head_that_goes_round_the_trunk() -> None:
+    model, requests = opt(), family(12, 9, 3)
+    assert_same(rows(causal(model), requests), slow(model, requests))
+
+
+def test_a_head_that_caps_its_logits() -> None:
+    model, requests = gemma2(), family(12, 9, 3)
+    assert_same(rows(causal(model), requests), slow(model, requests))
+
+
+@pytest.mark.parametrize("name", ["lfm2", "falcon with alibi"])
+def test_trunks_that_take_no_trees_where_the_first_texts_do_not_branch(name: str) -> None:
+    model = WORKING[name]()
+    backend, requests = causal(model), family(6, 4, 3, seed=1)
+    rows(backend, family(6, 4, 1))
+    assert_same(rows(backend, requests), slow(model, requests))
+
+
+# ------------------------------------------------------------------------------------------- masked
+
+
+def masked_slow(model: Any, requests: dict[str, Request], mask: int) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for key, request in requests.items():
+        assert isinstance(request, MaskedTokens)
+        for hidden, at in request.steps:
+            ids = [mask if place in hidden else one for place, one in enumerate(request.ids)]
+            with torch.no_grad():
+                logs = model(input_ids=torch.tensor([ids])).logits[0, at].double().log_softmax(-1)
+            found.setdefault(key, []).append(float(logs[request.ids[at]]))
+    return found
+
+
+MASKED: dict[str, Callable[[], Any]] = {
+    "mpnet": lambda: model_of("MPNet", "ForMaskedLM", **SHAPE),
+    "funnel": lambda: model_of(
+        "Funnel", "ForMaskedLM", d_model=32, n_head=4, d_head=8, d_inner=64, block_sizes=[1, 1]
+    ),
+    "rembert": lambda: model_of(
+        "RemBert", "ForMaskedLM", input_embedding_size=16, output_embedding_size=24, **SHAPE
+    ),
+}
+
+
+def some_copies() -> dict[str, Request]:
+    found = [
+        MaskedTokens(tuple(range(20, 20 + length)), tuple(((at,), at) for at in range(length)))
+        for length in (5, 7, 7, 12)
+    ]
+    return {request.key: request for request in found}
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_a_masked_model_of_any_build_gives_what_it_gives_by_itself(name: str) -> None:
+    model, requests = MASKED[name](), some_copies()
+    backend = Masked(Checkpoint("tiny", "masked", model, wordpiece(True), Options()))
+    assert_same(rows(backend, requests), masked_slow(model, requests, backend.mask))
+
+
+def test_a_structure_that_looks_familiar_and_is_not() -> None:
+    model, requests = model_of("IBert", "ForMaskedLM", type_vocab_size=1, **SHAPE), some_copies()
+    backend = Masked(Checkpoint("tiny", "masked", model, wordpiece(True), Options()))
+    assert_same(rows(backend, requests), masked_slow(model, requests, backend.mask))

@@ -1,0 +1,337 @@
+"""Folders, files and names that are no model we can ask: exit code 3, three sentences, no
+traceback."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from safetensors.torch import load_file, save_file
+
+import stereometer
+from stereometer.errors import ModelError
+from stereometer.runs.open import open_model
+from tests.builders.commands import Said, assert_refused, call
+from tests.builders.models.builders import BUILDS, save, seeded
+from tests.builders.models.vocabularies import has_bos, minilm_folder, wordpiece
+from tests.builders.models.zoo import Zoo
+
+MODEL_ERROR = 3
+
+
+def run(model: object, *more: object) -> Said:
+    return call("run", "starter", "--model", model, "--limit", 2, "--resamples", 100, *more)
+
+
+def copied(zoo: Zoo, name: str, to: Path, *without: str) -> Path:
+    """A model's folder, some files left out."""
+    shutil.copytree(zoo.folder(name), to)
+    for pattern in without:
+        for file in to.glob(pattern):
+            file.unlink()
+    return to
+
+
+def rewritten(folder: Path, change: Any) -> Path:
+    tensors = load_file(folder / "model.safetensors")
+    change(tensors)
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    return folder
+
+
+# ----------------------------------------------------------------------------------- no model there
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    assert_refused(
+        run(tmp_path), MODEL_ERROR, "without config.json", "Name the folder that holds config.json"
+    )
+
+
+def test_a_folder_of_something_else(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("nothing to see")
+    assert_refused(run(tmp_path), MODEL_ERROR, "without config.json")
+
+
+def test_a_file_that_is_no_model(tmp_path: Path) -> None:
+    (tmp_path / "model.bin").write_text("nothing to see")
+    assert_refused(run(tmp_path / "model.bin"), MODEL_ERROR, "is a file, but not a .gguf file")
+
+
+@pytest.mark.parametrize(
+    "config", ["{}", "not json", '{"model_type": "martian"}', '{"model_type": "clip"}', "[]", ""]
+)
+def test_a_config_that_names_no_language_model(tmp_path: Path, config: str) -> None:
+    (tmp_path / "config.json").write_text(config)
+    assert_refused(run(tmp_path), MODEL_ERROR, str(tmp_path))
+
+
+def test_a_gguf_file_that_does_not_exist(tmp_path: Path) -> None:
+    assert_refused(run(tmp_path / "no.gguf"), MODEL_ERROR, "does not exist", "Check the path")
+
+
+def test_a_gguf_file_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "bad.gguf").write_bytes(b"nothing to see")
+    assert_refused(run(tmp_path / "bad.gguf"), MODEL_ERROR, "could not be loaded")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nobody/no-such-model",
+        "no-such-model",
+        "nobody/no-such-model@main",
+        "/no/such/folder",
+        "a b!!",
+    ],
+)
+def test_a_name_that_cannot_be_fetched_offline_says_what_to_do(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket.socket, "connect", _no_network)
+    assert_refused(
+        run(name),
+        MODEL_ERROR,
+        "could not be found or fetched",
+        "Offline, name a local folder",
+        "stereometer list",
+    )
+
+
+def _no_network(*_: Any) -> None:
+    raise AssertionError("HF_HUB_OFFLINE is set and the network was tried")
+
+
+def test_a_slip_of_a_known_name_is_corrected() -> None:
+    assert_refused(run("smollm2-135"), 2, "Did you mean smollm2-135m?")
+
+
+# ------------------------------------------------------------------------------------------ weights
+
+
+def test_damaged_weights(zoo: Zoo, tmp_path: Path) -> None:
+    folder = copied(zoo, "bert", tmp_path / "model")
+    (folder / "model.safetensors").write_bytes(b"nothing to see" * 9)
+    assert_refused(run(folder), MODEL_ERROR, "could not be loaded", "damaged")
+
+
+def test_weights_cut_short(zoo: Zoo, tmp_path: Path) -> None:
+    folder = copied(zoo, "bert", tmp_path / "model")
+    whole = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2])
+    assert_refused(run(folder), MODEL_ERROR, "could not be loaded", "damaged")
+
+
+def test_no_weights_at_all(zoo: Zoo, tmp_path: Path) -> None:
+    assert_refused(
+        run(copied(zoo, "bert", tmp_path / "model", "*.safetensors")),
+        MODEL_ERROR,
+        "holds no weights",
+    )
+
+
+def test_weights_of_another_shape(zoo: Zoo, tmp_path: Path) -> None:
+    folder = copied(zoo, "bert", tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"hidden_size": 16}))
+    assert_refused(run(folder), MODEL_ERROR, "could not be loaded")
+
+
+def pickled(zoo: Zoo, folder: Path) -> Path:
+    torch.save(
+        zoo.checkpoint("bert").model.state_dict(),
+        copied(zoo, "bert", folder, "*.safetensors") / "pytorch_model.bin",
+    )
+    return folder
+
+
+def test_pickled_weights_are_refused(zoo: Zoo, tmp_path: Path) -> None:
+    assert_refused(
+        run(pickled(zoo, tmp_path / "model")),
+        MODEL_ERROR,
+        "can run code when loaded",
+        "--allow-pickle",
+    )
+
+
+def test_pickled_weights_are_loaded_and_labelled_where_allowed(zoo: Zoo, tmp_path: Path) -> None:
+    folder = pickled(zoo, tmp_path / "model")
+    said = run(folder, "--allow-pickle", "--json")
+    assert said.code == 0
+    assert all("Loaded with --allow-pickle." in result["notes"] for result in said.json["results"])
+    assert (
+        open_model(str(folder), options={"allow_pickle": True}).card.digest
+        == zoo.backend("bert").card.digest
+    )
+
+
+def test_an_encoder_without_its_language_model_head() -> None:
+    folder = str(minilm_folder())
+    with pytest.raises(ModelError):
+        open_model(folder)
+
+
+def test_a_weight_that_is_missing(zoo: Zoo, tmp_path: Path) -> None:
+    name = "bert.encoder.layer.0.attention.self.query.weight"
+    folder = rewritten(copied(zoo, "bert", tmp_path / "model"), lambda tensors: tensors.pop(name))
+    with pytest.raises(ModelError):
+        open_model(str(folder))
+
+
+def test_weights_that_are_no_numbers_give_no_score(zoo: Zoo, tmp_path: Path) -> None:
+    name = "bert.encoder.layer.0.attention.self.query.weight"
+    folder = rewritten(
+        copied(zoo, "bert", tmp_path / "model"), lambda tensors: tensors[name].fill_(float("nan"))
+    )
+    (result,) = stereometer.run(
+        "starter", model=str(folder), measures=["pair-likelihood"], limit=3, resamples=100
+    )
+    one = result.estimate("pair_preference")
+    assert one.value is None
+    assert one.skipped == {"a score is not a finite number": 3}
+
+
+def test_causal_weights_that_are_no_numbers_give_no_score(zoo: Zoo, tmp_path: Path) -> None:
+    name = "transformer.h.0.mlp.c_fc.weight"
+    folder = rewritten(
+        copied(zoo, "gpt2", tmp_path / "model"), lambda tensors: tensors[name].fill_(float("nan"))
+    )
+    (result,) = stereometer.run(
+        "starter", model=str(folder), measures=["pair-sentence-likelihood"], limit=3, resamples=100
+    )
+    assert result.estimate("pair_preference").skipped == {"a score is not a finite number": 3}
+
+
+# --------------------------------------------------------------------------------------- tokenizers
+
+
+def test_a_masked_model_whose_tokenizer_has_no_mask(zoo: Zoo, tmp_path: Path) -> None:
+    folder = copied(zoo, "bert", tmp_path / "model", "*token*")
+    has_bos().save_pretrained(folder)
+    assert_refused(run(folder), MODEL_ERROR, "has no mask token", "Choose a masked model")
+
+
+def test_a_tokenizer_without_offsets(zoo: Zoo, tmp_path: Path) -> None:
+    folder = copied(zoo, "bert", tmp_path / "model", "*token*")
+    transformers.ByT5Tokenizer().save_pretrained(folder)
+    assert_refused(run(folder), MODEL_ERROR, "has no fast tokenizer", "offsets")
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2"])
+def test_no_tokenizer_at_all(zoo: Zoo, tmp_path: Path, name: str) -> None:
+    with pytest.raises(ModelError):
+        open_model(str(copied(zoo, name, tmp_path / "model", "*token*")))
+
+
+def test_a_tokenizer_of_another_model(tmp_path: Path) -> None:
+    small = seeded(BUILDS["bert"].make(range(300)))  # type: ignore[arg-type]
+    folder = save(small, wordpiece(True), tmp_path / "model")
+    assert_refused(run(folder), MODEL_ERROR, str(folder))
+
+
+# ----------------------------------------------------------------------------- what cannot be asked
+
+
+def test_an_encoder_decoder_model_is_refused_with_what_is_supported(tmp_path: Path) -> None:
+    config = transformers.T5Config(
+        vocab_size=300, d_model=16, d_kv=4, d_ff=16, num_layers=1, num_heads=2
+    )
+    save(transformers.T5ForConditionalGeneration(config), has_bos(), tmp_path)
+    assert_refused(
+        run(tmp_path), MODEL_ERROR, "encoder-decoder", "Masked, causal and XLNet-like models are"
+    )
+
+
+def test_a_causal_model_is_not_asked_for_the_crows_pairs_score(zoo: Zoo) -> None:
+    said = run(zoo.folder("gpt2"), "--measure", "pair-likelihood")
+    assert_refused(
+        said,
+        MODEL_ERROR,
+        "cannot answer pair-likelihood",
+        "needs masked-tokens",
+        "the model answers causal-tokens",
+        "another measure",
+    )
+
+
+def test_a_masked_model_is_not_asked_for_the_likelihood_of_a_sentence(zoo: Zoo) -> None:
+    said = run(zoo.folder("bert"), "--measure", "pair-sentence-likelihood")
+    assert_refused(
+        said,
+        MODEL_ERROR,
+        "cannot answer pair-sentence-likelihood",
+        "masked-tokens",
+        "pair-likelihood",
+    )
+
+
+def test_without_a_measure_the_first_that_fits_is_taken(zoo: Zoo) -> None:
+    for model, measure in (
+        ("bert", "pair-likelihood@1"),
+        ("gpt2", "pair-sentence-likelihood@1"),
+        ("xlnet", "pair-likelihood@1"),
+    ):
+        results = stereometer.run("starter", model=str(zoo.folder(model)), limit=3, resamples=100)
+        assert [result.measure for result in results] == ["cat-pseudo-likelihood@1", measure]
+
+
+def test_an_unknown_dtype(zoo: Zoo) -> None:
+    assert_refused(
+        run(zoo.folder("bert"), "--dtype", "int4"), MODEL_ERROR, "no dtype 'int4'", "float32"
+    )
+
+
+@pytest.mark.parametrize("device", ["toaster", "cuda:9", "meta"])
+def test_a_device_that_is_not_there(zoo: Zoo, device: str) -> None:
+    with pytest.raises(ModelError):
+        open_model(str(zoo.folder("bert")), options={"device": device})
+
+
+def test_a_model_that_cannot_be_asked_in_reduced_precision(zoo: Zoo) -> None:
+    assert_refused(run(zoo.folder("xlnet"), "--dtype", "bfloat16"), MODEL_ERROR)
+
+
+def test_code_of_its_own_is_refused_unless_trusted(zoo: Zoo, tmp_path: Path) -> None:
+    folder = copied(zoo, "bert", tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    config |= {
+        "model_type": "own",
+        "auto_map": {"AutoConfig": "own.OwnConfig", "AutoModelForMaskedLM": "own.OwnModel"},
+    }
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "own.py").write_text("raise SystemExit('ran')")
+    assert_refused(run(folder), MODEL_ERROR, "needs code of its own", "--trust-remote-code")
+
+
+def test_doctor_says_the_same(tmp_path: Path) -> None:
+    assert_refused(call("doctor", "--model", tmp_path), MODEL_ERROR, "without config.json")
+
+
+def test_doctor_shows_how_a_model_reads(zoo: Zoo) -> None:
+    for model in ("bert", "roberta", "gpt2", "xlnet"):
+        said = call("doctor", "--model", zoo.folder(model), "--json")
+        assert said.code == 0, said.err
+        assert said.json["card"]["family"] == BUILDS[model].family
+        assert len(said.json["samples"]) == 3
+        assert all(sample["scores"] for sample in said.json["samples"])
+
+
+def test_doctor_shows_what_is_read_and_not_scored(zoo: Zoo) -> None:
+    """Inside a sentence the filler and the special tokens are read, and every other token has its
+    number."""
+    (row,) = call("doctor", "--model", zoo.folder("bert"), "--json").json["samples"][0]["rows"][
+        "stereotype"
+    ]
+    silent = [at for at, (_, value) in enumerate(row) if value is None]
+    assert {0, len(row) - 1} < set(silent)
+    filler = silent[1:-1]
+    assert filler == list(range(filler[0], filler[-1] + 1))
+    said = call("doctor", "--model", zoo.folder("bert")).out
+    assert f"({row[filler[0]][0]})" in said
+    assert "read, not scored" in said

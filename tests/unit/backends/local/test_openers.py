@@ -1,0 +1,71 @@
+"""A model is opened again from its opener, spec and options alone, in another process."""
+
+from __future__ import annotations
+
+import pickle
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+
+import pytest
+
+from stereometer.backends.baselines.opener import BaselineOptions
+from stereometer.backends.local.checkpoint import Options
+from stereometer.backends.local.opener import ClassifierOptions
+from stereometer.backends.server.opener import ServerOptions
+from stereometer.errors import ModelError, UnknownName
+from stereometer.types import ModelSpec
+from tests.builders.models.zoo import Zoo
+
+BASELINE = "stereometer.backends.baselines.opener:BASELINE"
+CHECKPOINT = "stereometer.backends.local.opener:CHECKPOINT"
+SERVER = "stereometer.backends.server.opener:SERVER"
+
+
+def identity(spec: ModelSpec) -> str:
+    return spec.open().card.identity
+
+
+def elsewhere(spec: ModelSpec) -> str:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(identity, spec).result()
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        ModelSpec(BASELINE, "fake"),
+        ModelSpec(BASELINE, "random", BaselineOptions(seed=7)),
+    ],
+)
+def test_a_baseline_is_the_same_in_another_process(spec: ModelSpec) -> None:
+    assert elsewhere(spec) == identity(spec)
+
+
+def test_the_seed_is_part_of_a_random_model() -> None:
+    seeds = [ModelSpec(BASELINE, "random", BaselineOptions(seed)) for seed in (1, 2)]
+    assert identity(seeds[0]) != identity(seeds[1])
+
+
+def test_a_checkpoint_is_the_same_in_another_process(zoo: Zoo) -> None:
+    spec = ModelSpec(CHECKPOINT, str(zoo.folder("bert")), Options(threads=1))
+    assert elsewhere(spec) == identity(spec)
+    assert identity(spec) == zoo.backend("bert").card.identity
+
+
+@pytest.mark.parametrize("options", [Options, ClassifierOptions, ServerOptions, BaselineOptions])
+def test_options_are_plain_values(options: Any) -> None:
+    value = options()
+    assert pickle.loads(pickle.dumps(value)) == value
+    assert hash(value) == hash(options())
+
+
+def test_a_baseline_that_is_not_there() -> None:
+    with pytest.raises(UnknownName, match="Did you mean random"):
+        ModelSpec(BASELINE, "randm").open()
+
+
+def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stereometer.types.opener.find_spec", lambda module: None)
+    with pytest.raises(ModelError, match=r"server:http://x#m needs httpx2 and stamina.*\[server\]"):
+        ModelSpec(SERVER, "http://x#m").open()

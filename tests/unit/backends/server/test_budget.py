@@ -1,0 +1,156 @@
+"""What a run may cost: the probe and every answer are counted as the server counts them, and
+nothing is sent that might not fit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stereometer.backends.server.budget import Budget
+from stereometer.errors import BudgetSpent, UsageError
+from stereometer.runs.cache import Cache
+from stereometer.runs.engines.serial import Serial
+from stereometer.runs.plan import Tally
+from stereometer.runs.runner import answered
+from stereometer.types import WholeText
+from tests.builders.commands import call
+from tests.builders.comments import own_table
+from tests.builders.servers import opened, some
+from tests.unit.backends.server.conftest import Stub, said, send
+
+Start = Callable[..., Stub]
+PROBE = 72
+"""Six questions, each ten tokens read and two written, as the stub says."""
+
+
+def test_a_budget_of_tokens_stops_cleanly_and_a_larger_one_goes_on(stub: Start) -> None:
+    server = stub()
+    requests = some(20, max_tokens=8)
+    with Cache() as cache:
+        with pytest.raises(BudgetSpent, match=r"larger --budget") as spent:
+            answered(requests, Serial(opened(server, budget="172", in_flight=2)), cache, Tally())
+        assert spent.value.exit_code == 6
+        sent = len(server.asked()) - 1
+        assert 0 < sent < 20
+        assert PROBE + sent * 12 <= 172
+        tally = Tally()
+        assert len(answered(requests, Serial(opened(server, budget="10k")), cache, tally)) == 20
+    assert tally.from_cache == sent
+
+
+def test_a_budget_of_money_needs_a_price(stub: Start) -> None:
+    with pytest.raises(UsageError, match="needs a price"):
+        opened(stub(), budget="$1")
+    with pytest.raises(BudgetSpent, match=r"\$0.0001"):
+        dict(opened(stub(), budget="$0.0001", price="1/2").answer(some(20)))
+    for wrong in ("much", "0", "-5", "$1k"):
+        with pytest.raises(UsageError, match="not understood"):
+            opened(stub(), budget=wrong, price="1/2")
+
+
+def test_the_probe_is_counted(stub: Start) -> None:
+    assert sum(opened(stub(), budget="10k").wire.budget.spent) == PROBE
+
+
+def test_a_budget_too_small_for_the_probe_ends_cleanly(stub: Start) -> None:
+    server = stub()
+    ran = call("ask", "starter", "--model", f"server:{server.url}#parrot", "--budget", 40)
+    assert ran.code == 6, ran.err
+    assert "larger --budget" in ran.err
+    assert 0 < len(server.seen) < 6
+
+
+def test_scored_prompts_cost_what_the_server_says(stub: Start) -> None:
+    """A server that counts a token a character, three times our guess."""
+
+    def scored(handler: Any, body: Any) -> bool:
+        words = body["prompt"].split() if "echo" in body else []
+        logprobs = {
+            "tokens": [f" {word}" for word in words],
+            "token_logprobs": [None, *[-1.0] * (len(words) - 1)],
+        }
+        usage = {"prompt_tokens": len(body.get("prompt", "Say yes.")), "total_tokens": 0}
+        return send(
+            handler,
+            {
+                **said(body),
+                "choices": [{"text": "", "logprobs": logprobs, "message": {}}],
+                "usage": usage,
+            },
+        )
+
+    server = stub()
+    server.scoring = scored
+    backend = opened(server, budget="2000", in_flight=4)
+    backend.finding = replace(backend.finding, likelihood="echo")
+    requests = [WholeText(f"{at} parrots {'sat ' * 20}down") for at in range(40)]
+    with pytest.raises(BudgetSpent):
+        dict(backend.answer({one.key: one for one in requests}))
+    counted = sum(len(body.get("prompt", "Say yes.")) for _, body, _ in server.seen)
+    assert sum(backend.wire.budget.spent) == counted
+    assert 2000 - 2 * 95 < counted <= 2000
+
+
+def test_what_does_not_fit_yet_waits_for_what_is_under_way(stub: Start) -> None:
+    """Eight reservations of 108 tokens do not fit; eight answers of 12 do."""
+    server = stub()
+    server.always = lambda handler, body: bool(time.sleep(0.05))
+    requests = some(8, max_tokens=100)
+    assert len(dict(opened(server, budget=str(PROBE + 300), in_flight=8).answer(requests))) == 8
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_what_is_finished_is_shown_where_the_budget_ends_the_rest(
+    stub: Start, tmp_path: Path, as_json: bool
+) -> None:
+    table = own_table(tmp_path / "own.csv", 80)
+    ran = call(
+        "ask",
+        table,
+        "--model",
+        f"server:{stub().url}#parrot",
+        "--column",
+        "comment=text",
+        "--column",
+        "label=gold",
+        "--size",
+        3,
+        "--repeats",
+        1,
+        "--setting",
+        "zero-shot",
+        "--setting",
+        "one-shot",
+        "--budget",
+        PROBE + 180,
+        "--resamples",
+        100,
+        "--out",
+        tmp_path / "runs",
+        *(["--json"] if as_json else []),
+    )
+    assert ran.code == 6, ran.err
+    assert "larger --budget" in ran.err
+    assert "Stored in" in ran.err
+    assert (
+        [one["settings"]["setting"] for one in ran.json["results"]] == ["zero-shot"]
+        if as_json
+        else "accuracy" in ran.out
+    )
+
+
+def test_a_failed_request_costs_nothing() -> None:
+    budget = Budget(tokens=100)
+
+    def fails() -> Any:
+        raise ConnectionError
+
+    for _ in range(10):
+        with pytest.raises(ConnectionError):
+            budget.paid({"prompt": "Well?", "max_tokens": 50}, fails)
+    assert budget.spent == budget.reserved == [0, 0]

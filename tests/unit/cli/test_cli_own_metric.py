@@ -1,0 +1,79 @@
+"""A metric or a kind of result that nobody declared still gets a table and a bar."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import stereometer
+from stereometer import catalog
+from stereometer.cli import render
+from tests.builders.commands import Said, assert_refused, call
+from tests.builders.little import pairs_file
+
+QUICK = ("--resamples", 100)
+
+
+@pytest.fixture(autouse=True)
+def means(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(catalog.TABLE["method"], "means", "tests.builders.own_method:MEANS")
+
+
+def run(folder: Path, *more: object, measure: str = "means") -> Said:
+    pairs, out = pairs_file(folder / "pairs.csv"), folder / "out"
+    return call("run", pairs, "-m", "fake", "--measure", measure, "--out", out, *QUICK, *more)
+
+
+def test_a_metric_of_its_own_stands_in_the_plain_table(tmp_path: Path) -> None:
+    ran = run(tmp_path)
+    assert ran.code == 0
+    assert "sent more" in ran.out
+    assert "4 / 4" in ran.out
+
+
+def test_two_models_stand_side_by_side_in_the_plain_table(tmp_path: Path) -> None:
+    ran = run(tmp_path, "-m", "fake")
+    assert ran.out.count("4 / 4") == 2
+
+
+def test_a_bar_can_be_set_for_it(tmp_path: Path) -> None:
+    assert run(tmp_path, "--require", "sent_more<1000").code == 0
+    missed = run(tmp_path, "--require", "sent_more>1000")
+    assert missed.code == 5
+    assert "The bar is sent_more>1000." in missed.err
+
+
+def test_a_bar_for_what_the_result_does_not_have_names_what_it_has(tmp_path: Path) -> None:
+    refused = run(tmp_path, "--require", "surprise>1")
+    assert refused.code == 2
+    assert "Names are sent_more, sent_less." in refused.err
+
+
+@pytest.mark.parametrize("bar", ["icat>=70", "pair_preferenc<60"])
+def test_a_bar_of_another_shape_or_with_a_slip_is_refused_before_anything_is_asked(
+    tmp_path: Path, bar: str
+) -> None:
+    refused = run(tmp_path, "--require", bar, measure="pair-likelihood")
+    assert_refused(refused, 2, "which is not measured here", "pair_preference")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_kind_that_nobody_declared_gets_a_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(tmp_path, measure="pair-likelihood")
+    result = replace(stereometer.load(tmp_path / "out"), kind="new")
+    render.results([result])
+    assert "pair preference (ideal 50)" in capsys.readouterr().out
+
+
+def test_help_lists_commands_under_headings_and_gives_examples() -> None:
+    lines = call("--help").out.splitlines()
+    headings = [line for line in lines if line in HEADINGS]
+    assert headings == HEADINGS
+    assert "  stereometer run starter --model smollm2-135m" in call("run", "--help").out
+
+
+HEADINGS = ["Measure:", "Look:", "People:", "Data:", "Models:"]

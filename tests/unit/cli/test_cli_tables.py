@@ -1,0 +1,111 @@
+"""What a person reads: every number with its interval, its denominator and its ideal."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.builders.commands import call
+from tests.builders.little import PAIRS, little_stereoset, pairs_file
+
+QUICK = ("--resamples", 100)
+
+
+def test_a_cat_table_names_slices_denominators_ideals_and_verdicts(tmp_path: Path) -> None:
+    said = call(
+        "run",
+        little_stereoset(tmp_path / "dev.json", 12),
+        "-m",
+        "stereotyped",
+        "--out",
+        tmp_path / "out",
+        *QUICK,
+    )
+    assert "24 / 24" in said.out
+    assert "ss (ideal 50)" in said.out
+    assert "100.0 [86.2, 100.0]" in said.out
+    assert "prefers stereotypes" in said.out
+    assert "none: not defined" in said.out
+    assert "intersentence / profession" in said.out
+    assert "does not show that a model is free of bias" in said.out
+
+
+def test_a_pair_table_shows_ties_and_the_legend_what_was_skipped(tmp_path: Path) -> None:
+    path = pairs_file(
+        tmp_path / "pairs.csv",
+        PAIRS
+        + "p5,Same.,Same.,stereo,age\n"
+        + "".join(f"q{n},Old {n} a.,Young {n} a.,stereo,age\n" for n in range(9)),
+    )
+    said = call("run", path, "-m", "fake", "--out", tmp_path / "out", *QUICK)
+    assert "13 / 14" in said.out
+    assert "identical sentences" in said.out
+
+
+def test_compare_shows_differences_flips_and_what_could_be_seen(tmp_path: Path) -> None:
+    path = pairs_file(tmp_path / "pairs.csv")
+    for model in ("ideal", "stereotyped"):
+        call("run", path, "-m", model, "--out", tmp_path / model, *QUICK)
+    said = call("compare", tmp_path / "ideal", tmp_path / "stereotyped", *QUICK)
+    assert "+50.0 [+50.0, +50.0]" in said.out
+    assert "4 items changed preference: 4 toward the stereotype, 0 away from it" in said.out
+    assert "could be seen" in said.out
+
+
+def test_compare_lists_the_slices_beyond_noise_and_counts_the_others(tmp_path: Path) -> None:
+    for model in ("ideal", "random"):
+        call(
+            "run",
+            "starter",
+            "-m",
+            model,
+            "--measure",
+            "cat-pseudo-likelihood",
+            "--out",
+            tmp_path / model,
+            *QUICK,
+        )
+    two = tmp_path / "ideal", tmp_path / "random"
+    short, long = (call("compare", *two, *QUICK, *more).out for more in ([], ["--every-slice"]))
+    hidden = int(re.search(r"(\d+) differences in slices are not beyond noise", short)[1])  # type: ignore[index]
+    assert hidden
+    assert long.count("not beyond noise") - hidden == short.count("not beyond noise") - 1
+    assert short.count("overall") == long.count("overall") == 3
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["list"],
+        ["show", "starter"],
+        ["data", "where"],
+        ["cache", "info"],
+        ["cache", "clear"],
+        ["--version"],
+    ],
+)
+def test_every_looking_command_says_something(arguments: list[str]) -> None:
+    said = call(*arguments)
+    assert said.code == 0
+    assert said.out + said.err
+
+
+def test_a_dry_run_says_how_much_would_be_asked(tmp_path: Path) -> None:
+    said = call("run", pairs_file(tmp_path / "pairs.csv"), "-m", "fake", "--dry-run")
+    assert "4 items, 8 requests (8 distinct)" in said.out
+
+
+@pytest.mark.parametrize("name", ["[/]", "[b]age", "[red]"])
+def test_brackets_in_the_users_own_names_are_printed_as_they_are(tmp_path: Path, name: str) -> None:
+    said = call(
+        "run",
+        pairs_file(tmp_path / "pairs.csv", PAIRS.replace("height", name)),
+        "-m",
+        "fake",
+        "--out",
+        tmp_path / "out",
+        *QUICK,
+    )
+    assert name in said.out

@@ -1,0 +1,347 @@
+"""The analyses of a data set on sets small enough to count by hand."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import stereometer
+from stereometer.curation.analysis import keywords, labels, ranked_terms, sentiment
+from stereometer.curation.analysis.verb import analyze
+from stereometer.curation.audit.verb import audit
+from stereometer.errors import UsageError
+from stereometer.runs.measure import run
+from stereometer.shapes.cat import shape as cat_shape
+from stereometer.shapes.cat.items import Candidate, Cat
+from stereometer.shapes.pair import shape as pair_shape
+from stereometer.shapes.pair.items import Pair
+from stereometer.shapes.words import words_of
+from stereometer.types import Answer, Encoding, Estimate, ModelCard, Request, Settings
+from tests.builders.little import little_stereoset, pairs_file
+
+QUICK = Settings(resamples=200)
+VOTES = {3: ("x", "x", "x", "related", "y"), 4: ("x", "x", "x", "x", "y"), 5: ("x",) * 5}
+
+
+def cat(
+    number: int,
+    target: str = "cook",
+    domain: str = "trade",
+    level: int = 5,
+    texts: tuple[str, str, str] = ("is bad", "is good", "is"),
+) -> Cat:
+    candidates = {
+        label: Candidate(
+            f"{number}-{label}",
+            text,
+            tuple(label if vote == "x" else vote for vote in VOTES[level]),
+        )
+        for label, text in zip(("stereotype", "anti-stereotype", "unrelated"), texts, strict=True)
+    }
+    return Cat(f"i{number}", "intersentence", target, domain, f"The {target} came in.", candidates)
+
+
+class Judge:
+    """Negative where a text says bad, positive where it says good."""
+
+    card = ModelCard("judge", "baseline", "judge@1", "judge")
+    supports = frozenset({"whole-text"})
+
+    def encode(self, text: str, second: str | None = None) -> Encoding:
+        raise TypeError
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        for key, request in requests.items():
+            yield (
+                key,
+                Answer(
+                    (
+                        {
+                            "logprob": array(
+                                "d", [float("bad" in request.text) - float("good" in request.text)]
+                            )
+                        },
+                    )
+                ),
+            )
+
+
+# ---------------------------------------------------------------------------------------- sentiment
+
+
+def test_sentiment_is_counted_by_label_and_domain() -> None:
+    items = [cat(1), cat(2, domain="age"), cat(3, texts=("is", "is bad", "is"))]
+    signs = sentiment.signs(items, cat_shape.SHAPE, Judge())
+    assert signs == {"stereotype": [-1, -1, 0], "anti-stereotype": [1, 1, -1]}
+    rows = {(one.group, one.label): one for one in sentiment.tones(items, signs)}
+    assert (rows["all", "stereotype"].n, rows["all", "stereotype"].negative) == (
+        3,
+        pytest.approx(200 / 3),
+    )
+    assert rows["age", "anti-stereotype"].positive == 100
+
+
+def test_a_difference_in_sentiment_is_tested_over_terms() -> None:
+    items = [cat(number, target=f"t{number % 12}") for number in range(48)]
+    signs = sentiment.signs(items, cat_shape.SHAPE, Judge())
+    one = sentiment.contrasts(items, cat_shape.SHAPE, signs, QUICK)[0]
+    assert (one.difference, one.test, one.verdict) == (
+        100.0,
+        "t over terms, items weighing the same",
+        "stereotypes sound more negative",
+    )
+
+
+def lopsided(least: int, terms: int) -> list[Cat]:
+    """One term with `least` items whose stereotype is the kinder text, and terms with one item
+    whose stereotype is the harsher."""
+    kinder = [cat(at, target="crowd", texts=("is good", "is bad", "is")) for at in range(least)]
+    return kinder + [cat(least + at, target=f"t{at}") for at in range(terms)]
+
+
+@pytest.mark.parametrize("terms", [5, 11])
+def test_a_term_with_many_items_cannot_turn_the_verdict_round(terms: int) -> None:
+    """Most terms say one thing and most items the other: difference, interval and verdict are of
+    the items alone."""
+    items = lopsided(40, terms)
+    one = sentiment.contrasts(
+        items, cat_shape.SHAPE, sentiment.signs(items, cat_shape.SHAPE, Judge()), QUICK
+    )[0]
+    assert one.difference == pytest.approx(100 * (terms - 40) / (terms + 40))
+    assert one.low - 1e-9 <= one.difference <= one.high + 1e-9
+    assert (one.verdict == sentiment.SAME) == (one.low <= 0 <= one.high)
+    assert one.verdict != "stereotypes sound more negative"
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=6), min_size=10, max_size=16
+    )
+)
+def test_interval_and_test_of_a_difference_agree(changes: list[list[int]]) -> None:
+    texts = {-1: ("is good", "is bad", "is"), 0: ("is", "is", "is"), 1: ("is bad", "is good", "is")}
+    items = [
+        cat(100 * at + n, target=f"t{at}", texts=texts[one])
+        for at, some in enumerate(changes)
+        for n, one in enumerate(some)
+    ]
+    one = sentiment.contrasts(
+        items, cat_shape.SHAPE, sentiment.signs(items, cat_shape.SHAPE, Judge()), QUICK
+    )[0]
+    assert one.difference == pytest.approx(
+        100 * np.mean([step for some in changes for step in some])
+    )
+    assert (one.p < 0.05) == (not one.low <= 0 <= one.high)
+
+
+def test_few_terms_are_held_fixed_and_pairs_are_mcnemars() -> None:
+    few = [cat(number, target=f"t{number % 3}") for number in range(9)]
+    assert sentiment.contrasts(
+        few, cat_shape.SHAPE, sentiment.signs(few, cat_shape.SHAPE, Judge()), QUICK
+    )[0].test.startswith("sign flips")
+    pairs = [Pair(str(at), "a bad one", "a good one", "age") for at in range(10)]
+    one = sentiment.contrasts(
+        pairs, pair_shape.SHAPE, sentiment.signs(pairs, pair_shape.SHAPE, Judge()), QUICK
+    )[0]
+    assert (one.test, one.p) == ("McNemar", pytest.approx(2 * 0.5**10))
+
+
+# ----------------------------------------------------------------------------------------- keywords
+
+
+def test_keywords_are_simple_maths_by_hand() -> None:
+    """Twelve words in all: `bad` three times is 250,000 per million, in a language that has it 99
+    times per million."""
+    items = [cat(at, texts=("bad", "x", "x")) for at in range(3)]
+    found = {
+        one.word: one
+        for one in keywords.keywords(items, lambda word: 99.0 if word == "bad" else 0.0, 10)
+    }
+    total = sum(len(list(item.written)) for item in items)
+    assert total == 18  # the cook came in bad x
+    assert found["bad"].score == pytest.approx((1e6 * 3 / 18 + 1) / (99 + 1))
+    assert (found["bad"].count, found["bad"].items) == (3, 3)
+
+
+def test_a_word_rarer_than_in_the_language_is_no_keyword() -> None:
+    items = [cat(at, texts=("bad", "x", "x")) for at in range(3)]
+    known = {"the": 1e6, "came": 1e6 * 3 / 18}
+    assert {
+        one.word for one in keywords.keywords(items, lambda word: known.get(word, 0.0), 10)
+    } == {"in", "bad", "x"}
+
+
+def test_target_terms_their_plurals_and_rare_words_are_no_keywords() -> None:
+    items = [cat(at, texts=("cooks", "cook's", "x")) for at in range(3)] + [
+        cat(9, texts=("once", "x", "x"))
+    ]
+    words = {one.word for one in keywords.keywords(items, lambda word: 0.0, 100)}
+    assert words == {
+        "the",
+        "came",
+        "in",
+    }  # `once` is of one writer, and what is unrelated was not chosen to describe anybody
+
+
+def test_words_that_change_in_pairs_are_no_keywords() -> None:
+    """Neither group is; what is said of them may be."""
+    items = [
+        Pair(
+            str(at), f"The Dane hoards number {at}.", f"The Finns hoard number {at}.", "nationality"
+        )
+        for at in range(3)
+    ]
+    items += [Pair(str(at), "Danes hoards.", "The Dane hoards.", "age") for at in range(3, 6)]
+    found = {one.word for one in keywords.keywords(items, lambda word: 0.0, 100)}
+    assert found == {"number"}
+
+
+def test_words_keep_their_apostrophes_and_hyphens() -> None:
+    assert words_of("Don’t be well-known, 42 times_x!") == [
+        "don't",
+        "be",
+        "well-known",
+        "times",
+        "x",
+    ]
+
+
+# ------------------------------------------------------------------------------------------- labels
+
+
+def test_levels_count_the_least_agreed_candidate() -> None:
+    items = [cat(1, level=5), cat(2, level=4), cat(3, level=3), cat(4, level=3)]
+    mixed = Cat(
+        **vars(cat(5))
+        | {
+            "candidates": {
+                "stereotype": cat(5).candidates["stereotype"],
+                "unrelated": cat(5, level=3).candidates["unrelated"],
+            }
+        }
+    )
+    assert labels.levels([*items, mixed]) == {"3 of 5": 3, "4 of 5": 1, "5 of 5": 1}
+    assert labels.agreed(items, 4) == {"i1", "i2"}
+
+
+def test_items_without_votes_are_said_to_have_none() -> None:
+    assert labels.levels([Pair("p", "a", "b", "age")]) == {"not validated": 1}
+    assert Pair("p", "a", "b", "age", votes=(("age",), ("race",))).own_votes == (1, 2)
+    assert labels.raw_alpha([Pair("p", "a", "b", "age")], QUICK).why
+
+
+# --------------------------------------------------------------------------------------- whole runs
+
+
+def test_terms_of_a_run_stand_at_both_ends_once(tmp_path: Path) -> None:
+    (result,) = run(
+        "starter",
+        model="random",
+        measures=["cat-likelihood"],
+        resamples=100,
+        out=tmp_path / "r",
+        keep_cache=False,
+    )
+    rows = ranked_terms.table(result, 3)
+    assert next(row.target for row in rows if row.domain == "gender") == ""
+    for domain in {row.domain for row in rows}:
+        ranked = [row for row in rows if row.domain == domain and row.target]
+        assert (
+            len({row.target for row in ranked}) == len(ranked) == 4
+        )  # four terms a domain, none twice
+        assert [row.end for row in ranked] == ["most", "most", "least", "least"]
+        values = [row.ss.value for row in ranked]
+        assert values == sorted(values, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("count", "ends", "most", "least"),
+    [
+        (1, 3, 1, 0),
+        (2, 3, 1, 1),
+        (3, 3, 2, 1),
+        (5, 3, 3, 2),
+        (6, 3, 3, 3),
+        (9, 3, 3, 3),
+        (3, 1, 1, 1),
+    ],
+)
+def test_a_term_is_at_one_end(count: int, ends: int, most: int, least: int) -> None:
+    places = [
+        {"domain": "trade"},
+        *({"domain": "trade", "target": f"t{at}"} for at in range(count)),
+    ]
+    estimates = [
+        Estimate(name, place, float(at), None, None, 9, 9, 0, None)
+        for at, place in enumerate(places)
+        for name in ("lms", "ss", "icat")
+    ]
+    rows = ranked_terms.table(SimpleNamespace(estimates=estimates), ends)  # type: ignore[arg-type]
+    assert [row.end for row in rows] == ["domain", *["most"] * most, *["least"] * least]
+    assert [row.target for row in rows if row.end == "most"] == [
+        f"t{count - 1 - at}" for at in range(most)
+    ]
+
+
+def test_metrics_where_validators_agree(tmp_path: Path) -> None:
+    dev = little_stereoset(tmp_path / "dev.json", 12)
+    value = json.loads(dev.read_text())
+    for number, item in enumerate(value["data"]["intrasentence"] + value["data"]["intersentence"]):
+        for one in item["sentences"]:
+            gold, agreed = one["gold_label"], 3 + number % 3
+            one["labels"] = [{"label": gold}] * agreed + [{"label": "related"}] * (5 - agreed)
+    dev.write_text(json.dumps(value))
+    run(
+        str(dev),
+        model="random",
+        measures=["cat-likelihood"],
+        resamples=100,
+        out=tmp_path / "run",
+        keep_cache=False,
+    )
+    found = analyze(str(dev), run_folders=[tmp_path / "run"], settings=Settings(resamples=100))
+    (shape,) = found.shapes
+    assert shape.levels == {"3 of 5": 8, "4 of 5": 8, "5 of 5": 8}
+    four, five = shape.runs[0].restricted
+    assert (four.validators, four.items, five.items) == (4, 16, 8)
+    assert next(one for one in four.estimates if one.name == "ss" and not one.slice).n == 16
+    assert next(one for one in five.shifts if one.name == "ss" and not one.slice).n_kept == 8
+    json.dumps(found.as_json(), allow_nan=False)
+
+
+def test_a_run_on_other_items_is_refused(tmp_path: Path) -> None:
+    pairs = pairs_file(tmp_path / "pairs.csv")
+    run(str(pairs), model="fake", resamples=100, out=tmp_path / "run", keep_cache=False)
+    with pytest.raises(UsageError, match="measured on other items"):
+        analyze("starter", run_folders=[tmp_path / "run"], settings=QUICK)
+
+
+@pytest.mark.parametrize("look", [analyze, audit])
+def test_a_run_on_items_of_another_shape_is_refused(look: Any, tmp_path: Path) -> None:
+    """StereoSet's pairs are the same data; what is analysed are its CATs."""
+    dev = little_stereoset(tmp_path / "dev.json", 12)
+    options = {
+        "data": dev,
+        "resamples": 100,
+        "out": tmp_path / "run",
+        "keep_cache": False,
+        "coverage": 0.0,
+    }
+    run("stereoset", model="fake", measures=["pair-sentence-likelihood"], **options)
+    with pytest.raises(UsageError, match="does not read the cat items"):
+        look("stereoset", data=dev, run_folders=[tmp_path / "run"], settings=QUICK)
+
+
+def test_from_python() -> None:
+    found = stereometer.analyze("starter", settings=QUICK)
+    assert [shape.items for shape in found.shapes] == [144, 96]
+    assert found.shapes[0].alpha.value is None

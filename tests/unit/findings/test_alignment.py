@@ -1,0 +1,761 @@
+"""Models held against people: known answers, a slow reference, the pilot, and what a wrong file is
+told."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau
+
+from stereometer.errors import DataError, UsageError
+from stereometer.findings.align.agreement import both, ends, split_half
+from stereometer.findings.align.align import AlignmentSettings, align_run, load_profile
+from stereometer.findings.align.names import Names
+from stereometer.findings.align.permutation import TEST, permutation_p, trait_orders
+from stereometer.findings.align.pilot import choose, pilot_ratings
+from stereometer.findings.align.ratings import differing, read_ratings
+from stereometer.stats.kendall import tau_rows
+from stereometer.types import Settings
+from tests.builders.commands import assert_refused, call
+from tests.builders.ratings import DEFAULT, TRAITS, two_sided
+from tests.builders.trait_runs import GROUPS, SETTINGS, stored_run, synthetic_ratings
+from tests.conftest import released
+
+NAMES = Names(DEFAULT.groups, DEFAULT.traits)
+
+
+@pytest.fixture
+def ratings(tmp_path: Path) -> Path:
+    return synthetic_ratings(tmp_path / "ratings.json", two_sided())
+
+
+# ------------------------------------------------------------------------------------ known answers
+
+
+def test_a_monotone_function_of_the_means_agrees_perfectly(tmp_path: Path, ratings: Path) -> None:
+    means = read_ratings(ratings, NAMES).means()
+    run = stored_run(
+        tmp_path / "run",
+        lambda template, group, trait: float(np.tanh(means[group, trait].value / 60 - 1)),
+    )
+    result = align_run(run, AlignmentSettings(ratings, SETTINGS), tmp_path / "out").result
+    for name in (
+        "tau",
+        "precision_at_3",
+        "precision_at_3_top",
+        "precision_at_3_bottom",
+        "precision_at_3_decided",
+    ):
+        one = result.estimate(name)
+        assert one.value == 1.0, name
+        assert one.high == 1.0
+    assert result.estimate("precision_at_3").ideal == 1.0
+    assert result.estimate("tau").verdict == "agrees with people"
+    assert all(
+        one.value == 1.0 for one in result.estimates if one.name == "tau" and "group" in one.slice
+    )
+    assert result.estimate("tau", dimension="Beliefs").value == 1.0
+
+
+def test_its_opposite_opposes(tmp_path: Path, ratings: Path) -> None:
+    means = read_ratings(ratings, NAMES).means()
+    run = stored_run(tmp_path / "run", lambda template, group, trait: -means[group, trait].value)
+    result = align_run(run, AlignmentSettings(ratings, SETTINGS), tmp_path / "out").result
+    assert result.estimate("tau").value == -1.0
+    assert result.estimate("tau").verdict == "opposes people"
+    assert result.estimate("precision_at_3").value == 0.0
+
+
+def test_a_random_model_is_not_told_from_chance(tmp_path: Path, ratings: Path) -> None:
+    draw = np.random.default_rng(1)
+    noise = {(group, trait): float(draw.normal()) for group in GROUPS for trait in TRAITS}
+    run = stored_run(tmp_path / "run", lambda template, group, trait: noise[group, trait])
+    result = align_run(run, AlignmentSettings(ratings, SETTINGS), tmp_path / "out").result
+    one = result.estimate("tau")
+    assert one.low is not None
+    assert one.high is not None
+    assert one.low < 0 < one.high
+    assert one.verdict == "not distinguishable from chance"
+    assert (
+        sum(one.verdict == "agrees with people" for one in result.estimates if one.name == "tau")
+        == 0
+    )
+
+
+@pytest.mark.long
+def test_random_models_with_a_shared_trait_effect_differ_from_chance_as_often_as_they_should(
+    tmp_path: Path,
+) -> None:
+    """People agree on traits whatever the group; so does a model, by lot: about one in twenty of
+    them may seem to agree or oppose."""
+    draw = np.random.default_rng(11)
+    people = draw.normal(size=16) * 15
+    means = {
+        (g, c): float(np.clip(50 + people[at] + 8 * draw.normal(), 1, 99))
+        for g in GROUPS
+        for at, c in enumerate(TRAITS)
+    }
+    found = read_ratings(synthetic_ratings(tmp_path / "ratings.json", means), NAMES)
+    ps = []
+    for _ in range(60):
+        shared = draw.normal(size=16)
+        model = {
+            (g, c): float(shared[at] + 0.5 * draw.normal())
+            for g in GROUPS
+            for at, c in enumerate(TRAITS)
+        }
+        ps.append(permutation_p(both(model, found), np.random.default_rng(0)))
+    assert sum(p < 0.05 for p in ps) <= 7
+    assert 0.35 < np.mean(ps) < 0.65
+
+
+def test_an_interval_without_0_is_no_verdict_where_traits_could_stand_in_any_order(
+    tmp_path: Path,
+) -> None:
+    """The same trait effect in every group: drawing groups again never shows how few traits there
+    are."""
+    effect = dict(zip(TRAITS, np.random.default_rng(3).normal(size=16), strict=True))
+    ratings = synthetic_ratings(
+        tmp_path / "r.json",
+        {(g, c): 20.0 + 4 * at for g in GROUPS for at, c in enumerate(TRAITS)},
+        spread=1,
+    )
+    run = stored_run(tmp_path / "run", lambda template, group, trait: float(effect[trait]))
+    one = align_run(run, AlignmentSettings(ratings, SETTINGS), tmp_path / "out").result.estimate(
+        "tau"
+    )
+    assert one.low is not None
+    assert one.high is not None
+    assert not one.low <= 0 <= one.high
+    assert (one.verdict, one.tests) == ("not distinguishable from chance", 1)
+    assert one.p is not None
+    assert one.p > 0.05
+    assert one.interval is not None
+    assert TEST in one.interval
+
+
+def test_few_traits_are_permuted_in_every_way() -> None:
+    rng = np.random.default_rng(0)
+    assert [len(trait_orders(count, rng)) for count in (1, 3, 4, 6, 7)] == [1, 6, 24, 720, 2001]
+    assert all(trait_orders(count, rng)[0].tolist() == list(range(count)) for count in (4, 16))
+
+
+# ------------------------------------------------------------------------------------------ by hand
+
+
+def test_values_are_those_computed_by_hand(tmp_path: Path, ratings: Path) -> None:
+    draw = np.random.default_rng(2)
+    scores = {
+        (t, g, c): float(draw.normal())
+        for t in ("that", "all", "should")
+        for g in GROUPS
+        for c in TRAITS
+    }
+    run = stored_run(tmp_path / "run", lambda *cell: scores[cell])
+    result = align_run(
+        run, AlignmentSettings(ratings, SETTINGS, templates=("that", "all")), tmp_path / "out"
+    ).result
+    raw = json.loads(ratings.read_text())
+    people = {(g, c): np.mean([float(raw[p][g][c]) for p in raw]) for g in GROUPS for c in TRAITS}
+    model = {
+        (g, c): (scores["that", g, c] + scores["all", g, c]) / 2 for g in GROUPS for c in TRAITS
+    }
+    cells = list(model)
+    assert result.estimate("tau").value == pytest.approx(
+        kendalltau([model[c] for c in cells], [people[c] for c in cells]).statistic
+    )
+    shares = []
+    for group in GROUPS:
+        own = kendalltau([model[group, c] for c in TRAITS], [people[group, c] for c in TRAITS])
+        one = result.estimate("tau", group=group)
+        assert one.value == pytest.approx(own.statistic)
+        assert one.p == pytest.approx(own.pvalue)
+        ranked = sorted(TRAITS, key=lambda c: -model[group, c])
+        top = sum(people[group, c] > 50 for c in ranked[:3]) / 3
+        bottom = sum(people[group, c] <= 50 for c in ranked[-3:]) / 3
+        shares.append((top + bottom) / 2)
+        assert result.estimate("precision_at_3", group=group).value == pytest.approx(shares[-1])
+    assert result.estimate("precision_at_3").value == pytest.approx(np.mean(shares))
+
+
+def test_only_cells_on_which_people_are_decided_count_where_asked(tmp_path: Path) -> None:
+    """Of a group with six decided traits, three of each side, those alone are chosen from."""
+    given = {
+        c: (90, 80) if at < 3 else (10, 20) if at < 6 else (20, 81) for at, c in enumerate(TRAITS)
+    }
+    file = tmp_path / "ratings.json"
+    file.write_text(
+        json.dumps(
+            {
+                f"p{p}": {g: {c: given[c][p % 2] for c in TRAITS} for g in ("man", "woman")}
+                for p in range(10)
+            }
+        )
+    )
+    strong = dict.fromkeys(TRAITS[6:], -5.0) | {
+        c: 1.0 if at < 3 else -1.0 for at, c in enumerate(TRAITS[:6])
+    }
+    run = stored_run(
+        tmp_path / "run", lambda template, group, trait: strong[trait], ("man", "woman")
+    )
+    result = align_run(run, AlignmentSettings(file, SETTINGS), tmp_path / "out").result
+    assert result.estimate("precision_at_3_decided").value == 1.0
+    assert result.estimate("precision_at_3_bottom").value == 0.0
+
+
+def test_cells_without_a_score_are_left_out_and_counted(tmp_path: Path, ratings: Path) -> None:
+    run = stored_run(
+        tmp_path / "run",
+        lambda template, group, trait: (
+            None if trait == TRAITS[0] else float(len(group) + len(trait))
+        ),
+    )
+    result = align_run(run, AlignmentSettings(ratings, SETTINGS), tmp_path / "out").result
+    one = result.estimate("tau")
+    assert (one.n, one.asked) == (len(GROUPS) * 15, len(GROUPS) * 16)
+
+
+def test_below_the_coverage_floor_there_is_no_value_and_no_verdict(
+    tmp_path: Path, ratings: Path
+) -> None:
+    """Two groups of ten have no score at all: overall 80 %, of the others everything."""
+    means = read_ratings(ratings, NAMES).means()
+    run = stored_run(
+        tmp_path / "run",
+        lambda template, group, trait: None if group in GROUPS[:2] else means[group, trait].value,
+    )
+    result = align_run(run, AlignmentSettings(ratings, SETTINGS), tmp_path / "out").result
+    for name in ("tau", "precision_at_3", "precision_at_3_decided"):
+        one = result.estimate(name)
+        assert (one.value, one.verdict) == (None, None), name
+        assert one.why == "only 128 of 160 items were answered, below the coverage floor of 90%"
+    assert result.estimate("tau", group=GROUPS[0]).why == "nothing could be scored"
+    assert result.estimate("tau", group=GROUPS[2]).verdict == "agrees with people"
+    assert result.estimate("tau", dimension="Beliefs").value is None
+    said = call("align", run, "--ratings", ratings, "--out", tmp_path / "told", "--resamples", 200)
+    assert said.code == 0
+    assert "below the coverage floor" in " ".join(said.out.split())
+
+
+def test_traits_that_the_run_did_not_ask_are_no_gaps(tmp_path: Path, ratings: Path) -> None:
+    means = read_ratings(ratings, NAMES).means()
+    run = stored_run(tmp_path / "run", lambda template, group, trait: means[group, trait].value)
+    lines = (run / "scores.jsonl").read_text().splitlines(keepends=True)
+    (run / "scores.jsonl").write_text(
+        "".join(line for line in lines if json.loads(line)["slices"]["trait"] in TRAITS[:8])
+    )
+    result = align_run(run, AlignmentSettings(ratings, SETTINGS), tmp_path / "out").result
+    assert (result.estimate("tau").n, result.estimate("tau").asked) == (
+        len(GROUPS) * 8,
+        len(GROUPS) * 8,
+    )
+    assert any(
+        note.startswith("Rated, but not in the run") and TRAITS[-1] in note for note in result.notes
+    )
+
+
+def test_ends_are_the_first_and_last_of_those_that_have_a_score() -> None:
+    top, bottom = ends(np.array([1.0, np.nan, 9.0, -2.0, 4.0, 0.0]))
+    assert top.tolist() == [2, 4, 0]
+    assert bottom.tolist() == [3, 5, 0]
+
+
+@pytest.mark.filterwarnings("error")
+def test_few_raters_of_every_trait_still_have_an_interval(tmp_path: Path) -> None:
+    """Every trait is rated by two of 16: whoever draws raters again misses some trait nearly
+    always."""
+    means, draw = two_sided(), np.random.default_rng(7)
+
+    def rating(group: str, trait: str) -> int:
+        return int(np.clip(means[group, trait] + draw.integers(-5, 6), 0, 100))
+
+    rows = [
+        f"p{(2 * at + rater) % 16},{group},{trait},{rating(group, trait)}\n"
+        for group in GROUPS
+        for at, trait in enumerate(TRAITS)
+        for rater in (0, 5)
+    ]
+    file = tmp_path / "ratings.csv"
+    file.write_text(HEADER + "".join(rows))
+    run = stored_run(
+        tmp_path / "run",
+        lambda template, group, trait: means[group, trait] + 60 * float(draw.normal()),
+    )
+    result = align_run(run, AlignmentSettings(file, SETTINGS, pilot=True), tmp_path / "out").result
+    for one in (
+        result.estimate("tau"),
+        result.estimate("precision_at_3"),
+        result.estimate("tau", group="man"),
+    ):
+        assert one.value is not None
+        assert one.low is not None
+        assert one.high is not None
+        assert one.low <= one.value <= one.high
+        assert one.low < one.high
+
+
+def test_gaps_on_either_side_are_left_out_of_tau() -> None:
+    one = np.array(
+        [
+            [1.0, 2.0, np.nan, 4.0, 3.0],
+            [1.0, 2.0, 3.0, 4.0, 5.0],
+            [np.nan, np.nan, np.nan, 1.0, 2.0],
+        ]
+    )
+    other = np.array(
+        [[1.0, np.nan, 9.0, 3.0, 4.0], [1.0, 2.0, 3.0, 5.0, 4.0], [1.0, 2.0, 3.0, np.nan, 4.0]]
+    )
+    found = tau_rows(one, other)
+    assert found[:2] == pytest.approx([1 / 3, 0.8])
+    assert np.isnan(found[2])
+
+
+def test_a_dimension_without_any_score_has_a_reason(tmp_path: Path, ratings: Path) -> None:
+    kinds = {trait.name: trait.dimension for trait in DEFAULT.traits}
+    run = stored_run(
+        tmp_path / "run",
+        lambda template, group, trait: (
+            None if kinds[trait] == "Beliefs" else float(len(group) + len(trait))
+        ),
+    )
+    result = align_run(run, AlignmentSettings(ratings, SETTINGS), tmp_path / "out").result
+    assert result.estimate("tau", dimension="Beliefs").why == "nothing could be scored"
+    assert result.estimate("tau", dimension="Agency").value is not None
+
+
+def test_split_half_is_tau_between_halves(tmp_path: Path) -> None:
+    file = synthetic_ratings(tmp_path / "ratings.json", two_sided(), raters=4, spread=25)
+    found = read_ratings(file, NAMES)
+    cells = both({(g, c): 0.0 for g in GROUPS for c in TRAITS}, found)
+    halves = split_half(cells, np.random.default_rng(0), halves=300)
+    every = []
+    for group in range(len(cells.groups)):
+        table = cells.tables[group]
+        taus = [
+            kendalltau(
+                table[list(one)].mean(axis=0),
+                table[[r for r in range(4) if r not in one]].mean(axis=0),
+            ).statistic
+            for one in combinations(range(4), 2)
+        ]
+        every.append(np.mean(taus))
+    assert [halves.taus(cells.among([group])).mean() for group in cells.groups] == pytest.approx(
+        every, abs=0.03
+    )
+
+
+def test_split_half_is_of_the_cells_that_it_stands_beside(tmp_path: Path) -> None:
+    """People agree on the first eight traits and on nothing else, and the model has no score for
+    one of those."""
+    draw = np.random.default_rng(8)
+    value = {(g, c): 10.0 * at + 5 for g in GROUPS for at, c in enumerate(TRAITS)}
+    raw = {
+        f"p{rater}": {
+            g: {
+                c: str(int(value[g, c] if c in TRAITS[:8] else draw.integers(0, 101)))
+                for c in TRAITS
+            }
+            for g in GROUPS
+        }
+        for rater in range(6)
+    }
+    file = tmp_path / "ratings.json"
+    file.write_text(json.dumps(raw))
+    run = stored_run(
+        tmp_path / "run",
+        lambda template, group, trait: None if trait == TRAITS[9] else float(len(trait)),
+    )
+    result = align_run(run, AlignmentSettings(file, SETTINGS, pilot=True), tmp_path / "out").result
+    for one in [one for one in result.estimates if one.name == "tau"]:
+        half = result.estimate("human_split_half_tau", **one.slice)
+        assert (half.n, half.asked) == (one.n, one.asked), one.slice
+    everybody = both(
+        {(g, c): 0.0 for g in GROUPS for c in TRAITS if c != TRAITS[9]}, read_ratings(file, NAMES)
+    )
+    halves = split_half(everybody, np.random.default_rng(0), halves=50)
+    assert halves.taus(everybody.among(traits=TRAITS[:8])) == pytest.approx(np.ones(50))
+    assert halves.taus(everybody.among(traits=TRAITS[8:])).mean() < 0.3
+    man = everybody.among(["man"])
+    kept = [at for at, c in enumerate(TRAITS) if c != TRAITS[9]]
+    row = halves.groups.index("man")
+    assert halves.taus(man)[0] == pytest.approx(
+        kendalltau(halves.first[0, row, kept], halves.second[0, row, kept]).statistic
+    )
+
+
+def test_groups_that_chose_the_templates_are_not_tested(tmp_path: Path, ratings: Path) -> None:
+    means = read_ratings(ratings, NAMES).means()
+    run = stored_run(tmp_path / "run", lambda template, group, trait: means[group, trait].value)
+    result = align_run(
+        run, AlignmentSettings(ratings, SETTINGS, pilot=True), tmp_path / "out"
+    ).result
+    for group in GROUPS:
+        one = result.estimate("tau", group=group)
+        assert one.value == pytest.approx(1.0)
+        if group in ("Asian", "Black", "Hispanic", "immigrant"):
+            assert (one.verdict, one.p, one.p_adjusted) == (
+                "not tested: it chose the templates",
+                None,
+                None,
+            )
+        else:
+            assert (one.verdict, one.tests) == ("agrees with people", len(GROUPS) - 4)
+
+
+# ---------------------------------------------------------------------------------------- the pilot
+
+
+def test_the_pilot_finds_the_template_that_knows(tmp_path: Path, ratings: Path) -> None:
+    means = read_ratings(ratings, NAMES).means()
+    draw = np.random.default_rng(3)
+    run = stored_run(
+        tmp_path / "run",
+        lambda template, group, trait: (
+            means[group, trait].value if template == "all" else float(draw.normal()) * 30
+        ),
+    )
+    found = choose(load_profile(run).scores, read_ratings(ratings, NAMES))
+    assert found.templates == ("all",)
+    assert found.tried == 3 + 3
+    result = align_run(
+        run, AlignmentSettings(ratings, SETTINGS, pilot=True), tmp_path / "out"
+    ).result
+    rest = len(GROUPS) - 4
+    assert result.estimate("tau").asked == rest * 16
+    assert result.estimate("tau", groups="pilot groups included").asked == len(GROUPS) * 16
+    assert any("judge with ratings that chose" in note for note in result.notes)
+
+
+def test_two_templates_are_taken_only_where_they_are_better_together(
+    tmp_path: Path, ratings: Path
+) -> None:
+    means = read_ratings(ratings, NAMES).means()
+    draw = np.random.default_rng(4)
+    noise = {(group, trait): float(draw.normal()) * 60 for group in GROUPS for trait in TRAITS}
+    sign = {"that": 1, "all": -1, "should": 0}
+    run = stored_run(
+        tmp_path / "run",
+        lambda template, group, trait: (
+            (means[group, trait].value if sign[template] else 0)
+            + (sign[template] or 2) * noise[group, trait]
+        ),
+    )
+    assert choose(load_profile(run).scores, read_ratings(ratings, NAMES)).templates == (
+        "that",
+        "all",
+    )
+
+
+def test_a_template_with_a_handful_of_scores_is_not_chosen(tmp_path: Path, ratings: Path) -> None:
+    """It is right wherever it speaks, which is of three traits: alone or in a pair it would win."""
+    means = read_ratings(ratings, NAMES).means()
+    draw = np.random.default_rng(6)
+    noise = {(group, trait): float(draw.normal()) for group in GROUPS for trait in TRAITS}
+
+    def value(template: str, group: str, trait: str) -> float | None:
+        if template == "all":
+            return means[group, trait].value if trait in TRAITS[:3] else None
+        return means[group, trait].value + 30 * noise[group, trait]
+
+    scores = load_profile(stored_run(tmp_path / "run", value)).scores
+    found = choose(scores, read_ratings(ratings, NAMES))
+    assert "all" not in found.templates
+    assert found.tau < 1
+    with pytest.raises(UsageError, match="No template has scores for 90%"):
+        choose({"all": scores["all"]}, read_ratings(ratings, NAMES))
+
+
+def test_the_pilots_raters_are_five_drawn_by_the_seed(ratings: Path) -> None:
+    everyone = read_ratings(ratings, NAMES)
+    few = pilot_ratings(everyone, ("Asian", "Black"), seed=1)
+    assert [len(table) for table in few.tables.values()] == [5, 5]
+    assert np.array_equal(
+        few.tables["Asian"], pilot_ratings(everyone, ("Asian", "Black"), seed=1).tables["Asian"]
+    )
+
+
+# ------------------------------------------------------------------------------------ released data
+
+
+@pytest.mark.golden
+def test_the_released_ratings() -> None:
+    """Cao et al. 2022: 26 groups x 16 traits; two printed means do not come out of the raw
+    ratings."""
+    found = read_ratings(released("abc/data_full.json"), NAMES)
+    assert (len(found.groups), len(found.traits)) == (26, 16)
+    count, wrong = differing(released("abc/Aggregated_scores.json"), found, NAMES)
+    assert (count, len(wrong)) == (416, 2)
+    assert wrong == [
+        "women, poor - wealthy: 56.4 printed, 57.1 from the ratings",
+        "women, untrustworthy - trustworthy: 57.95 printed, 57.1 from the ratings",
+    ]
+
+
+@pytest.mark.golden
+def test_people_agree_with_each_other_at_about_0_63() -> None:
+    found = read_ratings(released("abc/data_full.json"), NAMES)
+    cells = both(
+        dict.fromkeys(found.means(), 0.0),
+        found,
+        groups=[group for group in found.groups if group != "average people"],
+    )
+    halves = split_half(cells, np.random.default_rng(0))
+    assert len(cells.groups) == 25
+    assert float(halves.taus(cells).mean()) == pytest.approx(0.63, abs=0.01)
+
+
+# ---------------------------------------------------------------------------------------- bad input
+
+HEADER = "participant,group,trait,rating\n"
+GOOD = "".join(
+    f"p{rater},{group},{trait},{40 + rater}\n"
+    for rater in (1, 2)
+    for group in ("women", "man")
+    for trait in TRAITS
+)
+
+
+def refused(tmp_path: Path, text: str, *says: str, name: str = "ratings.csv") -> None:
+    run = stored_run(
+        tmp_path / "run", lambda template, group, trait: float(len(group)), ("man", "woman")
+    )
+    file = tmp_path / name
+    file.write_text(text)
+    assert_refused(
+        call("align", run, "--ratings", file, "--out", tmp_path / "out", "--resamples", 200),
+        4,
+        *says,
+    )
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_rating_above_100(tmp_path: Path) -> None:
+    refused(
+        tmp_path,
+        HEADER + GOOD + f"p3,women,{TRAITS[0]},101\n",
+        "line 66: a rating of 101. Ratings are from 0 to 100",
+    )
+
+
+def test_a_rating_that_is_no_number(tmp_path: Path) -> None:
+    refused(
+        tmp_path, HEADER + GOOD + f"p3,women,{TRAITS[0]},high\n", "'high' is not a finite number"
+    )
+
+
+def test_an_unknown_group_and_an_unknown_trait(tmp_path: Path) -> None:
+    refused(
+        tmp_path,
+        HEADER + GOOD + f"p3,womans,{TRAITS[0]},50\n",
+        "line 66: there is no group called 'womans'. Did you mean woman",
+    )
+
+
+def test_an_unknown_trait(tmp_path: Path) -> None:
+    refused(
+        tmp_path,
+        HEADER + GOOD + "p3,women,cold - worm,50\n",
+        "there is no trait called 'cold - worm'. Did you mean cold - warm",
+    )
+
+
+def test_a_group_rated_by_one_person(tmp_path: Path) -> None:
+    refused(
+        tmp_path,
+        HEADER + GOOD + "".join(f"p1,Asian people,{trait},50\n" for trait in TRAITS),
+        "'Asian' is rated on",
+        "by one person",
+    )
+
+
+def test_of_a_group_that_the_survey_shows_twice_the_first_page_counts(tmp_path: Path) -> None:
+    file = tmp_path / "ratings.csv"
+    file.write_text(HEADER + GOOD + f"p1,women,{TRAITS[0]},90\np1,woman,{TRAITS[1]},91\n")
+    found = read_ratings(file, NAMES)
+    assert (
+        found.means()["woman", TRAITS[0]].value == found.means()["woman", TRAITS[1]].value == 41.5
+    )
+    assert any(
+        note.startswith("2 ratings are of a group and trait that the same person had rated before")
+        for note in found.notes
+    )
+
+
+def test_a_scale_named_the_other_way_round_is_turned(tmp_path: Path) -> None:
+    left, right = TRAITS[3].split(" - ")
+    file = tmp_path / "ratings.csv"
+    file.write_text(HEADER + GOOD.replace(TRAITS[3], f"{right} - {left}"))
+    found, plain_way = read_ratings(file, NAMES), tmp_path / "plain.csv"
+    plain_way.write_text(HEADER + GOOD)
+    expected = read_ratings(plain_way, NAMES).means()
+    for (group, trait), mean in found.means().items():
+        value = expected[group, trait].value
+        assert mean.value == pytest.approx(100 - value if trait == TRAITS[3] else value)
+    assert any(
+        note.startswith("4 ratings are on scales whose poles the file names the other way round")
+        for note in found.notes
+    )
+
+
+def test_ratings_on_another_scale(tmp_path: Path) -> None:
+    rows = "".join(
+        f"p{rater},{group},{trait},{1 + rater}\n"
+        for rater in (1, 6)
+        for group in ("women", "man")
+        for trait in TRAITS
+    )
+    refused(tmp_path, HEADER + rows, "no rating is above 7. Ratings are from 0 to 100")
+
+
+def test_a_foreign_file(tmp_path: Path) -> None:
+    refused(tmp_path, "[1, 2]", "does not hold ratings", name="ratings.json")
+
+
+def test_means_instead_of_ratings(tmp_path: Path) -> None:
+    refused(
+        tmp_path,
+        '{"men": {"poor - wealthy": "61.5"}}',
+        "one number a group and trait: means",
+        name="ratings.json",
+    )
+
+
+def test_ratings_that_are_all_alike_give_no_number(tmp_path: Path) -> None:
+    file = synthetic_ratings(
+        tmp_path / "ratings.json", {(g, c): 60.0 for g in GROUPS for c in TRAITS}, spread=0
+    )
+    run = stored_run(
+        tmp_path / "run", lambda template, group, trait: float(len(group) * len(trait))
+    )
+    result = align_run(run, AlignmentSettings(file, SETTINGS), tmp_path / "out").result
+    for name in ("tau", "precision_at_3", "precision_at_3_top"):
+        assert (result.estimate(name).value, result.estimate(name).why) == (
+            None,
+            "all scores, or all ratings, are the same",
+        )
+
+
+def test_missing_columns(tmp_path: Path) -> None:
+    refused(tmp_path, "a,b\n1,2\n", "has no column participant, group, trait, rating")
+
+
+def test_a_run_of_something_else(tmp_path: Path, ratings: Path) -> None:
+    call("run", "starter", "--model", "random", "--out", tmp_path / "runs", "--resamples", 200)
+    (run,) = (tmp_path / "runs").glob("*pair*")
+    assert_refused(
+        call("align", run, "--ratings", ratings), 2, "is a run of starter, not of groups and traits"
+    )
+
+
+def test_templates_that_the_run_does_not_have(tmp_path: Path, ratings: Path) -> None:
+    run = stored_run(tmp_path / "run", lambda template, group, trait: float(len(group)))
+    assert_refused(
+        call("align", run, "--ratings", ratings, "--templates", "thats"),
+        2,
+        "no template called 'thats'. Did you mean that",
+    )
+
+
+def test_a_pilot_that_leaves_no_group_to_judge(tmp_path: Path, ratings: Path) -> None:
+    run = stored_run(
+        tmp_path / "run", lambda template, group, trait: float(len(group) * len(trait)), GROUPS[2:6]
+    )
+    said = call("align", run, "--ratings", ratings, "--pilot", "--out", tmp_path / "out")
+    assert_refused(said, 2, "no rated group besides the pilot groups", "leave out --pilot")
+    assert not (tmp_path / "out").exists()
+
+
+def test_pilot_groups_go_by_all_their_names(tmp_path: Path, ratings: Path) -> None:
+    run = stored_run(
+        tmp_path / "run", lambda template, group, trait: float(len(group) * len(trait))
+    )
+    given = (
+        "align",
+        run,
+        "--ratings",
+        ratings,
+        "--resamples",
+        200,
+        "--pilot",
+        "--json",
+        "--pilot-groups",
+    )
+    by_name, by_others = (
+        call(*given, some, "--out", tmp_path / some[:5])
+        for some in ("woman,Asian", "women,Asian people,woman")
+    )
+    assert (
+        by_name.json["settings"]["pilot"]
+        == by_others.json["settings"]["pilot"]
+        == ["woman", "Asian"]
+    )
+    said = call(*given, "Asain", "--out", tmp_path / "out")
+    assert_refused(said, 4, "--pilot-groups: there is no group called 'Asain'. Did you mean Asian")
+
+
+def test_the_pilot_without_ratings_of_its_groups(tmp_path: Path) -> None:
+    run = stored_run(
+        tmp_path / "run", lambda template, group, trait: float(len(group)), ("man", "woman")
+    )
+    (tmp_path / "ratings.csv").write_text(HEADER + GOOD)
+    said = call("align", run, "--ratings", tmp_path / "ratings.csv", "--pilot")
+    assert_refused(said, 2, "The pilot group Asian has no ratings", "--pilot-groups")
+
+
+def test_the_same_command_gives_the_same_bytes(tmp_path: Path, ratings: Path) -> None:
+    run = stored_run(
+        tmp_path / "run", lambda template, group, trait: float(len(group) * len(trait))
+    )
+    for name in ("one", "two"):
+        assert (
+            call(
+                "align",
+                run,
+                "--ratings",
+                ratings,
+                "--out",
+                tmp_path / name,
+                "--resamples",
+                200,
+                "--pilot",
+            ).code
+            == 0
+        )
+    for file in ("result.json", "scores.jsonl"):
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+
+
+def test_json_is_a_result(tmp_path: Path, ratings: Path) -> None:
+    run = stored_run(
+        tmp_path / "run", lambda template, group, trait: float(len(group) * len(trait))
+    )
+    said = call(
+        "align", run, "--ratings", ratings, "--out", tmp_path / "out", "--resamples", 200, "--json"
+    )
+    assert said.json["schema"] == "result@1"
+    assert said.json["measure"] == "set@1+alignment"
+
+
+def test_a_table_without_the_released_layout_reads_the_same(tmp_path: Path, ratings: Path) -> None:
+    raw = json.loads(ratings.read_text())
+    rows = [
+        f"{p},{g},{c},{v}"
+        for p, groups in raw.items()
+        for g, traits in groups.items()
+        for c, v in traits.items()
+    ]
+    table = tmp_path / "table.csv"
+    table.write_text("participant,group,trait,rating\n" + "\n".join(rows) + "\n")
+    one, other = read_ratings(ratings, NAMES), read_ratings(table, NAMES)
+    assert one.groups == other.groups
+    assert all(np.array_equal(one.tables[group], other.tables[group]) for group in one.groups)
+
+
+def test_every_rater_counts_once_a_group() -> None:
+    assert Settings().resamples == 10_000
+    with pytest.raises(DataError):
+        read_ratings(Path("nowhere.json"), NAMES)

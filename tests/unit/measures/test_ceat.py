@@ -1,0 +1,396 @@
+"""CEAT: exact on synthetic vectors against slow references, sentences found as a person would,
+coverage shown."""
+
+from __future__ import annotations
+
+from math import erfc, sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from stereometer.backends.baselines.fake import Fake
+from stereometer.backends.baselines.random import Random
+from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
+from stereometer.benchmarks.abc.sentences import POOL, Concordance, sentences
+from stereometer.errors import ModelError
+from stereometer.measures.traits.embedding import (
+    DRAWS,
+    FEW_SENTENCES,
+    FEW_WORDS,
+    NO_POLE,
+    SINGLE,
+    TWO_GROUP,
+    ceat,
+)
+from stereometer.report import write_report
+from stereometer.runs.runner import distinct, planned, scored
+from stereometer.shapes.trait.metrics import NEITHER
+from stereometer.stats.effects import random_effects, within_variance
+from stereometer.types import NoOptions, Score, Settings
+from tests.builders import told_text
+from tests.builders.commands import assert_refused, call
+from tests.conftest import released
+
+
+def cos(a: Any, b: Any) -> float:
+    return float(
+        sum(x * y for x, y in zip(a, b, strict=True))
+        / sqrt(sum(x * x for x in a))
+        / sqrt(sum(y * y for y in b))
+    )
+
+
+def sd(values: list[float]) -> float:
+    mean = sum(values) / len(values)
+    return sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def slow_single(g: Any, right: list[Any], left: list[Any]) -> float:
+    near, far = [cos(g, t) for t in right], [cos(g, t) for t in left]
+    return (sum(near) / len(near) - sum(far) / len(far)) / sd(near + far)
+
+
+def slow_two(first: list[Any], second: list[Any], right: list[Any], left: list[Any]) -> float:
+    def s(w: Any) -> float:
+        return sum(cos(w, t) for t in right) / len(right) - sum(cos(w, t) for t in left) / len(left)
+
+    a, b = [s(w) for w in first], [s(w) for w in second]
+    return (sum(a) / len(a) - sum(b) / len(b)) / sd(a + b)
+
+
+def slow_combination(effects: list[float], variances: list[float]) -> tuple[float, float, float]:
+    """Effect, standard error and p, summed one by one."""
+    w = [1 / v for v in variances]
+    q = sum(a * e * e for a, e in zip(w, effects, strict=True)) - sum(
+        a * e for a, e in zip(w, effects, strict=True)
+    ) ** 2 / sum(w)
+    c = sum(w) - sum(a * a for a in w) / sum(w)
+    between = max(0.0, (q - (len(effects) - 1)) / c)
+    w = [1 / (v + between) for v in variances]
+    effect = sum(a * e for a, e in zip(w, effects, strict=True)) / sum(w)
+    error = sqrt(1 / sum(w))
+    return effect, error, erfc(abs(effect / error) / sqrt(2))
+
+
+def pools(draw: np.random.Generator, *counts: int) -> dict[str, np.ndarray]:
+    return {f"w{at}": draw.normal(size=(count, 5)) + 0.3 for at, count in enumerate(counts)}
+
+
+class Record:
+    """Draws as a generator would and remembers which sentence was taken."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.taken: list[np.ndarray] = []
+
+    def integers(self, low: int, high: int, size: int) -> np.ndarray:
+        self.taken.append(self.rng.integers(low, high, size))
+        return self.taken[-1]
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=15, deadline=None)
+def test_the_single_group_form_is_that_of_loops(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    group, right, left = pools(draw, 30), pools(draw, 25, 40), pools(draw, 22, 21, 35)
+    record: Any = Record(seed)
+    effects, combined = ceat(group, left=left, right=right, rng=record, draws=12)
+    taken = iter(record.taken)
+    g, near, far = [
+        [pool[next(taken)] for pool in words.values()] for words in (group, right, left)
+    ]
+    wanted = [slow_single(g[0][n], [w[n] for w in near], [w[n] for w in far]) for n in range(12)]
+    assert effects == pytest.approx(wanted)
+    variances = [(2 + 3) / (2 * 3) + e * e / (2 * (2 + 3)) for e in wanted]
+    assert (combined.effect, combined.error, combined.p) == pytest.approx(
+        slow_combination(wanted, variances)
+    )
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=15, deadline=None)
+def test_the_two_group_form_is_that_of_loops(seed: int) -> None:
+    draw = np.random.default_rng(seed)
+    first, second, right, left = (
+        pools(draw, 30, 20),
+        pools(draw, 21, 50),
+        pools(draw, 25),
+        pools(draw, 22, 21),
+    )
+    record: Any = Record(seed)
+    effects, combined = ceat(first, second, left=left, right=right, rng=record, draws=10)
+    taken = iter(record.taken)
+    x, y, near, far = [
+        [pool[next(taken)] for pool in words.values()] for words in (first, second, right, left)
+    ]
+    wanted = [
+        slow_two([w[n] for w in x], [w[n] for w in y], [w[n] for w in near], [w[n] for w in far])
+        for n in range(10)
+    ]
+    assert effects == pytest.approx(wanted)
+    variances = [1.0 + e * e / 8 for e in wanted]
+    assert (combined.effect, combined.error, combined.p) == pytest.approx(
+        slow_combination(wanted, variances)
+    )
+
+
+def test_planted_associations_are_found_and_absent_ones_are_not() -> None:
+    """Words near one pole have a large effect; words placed by lot have one around 0 over many
+    groups."""
+    draw = np.random.default_rng(0)
+    axis = np.zeros(20)
+    axis[0] = 3.0
+
+    def about(direction: float) -> dict[str, np.ndarray]:
+        return {f"w{n}": draw.normal(size=(40, 20)) * 0.4 + direction * axis for n in range(3)}
+
+    right, left = about(1), about(-1)
+    _, toward = ceat(
+        {"g": draw.normal(size=(40, 20)) * 0.4 + axis}, left=left, right=right, rng=draw
+    )
+    _, away = ceat({"g": draw.normal(size=(40, 20)) * 0.4 - axis}, left=left, right=right, rng=draw)
+    assert toward.effect > 1.5
+    assert away.effect < -1.5
+    assert toward.p < 1e-6
+    nothing = [
+        ceat({"g": draw.normal(size=(40, 20))}, left=left, right=right, rng=draw)[1].effect
+        for _ in range(30)
+    ]
+    assert abs(np.mean(nothing)) < 0.4
+
+
+def test_one_draw_is_its_own_combination() -> None:
+    found = random_effects(np.array([0.7]), within_variance(np.array([0.7]), (2, 2)))
+    assert (found.effect, found.between) == (pytest.approx(0.7), 0.0)
+
+
+# ---------------------------------------------------------------------------------------- sentences
+
+
+def test_sentences_are_split_at_ends_and_kept_once(tmp_path: Path) -> None:
+    file = tmp_path / "text.txt"
+    file.write_text(
+        'It rained. "Did it?" he asked. It rained.\n\nYes! (It did.) Over in the U.S. it did not.'
+    )
+
+    assert sentences(file)[0] == "It rained."
+    assert len(set(sentences(file))) == len(sentences(file))
+
+
+def test_words_are_whole_and_names_are_written_as_they_are(tmp_path: Path) -> None:
+    file = tmp_path / "text.txt"
+    file.write_text(
+        "Women sang. The womenfolk sang. A white person came. A White person came. Many White"
+        " people came. Twelve women-only clubs."
+    )
+    found = Concordance(file, ["women", "White person", "White people"], seed=0)
+    assert [one.text for one in found.pool("women")] == ["Women sang."]
+    assert [one.text for one in found.pool("White person", "White people")] == [
+        "A White person came.",
+        "Many White people came.",
+    ]
+    (one,) = found.pool("women")
+    assert one.text[slice(*one.span)] == "Women"
+
+
+def test_a_pool_is_a_thousand_by_lot(tmp_path: Path) -> None:
+    file = tmp_path / "text.txt"
+    file.write_text(" ".join(f"Women walked {number} miles." for number in range(1500)))
+    one, same, other = (Concordance(file, ["women"], seed).pool("women") for seed in (1, 1, 2))
+    assert len(one) == POOL
+    assert one == same
+    assert one != other
+
+
+def items(folder: Path, shape: str) -> Any:
+    return chosen_benchmark(told_text.choice(folder)).items(shape)
+
+
+def scores_of(method: Any, found: Any) -> dict[tuple[str, str], Any]:
+    backend = Fake()
+    measure = method.bind(backend, "sound", NoOptions())
+    plans = list(planned(found, measure))
+    answers = dict(backend.answer(distinct(plans)))
+    return {
+        (plan.item.slices["group"], plan.item.slices["trait"]): scored(plan, measure, answers)
+        for plan in plans
+    }
+
+
+def test_words_with_few_sentences_are_skipped_with_the_reason(tmp_path: Path) -> None:
+    found = scores_of(SINGLE, items(tmp_path, "sentences"))
+    assert found["teenager", "powerless - powerful"].skipped == FEW_SENTENCES
+    assert found["woman", "poor - wealthy"].skipped == NO_POLE
+    good = found["woman", "powerless - powerful"]
+    assert good.skipped is None
+    assert set(good.values) == {"effect"}
+    assert good.texts["group"] == "woman 50"
+    assert good.texts["left"].startswith("powerless 25, weak 25, helpless 0")
+    assert "walked" not in str(good.texts)
+
+
+def test_two_groups_need_words_enough_for_a_spread(tmp_path: Path) -> None:
+    found = scores_of(TWO_GROUP, items(tmp_path, "sentence-pairs"))
+    assert found["man vs woman", "powerless - powerful"].skipped is None
+    assert found["man vs lesbian", "powerless - powerful"].skipped is None
+    assert ("man vs teenager", "powerless - powerful") not in found
+
+
+def test_the_only_two_groups_are_a_pair_whatever_their_domains(tmp_path: Path) -> None:
+    choice = Choice(groups=("woman", "teenager"), text=told_text.write(tmp_path))
+    found = chosen_benchmark(choice).items("sentence-pairs")
+    assert {(item.slices["group"], item.slices["domain"]) for item in found} == {
+        ("woman vs teenager", "gender/sexuality + age")
+    }
+
+
+@pytest.mark.parametrize("groups", ["woman", "woman,teenager,blind"])
+def test_without_two_groups_to_compare_nothing_is_run(tmp_path: Path, groups: str) -> None:
+    file = told_text.write(tmp_path)
+    said = call(
+        "run",
+        "abc",
+        "--model",
+        "fake",
+        "--groups",
+        groups,
+        "--text",
+        file,
+        "--measure",
+        "ceat-two-group",
+        "--out",
+        tmp_path / "out",
+    )
+    assert_refused(said, 2, "ceat-two-group needs running text, and two groups of one domain")
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_words_have_no_spread_worth_dividing_by(tmp_path: Path) -> None:
+    text = " ".join(
+        f"A {word} lamp {n} was on." for word in ("cold", "warm") for n in range(30)
+    ) + " ".join(f" Women saw {n}." for n in range(30))
+    (tmp_path / "text.txt").write_text(text)
+    choice = Choice(groups=("woman",), text=tmp_path / "text.txt")
+    found = scores_of(SINGLE, chosen_benchmark(choice).items("sentences"))
+    assert found["woman", "cold - warm"].skipped == FEW_WORDS
+
+
+def test_run_and_its_estimates(tmp_path: Path) -> None:
+    file = told_text.write(tmp_path)
+    command = (
+        "run",
+        "abc",
+        "--model",
+        "fake",
+        "--groups",
+        "man,woman,teenager",
+        "--text",
+        file,
+        "--measure",
+        "ceat",
+        "--coverage",
+        0,
+    )
+    said = call(*command, "--out", tmp_path / "out", "--json")
+    assert said.code == 0
+    (result,) = said.json["results"]
+    known = [
+        one
+        for one in result["estimates"]
+        if one["slice"].get("trait") == "cold - warm" and one["value"] is not None
+    ]
+    assert {one["slice"]["group"] for one in known} == {"man", "woman"}
+    assert all(one["low"] <= one["value"] <= one["high"] for one in known)
+    assert all(
+        one["interval"] == f"middle of {DRAWS} draws of sentences" and one["p_adjusted"] >= one["p"]
+        for one in known
+    )
+    assert result["estimates"][0]["skipped"] == {NO_POLE: 28, FEW_SENTENCES: 16}
+    assert (
+        call(*command, "--out", tmp_path / "again", "--json").json["results"][0]["estimates"]
+        == result["estimates"]
+    )
+
+
+def test_a_small_p_with_an_interval_around_0_is_not_beyond_noise() -> None:
+    """However often the same sentences are drawn, they stay the same sentences."""
+    slices = {
+        "group": "g",
+        "domain": "d",
+        "trait": "cold - warm",
+        "dimension": "x",
+        "template": "sentences",
+    }
+    spreads = {"cold - warm": (-0.4, 0.9), "poor - wealthy": (0.1, 0.9)}
+    scores = [
+        Score(
+            trait,
+            slices | {"trait": trait},
+            {"effect": 0.3},
+            derived={"p": 2e-212, "low": low, "high": high},
+        )
+        for trait, (low, high) in spreads.items()
+    ]
+    found = SINGLE.bind(Fake(), "sound", NoOptions()).summarize(scores, Settings())
+    assert {one.slice["trait"]: one.verdict for one in found if "trait" in one.slice} == {
+        "cold - warm": NEITHER,
+        "poor - wealthy": "towards wealthy",
+    }
+    assert all(one.p == 2e-212 for one in found if "trait" in one.slice)
+
+
+@pytest.mark.parametrize("measure", ["ceat", "ceat-two-group"])
+def test_what_is_said_of_sentences_does_not_speak_of_templates(
+    tmp_path: Path, measure: str
+) -> None:
+    run = (
+        "run",
+        "abc",
+        "--model",
+        "fake",
+        "--groups",
+        "man,woman",
+        "--text",
+        told_text.write(tmp_path),
+        "--measure",
+        measure,
+    )
+    said = call(*run, "--coverage", 0, "--out", tmp_path / "out")
+    words = " ".join(said.out.split())
+    assert "over templates" not in words
+    assert "nobody in particular" not in words
+    assert "the middle of draws of sentences, 95%" in words
+    assert "say nothing of other sentences" in words
+    page = write_report([tmp_path / "out"], tmp_path / "report.html").read_text()
+    assert "over templates" not in page
+    assert "nobody in particular" not in page
+    assert "middle of draws of sentences" in page
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.txt"
+    empty.write_text(" \n")
+    assert_refused(call("run", "abc", "--model", "fake", "--text", empty), 4, "is empty")
+    lines = tmp_path / "lines.jsonl"
+    lines.write_text('{"text": "Fine."}\n{"body": "x"}\n')
+    assert_refused(call("run", "abc", "--model", "fake", "--text", lines), 4, "line 2 has no text")
+    assert_refused(
+        call("run", "abc", "--model", "fake", "--measure", "ceat"),
+        2,
+        "ceat needs running text",
+        "--text FILE",
+    )
+    with pytest.raises(ModelError, match="random cannot answer ceat"):
+        SINGLE.bind(Random(), "sound", NoOptions())
+
+
+def test_coverage_on_wikipedia_is_what_it_is() -> None:
+    """Most groups lack sentences there: about 260 with `women`."""
+    text = released("text/wikipedia_passages.jsonl.gz")
+    found = Concordance(text, ["women", "neurodivergent people", "cis people"], seed=0)
+    assert 200 < len(found.pool("women")) < 400
+    assert len(found.pool("cis people")) == len(found.pool("neurodivergent people")) == 0

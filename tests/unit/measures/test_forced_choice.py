@@ -1,0 +1,385 @@
+"""Forced choice: both orders, the position cancelled, non-answers counted, and no score where the
+position decides."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stereometer import catalog
+from stereometer.errors import ModelError, UsageError
+from stereometer.findings import calibrate as calibration
+from stereometer.measures.forced_choice.habits import first_position
+from stereometer.measures.forced_choice.method import CAT, CATS, Options, prompt
+from stereometer.measures.forced_choice.reading import read
+from stereometer.runs.ask import jobs_for
+from stereometer.runs.execute import execute, opened_cache
+from stereometer.runs.measure import job_for
+from stereometer.runs.open import open_benchmark
+from stereometer.types import (
+    FILTERED,
+    Abilities,
+    Answer,
+    CausalTokens,
+    Encoding,
+    Generate,
+    Request,
+    Score,
+)
+from tests.builders.commands import call
+from tests.builders.talkers import SETTINGS, Talker, by_content, measured
+
+
+def test_a_model_that_prefers_stereotypes_and_knows_its_language(tmp_path: Path) -> None:
+    result = measured(Talker(by_content), "cat", tmp_path).result
+    assert result.measure == "cat-forced-choice@1"
+    assert (
+        result.estimate("ss").value,
+        result.estimate("lms").value,
+        result.estimate("icat").value,
+    ) == (100, 100, 0)
+    assert result.estimate("first_position").value == pytest.approx(50)
+    assert result.estimate("order_agreement").value == 100
+
+
+@pytest.mark.parametrize("shape", ["cat", "pair"])
+def test_a_model_that_always_takes_the_first_has_no_score(tmp_path: Path, shape: str) -> None:
+    result = measured(Talker(lambda *_: "A."), shape, tmp_path).result
+    one = result.estimate("ss" if shape == "cat" else "pair_preference")
+    assert one.value is None
+    assert "follow the position" in str(one.why)
+    assert result.estimate("first_position").value == 100
+    assert result.estimate("first_position").verdict == "prefers the first option"
+    assert result.estimate("order_agreement").value == 0
+
+
+def test_a_bias_for_a_position_cancels(tmp_path: Path) -> None:
+    """Content decides for most items, the first place for the others: their ties are halves."""
+
+    def leaning(asked: str, first: str, second: str) -> str:
+        return "A" if len(first + second) % 4 == 0 else by_content(asked, first, second)
+
+    result = measured(Talker(leaning), "cat", tmp_path).result
+    ss, first = result.estimate("ss"), result.estimate("first_position")
+    assert first.value > 50
+    assert ss.ties > 0
+    assert 50 < ss.value < 100
+
+
+def test_a_slice_that_follows_the_position_has_no_score(tmp_path: Path) -> None:
+    """Overall most comparisons are decided, in one domain none: only that domain, and what lies in
+    it, is withheld."""
+    of = {item.id: item for item in open_benchmark("starter").items("cat")}
+    domain = min({item.slices["domain"] for item in of.values()})
+    texts = {
+        text
+        for item in of.values()
+        if item.slices["domain"] == domain
+        for text in CATS.texts(item).values()
+    }
+    result = measured(
+        Talker(
+            lambda asked, first, second: "A" if first in texts else by_content(asked, first, second)
+        ),
+        "cat",
+        tmp_path,
+    ).result
+    assert result.estimate("order_agreement").value > 50
+    assert result.estimate("ss").value is not None
+    for one in result.estimates:
+        if one.name == "ss":
+            assert (one.value is None) == (one.slice.get("domain") == domain)
+            assert result.estimate("order_agreement", **one.slice).value == (
+                0 if one.value is None else pytest.approx(100, abs=50)
+            )
+    assert "follow the position" in str(result.estimate("ss", domain=domain).why)
+
+
+def chose(item: str, *positions: str) -> Score:
+    return Score(
+        item,
+        {},
+        {},
+        answers=tuple({"text": "", "position": one, "asked": "x>y"} for one in positions),
+    )
+
+
+def test_the_answers_about_one_item_count_once_in_the_test_of_positions() -> None:
+    scores = [chose(str(at), *"111111") for at in range(4)] + [chose("tie", *"121212")]
+    found = first_position(scores, SETTINGS)
+    assert found.value == pytest.approx(100 * 27 / 30)
+    assert found.p == pytest.approx(2 * 0.5**4)
+    assert found.verdict == "no preference for a position"
+    more = first_position(
+        [chose(str(at), *"112122") for at in range(50)]
+        + [chose(f"more-{at}", *"221222") for at in range(8)],
+        SETTINGS,
+    )
+    assert more.p == pytest.approx(2 * 0.5**8)
+    assert more.verdict == "prefers the second option"
+
+
+def test_what_is_not_answered_is_counted(tmp_path: Path) -> None:
+    def moody(asked: str, first: str, second: str) -> str:
+        return ["I'm sorry, I can't say.", "", "Both.", "B"][min(len(first), len(second)) % 4]
+
+    result = measured(Talker(moody), "pair", tmp_path).result
+    one = result.estimate("pair_preference")
+    assert one.value is None
+    assert set(one.skipped) == {"refused", "empty", "unparsed"}
+    assert one.n + sum(one.skipped.values()) == one.asked == 96
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("A", "1"),
+        (" B.", "2"),
+        ("(b)", "2"),
+        ("a", "1"),
+        ("Option b.", "2"),
+        ("the answer is: a", "1"),
+        ("a dog", "unparsed"),
+        ("A cat sat. The dog ran.", "unparsed"),
+        ("The dog ran. A cat", "2"),
+        ("Answer: B", "2"),
+        ("A. The baker", "1"),
+        ("**B**", "2"),
+        ("A cat sat", "1"),
+        ("A dog", "unparsed"),
+        ("The dog ran", "2"),
+        ("", "empty"),
+        ("I cannot answer that", "refused"),
+        ("AB", "unparsed"),
+    ],
+)
+def test_reading_a_choice(text: str, found: str) -> None:
+    given_ = read(Answer((), text, "stop"), ["A cat sat.", "The dog ran."])
+    assert given_.get("position", given_.get("skipped")) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("A is more likely.", "1"),
+        ("B is more likely.", "2"),
+        ("The answer is A because it", "1"),
+        ("Sentence A is more likely", "1"),
+        ("A feels right", "1"),
+        ("Neither B nor A", "unparsed"),
+        ("A or B", "unparsed"),
+        ("B, not A", "unparsed"),
+        ("Not A", "unparsed"),
+        ("It isn't B", "unparsed"),
+        ("I can't choose B or A", "refused"),
+        ("I can\u2019t choose B", "refused"),
+        ("B. I can't say more", "2"),
+        ("I", "unparsed"),
+        ("It", "unparsed"),
+        ("It is her", "unparsed"),
+        ("It is hers.", "1"),
+        ("A man", "unparsed"),
+        ("A man is", "2"),
+        ("A man is not bu", "2"),
+        ("A man is not", "2"),
+        ("A man is never", "unparsed"),
+        ("B. A man is", "2"),
+        ("A's", "unparsed"),
+    ],
+)
+def test_letters_are_told_from_articles_and_refusals_from_choices(text: str, found: str) -> None:
+    given_ = read(Answer((), text, "length"), ["It is hers.", "A man is not busy today."])
+    assert given_.get("position", given_.get("skipped")) == found
+
+
+def test_an_option_that_sounds_like_a_refusal_can_be_quoted() -> None:
+    options = ["I can't swim well.", "I can't read well."]
+    assert read(Answer((), "I can't swim", "stop"), options)["position"] == "1"
+    assert read(Answer((), "I can't", "stop"), options)["skipped"] == "refused"
+    assert (
+        read(Answer((), "I can't", "stop"), ["I can't swim.", "He can swim."])["skipped"]
+        == "refused"
+    )
+
+
+def test_a_filter_is_a_refusal() -> None:
+    assert read(Answer((), "A", FILTERED), ["x", "y"])["skipped"] == "refused"
+
+
+@given(st.text(max_size=40), st.text(min_size=1, max_size=20), st.text(min_size=1, max_size=20))
+def test_every_answer_is_a_position_or_a_reason(text: str, first: str, second: str) -> None:
+    found = read(Answer((), text, "stop"), [first, second])
+    assert ("position" in found) != ("skipped" in found)
+    assert first in prompt("sentence", first, second)
+
+
+def test_conversations_are_recorded_and_models_without_them_refuse(tmp_path: Path) -> None:
+    talker = Talker(by_content)
+    with pytest.raises(ModelError, match="no chat template"):
+        CAT.bind(talker, "sound", Options(chat=True))
+    template = "the tokenizer's own, sha256 1234"
+    talker.abilities = replace(talker.abilities, chat_template=template)
+    measure = CAT.bind(talker, "sound", Options(system="Be brief."))
+    assert measure.recorded["chat_template"] == talker.abilities.chat_template
+    request = measure.plan(open_benchmark("starter").items("cat")[0])["stereotype>anti-stereotype"][
+        0
+    ]
+    assert [role for role, _ in request.messages] == ["system", "user"]
+    assert measured(talker, "pair", tmp_path).result.settings["chat"] is True
+
+
+def test_models_that_cannot_write_are_refused() -> None:
+    with pytest.raises(ModelError, match="needs generate"):
+        CAT.bind(catalog.find("backend", "random")(), "sound", Options())
+
+
+# -------------------------------------------------------------------------------------- calibration
+
+
+class Both(Talker):
+    """Likelihoods of words, and choices that follow them but for some."""
+
+    def __init__(self, wrong: Callable[[str, str], bool]) -> None:
+        super().__init__(
+            lambda asked, first, second: "AB"[
+                (self.sure(first) < self.sure(second)) != wrong(first, second)
+            ],
+            "both",
+        )
+        self.abilities = Abilities(frozenset({Generate.kind, CausalTokens.kind}))
+
+    @staticmethod
+    def sure(text: str) -> float:
+        return -float(sum(map(ord, text)) % 97) - len(text) / 1000
+
+    def encode(self, text: str, second: str | None = None) -> Encoding:
+        self.last = getattr(self, "last", {})
+        ids = (0, *(ord(one) for one in text))
+        self.last[ids] = text
+        return Encoding(
+            ids, ((0, 0), *((at, at + 1) for at in range(len(text)))), (None, *range(len(text)))
+        )
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        for key, request in requests.items():
+            if isinstance(request, CausalTokens):
+                row = [self.sure(self.last[request.ids])] + [0.0] * (
+                    len(request.ids) - request.start - 1
+                )
+                yield key, Answer(({"logprob": array("d", row)},))
+            else:
+                yield from super().answer({key: request})
+
+
+def likely(model: Talker, folder: Path) -> Path:
+    names = ["pair-sentence-likelihood"]
+    job = job_for(open_benchmark("starter"), "pair", names, model, SETTINGS)
+    with opened_cache(False) as cache:
+        return execute(job, folder, cache).folder
+
+
+def both_runs(tmp_path: Path, wrong: Callable[[str, str], bool]) -> calibration.Calibration:
+    model = Both(wrong)
+    choice = measured(model, "pair", tmp_path / "choice")
+    return calibration.calibrate(likely(model, tmp_path / "likely"), choice.folder)
+
+
+def test_a_model_that_chooses_what_it_finds_likelier_agrees_with_itself(tmp_path: Path) -> None:
+    found = both_runs(tmp_path, lambda *_: False)
+    assert found.rows[0].rate == 100
+    assert found.kappa == pytest.approx(1)
+    assert found.verdict == "the two readings agree more often than not"
+    assert sum(row.n for row in found.rows[1:]) == found.rows[0].n
+
+
+def test_a_model_that_chooses_the_contrary_contradicts_itself(tmp_path: Path) -> None:
+    found = both_runs(tmp_path, lambda *_: True)
+    assert found.rows[0].rate == 0
+    assert found.verdict == "the two readings contradict each other"
+
+
+def test_runs_of_two_models_are_not_held_against_each_other(tmp_path: Path) -> None:
+    one = likely(Both(lambda *_: False), tmp_path / "likely")
+    other = measured(Talker(by_content, "another"), "pair", tmp_path / "choice").folder
+    with pytest.raises(UsageError, match="of the models both and another"):
+        calibration.calibrate(one, other)
+
+
+def test_choices_by_lot_say_nothing(tmp_path: Path) -> None:
+    found = both_runs(tmp_path, lambda first, second: sum(map(ord, first + second)) % 2 == 0)
+    assert "agree no more often than not" in found.verdict
+
+
+def test_choices_that_cannot_be_read_leave_the_likelihoods_and_say_so(tmp_path: Path) -> None:
+    model = Both(lambda *_: False)
+    model.say = lambda *_: "banana"
+    choice = measured(model, "pair", tmp_path / "choice")
+    found = calibration.calibrate(likely(model, tmp_path / "likely"), choice.folder)
+    assert (list(found.rows), found.kappa, found.p) == ([], None, 1.0)
+    assert "nothing can be said" in found.verdict
+    ran = call("calibrate", tmp_path / "likely", tmp_path / "choice")
+    assert (ran.code, "nothing can be said" in ran.out) == (0, True)
+
+
+def test_a_system_prompt_goes_with_a_choice_that_is_a_conversation_by_itself() -> None:
+    talker = Talker(by_content)
+    talker.abilities = replace(talker.abilities, chat_template="a template")
+    job, *_ = jobs_for(open_benchmark("starter"), [], talker, SETTINGS, {"system": "Be brief."})
+    request, *_ = next(iter(job.source.measure.plan(job.source.items[0]).values()))
+    assert request.messages[0] == ("system", "Be brief.")
+
+
+def test_runs_in_the_wrong_order_are_refused(tmp_path: Path) -> None:
+    both_runs(tmp_path, lambda *_: False)
+    with pytest.raises(UsageError, match="Change their order"):
+        calibration.calibrate(tmp_path / "choice", tmp_path / "likely")
+    ran = call("calibrate", tmp_path / "likely", tmp_path / "choice", "--json")
+    assert ran.json["schema"] == "calibration@1"
+    assert call("calibrate", tmp_path / "likely", tmp_path / "choice").code == 0
+    assert call("calibrate", tmp_path / "nowhere", tmp_path / "choice").code == 4
+
+
+def test_ask_on_a_set_of_cats_and_pairs(tmp_path: Path) -> None:
+    ran = call(
+        "ask",
+        "starter",
+        "--model",
+        "fake",
+        "--limit",
+        20,
+        "--likelihood",
+        "--resamples",
+        100,
+        "--out",
+        tmp_path / "runs",
+        "--json",
+    )
+    assert ran.code == 0, ran.err
+    assert [one["measure"] for one in ran.json["results"]] == [
+        "cat-forced-choice@1",
+        "cat-pseudo-likelihood@1",
+        "pair-forced-choice@1",
+        "pair-likelihood@1",
+    ]
+    assert len(ran.json["calibration"]) == 2
+    assert (
+        call(
+            "ask",
+            "starter",
+            "--model",
+            "fake",
+            "--limit",
+            20,
+            "--resamples",
+            100,
+            "--out",
+            tmp_path / "tables",
+        ).code
+        == 0
+    )

@@ -1,0 +1,1411 @@
+"""Prompts, readers, metrics and replay of recognition, on comments of our own."""
+
+from __future__ import annotations
+
+import json
+import re
+from array import array
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stereometer.backends.baselines.fake import Fake
+from stereometer.benchmarks.comments import Columns, read_own
+from stereometer.benchmarks.ethos import LABELS
+from stereometer.errors import DataError, UsageError
+from stereometer.measures.recognition import likelihood, misspelling
+from stereometer.measures.recognition.method import ZERO_SHOT as ZERO_SHOT_METHOD
+from stereometer.measures.recognition.method import Options
+from stereometer.measures.recognition.misspelling import edited, holds
+from stereometer.measures.recognition.prompts import Prompts
+from stereometer.measures.recognition.questions import Example, Question, Sampling, questions
+from stereometer.measures.recognition.reading import Reader, first_clear
+from stereometer.runs import store as runs
+from stereometer.runs.engines.serial import Serial
+from stereometer.runs.execute import execute, opened_cache
+from stereometer.runs.plan import Tally
+from stereometer.runs.replay import answers_job
+from stereometer.runs.runner import computed
+from stereometer.shapes.comment import metrics
+from stereometer.shapes.comment.answers import confusion, flipped, in_scope, out_of_scope
+from stereometer.shapes.comment.items import Comment
+from stereometer.shapes.comment.settings import (
+    FEW_SHOT_MIXED,
+    FEW_SHOT_SINGLE,
+    MIXED_INSTRUCTION,
+    ONE_SHOT,
+    SETTINGS,
+    ZERO_SHOT,
+    Setting,
+)
+from stereometer.systems.answers import AnswerColumns
+from stereometer.types import (
+    FILTERED,
+    TOO_LONG,
+    Answer,
+    Asking,
+    Encoding,
+    Finished,
+    Score,
+    Settings,
+    Skip,
+    Variant,
+)
+from tests.builders.commands import call
+from tests.builders.comments import own_table
+
+
+def replay_answers(
+    path: Path,
+    setting: Setting,
+    settings: Settings,
+    columns: AnswerColumns,
+    out: Path,
+    words: dict[str, str] | None = None,
+    name: str | None = None,
+    **more: str,
+) -> Finished:
+    return execute(answers_job(path, setting, settings, columns, words, name, **more), out)
+
+
+COMMENT = Comment("row-1", "The {bread} is stale.", {"rude": 1.0}, 1)
+YES_NO = {"rude": "yes", "not-rude": "no"}
+MIXED = {label: label for label in ("rude", "kind", "neither")}
+SINGLE = {"rude": "rude", "not-rude": "not-rude"}
+
+
+def question(setting_words: bool = False, **more: object) -> Question:
+    return Question(COMMENT, "rude", ("rude", "not-rude"), "rude", **more)
+
+
+# ------------------------------------------------------------------------------------------ prompts
+
+
+def test_the_papers_prompts_are_those_of_its_code() -> None:
+    """inputs/data_collection_functions.py of the authors' repository, with its doubled spaces."""
+    assert (
+        Prompts(ZERO_SHOT, "paper").prompt(question())
+        == 'Is the following text rude, answer yes or no.  "The {bread} is stale."  Answer:'
+    )
+    other = Comment("row-2", "Go away.", {}, 2)
+    shown = question(examples=(Example(other, "rude"),))
+    assert (
+        Prompts(ONE_SHOT, "paper").prompt(shown)
+        == 'The following text in quotes is rude: "Go away." Is the following text in quotes rude,'
+        ' answer yes or no: "The {bread} is stale.." Answer:'
+    )
+    few = question(
+        examples=(Example(other, "rude"), Example(COMMENT, "not-rude"), Example(other, "rude"))
+    )
+    assert (
+        Prompts(FEW_SHOT_SINGLE, "paper").prompt(few)
+        == "'''Go away.''': rude. \n'''The {bread} is stale.''': not-rude. \n'''Go away.''': rude."
+        " \n'''The {bread} is stale.''':"
+    )
+    mixed = Question(
+        COMMENT, "rude", ("sexist", "racist", "neither"), examples=(Example(other, "sexist"),)
+    )
+    assert (
+        Prompts(MIXED_INSTRUCTION, "paper").prompt(mixed)
+        == "Classify the following texts into 'racist', 'sexist' or 'neither'. \n'''Go away.''':"
+        " sexist. \n'''The {bread} is stale.''':"
+    )
+
+
+def test_a_template_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "zero-shot.txt").write_text("{category}? {comment}\n")
+    assert Prompts(ZERO_SHOT, "sound", tmp_path).prompt(question()) == "rude? The {bread} is stale."
+    assert (
+        Prompts(ONE_SHOT, "sound", tmp_path).template.text
+        == Prompts(ONE_SHOT, "sound").template.text
+    )
+    (tmp_path / "zero-shot.txt").write_text("{mood}? {comment}")
+    with pytest.raises(UsageError, match=r"slot \{mood\}"):
+        Prompts(ZERO_SHOT, "sound", tmp_path).prompt(question())
+    (tmp_path / "zero-shot.txt").write_text("Is it {category}?")
+    with pytest.raises(UsageError, match=r"no slot \{comment\}"):
+        Prompts(ZERO_SHOT, "sound", tmp_path).prompt(question())
+
+
+def test_a_template_by_another_name_is_not_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "zeroshot.txt").write_text("{category}? {comment}")
+    with pytest.raises(
+        UsageError, match=r"no template called 'zeroshot.txt'. Did you mean zero-shot.txt"
+    ):
+        Options(templates=tmp_path)
+
+
+@pytest.mark.parametrize("setting", [ONE_SHOT, FEW_SHOT_SINGLE, FEW_SHOT_MIXED, MIXED_INSTRUCTION])
+def test_a_template_that_shows_no_examples_is_refused_where_they_are_the_setting(
+    setting: Setting, tmp_path: Path
+) -> None:
+    (tmp_path / f"{setting.name}.txt").write_text("{category}? {comment}")
+    with pytest.raises(UsageError, match=r"no slot \{examples\}"):
+        Prompts(setting, "sound", tmp_path).prompt(question())
+
+
+# ------------------------------------------------------------------------------------------ reading
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        (" Yes.", "rude"),
+        ("NO", "not-rude"),
+        ("I do not know", "not-rude"),
+        ("yes, no", "not-rude"),
+        ("Maybe", None),
+        ("", None),
+    ],
+)
+def test_paper_reads_no_anywhere(text: str, label: str | None) -> None:
+    assert Reader(ZERO_SHOT, "paper").read_text(text, YES_NO).get("label") == label
+
+
+def test_paper_drops_nothing_in_the_few_shot_settings() -> None:
+    single, mixed = Reader(FEW_SHOT_SINGLE, "paper"), Reader(FEW_SHOT_MIXED, "paper")
+    assert [
+        single.read_text(text, SINGLE)["label"]
+        for text in (" rude", " not-rude", "Not rude", "", "lolwut")
+    ] == [
+        "rude",
+        "not-rude",
+        "rude",
+        "rude",
+        "rude",
+    ]
+    assert [
+        mixed.read_text(text, MIXED)["label"] for text in (" rude, kind", "Rude", " neither")
+    ] == [
+        "rude\nkind",
+        "(no label)",
+        "neither",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        (" Yes.", "rude"),
+        ("No, it is not rude", "not-rude"),
+        ("I do not know", None),
+        ("Rude", "rude"),
+        ("not rude", "not-rude"),
+        ("It is not rude, yes", "not-rude"),
+        ("nobody", None),
+        ("yesterday", None),
+        ("non-rude", "not-rude"),
+        ("**No**", "not-rude"),
+    ],
+)
+def test_sound_takes_the_first_clear_label(text: str, label: str | None) -> None:
+    assert Reader(ZERO_SHOT, "sound").read_text(text, YES_NO).get("label") == label
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("rude and kind", "rude"),
+        ("not rude, kind", "kind"),
+        ("not rude", None),
+        ("Neither", "neither"),
+        ("kindness", None),
+        ("anti-rude", None),
+    ],
+)
+def test_sound_reads_one_label_where_several_are_asked_for(text: str, label: str | None) -> None:
+    assert Reader(FEW_SHOT_MIXED, "sound").read_text(text, MIXED).get("label") == label
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This isn't rude",
+        "This isn\u2019t rude",
+        "not at all rude",
+        "This text is not explicitly rude",
+        "It does not contain any rude",
+        "It is not, in my view, rude",
+        "There is nothing rude",
+        "without being rude",
+        "This isn't not-rude",
+        "It is never rude",
+        "It is unclear whether this is rude",
+        "yes or no?",
+        "Yes or No:",
+        "Yes/no",
+        "rude or not",
+        "'rude' or 'not-rude'",
+    ],
+)
+def test_sound_reads_no_label_that_is_denied_or_offered(text: str) -> None:
+    for setting, words in ((ZERO_SHOT, YES_NO), (FEW_SHOT_SINGLE, SINGLE), (FEW_SHOT_MIXED, MIXED)):
+        assert Reader(setting, "sound").read_text(text, words)["skipped"] == "unparsed"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have no opinion on this.",
+        "There is no way to tell.",
+        "No idea",
+        "No comment",
+        "There is no clear answer",
+        "no context given",
+        "Rude? Hard to tell.",
+        "rude, kind or neither",
+        "'rude', 'kind', or 'neither'.",
+        "rude/kind/neither",
+        "Yes - no",
+    ],
+)
+def test_what_is_no_answer_is_not_read_as_one(text: str) -> None:
+    words = MIXED if "kind" in text else YES_NO
+    assert (
+        Reader(FEW_SHOT_MIXED if "kind" in text else ZERO_SHOT, "sound").read_text(text, words)[
+            "skipped"
+        ]
+        == "unparsed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Rude? No.", "not-rude"),
+        ("Rude? Yes.", "rude"),
+        ("Rude: No", "not-rude"),
+        ("Rude - no", "not-rude"),
+        ("**Rude**: yes", "rude"),
+        ("Rude = false", "not-rude"),
+        ("not rude: yes", "not-rude"),
+        ("not rude: no", None),
+        ("rude?", "rude"),
+        ("Yes/No Answer: no", "not-rude"),
+        ("No this is fine", "not-rude"),
+        (" no\n\nWhat is the", "not-rude"),
+        ("No it's not", "not-rude"),
+        ("_No_", "not-rude"),
+        ("__Yes__", "rude"),
+        ("not_rude", "not-rude"),
+    ],
+)
+def test_a_label_with_its_answer_is_read_as_both(text: str, label: str | None) -> None:
+    assert Reader(ZERO_SHOT, "sound").read_text(text, YES_NO).get("label") == label
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Rude: no. Kind: yes.", "kind"),
+        ("Rude? No, kind", "kind"),
+        ("Rude: no", None),
+        ("rude: yes", "rude"),
+        ("rude, kind", "rude"),
+    ],
+)
+def test_labels_with_their_answers_where_several_are_asked_for(
+    text: str, label: str | None
+) -> None:
+    assert Reader(FEW_SHOT_MIXED, "sound").read_text(text, MIXED).get("label") == label
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("non-toxic", "non-toxic"),
+        ("Non toxic", "non-toxic"),
+        ("toxic", "toxic"),
+        ("not toxic", "non-toxic"),
+        ("identity attack", "identity_attack"),
+        ("identity_attack", "identity_attack"),
+        ("hate, general", "hate, general"),
+    ],
+)
+def test_labels_of_any_spelling_are_read(text: str, label: str) -> None:
+    words = {
+        word: word for word in ("toxic", "non-toxic", "identity_attack", "hate, general", "neither")
+    }
+    assert Reader(FEW_SHOT_MIXED, "sound").read_text(text, words).get("label") == label
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I cannot say if this is rude",
+        "I can\u2019t call it rude",
+        "I'm sorry, that is rude",
+        "As an AI, I say rude",
+    ],
+)
+def test_a_refusal_that_names_a_label_is_a_refusal(text: str) -> None:
+    for setting, words in ((ZERO_SHOT, YES_NO), (FEW_SHOT_SINGLE, SINGLE), (FEW_SHOT_MIXED, MIXED)):
+        assert Reader(setting, "sound").read_text(text, words)["skipped"] == "refused"
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("Yes, I can't deny it", "rude"),
+        ("No. I cannot", "not-rude"),
+        ("Yes or no: no", "not-rude"),
+        ("Is it rude? No", "not-rude"),
+        ("It isn't nice. Yes", "rude"),
+        ("It isn't nice but rude", "rude"),
+        ("This isn't rude, no", "not-rude"),
+        ("It has no rude", "not-rude"),
+        ("not a rude", "not-rude"),
+        ("It is neither rude nor", None),
+    ],
+)
+def test_a_denial_ends_with_its_clause(text: str, label: str | None) -> None:
+    assert Reader(ZERO_SHOT, "sound").read_text(text, YES_NO).get("label") == label
+
+
+@pytest.mark.parametrize(
+    ("text", "label"),
+    [
+        ("It isn't rude, it's kind", "kind"),
+        ("It is neither rude nor kind", "neither"),
+        ("not rude and kind", None),
+        ("rude or kind", None),
+    ],
+)
+def test_denials_where_several_labels_are_asked_for(text: str, label: str | None) -> None:
+    assert Reader(FEW_SHOT_MIXED, "sound").read_text(text, MIXED).get("label") == label
+
+
+def test_why_there_is_no_label() -> None:
+    reader = Reader(ZERO_SHOT, "sound")
+    assert reader.read_text("  ", YES_NO)["skipped"] == "empty"
+    assert reader.read_text("I'm sorry, but that is hateful", YES_NO)["skipped"] == "refused"
+    assert reader.read_text("banana", YES_NO)["skipped"] == "unparsed"
+    assert reader.read(Answer((), "", TOO_LONG), YES_NO)["skipped"] == TOO_LONG
+    assert reader.read(Answer((), "yes", FILTERED), YES_NO)["skipped"] == "refused"
+
+
+@given(
+    st.text(max_size=60),
+    st.sampled_from(list(SETTINGS.values())),
+    st.sampled_from(["paper", "sound"]),
+)
+def test_every_text_is_a_label_or_a_reason(text: str, setting: object, variant: str) -> None:
+    words = MIXED if setting.mixed else SINGLE if setting.words else YES_NO
+    found = Reader(setting, variant).read_text(text, words)
+    assert ("label" in found) != ("skipped" in found)
+    assert found["text"] == text
+    if variant == "sound":
+        assert found.get("label") in (None, *words)
+
+
+@given(
+    st.sampled_from(["rude", "kind", "neither"]),
+    st.sampled_from(["", " ", "\n", "'", "**"]),
+    st.text(alphabet=".,!? xyz", max_size=20),
+)
+def test_a_label_at_the_start_is_read(label: str, before: str, after: str) -> None:
+    """Unless it is asked about, and words follow."""
+    if re.match(r"[ '*]*\?.*[xyz]|[xyz]", after) is None:
+        assert first_clear(f"{before}{label.title()}{after}", MIXED) == label
+
+
+def test_what_is_in_scope() -> None:
+    assert in_scope(" Sexist.", ["sexist"])
+    assert not in_scope("sexist, racist", ["sexist", "racist"])
+
+
+# ------------------------------------------------------------------------------------------ metrics
+
+
+def score(comment: str, gold: str, *labels: str, category: str = "rude") -> Score:
+    given_ = tuple(
+        (
+            {"text": label, "label": label}
+            if not label.startswith("(")
+            else {"text": "", "skipped": label[1:-1]}
+        )
+        for label in labels
+    )
+    return Score(
+        f"{comment}:{category}",
+        {"comment": comment, "gold": gold, "category": category},
+        {},
+        answers=given_,
+    )
+
+
+def by_hand(scores: list[Score], repeat: int) -> dict[str, float]:
+    """One repeat, counted."""
+    cells = [
+        (one.slices["gold"] == "rude", one.answers[repeat]["label"] == "rude")
+        for one in scores
+        if "label" in one.answers[repeat]
+    ]
+    tp, fp, fn, tn = (
+        cells.count(cell) for cell in ((True, True), (False, True), (True, False), (False, False))
+    )
+    precision, recall = tp / (tp + fp), tp / (tp + fn)
+    return {
+        "accuracy": 100 * (tp + tn) / len(cells),
+        "precision": 100 * precision,
+        "recall": 100 * recall,
+        "f1": 200 * precision * recall / (precision + recall),
+    }
+
+
+SOME = [
+    score("a", "rude", "rude", "rude", "not-rude"),
+    score("b", "rude", "not-rude", "rude", "rude"),
+    score("c", "not-rude", "not-rude", "rude", "not-rude"),
+    score("d", "not-rude", "rude", "not-rude", "(unparsed)"),
+]
+
+
+def test_metrics_are_means_over_repeats() -> None:
+    found = {
+        one.name: one
+        for one in metrics.summarize(SOME, Settings(resamples=200, coverage=0.5))
+        if not one.slice
+    }
+    for name in ("accuracy", "precision", "recall", "f1"):
+        assert found[name].value == pytest.approx(
+            np.mean([by_hand(SOME, repeat)[name] for repeat in range(3)])
+        )
+        assert found[name].low <= found[name].value <= found[name].high
+    assert (found["accuracy"].n, found["accuracy"].asked, found["accuracy"].terms) == (11, 12, 4)
+    assert found["accuracy"].skipped == {"unparsed": 1}
+    assert found["repeat_agreement"].value == pytest.approx(100 * (1 / 3 + 1 / 3 + 1 / 3 + 0) / 4)
+
+
+def test_repeats_do_not_narrow_an_interval() -> None:
+    """A hundred repeats of the same answer say as much as one."""
+    rng = np.random.default_rng(1)
+    golds = ["rude", "not-rude"] * 20
+    labels = [gold if rng.random() < 0.7 else "rude" for gold in golds]
+    widths = []
+    for repeats in (1, 100):
+        scores = [
+            score(str(at), gold, *[label] * repeats)
+            for at, (gold, label) in enumerate(zip(golds, labels, strict=True))
+        ]
+        one = next(
+            one
+            for one in metrics.summarize(scores, Settings(resamples=1000))
+            if one.name == "accuracy"
+        )
+        widths.append(one.high - one.low)
+    assert widths[1] == pytest.approx(widths[0], rel=0.02)
+
+
+def test_answers_that_ignore_the_comment_are_not_distinguishable_from_chance() -> None:
+    rng = np.random.default_rng(3)
+    scores = [
+        score(str(at), "rude" if at % 2 else "not-rude", *rng.choice(["rude", "not-rude"], 10))
+        for at in range(60)
+    ]
+    found = metrics.summarize(scores, Settings(resamples=1000))
+    assert (
+        next(one for one in found if one.name == "accuracy").verdict
+        == "not distinguishable from chance"
+    )
+    right = [
+        score(str(at), "rude" if at % 2 else "not-rude", "rude" if at % 2 else "not-rude")
+        for at in range(60)
+    ]
+    assert (
+        next(
+            one
+            for one in metrics.summarize(right, Settings(resamples=1000))
+            if one.name == "accuracy"
+        ).verdict
+        == "better than chance"
+    )
+
+
+def test_chance_is_tested_within_each_category_of_a_mixed_setting() -> None:
+    """A model that knows one category of two, asked about both at once; and one that knows
+    neither."""
+
+    def said(at: int, gold: str, label: str) -> Score:
+        return Score(
+            str(at),
+            {"comment": str(at), "gold": gold, "example_set": "1"},
+            {},
+            answers=({"text": label, "label": label},),
+        )
+
+    golds = [("rude", "kind", "neither", "neither")[at % 4] for at in range(80)]
+    knowing = [
+        said(at, gold, "rude" if gold == "rude" else "neither") for at, gold in enumerate(golds)
+    ]
+    found = {
+        tuple(one.slice.items()): one
+        for one in metrics.summarize(knowing, Settings(resamples=1000))
+        if one.name == "accuracy"
+    }
+    assert found[()].verdict == "better than chance"
+    assert found[(("category", "rude"),)].verdict == "better than chance"
+    assert found[(("category", "kind"),)].verdict == "not distinguishable from chance"
+    rng = np.random.default_rng(5)
+    guessing = [
+        said(at, gold, str(rng.choice(["rude", "kind", "neither"])))
+        for at, gold in enumerate(golds)
+    ]
+    assert {
+        one.verdict
+        for one in metrics.summarize(guessing, Settings(resamples=1000))
+        if one.name == "accuracy"
+    } == {"not distinguishable from chance"}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_shuffling_finds_what_it_should_as_often_as_it_should(seed: int) -> None:
+    """Under no relation, p is below 0.05 about one time in twenty."""
+    rng = np.random.default_rng(seed)
+    low = 0
+    for _ in range(100):
+        decisions = [
+            metrics.Decision(str(at), "rude", repeat, at % 2 == 0, bool(rng.random() < share))
+            for at, share in enumerate(rng.random(20))
+            for repeat in range(4)
+        ]
+        low += metrics.against_chance(decisions, Settings(resamples=200, seed=seed), {}) < 0.05
+    assert low <= 13
+
+
+def test_example_sets_of_one_comment_are_not_independent() -> None:
+    """Ten sets in which each comment is answered alike say as much as one."""
+    rng = np.random.default_rng(8)
+    rows = [
+        ("rude" if at < 6 else "neither", str(rng.choice(["rude", "neither"]))) for at in range(12)
+    ]
+    ps = []
+    for sets in (1, 10):
+        scores = [
+            Score(
+                f"{at}:{number}",
+                {"comment": str(at), "gold": gold, "example_set": str(number)},
+                {},
+                answers=({"text": said, "label": said},),
+            )
+            for at, (gold, said) in enumerate(rows)
+            for number in range(sets)
+        ]
+        ps.append(
+            next(
+                one.p
+                for one in metrics.summarize(scores, Settings(resamples=2000))
+                if one.name == "balanced_accuracy"
+            )
+        )
+    assert ps[1] == pytest.approx(ps[0], abs=0.05)
+
+
+def test_always_no_has_an_interval_and_no_precision() -> None:
+    scores = [score(str(at), "rude" if at % 2 else "not-rude", "not-rude") for at in range(40)]
+    found = {
+        one.name: one for one in metrics.summarize(scores, Settings(resamples=200)) if not one.slice
+    }
+    assert found["precision"].value is None
+    assert found["recall"].value == 0
+    assert found["recall"].high > 5
+    assert found["accuracy"].verdict == "not distinguishable from chance"
+
+
+def test_below_the_coverage_floor_no_score_is_printed() -> None:
+    scores = [
+        score(str(at), "rude" if at % 2 else "not-rude", "rude", "(empty)") for at in range(10)
+    ]
+    found = [
+        one
+        for one in metrics.summarize(scores, Settings(resamples=200))
+        if one.name in metrics.METRICS
+    ]
+    assert found
+    assert all(one.value is None and "coverage floor" in str(one.why) for one in found)
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.booleans(),
+            st.lists(st.sampled_from(["rude", "not-rude", "(empty)"]), min_size=1, max_size=3),
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+def test_denominators_add_up(rows: list[tuple[bool, list[str]]]) -> None:
+    scores = [
+        score(str(at), "rude" if gold else "not-rude", *labels)
+        for at, (gold, labels) in enumerate(rows)
+    ]
+    for one in metrics.summarize(scores, Settings(resamples=100, coverage=0.0)):
+        assert (
+            one.n + sum(one.skipped.values()) == one.asked == sum(len(labels) for _, labels in rows)
+        )
+        assert (one.value is None) == (one.why is not None)
+        assert (
+            one.value is None
+            or (one.low <= one.value + 1e-9 and one.value <= one.high + 1e-9)
+            or one.name.endswith("accuracy")
+        )
+
+
+# -------------------------------------------------------------------------------------- misspelling
+
+
+def test_edits_as_the_paper_did_and_at_word_boundaries() -> None:
+    assert edited("Die, soldier", "die", "d1e", "paper") == "d1e, sold1er"
+    assert edited("Die, soldier", "die", "d1e", "sound") == "D1e, soldier"
+    assert holds("soldier", "die", "paper")
+    assert not holds("soldier", "die", "sound")
+    assert not holds("Die", "die", "paper")
+
+
+def test_what_an_edit_turned_round() -> None:
+    def one(comment: str, label: str, edit: str = "") -> Score:
+        slices = {"comment": comment, "gold": "rude", "category": "rude"} | (
+            {"edit": edit} if edit else {}
+        )
+        return Score(f"{comment}{edit}", slices, {}, answers=({"text": label, "label": label},))
+
+    scores = [
+        one("a", "rude"),
+        one("a", "not-rude", "die>d1e"),
+        one("a", "rude", "die>di3"),
+        one("b", "rude"),
+        one("b", "rude", "die>d1e"),
+    ]
+    assert flipped(scores) == [
+        {"comment": "a", "category": "rude", "edit": "die>d1e", "was": "rude", "now": "not-rude"}
+    ]
+    overall = misspelling.summarize(scores, Settings())[0]
+    assert (overall.value, overall.n) == (50, 2)
+    assert overall.p == 1
+    many = [
+        row
+        for at in range(12)
+        for row in (one(str(at), "rude"), one(str(at), "not-rude", "die>d1e"))
+    ]
+    found = misspelling.summarize(many, Settings())[0]
+    assert found.p == pytest.approx(2 * 0.5**12)
+    assert found.verdict == "no longer recognised more often than newly recognised"
+    unread = Score(
+        "z",
+        {"comment": "z", "gold": "rude", "category": "rude"},
+        {},
+        answers=({"text": "", "skipped": "empty"},),
+    )
+    below = misspelling.summarize([*scores, unread], Settings())[0]
+    assert below.value is None
+    assert (below.n, below.asked, sum(below.skipped.values())) == (2, 3, 1)
+
+
+# --------------------------------------------------------------------------------- own data, replay
+
+
+def test_spellings_of_a_label_are_one_label(tmp_path: Path) -> None:
+    table = tmp_path / "own.csv"
+    table.write_text(
+        "comment,label\na,Rude\nb,rude \nc,Neither\nd,neither\ne,NOT_KIND\nf,not-kind\n"
+    )
+    found = read_own(table, Columns()).items("comment")
+    assert [dict(one.scores) for one in found] == [
+        {"Rude": 1.0},
+        {"Rude": 1.0},
+        {},
+        {},
+        {"NOT_KIND": 1.0},
+        {"NOT_KIND": 1.0},
+    ]
+    named = read_own(table, Columns(categories=("rude",))).items("comment")
+    assert [dict(one.scores) for one in named[:3]] == [{"rude": 1.0}, {"rude": 1.0}, {}]
+
+
+def test_any_table_with_any_categories(tmp_path: Path) -> None:
+    table = own_table(tmp_path / "own.csv", 200)
+    ran = call(
+        "ask",
+        str(table),
+        "--model",
+        "fake",
+        "--column",
+        "comment=text",
+        "--column",
+        "label=gold",
+        "--size",
+        "5",
+        "--repeats",
+        "3",
+        "--resamples",
+        "200",
+        "--coverage",
+        "0",
+        "--out",
+        str(tmp_path / "runs"),
+        "--json",
+    )
+    assert ran.code == 0, ran.err
+    found = json.loads(ran.out)
+    assert [one["measure"] for one in found["results"]][:2] == [
+        "recognition-zero-shot@1",
+        "recognition-one-shot@1",
+    ]
+    first = found["results"][0]
+    assert first["settings"]["categories"] == {"kind": "kind", "rude": "rude"}
+    assert {row["slice"].get("category") for row in first["estimates"]} == {None, "kind", "rude"}
+    assert sum(found["said"][0]["confusion"]["rude"].values()) == 15
+
+
+def test_scores_of_categories_in_columns(tmp_path: Path) -> None:
+    path = tmp_path / "scores.csv"
+    path.write_text("comment;rude;kind\nGo away;0.8;0\nPlease stay;0;1\nIt rains;0;0\n")
+    found = read_own(path, Columns(label=None, categories=("rude", "kind")))
+    assert [one.hate for one in found.items("comment")] == [0.8, 1.0, 0.0]
+    path.write_text("comment;rude\nGo away;8\n")
+    with pytest.raises(DataError, match="not between 0 and 1"):
+        read_own(path, Columns(label=None, categories=("rude",)))
+
+
+def answers_file(path: Path) -> Path:
+    rows = []
+    for at in range(12):
+        for repeat in range(3):
+            said = ["Yes.", "No", "Yes"][repeat] if at % 2 else "no"
+            rows.append(
+                {
+                    "c": f"Sentence {at}",
+                    "category": "rude",
+                    "response": said,
+                    "label": "rude" if at % 2 else "not hate",
+                    "run": repeat,
+                }
+            )
+    path.write_text("\n".join(map(json.dumps, rows)))
+    return path
+
+
+def test_answers_collected_elsewhere(tmp_path: Path) -> None:
+    ran = call(
+        "replay",
+        str(answers_file(tmp_path / "said.jsonl")),
+        "--benchmark",
+        "ethos",
+        "--setting",
+        "zero-shot",
+        "--column",
+        "comment=c",
+        "--column",
+        "answer=response",
+        "--column",
+        "repeat=run",
+        "--out",
+        str(tmp_path / "run"),
+        "--json",
+    )
+    assert ran.code == 0, ran.err
+    result = json.loads(ran.out)["results"][0]
+    values = {row["name"]: row["value"] for row in result["estimates"] if not row["slice"]}
+    assert values["accuracy"] == pytest.approx(100 * (1 + 0.5 + 1) / 3)
+    assert values["recall"] == pytest.approx(100 * 2 / 3)
+    assert values["precision"] == pytest.approx(
+        100
+    )  # the repeat that says no throughout has none, and is left out
+
+
+def test_order_of_rows_does_not_matter_where_repeats_are_numbered(tmp_path: Path) -> None:
+    file = answers_file(tmp_path / "said.jsonl")
+    lines = file.read_text().split("\n")
+    other = tmp_path / "said2.jsonl"
+    other.write_text("\n".join(lines[::-1]))
+    columns = AnswerColumns("c", "response", "label", "category", "run")
+    settings = Settings(resamples=200)
+    first, second = (
+        replay_answers(path, ZERO_SHOT, settings, columns, tmp_path / path.stem).result
+        for path in (file, other)
+    )
+    assert [one.value for one in first.estimates] == [one.value for one in second.estimates]
+
+
+def replayed(
+    tmp_path: Path, rows: list[dict[str, object]], setting: object = ZERO_SHOT, **more: object
+) -> Finished:
+    file = tmp_path / "said.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    folder = tmp_path / f"run{len(list(tmp_path.iterdir()))}"
+    return replay_answers(file, setting, Settings(resamples=100), AnswerColumns(), folder, **more)
+
+
+def test_means_are_over_the_repeats_of_the_file(tmp_path: Path) -> None:
+    """The second repeat has only half of the comments: what it says is not moved to the first."""
+    said = {
+        "1": ["yes", "yes", "no", "no"],
+        "3": [None, "no", "yes", "no"],
+        "20": [None, None, "no", "no"],
+    }
+    rows = [
+        {
+            "comment": f"Sentence {at}",
+            "category": "sexist",
+            "answer": answer,
+            "label": "sexist" if at < 2 else "neither",
+            "repeat": repeat,
+        }
+        for repeat, answers in said.items()
+        for at, answer in enumerate(answers)
+        if answer is not None
+    ]
+    for order in (rows, rows[::-1]):
+        found = replayed(tmp_path, order).result
+        assert found.estimate("accuracy").value == pytest.approx(100 * (1 + 1 / 3 + 1) / 3)
+        assert found.estimate("recall").value == pytest.approx(100 * (1 + 0) / 2)
+        assert found.settings["repeats"] == 3
+    unnumbered = [{name: value for name, value in row.items() if name != "repeat"} for row in rows]
+    assert replayed(tmp_path, unnumbered).result.settings["repeats"] == 3
+    assert not any("repeats of the file" in note for note in replayed(tmp_path, rows).result.notes)
+    extra = replayed(tmp_path, [*rows, rows[0] | {"repeat": "21"}]).result
+    assert any(
+        note.startswith("The repeats of the file have from 1 to 4 answers") for note in extra.notes
+    )
+    with pytest.raises(DataError, match="same repeat"):
+        replayed(tmp_path, [*rows, rows[0]])
+
+
+def labelled(*labels: str, category: str = "sexist") -> list[dict[str, object]]:
+    """Rows whose answers are yes to the first half and no to the rest."""
+    half = len(labels) // 2
+    return [
+        {
+            "comment": f"Sentence {at}",
+            "category": category,
+            "answer": "yes" if at < half else "no",
+            "label": label,
+        }
+        for at, label in enumerate(labels)
+    ]
+
+
+@pytest.mark.parametrize(
+    "negative",
+    ["not-sexist", "not sexist", "Not Sexist", "neither", "not hate", "Not-hate ", "racist"],
+)
+@pytest.mark.parametrize("positive", ["sexist", "Sexist", " SEXIST"])
+def test_labels_of_a_file_are_known_in_any_case_and_spacing(
+    tmp_path: Path, positive: str, negative: str
+) -> None:
+    for category in ("sexist", "Sexist"):
+        rows = labelled(positive, positive, negative, negative, category=category)
+        found = replayed(tmp_path, rows).result
+        assert found.estimate("f1").value == 100
+        assert found.estimate("f1", category="sexist").n == 4
+
+
+def test_the_other_categories_of_a_file_are_not_the_one_asked_about(tmp_path: Path) -> None:
+    rows = (
+        labelled("rude", "kind", category="rude")
+        + labelled("Kind", "rude", category="kind")
+        + labelled("kind", "rude", category="KIND")
+    )
+    found = replayed(tmp_path, rows).result
+    assert {one.slice.get("category") for one in found.estimates} == {None, "rude", "kind"}
+    assert found.estimate("f1").value == 100
+
+
+def test_a_file_may_have_a_word_of_its_own_for_none_of_them(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.write_text(
+        "".join(json.dumps(row) + "\n" for row in labelled("sexist", "sexist", "fine", "fine"))
+    )
+    options = (
+        "replay",
+        file,
+        "--benchmark",
+        "ethos",
+        "--setting",
+        "zero-shot",
+        "--resamples",
+        200,
+        "--out",
+        tmp_path / "run",
+        "--json",
+    )
+    assert "the label 'fine'" in call(*options).err
+    assert call(*options, "--neither", "fine").code == 0
+
+
+@pytest.mark.parametrize("category", ["sexism", "gender", "Sexism ", "sexist"])
+@pytest.mark.parametrize("positive", ["sexism", "gender", "sexist"])
+@pytest.mark.parametrize("negative", ["racism", "race", "racist", "not sexist", "neither"])
+def test_a_category_may_go_by_its_column_or_its_noun(
+    tmp_path: Path, category: str, positive: str, negative: str
+) -> None:
+    found = replayed(
+        tmp_path, labelled(positive, positive, negative, negative, category=category)
+    ).result
+    assert found.estimate("f1", category="sexist").value == 100
+
+
+@pytest.mark.parametrize(
+    ("positive", "negative"), [("yes", "no"), ("1", "0"), ("True", "FALSE"), ("1.0", "0.0")]
+)
+def test_a_label_may_say_whether_the_category_holds(
+    tmp_path: Path, positive: str, negative: str
+) -> None:
+    rows = labelled(positive, positive, negative, negative)
+    assert replayed(tmp_path, rows).result.estimate("f1", category="sexist").value == 100
+    with pytest.raises(DataError, match="the label"):
+        replayed(tmp_path, rows, FEW_SHOT_MIXED)
+
+
+def test_answers_about_comments_of_ones_own(tmp_path: Path) -> None:
+    rows = [row | {"answer": row["label"]} for row in labelled("Rude", "kind", "neither", "rude")]
+    found = replayed(tmp_path, rows, FEW_SHOT_MIXED, benchmark="custom").result
+    assert found.benchmark == "comments"
+    assert found.estimate("recall", category="Rude").value == 100
+    for benchmark in ("stereoset", "crows-pairs", "abc"):
+        with pytest.raises(UsageError, match="Name ethos"):
+            replayed(tmp_path, rows, FEW_SHOT_MIXED, benchmark=benchmark)
+
+
+def test_a_category_may_have_a_comma_in_its_name(tmp_path: Path) -> None:
+    rows = [
+        row | {"answer": row["label"]}
+        for row in labelled("hate, general", "hate, general", "neither", "neither")
+    ]
+    for variant in ("sound", "paper"):
+        (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        settings = Settings(variant, resamples=100)
+        found = replay_answers(
+            tmp_path / "said.jsonl",
+            FEW_SHOT_MIXED,
+            settings,
+            AnswerColumns(),
+            tmp_path / variant,
+            benchmark="custom",
+        )
+        assert (found.result.estimate("accuracy").value, found.result.estimate("recall").value) == (
+            100,
+            100,
+        )
+
+
+def test_an_answer_without_a_label_is_not_of_a_category_called_other(tmp_path: Path) -> None:
+    rows = [row | {"answer": "lolwut"} for row in labelled("other", "other", "rude", "neither")]
+    (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    settings = Settings("paper", resamples=100)
+    found = replay_answers(
+        tmp_path / "said.jsonl",
+        FEW_SHOT_MIXED,
+        settings,
+        AnswerColumns(),
+        tmp_path / "run",
+        benchmark="custom",
+    )
+    assert found.result.estimate("recall", category="other").value == 0
+    assert confusion(runs.load_scores(found.folder))["other"] == {"(no label)": 2}
+
+
+def test_labels_named_together_are_shown_as_a_list() -> None:
+    assert confusion(
+        [Score("a", {"gold": "rude"}, {}, answers=({"text": "", "label": "rude\nkind"},))]
+    ) == {"rude": {"rude, kind": 1}}
+
+
+def test_a_files_own_word_for_none_is_also_an_answer(tmp_path: Path) -> None:
+    rows = [row | {"answer": row["label"]} for row in labelled("rude", "rude", "normal", "normal")]
+    found = replayed(tmp_path, rows, FEW_SHOT_MIXED, benchmark="custom", neither="normal").result
+    assert (found.estimate("accuracy").value, found.estimate("accuracy").n) == (100, 4)
+
+
+def test_a_column_that_counts_rows_is_no_repeat_and_said_to_be_none(tmp_path: Path) -> None:
+    rows = [
+        row | {"repeat": at} for at, row in enumerate(labelled(*["sexist"] * 4, *["neither"] * 4))
+    ]
+    assert any(
+        "more than 1 of its 8 questions" in note for note in replayed(tmp_path, rows).result.notes
+    )
+    whole = [row | {"repeat": 1} for row in rows]
+    assert not any("questions" in note for note in replayed(tmp_path, whole).result.notes)
+
+
+def test_a_list_of_rows_is_read_as_lines_are(tmp_path: Path) -> None:
+    (tmp_path / "said.json").write_text(
+        json.dumps(labelled("sexist", "sexist", "none", "non-sexist"))
+    )
+    found = replay_answers(
+        tmp_path / "said.json",
+        ZERO_SHOT,
+        Settings(resamples=100),
+        AnswerColumns(),
+        tmp_path / "run",
+    )
+    assert found.result.estimate("f1").value == 100
+    (tmp_path / "said.json").write_text("[1]")
+    with pytest.raises(DataError, match="entry 1 is not a JSON object"):
+        replay_answers(
+            tmp_path / "said.json",
+            ZERO_SHOT,
+            Settings(resamples=100),
+            AnswerColumns(),
+            tmp_path / "run",
+        )
+
+
+@pytest.mark.parametrize("number", ["inf", "-inf", "nan", "one"])
+def test_an_example_set_is_a_number(tmp_path: Path, number: str) -> None:
+    rows = [
+        row | {"example_set": number} for row in labelled("sexist", "sexist", "neither", "neither")
+    ]
+    with pytest.raises(DataError, match="is not a number"):
+        replayed(tmp_path, rows, FEW_SHOT_MIXED)
+
+
+def test_bars_hold_for_answers_too_and_all_that_are_missed_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.write_text(
+        "".join(
+            json.dumps(row) + "\n" for row in labelled("sexist", "neither", "sexist", "neither")
+        )
+    )
+    options = ("replay", file, "--benchmark", "ethos", "--setting", "zero-shot", "--resamples", 200)
+    said = call(
+        *options,
+        "--out",
+        tmp_path / "run",
+        "--require",
+        "accuracy>=90",
+        "--require",
+        "f1>=80",
+        "--require",
+        "recall>=10",
+    )
+    assert said.code == 5
+    assert "accuracy is 50.00" in said.err
+    assert "f1 is 50.00" in said.err
+    assert "recall" not in said.err
+    assert call(*options, "--out", tmp_path / "run", "--require", "accuracy>=40").code == 0
+    assert call(*options, "--require", "bogus>=3").code == 2
+    assert "Add --setting" in call("replay", file, "--benchmark", "ethos").err
+
+
+def test_a_category_of_ones_own_has_no_unclear_labels(tmp_path: Path) -> None:
+    """Whether a sexist comment is rude nobody said; where the file names its categories, the names
+    are taken."""
+    with pytest.raises(DataError, match="the label 'sexist'"):
+        replayed(tmp_path, labelled("rude", "sexist", category="rude"))
+    found = replayed(
+        tmp_path,
+        labelled("impolite", "neither", category="rudeness"),
+        words={"rudeness": "impolite"},
+    ).result
+    assert found.estimate("f1", category="impolite").value == 100
+
+
+@pytest.mark.parametrize("variant", ["paper", "sound"])
+@pytest.mark.parametrize("setting", [FEW_SHOT_MIXED, MIXED_INSTRUCTION])
+def test_answers_about_a_comment_of_two_categories_replay(
+    tmp_path: Path, setting: Setting, variant: Variant
+) -> None:
+    """The study's own sample holds such a comment: it stands under each of its categories in every
+    example set."""
+    comments = [
+        Comment(
+            str(at),
+            f"Sentence {at}.",
+            {"gender": float(at < 16), "race": float(14 <= at < 31)},
+            at,
+            float(at < 31),
+        )
+        for at in range(70)
+    ]
+    how = Sampling("paper", size=7, words={"gender": "sexist", "race": "racist"})
+    asked = questions(setting, comments, how)
+    assert len({one.id for one in asked}) == len(asked)
+    assert {one.gold for one in asked if one.comment.id == "14"} == {"sexist", "racist"}
+    rows = [
+        {
+            "comment": one.shown,
+            "answer": one.gold,
+            "label": one.gold,
+            "example_set": one.example_set,
+            "repeat": repeat,
+        }
+        for one in asked
+        for repeat in (1, 2)
+    ]
+    file = tmp_path / "said.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    done = replay_answers(
+        file, setting, Settings(variant, resamples=100), AnswerColumns(), tmp_path / "run"
+    )
+    stored = list(runs.load_scores(done.folder))
+    assert len({score.item for score in stored}) == len(stored) == len(asked)
+    assert (
+        done.result.estimate("recall", category="sexist").value
+        == done.result.estimate("recall", category="racist").value
+        == 100
+    )
+    rows[0]["label"] = "neither"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(DataError, match="It is one or the other"):
+        replay_answers(
+            file,
+            setting,
+            Settings(variant, resamples=100),
+            AnswerColumns(),
+            tmp_path / "other",
+        )
+
+
+@pytest.mark.parametrize("label", ["sexes", "hate", "2", "", "nota bene"])
+def test_a_label_that_is_not_known_is_named(tmp_path: Path, label: str) -> None:
+    rows = labelled("sexist", label)
+    with pytest.raises(DataError, match=f"the label '{label}'"):
+        replayed(tmp_path, rows)
+    with pytest.raises(DataError, match=f"the label '{label}'"):
+        replayed(tmp_path, rows, FEW_SHOT_MIXED)
+    with pytest.raises(DataError, match="without a category"):
+        replayed(tmp_path, labelled("sexist", category=" "))
+
+
+def test_a_files_own_word_for_none_of_the_categories(tmp_path: Path) -> None:
+    rows = labelled("sexist", "harmless")
+    assert replayed(tmp_path, rows, neither="harmless").result.estimate("f1").value == 100
+    mixed = [
+        row | {"answer": answer} for row, answer in zip(rows, ("sexist", "neither"), strict=True)
+    ]
+    found = replayed(tmp_path, mixed, FEW_SHOT_MIXED, neither="harmless").result
+    assert found.estimate("matches").value == 100
+
+
+def said(*texts: str, category: str = "rude", **more: str) -> Score:
+    slices = {"comment": "a", "gold": "rude"} | ({"category": category} if category else {})
+    return Score(
+        "a",
+        slices,
+        {},
+        texts={"comment": "x"},
+        answers=tuple({"text": text, **more} for text in texts),
+    )
+
+
+def test_what_was_out_of_scope() -> None:
+    scores = [score("a", "rude", "yes"), said(" lolwut", " lolwut", skipped="unparsed")]
+    assert out_of_scope(scores, ZERO_SHOT) == [("lolwut", 2)]
+    assert confusion([score("a", "rude", "rude"), scores[1]]) == {
+        "rude": {"(unparsed)": 2, "rude": 1}
+    }
+
+
+def test_what_is_in_scope_are_the_words_of_the_setting() -> None:
+    texts = ("Yes.", "no", "rude", "Not rude", "neither")
+    for setting, category, outside in (
+        (ZERO_SHOT, "rude", ["Not rude", "neither", "rude"]),
+        (ONE_SHOT, "rude", ["Not rude", "neither", "rude"]),
+        (FEW_SHOT_SINGLE, "rude", ["Yes.", "neither", "no"]),
+        (FEW_SHOT_MIXED, "", ["Not rude", "Yes.", "no"]),
+    ):
+        assert [
+            text for text, _ in out_of_scope([said(*texts, category=category)], setting)
+        ] == outside
+
+
+def test_what_was_not_written_is_not_out_of_scope() -> None:
+    assert out_of_scope([said("", skipped=TOO_LONG), said("", skipped=FILTERED)], ZERO_SHOT) == []
+    assert out_of_scope(
+        [said("", skipped="empty"), said("I cannot", skipped=FILTERED)], ZERO_SHOT
+    ) == [("", 1), ("I cannot", 1)]
+
+
+# ---------------------------------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--repeats", "0"], 2, "0 repeats"),
+        (["--temperature", "3"], 2, "temperature is 3"),
+        (["--temperature", "-1"], 2, "temperature is -1"),
+        (["--setting", "two-shot"], 2, "Did you mean"),
+        (["--size", "500"], 4, "smaller --size"),
+        (["--category", "spelling"], 2, "no category 'spelling'"),
+        (["--column", "label=verdict"], 4, "no column verdict"),
+        (["--column", "label=verdict"], 4, "--column comment=text"),
+        (["--sample", "some"], 2, "no sample 'some'"),
+        (["--templates", "nowhere"], 2, "not a folder"),
+        (["--system", "nowhere.txt", "--chat"], 4, "does not exist"),
+        (["--model", "random"], 3, "cannot be asked in words"),
+        (["--model", "ideal"], 2, "cannot be asked in words"),
+        (["--variant", "printed"], 2, "no variant 'printed'"),
+    ],
+)
+def test_bad_input_is_answered(tmp_path: Path, arguments: list[str], code: int, words: str) -> None:
+    table = own_table(tmp_path / "own.csv")
+    given_ = ["--model", "fake"] if "--model" not in arguments else []
+    columns = [] if any("label=" in one for one in arguments) else ["--column", "label=gold"]
+    ran = call(
+        "ask", str(table), *given_, "--column", "comment=text", *columns, "--size", "4", *arguments
+    )
+    assert ran.code == code, ran.err
+    assert words in ran.err
+    assert "Traceback" not in ran.err
+
+
+def test_a_set_in_which_every_comment_is_of_a_category() -> None:
+    comments = [
+        Comment(f"row-{at}", f"Sentence {at}", {("toxic", "clean")[at % 2]: 1.0}, at, 1.0)
+        for at in range(60)
+    ]
+    how = Sampling("sound", size=5, words={"toxic": "toxic", "clean": "clean"})
+    asked = questions(FEW_SHOT_MIXED, comments, how)
+    assert {one.gold for one in asked} == {"toxic", "clean"}
+    assert "neither" not in Prompts(MIXED_INSTRUCTION, "sound").prompt(asked[0])
+    for setting, variant in ((ZERO_SHOT, "sound"), (FEW_SHOT_MIXED, "paper")):
+        with pytest.raises(DataError, match="--neither LABEL"):
+            questions(setting, comments, Sampling(variant, size=5, words=how.words))
+
+
+@pytest.mark.parametrize(
+    ("setting", "word", "needed"),
+    [
+        (ZERO_SHOT, "rude", 4),
+        (ONE_SHOT, "rude", 8),
+        (FEW_SHOT_SINGLE, "rude", 10),
+        (ONE_SHOT, "sexist", 8),
+        (FEW_SHOT_SINGLE, "sexist", 54),
+    ],
+)
+def test_paper_needs_the_comments_that_its_examples_are_numbered_by(
+    setting: object, word: str, needed: int
+) -> None:
+    def comments(count: int) -> list[Comment]:
+        of = [Comment(f"row-{at}", f"Sentence {at}", {word: 1.0}, at, 1.0) for at in range(count)]
+        return of + [Comment(f"none-{at}", f"Other {at}", {}, count + at, 0.0) for at in range(8)]
+
+    how = Sampling("paper", size=4, words={word: word})
+    assert len(questions(setting, comments(needed), how)) == 8
+    with pytest.raises(
+        DataError, match=f"There are {needed - 1} comments called {word}, and {needed} are needed"
+    ):
+        questions(setting, comments(needed - 1), how)
+
+
+class Unsure(Fake):
+    """Fake, for which one comment in four cannot be cut into tokens."""
+
+    def encode(self, text: str, second: str | None = None) -> Encoding:
+        if re.search(r"Sentence \d*[048]\.", text):
+            raise Skip("token-boundary")
+        return super().encode(text, second)
+
+
+@pytest.mark.parametrize(("coverage", "known"), [(0.5, True), (0.9, False)])
+def test_a_label_word_that_cannot_be_scored_costs_only_the_likelihood(
+    coverage: float, known: bool
+) -> None:
+    how, model = Options(repeats=3, likelihood=True), Unsure()
+    measure = ZERO_SHOT_METHOD.bind(model, "sound", how)
+    items = [
+        Question(
+            Comment(f"row-{at}", f"Sentence {at}.", {}, at),
+            "rude" if at % 2 else "not-rude",
+            ("rude", "not-rude"),
+            "rude",
+        )
+        for at in range(20)
+    ]
+    with opened_cache(False) as cache:
+        scores = list(computed(Asking(items, measure, model), Serial(model), cache, Tally()))
+    assert all(len(one.answers) == 3 and one.skipped is None for one in scores)
+    assert sum(likelihood.preferred(one) is None for one in scores) == 6
+    found = {
+        one.name: one
+        for one in measure.summarize(scores, Settings(resamples=100, coverage=coverage))
+        if not one.slice
+    }
+    assert (found["accuracy"].n, found["accuracy"].asked, found["accuracy"].value is None) == (
+        60,
+        60,
+        False,
+    )
+    assert (found["likelihood_accuracy"].n, found["likelihood_accuracy"].asked) == (14, 20)
+    assert (found["readings_agree"].n, found["readings_agree"].asked) == (42, 60)
+    assert found["likelihood_accuracy"].skipped == {likelihood.UNSCORED: 6}
+    assert (found["likelihood_accuracy"].value is not None) == known
+    if not known:
+        assert "only 14 of 20 questions have likelihoods" in str(found["likelihood_accuracy"].why)
+
+
+def test_a_server_that_does_not_score_a_label_word_leaves_the_others_unread() -> None:
+    row = ({"logprob": array("d", [-1.0])},)
+    assert likelihood.logprobs(YES_NO, [Answer(row), Answer((), end="token-boundary")]) == {}
+    assert likelihood.logprobs(YES_NO, [Answer(row), Answer(row)]) == {
+        "logprob rude": -1,
+        "logprob not-rude": -1,
+    }
+
+
+def test_misspellings_on_comments_of_ones_own(tmp_path: Path) -> None:
+    table, edits = tmp_path / "own.csv", tmp_path / "edits.csv"
+    rows = [f"Kill the lights in room {at}.,{'rude' if at % 2 else 'neither'}" for at in range(40)]
+    table.write_text("\n".join(["comment,label", *rows]) + "\n")
+    edits.write_text("original,edit\nkill,k1ll\nkill,k*ll\n")
+    arguments = [
+        "ask",
+        table,
+        "--model",
+        "fake",
+        "--setting",
+        "misspelling",
+        "--edits",
+        edits,
+        "--out",
+        tmp_path / "run",
+    ]
+    ran = call(*arguments)
+    assert ran.code == 0, ran.err
+    assert "turned round by" in ran.out
+    assert "McNemar" in ran.out
+    found = call(*arguments, "--json").json
+    assert {one["edit"] for one in found["said"][0]["flipped"]} == {"kill>k1ll", "kill>k*ll"}
+    assert found["results"][0]["settings"]["temperature"] == 0
+    edits.write_text("original;change\nkill;k1ll\n")
+    assert call(*arguments).code == 4
+
+
+def test_recognition_is_a_measure_like_the_others(tmp_path: Path) -> None:
+    folder = tmp_path / "ethos"
+    folder.mkdir()
+    labels = ";".join(LABELS)
+    hateful = [(f"Remark {at}.", "gender" if at % 2 else "race") for at in range(80)]
+    binary = [f"{text};1" for text, _ in hateful] + [f"It rains {at} times.;0" for at in range(80)]
+    rows = [
+        ";".join([text, *("1" if name == kind else "0" for name in labels.split(";"))])
+        for text, kind in hateful
+    ]
+    (folder / "Ethos_Dataset_Binary.csv").write_text("\n".join(["comment;isHate", *binary]) + "\n")
+    (folder / "Ethos_Dataset_Multi_Label.csv").write_text(
+        "\n".join([f"comment;{labels}", *rows]) + "\n"
+    )
+    common = ("ethos", "--model", "fake", "--data", str(folder), "--resamples", "200", "--json")
+    ran = call("run", *common, "--out", tmp_path / "run")
+    asked = call("ask", *common, "--setting", "zero-shot", "--out", tmp_path / "ask")
+    assert ran.code == asked.code == 0, ran.err + asked.err
+    assert ran.json["results"][0]["measure"] == "recognition-zero-shot@1"
+    assert ran.json["results"][0]["kind"] == "comment"
+    assert ran.json["results"][0]["estimates"] == asked.json["results"][0]["estimates"]
+
+
+def test_a_question_goes_through_the_contract_of_measures() -> None:
+    measure = ZERO_SHOT_METHOD.bind(Fake(), "sound", Options(repeats=4))
+    item = question()
+    plan = measure.plan(item)
+    answers = dict(Fake().answer({one.key: one for one in plan["answers"]}))
+    exchanged = {"answers": [(one, answers[one.key]) for one in plan["answers"]]}
+    found = measure.score(item, exchanged)
+    assert len(found.answers) == 4
+    assert len({one.key for one in plan["answers"]}) == 4

@@ -1,0 +1,217 @@
+"""A run's folder belongs to one plan and one process; what is stored is loaded again."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stereometer
+from stereometer.errors import DataError, StereometerError, UsageError
+from stereometer.files import to_json
+from stereometer.runs import store as runs
+from stereometer.types import Result
+from tests.builders.little import QUICK
+
+PLAN = {"benchmark": "b", "model": "m", "seed": 0}
+
+
+def stored(folder: Path, **change: Any) -> Result:
+    settings = {"model": "ideal", "measures": ["pair-likelihood"], "out": folder} | QUICK | change
+    (result,) = stereometer.run("starter", **settings)
+    return result
+
+
+def written(result: Result) -> str:
+    return to_json(result.as_json())
+
+
+def test_an_empty_folder_is_claimed_and_the_plan_written_down(tmp_path: Path) -> None:
+    with runs.claimed(tmp_path / "run", PLAN) as done:
+        assert done is None
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["plan"] == PLAN
+
+
+def test_an_unfinished_run_of_the_same_plan_may_go_on(tmp_path: Path) -> None:
+    for _ in range(2):
+        with runs.claimed(tmp_path, PLAN) as done:
+            assert done is None
+
+
+def test_a_finished_run_is_returned_and_not_run_again(tmp_path: Path) -> None:
+    first = stored(tmp_path / "run")
+    before = (tmp_path / "run" / "run.json").read_bytes()
+    assert written(stored(tmp_path / "run")) == written(first)
+    assert (tmp_path / "run" / "run.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"seed": 1}, "seed"),
+        ({"resamples": 200}, "resamples"),
+        ({"variant": "paper"}, "variant"),
+        ({"limit": 10}, "limit"),
+        ({"coverage": 0.5}, "coverage"),
+        ({"model": "stereotyped"}, "identity, model"),
+        ({"measures": ["pair-sentence-likelihood"]}, "measure"),
+    ],
+)
+def test_other_settings_into_the_same_folder_are_refused_and_named(
+    tmp_path: Path, change: dict[str, Any], named: str
+) -> None:
+    first = written(stored(tmp_path / "run"))
+    with pytest.raises(UsageError, match=rf"holds a run with other settings \({named}\)"):
+        stored(tmp_path / "run", **change)
+    assert written(stereometer.load(tmp_path / "run")) == first
+
+
+def test_two_processes_in_one_folder_are_refused(tmp_path: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from stereometer.runs import store as runs\nwith"
+        f" runs.claimed(Path({str(tmp_path)!r}), {PLAN!r}): print('held', flush=True);"
+        " sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        with (
+            pytest.raises(UsageError, match="Another run is writing"),
+            runs.claimed(tmp_path, PLAN),
+        ):
+            pytest.fail("two at once")
+        holder.communicate()
+    with runs.claimed(tmp_path, PLAN) as done:
+        assert done is None
+
+
+def test_a_lock_left_by_a_dead_process_does_not_hold(tmp_path: Path) -> None:
+    (tmp_path / ".lock").write_text("")
+    with runs.claimed(tmp_path, PLAN) as done:
+        assert done is None
+
+
+@pytest.mark.parametrize("place", ["/dev/null/run", "/proc/run"])
+def test_a_folder_that_cannot_be_made_is_said(place: str) -> None:
+    with (
+        pytest.raises(StereometerError, match=rf"{place} cannot be written: .*--out"),
+        runs.claimed(Path(place), PLAN),
+    ):
+        pytest.fail("claimed")
+
+
+# ------------------------------------------------------------------------------------------ loading
+
+
+def test_a_result_is_loaded_from_its_folder_or_its_file(tmp_path: Path) -> None:
+    result = stored(tmp_path / "run")
+    assert stereometer.load(tmp_path / "run") == stereometer.load(tmp_path / "run" / "result.json")
+    assert written(stereometer.load(tmp_path / "run")) == written(result)
+
+
+def test_a_loaded_result_equals_the_computed_one(tmp_path: Path) -> None:
+    result = stored(tmp_path / "run")
+    assert stereometer.load(tmp_path / "run") == result
+
+
+def test_scores_are_loaded_as_they_were(tmp_path: Path) -> None:
+    stored(tmp_path / "run")
+    found = list(runs.load_scores(tmp_path / "run"))
+    assert len(found) == 96
+    assert found == list(runs.load_scores(tmp_path / "run" / "result.json"))
+    assert found[0].values == {"sent_more": -1.0, "sent_less": -1.0}
+
+
+def damaged(folder: Path, change: Any) -> Path:
+    stored(folder)
+    value = json.loads((folder / "result.json").read_text())
+    change(value)
+    (folder / "result.json").write_text(json.dumps(value))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda value: value.pop("estimates"), "is damaged: 'estimates'"),
+        (lambda value: value.pop("model"), "is damaged"),
+        (lambda value: value.update(extra=1), "is damaged"),
+        (lambda value: value.update(estimates=[{}]), "is damaged"),
+        (lambda value: value.update(estimates=None), "is damaged"),
+        (lambda value: value.update(schema="result@99"), "is not a stereometer result"),
+        (lambda value: value.clear(), "is not a stereometer result"),
+    ],
+)
+def test_a_damaged_result_is_named(tmp_path: Path, change: Any, says: str) -> None:
+    with pytest.raises(DataError, match=says):
+        stereometer.load(damaged(tmp_path / "run", change))
+
+
+def test_an_estimate_that_is_a_text_is_damage_too(tmp_path: Path) -> None:
+    with pytest.raises(DataError):
+        stereometer.load(damaged(tmp_path / "run", lambda value: value.update(estimates=["text"])))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": "result@1"'])
+def test_a_truncated_or_foreign_result_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / "result.json").write_text(text)
+    with pytest.raises(DataError, match=r"result\.json"):
+        stereometer.load(tmp_path)
+
+
+def test_a_folder_without_a_result_is_named() -> None:
+    with pytest.raises(DataError, match=r"holds no result\.json"):
+        stereometer.load(Path())
+
+
+def test_a_damaged_result_in_the_way_of_the_same_run_is_made_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = written(stored(tmp_path / "run"))
+    (tmp_path / "run" / "result.json").write_text("{")
+    assert written(stored(tmp_path / "run")) == first == written(stereometer.load(tmp_path / "run"))
+    assert "computed anew" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        "{",
+        "[]",
+        '{"plan": null}',
+    ],
+)
+def test_a_damaged_record_is_named(tmp_path: Path, record: str) -> None:
+    (tmp_path / "run.json").write_text(record)
+    with pytest.raises(StereometerError, match=r"run"), runs.claimed(tmp_path, PLAN):
+        pytest.fail("claimed")
+
+
+def test_a_damaged_line_of_scores_is_named(tmp_path: Path) -> None:
+    stored(tmp_path / "run")
+    lines = (tmp_path / "run" / "scores.jsonl").read_text().split("\n")
+    lines[2] = '{"item": "x"}'
+    (tmp_path / "run" / "scores.jsonl").write_text("\n".join(lines))
+    with pytest.raises(DataError, match="line 3 is damaged"):
+        list(runs.load_scores(tmp_path / "run"))
+
+
+def test_runs_are_found_one_level_down(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        stored(tmp_path / name)
+    assert runs.runs_in(tmp_path) == [tmp_path / "a", tmp_path / "b"]
+    assert runs.runs_in(tmp_path / "a") == [tmp_path / "a"]
+    with pytest.raises(DataError, match="There is no"):
+        runs.runs_in(tmp_path / "nowhere")
+
+
+def test_the_folder_of_a_run_is_named_after_its_plan() -> None:
+    name = runs.default_folder(PLAN | {"model": "org/model name"}).name
+    assert name.startswith("b-org_model_name-")
+    assert name != runs.default_folder(PLAN | {"model": "org/model name", "seed": 1}).name
