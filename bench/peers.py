@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from bench.loops import LABELS, Scores
-from stereometer.measures.context_association import filled
+from stereometer.measures.cat_rules import filled
 from stereometer.measures.spans import shared_ids
 
 

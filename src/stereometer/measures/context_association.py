@@ -4,328 +4,42 @@ model can answer.
 `cat-likelihood` asks how well the candidate fits (next-sentence prediction across sentences), a
 token; `cat-sum-likelihood` the same with log-probabilities added up, under its own name because
 short candidates then win more often; `cat-pseudo-likelihood` asks how well the rest fits the
-candidate. The table RULES is the whole of it.
+candidate. The table RULES of `cat_rules` is the whole of it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import exp
-from typing import Any, Protocol
+from typing import Any
 
 from stereometer.errors import ModelError
+from stereometer.measures.cat_rules import (
+    RULES,
+    CatItem,
+    Choice,
+    ContextGivenFiller,
+    ContextGivenSentence,
+    Rule,
+)
 from stereometer.measures.declared import Bound, Declared, Scoring, WithinWord, answers_of, scored
 from stereometer.measures.spans import (
-    Span,
-    left_to_right,
-    one_at_a_time,
-    scored_positions,
-    tokens_in,
     within_word_label,
 )
 from stereometer.shapes.cat import metrics
 from stereometer.shapes.cat.metrics import CANDIDATES
 from stereometer.shapes.cat.tally import TASKS
 from stereometer.types import (
-    Answer,
     Backend,
-    CausalTokens,
-    Continuation,
-    Encoding,
     Estimate,
     Exchanged,
-    Follows,
-    Item,
-    MaskedTokens,
-    Request,
     Requests,
     Score,
     Settings,
     Skip,
     Variant,
-    WholeText,
 )
 
-
-class CatItem(Item, Protocol):
-    """What the measure needs of an item."""
-
-    @property
-    def task(self) -> str: ...
-
-    @property
-    def context(self) -> str: ...
-
-    @property
-    def unscorable(self) -> str | None: ...
-
-    def filler(self, label: str) -> str | None: ...
-
-
-def filled(item: CatItem, label: str, variant: Variant) -> tuple[str, list[Span]]:
-    """The sentence and where its filler stands.
-
-    `sound` builds it from the context; `paper` takes the candidate as released, 38 % of which are
-    de-capitalised.
-    """
-    filler = item.filler(label)
-    if filler is None:
-        raise Skip("the sentence is not the context with its blank filled")
-    parts, text, spans = item.context.split("BLANK"), "", []
-    for part in parts[:-1]:
-        text += part
-        spans.append((len(text), len(text) + len(filler)))
-        text += filler
-    text += parts[-1]
-    return (text if variant == "sound" else item.texts[label]), spans
-
-
-# -------------------------------------------------------------------------------------------- rules
-
-
-class Rule(Protocol):
-    """One cell of the methods table: the requests of a candidate and how their rows become one
-    number."""
-
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]: ...
-
-    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float: ...
-
-
-class SentenceText:
-    """The whole filled sentence, mean log-probability a token."""
-
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
-        return [WholeText(filled(item, label, how.variant)[0])]
-
-    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
-        return mean(row for answer in answers for row in answer.column("logprob"))
-
-
-class SentenceTokens(SentenceText):
-    """The same from token ids: in one pass after the first-token mark, or (`paper`) the first token
-    after it and the rest without it."""
-
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
-        encoding = how.encode(filled(item, label, how.variant)[0])
-        first = scored_positions(encoding)[:1]
-        if not first or len(encoding.ids) < 2:
-            raise Skip("no token to score")
-        start = max(1, first[0])
-        if how.variant == "sound" or first[0] == 0:
-            return [CausalTokens(encoding.ids, start)]
-        return [
-            CausalTokens(encoding.ids[: start + 1], start),
-            CausalTokens(encoding.ids[start:], 1),
-        ]
-
-
-class FillBlank:
-    """The filler revealed piece by piece from the left.
-
-    `sound`: every piece still to come is masked; mean log-probability. `paper`: one mask stands for
-    the next piece and the pieces after it are absent; the filler is encoded without a space before
-    it; mean of the probabilities.
-    """
-
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
-        filler = item.filler(label)
-        if filler is None:
-            raise Skip("the sentence is not the context with its blank filled")
-        if item.context.count("BLANK") != 1:
-            raise Skip("several blanks")
-        return (
-            self._absent(item.context, filler, how)
-            if how.variant == "paper"
-            else self._masked(item, label, how)
-        )
-
-    def _masked(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
-        text, spans = filled(item, label, how.variant)
-        encoding = how.encode(text)
-        pieces = tokens_in(text, encoding, spans)
-        if not pieces:
-            raise Skip(NO_FILLER)
-        return [left_to_right(encoding, pieces)]
-
-    def _absent(self, context: str, filler: str, how: Scoring) -> Sequence[Request]:
-        if how.mask is None:
-            raise Skip("the model has no mask token to put into the blank")
-        hole, alone = how.encode(context.replace("BLANK", how.mask)), how.encode(filler)
-        pieces = [alone.ids[at] for at in scored_positions(alone)]
-        if not pieces:
-            raise Skip(NO_FILLER)
-        if how.window is not None and len(hole.ids) + len(pieces) - 1 > how.window:
-            raise Skip("longer than the model's window")
-        at = _position_of(how.encode(how.mask), hole)
-        return [
-            MaskedTokens(
-                (*hole.ids[:at], *pieces[: k + 1], *hole.ids[at + 1 :]), (((at + k,), at + k),)
-            )
-            for k in range(len(pieces))
-        ]
-
-    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
-        row = [value for answer in answers for value in answer.column("logprob")]
-        return mean(map(exp, row)) if variant == "paper" else mean(row)
-
-
-def _position_of(mask: Encoding, hole: Encoding) -> int:
-    """Where the mask stands in a text: the token that a text of the mask alone has and the rest
-    does not repeat."""
-    edge = set(hole.ids[:1]) | set(hole.ids[-1:])
-    places = [index for index, token in enumerate(hole.ids) if token in set(mask.ids) - edge]
-    if len(places) != 1:
-        raise Skip("the mask cannot be found in the context")
-    return places[0]
-
-
-class ContextGivenFiller:
-    """Every token but the filler's masked one at a time, the filler always visible; sum of
-    log-probabilities."""
-
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
-        text, spans = filled(item, label, how.variant)
-        encoding = how.encode(text)
-        fillers = set(tokens_in(text, encoding, spans))
-        if not fillers:
-            raise Skip(NO_FILLER)
-        return [
-            one_at_a_time(
-                encoding,
-                [position for position in scored_positions(encoding) if position not in fillers],
-                how.within_word,
-            )
-        ]
-
-    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
-        return total(answers[0])
-
-
-class NextSentence:
-    """Log-odds that the candidate follows the context."""
-
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
-        return [Follows(item.context, item.texts[label])]
-
-    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
-        return float(answers[0].column("logodds")[0])
-
-
-class RatioText:
-    """log p(candidate | context) - log p(candidate), tokens of the candidate only."""
-
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
-        # With the space that stands before it after the context, so that it has the same tokens
-        # alone.
-        return [Continuation(item.context, item.texts[label]), WholeText(f" {item.texts[label]}")]
-
-    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
-        return total(answers[0]) - total(answers[1])
-
-
-class RatioTokens(RatioText):
-    """The same from token ids: the candidate keeps the tokens that it has after the context."""
-
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
-        text = f"{item.context} {item.texts[label]}"
-        joined = how.encode(text)
-        after = tokens_in(text, joined, [(len(item.context) + 1, len(text))])
-        if not after:
-            raise Skip("no token to score")
-        mark = scored_positions(joined)[0]
-        alone = (*joined.ids[:mark], *joined.ids[after[0] :])
-        lost = (
-            0 if mark else 1
-        )  # without a first-token mark the candidate's own first token has nothing before it
-        if len(alone) <= max(1, mark):
-            raise Skip("no token to score")
-        return [CausalTokens(joined.ids, after[0] + lost), CausalTokens(alone, max(1, mark))]
-
-
-class ContextGivenSentence:
-    """The context's tokens masked one at a time, the candidate always visible; sum of
-    log-probabilities."""
-
-    def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
-        encoding = how.encode(item.context, item.texts[label])
-        positions = [
-            position for position in scored_positions(encoding) if not encoding.second[position]
-        ]
-        return [one_at_a_time(encoding, positions, how.within_word)]
-
-    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
-        return total(answers[0])
-
-
-class Summed:
-    """Log-probabilities added up instead of averaged."""
-
-    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
-        return sum(map(total, answers))
-
-
-class SummedBlank(Summed, FillBlank):
-    """The filler as a whole."""
-
-
-class SummedTokens(Summed, SentenceTokens):
-    """The filled sentence as a whole."""
-
-
-class SummedText(Summed, SentenceText):
-    """The same from text."""
-
-
-def total(answer: Answer) -> float:
-    return sum(answer.column("logprob"))
-
-
-def mean(values: Iterable[float]) -> float:
-    row = list(values)
-    return sum(row) / len(row)
-
-
-Choice = tuple[frozenset[str], Rule]
-_MASKED, _CAUSAL, _TEXT = (
-    frozenset({"masked-tokens"}),
-    frozenset({"causal-tokens"}),
-    frozenset({"whole-text"}),
-)
-_FOLLOWS: Sequence[Choice] = [(frozenset({"follows"}), NextSentence())]
-
-RULES: Mapping[tuple[str, str], Sequence[Choice]] = {
-    ("cat-likelihood", "intrasentence"): [
-        (_MASKED, FillBlank()),
-        (_CAUSAL, SentenceTokens()),
-        (_TEXT, SentenceText()),
-    ],
-    ("cat-likelihood", "intersentence"): _FOLLOWS,
-    ("cat-sum-likelihood", "intrasentence"): [
-        (_MASKED, SummedBlank()),
-        (_CAUSAL, SummedTokens()),
-        (_TEXT, SummedText()),
-    ],
-    ("cat-sum-likelihood", "intersentence"): _FOLLOWS,
-    ("cat-pseudo-likelihood", "intrasentence"): [
-        (_MASKED, ContextGivenFiller()),
-        (_CAUSAL, SentenceTokens()),
-        (_TEXT, SentenceText()),
-    ],
-    ("cat-pseudo-likelihood", "intersentence"): [
-        (_MASKED, ContextGivenSentence()),
-        (_CAUSAL, RatioTokens()),
-        (_TEXT | {"continuation"}, RatioText()),
-    ],
-}
-"""For each measure and task the kinds of request a rule needs; the first that a model supports is
-taken."""
-
-
-# ------------------------------------------------------------------------------------------ measure
-
-NO_FILLER = "the filler has no token of its own"
 NO_HEAD = "the model cannot say whether a sentence follows"
 
 

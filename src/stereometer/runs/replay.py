@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from stereometer.systems.answers import (
     uneven,
 )
 from stereometer.systems.replay import Replayed, joined, read_replay, scale_notes
-from stereometer.types import Job, ModelCard, Result, Settings, digest_of
+from stereometer.types import Job, ModelCard, Result, Score, Settings, digest_of
 
 REPLAYS = {"cat": "cat-replay@1", "pair": "pair-replay@1"}
 
@@ -145,36 +145,35 @@ def answers_job(
         path, words or known or labels_in(rows, setting, neither), asked_about, neither, nouns
     )
     scores = list(scored_rows(rows, measure, golds))
-    texts = {score.slices["comment"]: score.texts["comment"] for score in scores}
-    comments = [Comment(id_, text, {}, row) for row, (id_, text) in enumerate(texts.items(), 1)]
-    data = Benchmark(card, {"comment": comments}, path.name)
+    comments = _comments_of(scores)
     notes = (
-        (
-            "The comments and labels are those in the file; they were not compared with the"
-            " released ones."
-        ),
+        "The comments and labels are those in the file; they were not compared with the released "
+        "ones.",
         *uneven(scores),
         *measure.notes,
     )
     repeats = [int(answer["repeat"]) for score in scores for answer in score.answers]
-    model = ModelCard(
-        name or path.name.split(".")[0],
-        "replayed",
-        "replay@1",
-        digest_of(rows),
-        settings={"file": path.name},
-    )
     measurement = Measurement(
-        data,
+        Benchmark(card, {"comment": comments}, path.name),
         comments,
         measure.name,
-        model,
+        _replayed_card(name or path.name.split(".")[0], path, rows),
         "replayed",
         settings,
         notes=notes,
         recorded={"setting": setting.name, "repeats": 1 + max(repeats, default=-1)},
     )
     return measurement.job(catalog.shape("comment"), lambda: scores, measure.summarize)
+
+
+def _comments_of(scores: Sequence[Score]) -> list[Comment]:
+    texts = {score.slices["comment"]: score.texts["comment"] for score in scores}
+    return [Comment(id_, text, {}, row) for row, (id_, text) in enumerate(texts.items(), 1)]
+
+
+def _replayed_card(name: str, path: Path, rows: Sequence[Mapping[str, str]]) -> ModelCard:
+    settings = {"file": path.name}
+    return ModelCard(name, "replayed", "replay@1", digest_of(rows), settings=settings)
 
 
 def _about(benchmark: str) -> tuple[Card, Mapping[str, str], Mapping[str, str]]:

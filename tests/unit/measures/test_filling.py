@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from stereometer.measures.context_association import filled
+from stereometer.measures.cat_rules import filled
 from stereometer.shapes.cat.items import Candidate, Cat
 from stereometer.types import Skip
 from tests.strategies import MODERATE, TEXT

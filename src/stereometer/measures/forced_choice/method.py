@@ -17,7 +17,7 @@ from itertools import combinations
 from typing import Any
 
 from stereometer.errors import ModelError
-from stereometer.measures.context_association import CatItem, filled
+from stereometer.measures.cat_rules import CatItem, filled
 from stereometer.measures.declared import Bound, Declared, answers_of
 from stereometer.measures.forced_choice.habits import (
     chosen,
