@@ -1409,3 +1409,22 @@ def test_a_question_goes_through_the_contract_of_measures() -> None:
     found = measure.score(item, exchanged)
     assert len(found.answers) == 4
     assert len({one.key for one in plan["answers"]}) == 4
+
+
+def test_an_edited_copy_without_its_comment_says_nothing() -> None:
+    slices = {"comment": "a", "gold": "rude", "category": "rude", "edit": "die>d1e"}
+    alone = Score("a", slices, {"rude": 1.0}, answers=({"text": "yes", "label": "rude"},))
+    assert flipped([alone]) == []
+
+
+def test_answers_that_name_no_label_are_out_of_scope_in_the_studys_reading() -> None:
+    score = Score(
+        "a",
+        {"comment": "a", "gold": "rude"},
+        {"(no label)": 1.0},
+        answers=(
+            {"text": "I like tea", "label": "(no label)"},
+            {"text": "rude", "label": "rude"},
+        ),
+    )
+    assert out_of_scope([score], FEW_SHOT_MIXED) == [("I like tea", 1)]

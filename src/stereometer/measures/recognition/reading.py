@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from stereometer.shapes.comment.items import SEPARATOR
+from stereometer.shapes.comment.items import SEPARATOR, UNNAMED
 from stereometer.shapes.comment.settings import Setting
 from stereometer.shapes.words import plain_name
 from stereometer.types import FILTERED, UNWRITTEN, Answer, Variant
@@ -57,10 +57,6 @@ class Reader:
             return labels[1] if "not" in text else labels[0]
         plain = text.lower().strip()
         return labels[1] if "no" in plain else labels[0] if "yes" in plain else None
-
-
-UNNAMED = "(no label)"
-"""An answer that names no label (`paper`, mixed settings): it counts, as of no category."""
 
 
 def synonyms(words: Mapping[str, str]) -> Mapping[str, str]:

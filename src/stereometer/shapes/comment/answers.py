@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from stereometer.shapes.comment.items import NEITHER, SEPARATOR
+from stereometer.shapes.comment.items import NEITHER, SEPARATOR, UNNAMED
 from stereometer.shapes.comment.settings import Setting
 from stereometer.types import UNWRITTEN, Score
 
@@ -22,7 +22,7 @@ def out_of_scope(scores: Iterable[Score], setting: Setting) -> list[tuple[str, i
         for score in every
         for answer in score.answers
         if _was_written(answer)
-        and "label" not in answer
+        and answer.get("label", UNNAMED) == UNNAMED
         and not in_scope(answer["text"], _words_for(score, labels, setting))
     )
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -75,14 +75,17 @@ def first_label(score: Score) -> str | None:
 
 
 def flipped(scores: Iterable[Score]) -> list[dict[str, str]]:
-    """Every comment that an edit turned round, by its row, with the edit and both readings."""
+    """Every comment that an edit turned round, by its row, with the edit and both readings.
+
+    A limit may have drawn an edited copy without the comment as it was: that one says nothing.
+    """
     every = list(scores)
     before = {_place(score): first_label(score) for score in every if "edit" not in score.slices}
     return [
         {**_place(score)._asdict(), "edit": score.slices["edit"], "was": was, "now": now}
         for score in every
         if "edit" in score.slices
-        and (was := before[_place(score)]) is not None
+        and (was := before.get(_place(score))) is not None
         and (now := first_label(score)) is not None
         and was != now
     ]

@@ -13,6 +13,8 @@ NEITHER = "neither"
 """The label of a comment of no category."""
 SEPARATOR = "\n"
 """Between the labels of an answer that names several."""
+UNNAMED = "(no label)"
+"""What `paper` reads an answer as that names no label, in the mixed settings."""
 
 
 @dataclass(frozen=True)
