@@ -21,6 +21,9 @@ HEAVY = (
     "transformers",
 )
 
+MOST_TIMES = 5
+"""Importing typer takes about a tenth of a second: help stays well under half a second."""
+
 
 def test_importing_the_command_line_imports_nothing_heavy() -> None:
     code = (
@@ -30,13 +33,21 @@ def test_importing_the_command_line_imports_nothing_heavy() -> None:
     assert found.stdout.split() == []
 
 
-def seconds_of_help() -> float:
+def processor_seconds(*command: str) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    found = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True, check=True)
+    subprocess.run(command, capture_output=True, text=True, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert "Measure social stereotypes" in found.stdout
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
-def test_help_takes_less_than_three_tenths_of_a_second_of_processor_time() -> None:
-    assert min(seconds_of_help() for _ in range(3)) < 0.3
+def test_help_costs_little_more_than_the_library_it_is_made_with() -> None:
+    """As a ratio, interleaved, the least of several: a busy machine slows both."""
+    rounds = [
+        (
+            processor_seconds(PROGRAM, "--help"),
+            processor_seconds(sys.executable, "-c", "import typer.main"),
+        )
+        for _ in range(5)
+    ]
+    ours, library = (min(seconds) for seconds in zip(*rounds, strict=True))
+    assert ours < MOST_TIMES * library
