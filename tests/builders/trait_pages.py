@@ -9,20 +9,7 @@ import numpy as np
 
 import stereometer
 from stereometer.benchmarks.abc.items import Choice, Grid, packaged
-
-GROUPS = (
-    "man",
-    "woman",
-    "Asian",
-    "Black",
-    "Hispanic",
-    "immigrant",
-    "teenager",
-    "elderly",
-    "doctor",
-    "blind",
-)
-
+from tests.builders.trait_runs import GROUPS
 
 MET = ["man", "woman", "gay", "Black", "White", "Asian", "teenager"]
 

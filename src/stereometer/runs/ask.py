@@ -17,7 +17,6 @@ from stereometer.shapes.comment.settings import STUDY, setting_of
 from stereometer.types import Backend, Job, Result, Settings, System
 
 CHOICES = {"cat": "cat-forced-choice", "pair": "pair-forced-choice"}
-CHOICE_OPTIONS = ("chat", "system")
 
 
 def ask(

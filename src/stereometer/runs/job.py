@@ -9,7 +9,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.benchmarks.published import beside
 from stereometer.runs import store
@@ -158,8 +157,3 @@ def described(benchmark: Benchmark, items: int) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     return {name: version(name) for name in ("stereometer", "numpy", "scipy")}
-
-
-def shape_read(method: str) -> Shape:
-    """The shape of what a method counts."""
-    return catalog.shape(catalog.find("method", method).reads)
