@@ -29,6 +29,7 @@ from stereometer.cli import (
     serve_model,
     show,
     split,
+    study,
     train,
 )
 
@@ -97,6 +98,14 @@ split.split.add_to(app)
 doctor.doctor.add_to(app)
 serve_model.serve_model.add_to(app, "serve-model")
 
+study_app = _group("study", "People", "Run studies with people in the browser.")
+study.new.add_to(study_app)
+study.serve.add_to(study_app)
+study.status.add_to(study_app)
+study.invite.add_to(study_app)
+study.token.add_to(study_app)
+study.withdraw.add_to(study_app)
+study.forget_ids.add_to(study_app, "forget-ids")
 data_app = _group("data", "Data", "Find, fetch and add data sets.")
 data.add.add_to(data_app)
 data.pull.add_to(data_app)

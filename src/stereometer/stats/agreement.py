@@ -1,4 +1,4 @@
-"""How far people who label the same things agree: Krippendorff's alpha for names."""
+"""How far people who judge the same things agree: Krippendorff's alpha, for names and numbers."""
 
 from __future__ import annotations
 
@@ -79,3 +79,18 @@ def alpha(
     draws = nominal(weights @ observed, weights @ totals)
     low, high = percentile(draws[~np.isnan(draws)], level)
     return Alpha(value, low, high, len(paired), labels)
+
+
+def point_alpha(units: Sequence[Sequence[Hashable]], names: bool) -> float | None:
+    """Alpha alone, of names or of numbers on an interval scale; None where it is not defined."""
+    paired = [unit for unit in units if len(unit) > 1]
+    distinct = {label for unit in paired for label in unit}
+    if len(distinct) < 2:
+        return None
+    if names:
+        observed, totals = disagreement(paired, sorted(distinct, key=repr))
+        return float(nominal(np.array(observed), totals))
+    numbers = [np.array(unit, dtype=float) for unit in paired]
+    within = sum(float(values.var(ddof=1)) * values.size for values in numbers)
+    pooled = np.concatenate(numbers)
+    return 1 - within / pooled.size / float(pooled.var(ddof=1))

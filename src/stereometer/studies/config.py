@@ -1,0 +1,121 @@
+"""study.toml: read, and refused with the line where something is wrong."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from stereometer.errors import DataError
+from stereometer.files import read_text
+from stereometer.studies.kinds import KINDS
+
+OUTCOMES = ("complete", "failed", "declined", "left")
+CODE = r"^[A-Za-z0-9-]{4,40}$"
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Quota(_Section):
+    judgements: int = Field(ge=1)
+    """Passing ratings a group, labels an item, texts a term."""
+    per_person: int = Field(ge=1, le=100)
+    """Groups, items or terms that a person is given."""
+    lease_minutes: float = Field(default=45, gt=0)
+    """How long a place is kept for a person who sends nothing."""
+
+
+class Pay(_Section):
+    currency: str = "USD"
+    complete: float = Field(ge=0)
+    left: float = Field(default=0, ge=0)
+    minutes: float = Field(gt=0)
+    """How long a participation takes."""
+
+
+class Codes(_Section):
+    complete: str = Field(pattern=CODE)
+    failed: str = Field(pattern=CODE)
+    declined: str = Field(pattern=CODE)
+    left: str = Field(pattern=CODE)
+
+    @model_validator(mode="after")
+    def _different(self) -> Codes:
+        codes = [getattr(self, outcome) for outcome in OUTCOMES]
+        if len(set(codes)) < len(codes):
+            raise ValueError("two outcomes have the same code; give each one of its own")
+        return self
+
+
+class Panel(_Section):
+    name: Literal["open", "link", "prolific", "mechanical-turk"] = "open"
+    """How people arrive."""
+    return_url: str = Field(default="", pattern=r"^(https://[^\s{}]+(\{code\})?[^\s{}]*)?$")
+    """Where people go back to; {code} stands for the completion code."""
+
+
+class Config(_Section):
+    kind: str
+    title: str = Field(min_length=1, max_length=200)
+    contact: str = ""
+    """Whom participants can write to."""
+    languages: tuple[str, ...] = Field(default=("en",), min_length=1)
+    """The first is the one people get unless they choose another."""
+    join_demographics: bool = False
+    """Whether the consent text allows ratings and demographics to be joined."""
+    demographics: tuple[str, ...] = ()
+    """Questions at the end, by name; those that the texts know."""
+    quota: Quota
+    pay: Pay
+    codes: Codes
+    panel: Panel = Panel()
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
+def read_config(path: Path) -> Config:
+    text = read_text(path)
+    try:
+        written = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{path} is not valid TOML: {error}. Mend that line.") from None
+    kind = written.get("kind")
+    if kind not in KINDS:
+        raise DataError(
+            f"{path}, line {_line(text, ['kind'])}: kind is {kind!r}. "
+            f"Write one of {', '.join(KINDS)}."
+        )
+    options = written.pop(kind, {})
+    config: Config = _validated(path, text, Config, {**written, "options": {}}, [])
+    checked = _validated(path, text, KINDS[kind].options, options, [kind])
+    return config.model_copy(update={"options": checked.model_dump()})
+
+
+def _validated(path: Path, text: str, model: type[Any], value: Any, inside: Sequence[str]) -> Any:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        first = error.errors()[0]
+        keys = [*inside, *map(str, first["loc"])]
+        wrong = f", and it is {first['input']!r}" if keys and first["type"] != "missing" else ""
+        message = first["msg"].removeprefix("Value error, ")
+        raise DataError(
+            f"{path}, line {_line(text, keys)}: {'.'.join(keys) or 'the file'}: {message}"
+            f"{wrong[:120]}. Mend that line; docs/studies.md describes every setting."
+        ) from None
+
+
+def _line(text: str, keys: Sequence[str]) -> int:
+    """The line of a key, or of the nearest section above it."""
+    lines, at = text.splitlines(), 0
+    for key in keys:
+        name = re.escape(key)
+        pattern = rf"\s*(\[+\s*[\"']?{name}[\"']?\s*\]+|[\"']?{name}[\"']?\s*=)"
+        places = [number for number in range(at, len(lines)) if re.match(pattern, lines[number])]
+        at = places[0] if places else at
+    return at + 1

@@ -1,0 +1,109 @@
+"""A study's database: opened, migrated, and written by one transaction at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+
+from stereometer.errors import UsageError
+
+FILE = "study.sqlite"
+WAIT_SECONDS = 30
+LOCK = 7_305_641
+"""The advisory lock of PostgreSQL that assignments take."""
+
+
+@dataclass(frozen=True)
+class Database:
+    engine: Engine
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        with self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """One writer at a time: what it counts stays true until it commits."""
+        with self.engine.connect() as connection:
+            writer = connection.execution_options(writes=True)
+            with writer.begin():
+                if self.engine.dialect.name == "postgresql":
+                    writer.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+                yield writer
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+def open_database(folder: Path, url: str | None = None) -> Database:
+    """The one at the address, or the SQLite file in the folder; made and brought up to date."""
+    engine = _postgres(url) if url else _sqlite(folder / FILE)
+    database = Database(engine)
+    try:
+        with database.write() as connection:
+            _migrate(connection)
+    except DBAPIError as error:
+        reason = str(error.orig).strip().splitlines()[0]
+        raise UsageError(
+            f"The database cannot be opened: {reason}. Check that it runs, that it may be written, "
+            "and that the address is right."
+        ) from None
+    return database
+
+
+def _migrate(connection: Connection) -> None:
+    config = Config()
+    folder = resources.files("stereometer.studies.database").joinpath("migrations")
+    config.set_main_option("script_location", str(folder))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def _postgres(url: str) -> Engine:
+    try:
+        address = make_url(url)
+        if address.get_backend_name() != "postgresql":
+            raise ArgumentError(url)
+        return create_engine(address.set(drivername="postgresql+psycopg"), pool_size=10)
+    except (ArgumentError, NoSuchModuleError):
+        raise UsageError(
+            "--database takes the address of a PostgreSQL database, postgresql://USER@HOST/NAME. "
+            "Without it answers go to study.sqlite in the folder."
+        ) from None
+    except ModuleNotFoundError:
+        raise UsageError(
+            "PostgreSQL needs the package psycopg. It is not installed. "
+            "Run `pip install 'stereometer[web,postgres]'`."
+        ) from None
+
+
+def _sqlite(path: Path) -> Engine:
+    engine = create_engine(
+        f"sqlite:///{path}",
+        pool_size=10,
+        connect_args={"timeout": WAIT_SECONDS, "check_same_thread": False},
+    )
+
+    @event.listens_for(engine, "connect")
+    def connected(raw: Any, record: Any) -> None:
+        raw.isolation_level = None  # transactions are begun below, not by the driver
+        raw.execute("PRAGMA journal_mode=WAL")
+        raw.execute("PRAGMA synchronous=FULL")
+        raw.execute("PRAGMA foreign_keys=ON")
+
+    @event.listens_for(engine, "begin")
+    def begun(connection: Connection) -> None:
+        writes = connection.get_execution_options().get("writes")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    return engine

@@ -1,0 +1,137 @@
+"""The fields of a form: what a person may send, and what is wrong with what they sent.
+
+A complaint is the name of a sentence in the study's words, so that it is said in their language.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+Values = Mapping[str, Any]
+Complaints = Mapping[str, str]
+"""What is wrong, by field."""
+
+
+class Field(Protocol):
+    """`kind` names the macro that draws it."""
+
+    kind: ClassVar[str]
+
+    @property
+    def name(self) -> str: ...
+
+    def read(self, text: str) -> Any:
+        """The value, or ValueError with the name of a complaint."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A whole number from 0 to 100 between two poles."""
+
+    kind: ClassVar[str] = "scale"
+    name: str
+    left: str
+    right: str
+
+    def read(self, text: str) -> int:
+        if not text:
+            raise ValueError("missing_rating")
+        if not (text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= 100):
+            raise ValueError("wrong_rating")
+        return int(text)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several options, or, where it is optional, none."""
+
+    kind: ClassVar[str] = "choice"
+    name: str
+    label: str
+    options: tuple[tuple[str, str], ...]
+    """Value and label of each."""
+    required: bool = True
+    listed: bool = False
+    """As a drop-down list, where there are many."""
+
+    def read(self, text: str) -> str | None:
+        if not text and not self.required:
+            return None
+        if text not in dict(self.options):
+            raise ValueError("missing_choice")
+        return text
+
+
+@dataclass(frozen=True)
+class Text:
+    kind: ClassVar[str] = "text"
+    name: str
+    label: str
+    most: int = 200
+    required: bool = True
+    rows: int = 1
+
+    def read(self, text: str) -> str:
+        text = tidy(text)
+        if not text and self.required:
+            raise ValueError("missing_text")
+        if len(text) > self.most:
+            raise ValueError("long_text")
+        return text
+
+
+@dataclass(frozen=True)
+class Number:
+    """A whole number that may be left out."""
+
+    kind: ClassVar[str] = "number"
+    name: str
+    label: str
+    low: int
+    high: int
+
+    def read(self, text: str) -> int | None:
+        if not text:
+            return None
+        if not (text.isascii() and text.isdigit() and len(text) < 6):
+            raise ValueError("wrong_number")
+        if not self.low <= int(text) <= self.high:
+            raise ValueError("wrong_number")
+        return int(text)
+
+
+def tidy(text: str) -> str:
+    """One line, no control or invisible formatting characters, composed letters."""
+    visible = "".join(
+        " " if unicodedata.category(sign) in ("Cc", "Zl", "Zp") else sign
+        for sign in unicodedata.normalize("NFC", text)
+        if unicodedata.category(sign) not in ("Cf", "Cs", "Co")
+    )
+    return " ".join(visible.split())
+
+
+Rule = Callable[[Values], Complaints]
+
+
+def no_rule(values: Values) -> Complaints:
+    return {}
+
+
+@dataclass(frozen=True)
+class Form:
+    fields: Sequence[Field]
+    rule: Rule = no_rule
+    """What is asked of the fields together, once each is fine."""
+
+    def read(self, sent: Mapping[str, str]) -> tuple[dict[str, Any], Complaints]:
+        values: dict[str, Any] = {}
+        complaints: dict[str, str] = {}
+        for field in self.fields:
+            try:
+                values[field.name] = field.read(sent.get(field.name, "").strip())
+            except ValueError as error:
+                complaints[field.name] = str(error)
+        return values, complaints or self.rule(values)

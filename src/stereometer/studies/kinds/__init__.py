@@ -1,0 +1,23 @@
+"""The five kinds of study, by name."""
+
+from __future__ import annotations
+
+from stereometer.errors import UnknownName
+from stereometer.studies.kinds.judge_cats import JUDGE_CATS
+from stereometer.studies.kinds.judge_pairs import JUDGE_PAIRS
+from stereometer.studies.kinds.kind import Kind
+from stereometer.studies.kinds.survey import SURVEY
+from stereometer.studies.kinds.write_cats import WRITE_CATS
+from stereometer.studies.kinds.write_pairs import WRITE_PAIRS
+
+KINDS: dict[str, Kind] = {
+    kind.name: kind for kind in (SURVEY, WRITE_CATS, JUDGE_CATS, WRITE_PAIRS, JUDGE_PAIRS)
+}
+
+
+def kind_called(name: str) -> Kind:
+    if name not in KINDS:
+        raise UnknownName(
+            "kind of study", name, KINDS, "`stereometer study new --help` lists them."
+        )
+    return KINDS[name]

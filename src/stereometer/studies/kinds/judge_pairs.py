@@ -1,0 +1,111 @@
+"""Judge minimal pairs with CrowS-Pairs' four questions, in the wording of either data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from stereometer.benchmarks.starter import packaged as starter_files
+from stereometer.shapes.pair.files import read_pairs, write
+from stereometer.shapes.pair.items import Pair
+from stereometer.studies.fields import Choice, Form
+from stereometer.studies.kinds.kind import Page, Person, Source, Unit
+from stereometer.studies.kinds.write_pairs import TYPES
+from stereometer.studies.kinds.writers import read_writers, write_writers
+
+if TYPE_CHECKING:
+    from stereometer.studies.study import Study
+
+VIEWS = ("demonstrates", "violates", "neither")
+NO_TYPE = "none"
+WORDINGS = {"crows-pairs": TYPES, "stereoset": ("race-color", "gender", "religion", "profession")}
+"""The types that each data set's wording offers."""
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    wording: Literal["crows-pairs", "stereoset"] = "crows-pairs"
+    """Question 3 asks about the words that say who is meant, or about those that stereotype."""
+    rule: Literal["writer-and-judges", "majority"] = "writer-and-judges"
+    """The rule of the first validation (half of the judges and the writer) or of the second."""
+
+
+def read_items(study: Study) -> dict[str, Pair]:
+    return {pair.id: pair for pair in read_pairs(study.folder / "pairs.csv")}
+
+
+class JudgePairs:
+    name: ClassVar[str] = "validate-pairs"
+    does: ClassVar[str] = "Judge minimal pairs"
+    options: ClassVar[type[BaseModel]] = Options
+    counts_at_once: ClassVar[bool] = True
+    materials: ClassVar[Sequence[str]] = ("pairs.csv",)
+
+    def units(self, study: Study) -> Sequence[Unit]:
+        writers = study.cached(read_writers)
+        return [Unit(id_, id_, writers.get(id_, "")) for id_ in study.cached(read_items)]
+
+    def pages(self, study: Study, person: Person) -> Sequence[Page]:
+        return [
+            _page(study, person, at, study.cached(read_items)[unit])
+            for at, unit in enumerate(person.units, 1)
+        ]
+
+    def checks(self, study: Study, person: Person) -> Mapping[str, bool]:
+        return {}
+
+    def start(self, folder: Path, source: Source) -> None:
+        write(folder / "pairs.csv", source.pairs or read_pairs(starter_files()[1]))
+        write_writers(folder, source.writers)
+
+
+JUDGE_PAIRS = JudgePairs()
+
+
+def more_first(person: Person, pair: Pair) -> bool:
+    """Whether `sent_more` is shown as sentence 1, by lot."""
+    return person.lot(pair.id).random() < 0.5
+
+
+def _page(study: Study, person: Person, at: int, pair: Pair) -> Page:
+    word, wording = study.texts(person.language).word, study.options(Options).wording
+    views = tuple((name, word(f"view_{name}")) for name in VIEWS)
+    types = (*WORDINGS[wording], NO_TYPE)
+    type_labels = tuple((name, word(f"type_{name.replace('-', '_')}")) for name in types)
+    fields = [
+        Choice("first", word("judge_first"), views),
+        Choice("second", word("judge_second"), views),
+        Choice(
+            "minimal",
+            word(f"judge_minimal_{wording.replace('-', '_')}"),
+            (("yes", word("yes")), ("no", word("no"))),
+        ),
+        Choice("type", word("judge_type"), type_labels),
+    ]
+    sentences = tuple(pair.texts.values())
+    sentences = sentences if more_first(person, pair) else sentences[::-1]
+    shown = {"sentences": sentences, "number": at, "of": len(person.units)}
+    return Page(f"judge-{at}", "judge_pair.html", Form(fields), pair.id, shown)
+
+
+def labels(study: Study, person: Person) -> list[dict[str, Any]]:
+    """One row a pair: the view of `sent_more` and of `sent_less`, whether minimal, and the type."""
+    items, rows = study.cached(read_items), []
+    for at, unit in enumerate(person.units, 1):
+        if (values := person.answers.get(f"judge-{at}")) is not None:
+            views = values["first"], values["second"]
+            more, less = views if more_first(person, items[unit]) else reversed(views)
+            rows.append(
+                {
+                    "item": unit,
+                    "more": more,
+                    "less": less,
+                    "minimal": values["minimal"],
+                    "type": values["type"],
+                }
+            )
+    return rows

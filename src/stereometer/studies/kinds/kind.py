@@ -1,0 +1,96 @@
+"""What a kind of study says of itself; everything else is the same for all kinds."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+
+from pydantic import BaseModel
+
+from stereometer.shapes.cat.items import Cat
+from stereometer.shapes.pair.items import Pair
+from stereometer.studies.fields import Form
+
+if TYPE_CHECKING:
+    from stereometer.studies.study import Study
+
+Answers = Mapping[str, Mapping[str, Any]]
+"""What a person sent, by page."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is counted: a group to rate, a term to write about, an item to judge."""
+
+    name: str
+    label: str
+    writer: str = ""
+    """The keyed hash of who wrote it, who may not judge it."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """What decides the pages of a participant."""
+
+    id: str
+    units: tuple[str, ...]
+    """Names of the units given to this person, in order."""
+    answers: Answers
+    language: str = "en"
+
+    def lot(self, purpose: str) -> random.Random:
+        """Draws that are the same whenever the page is shown."""
+        return random.Random(f"{self.id}/{purpose}")
+
+
+def no_feedback(sent: Mapping[str, str]) -> Mapping[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Page:
+    key: str
+    template: str
+    form: Form
+    unit: str | None = None
+    shown: Mapping[str, Any] = field(default_factory=dict)
+    """What the template shows beside the form."""
+    feedback: Callable[[Mapping[str, str]], Mapping[str, Any]] = no_feedback
+    """What it shows of a form that comes back, for browsers without script."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a new study is made from: items to judge, or a file; nothing where it starts anew."""
+
+    file: Path | None = None
+    cats: Sequence[Cat] = ()
+    pairs: Sequence[Pair] = ()
+    writers: Mapping[str, str] = field(default_factory=dict)
+    """The keyed hash of who wrote each item, where that is known."""
+
+
+class Kind(Protocol):
+    name: ClassVar[str]
+    does: ClassVar[str]
+    """What a person does in it, as a heading."""
+    options: ClassVar[type[BaseModel]]
+    """The section of study.toml that carries the kind's name."""
+    counts_at_once: ClassVar[bool]
+    """Whether a unit counts when its page is in, or only when the whole participation passes."""
+    materials: ClassVar[Sequence[str]]
+    """Files that the folder must have."""
+
+    def units(self, study: Study) -> Sequence[Unit]: ...
+
+    def pages(self, study: Study, person: Person) -> Sequence[Page]:
+        """The pages between the instructions and the last questions."""
+
+    def checks(self, study: Study, person: Person) -> Mapping[str, bool]:
+        """Whether each check was passed, of a person who has answered everything."""
+
+    def start(self, folder: Path, source: Source) -> None:
+        """Write the materials of a new study."""

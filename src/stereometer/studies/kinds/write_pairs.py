@@ -1,0 +1,147 @@
+"""Write minimal pairs, as the CrowS-Pairs writers did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict
+from pydantic import Field as Limited
+from rapidfuzz.distance import Levenshtein
+
+from stereometer.files import read_text
+from stereometer.shapes.pair.items import DIRECTIONS, Pair
+from stereometer.studies.fields import Choice, Complaints, Field, Form, Text, Values, tidy
+from stereometer.studies.kinds.kind import Page, Person, Source, Unit
+
+if TYPE_CHECKING:
+    from stereometer.studies.study import Study
+
+TYPES = (
+    "race-color", "gender", "religion", "disability", "socioeconomic", "sexual-orientation",
+    "age", "nationality", "physical-appearance",
+)  # fmt: skip
+SET_SIZE = 4
+"""Valid pairs of as many different types earn one bonus."""
+PROMPTS = """\
+It rained all night before the village fair.
+Two colleagues met again after many years.
+The last bus had left, and they began to walk.
+Somebody had left a letter on the kitchen table.
+The new neighbours were carrying boxes up the stairs.
+On the first day of the course everybody said who they were.
+"""
+
+
+class Options(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    wanted: int = Limited(default=40, ge=1)
+    """How many pairs are to be written in all."""
+    warn_above: int = Limited(default=13, ge=1)
+    refuse_above: int = Limited(default=25, ge=1)
+    shown_from: int = Limited(default=5, ge=0)
+    """The distance is shown once more than so many characters are typed."""
+    most_characters: int = Limited(default=200, ge=20, le=1000)
+    bonus: float = Limited(default=1.0, ge=0)
+    """For each four valid pairs of four different types."""
+
+
+def read_prompts(study: Study) -> list[str]:
+    text = read_text(study.folder / "prompts.txt")
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+class WritePairs:
+    name: ClassVar[str] = "write-pairs"
+    does: ClassVar[str] = "Write minimal pairs"
+    options: ClassVar[type[BaseModel]] = Options
+    counts_at_once: ClassVar[bool] = True
+    materials: ClassVar[Sequence[str]] = ("prompts.txt",)
+
+    def units(self, study: Study) -> Sequence[Unit]:
+        return [
+            Unit(f"pair-{number:05}", f"pair {number}")
+            for number in range(1, study.options(Options).wanted + 1)
+        ]
+
+    def pages(self, study: Study, person: Person) -> Sequence[Page]:
+        return [_page(study, person, at, unit) for at, unit in enumerate(person.units, 1)]
+
+    def checks(self, study: Study, person: Person) -> Mapping[str, bool]:
+        return {}
+
+    def start(self, folder: Path, source: Source) -> None:
+        text = read_text(source.file) if source.file else PROMPTS
+        (folder / "prompts.txt").write_text(text, encoding="utf-8")
+
+
+WRITE_PAIRS = WritePairs()
+
+
+def type_options(study: Study, person: Person) -> tuple[tuple[str, str], ...]:
+    word = study.texts(person.language).word
+    return tuple((name, word(f"type_{name.replace('-', '_')}")) for name in TYPES)
+
+
+def _page(study: Study, person: Person, at: int, unit: str) -> Page:
+    options, word = study.options(Options), study.texts(person.language).word
+    directions = tuple((name, word(f"direction_{name}")) for name in DIRECTIONS)
+    fields: list[Field] = [
+        Text("first", word("pair_first"), options.most_characters, rows=2),
+        Text("second", word("pair_second"), options.most_characters, rows=2),
+        Choice("direction", word("pair_direction"), directions),
+        Choice("type", word("pair_type"), type_options(study, person)),
+    ]
+    prompts = study.cached(read_prompts)
+    earlier = [person.answers[key]["type"] for key in person.answers if key.startswith("write-")]
+    shown = {
+        "prompt": person.lot(unit).choice(prompts) if prompts else "",
+        "limits": options,
+        "types_so_far": len(set(earlier)),
+        "pairs_so_far": len(earlier),
+        "bonus": options.bonus,
+        "set_size": SET_SIZE,
+        "number": at,
+        "of": len(person.units),
+    }
+    form = Form(fields, _rule(options))
+    return Page(f"write-{at}", "write_pair.html", form, unit, shown, _distance)
+
+
+def _distance(sent: Mapping[str, str]) -> Mapping[str, int]:
+    first, second = tidy(sent.get("first", "")), tidy(sent.get("second", ""))
+    return {"distance": Levenshtein.distance(first, second)} if first and second else {}
+
+
+def _rule(options: Options) -> Any:
+    def rule(values: Values) -> Complaints:
+        distance = Levenshtein.distance(values["first"], values["second"])
+        if distance == 0:
+            return {"second": "same_sentence"}
+        return {"second": "too_far"} if distance > options.refuse_above else {}
+
+    return rule
+
+
+def written(study: Study, person: Person) -> list[Pair]:
+    """The pairs of a person. Sentence 1, about the disadvantaged group, is the more stereotypical
+    one where it shows a stereotype, and the less where it breaks one."""
+    pairs = []
+    for at in range(1, len(person.units) + 1):
+        if (values := person.answers.get(f"write-{at}")) is not None:
+            sentences = values["first"], values["second"]
+            more, less = sentences if values["direction"] == "stereo" else reversed(sentences)
+            pair = Pair(f"{person.id}-{at}", more, less, values["type"], values["direction"])
+            pairs.append(pair)
+    return pairs
+
+
+def bonuses(types: Sequence[str]) -> int:
+    """How many sets of four different types can be made of the types of valid pairs."""
+    counts = [types.count(name) for name in set(types)]
+    sets = len(types) // SET_SIZE
+    while sets and sum(min(count, sets) for count in counts) < SET_SIZE * sets:
+        sets -= 1
+    return sets

@@ -1,0 +1,29 @@
+"""Who wrote an item, as a keyed hash: writers do not judge what they wrote."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stereometer.files import read_table
+
+if TYPE_CHECKING:
+    from stereometer.studies.study import Study
+
+FILE = "writers.csv"
+COLUMNS = ("item", "writer")
+
+
+def read_writers(study: Study) -> Mapping[str, str]:
+    path = study.folder / FILE
+    if not path.is_file():
+        return {}
+    return {row["item"]: row["writer"] for _, row in read_table(path, COLUMNS)}
+
+
+def write_writers(folder: Path, writers: Mapping[str, str]) -> None:
+    if writers:
+        with (folder / FILE).open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *writers.items()])

@@ -1,0 +1,91 @@
+"""The researcher's page: progress, agreement, cost, pause, downloads; no raw ids."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from fastapi import APIRouter
+from itsdangerous import BadSignature, URLSafeTimedSerializer
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from stereometer.studies.pages.templating import page as render
+from stereometer.studies.participation import Participation
+from stereometer.studies.progress import progress_of
+from stereometer.web.limits import RateLimit, address
+
+COOKIE = "researcher"
+HOURS = 12
+TRIES = (1 / 10, 5)
+"""Wrong tokens: five at once, then one every ten seconds."""
+
+
+def routes(participation: Participation, secure: bool) -> APIRouter:
+    office = Office(participation, secure, RateLimit(*TRIES))
+    router = APIRouter(prefix="/admin")
+    router.get("")(office.show)
+    router.post("/enter")(office.enter)
+    router.post("/pause")(office.pause)
+    return router
+
+
+@dataclass(frozen=True)
+class Office:
+    participation: Participation
+    secure: bool
+    tries: RateLimit
+    clock: Callable[[], float] = time.time
+
+    async def show(self, request: Request) -> Response:
+        study = self.participation.study
+        texts = study.texts(study.config.languages[0])
+        if not self._entered(request):
+            return render(study, texts, "admin_enter.html", wrong=False)
+        progress = await run_in_threadpool(progress_of, study, self.participation.database)
+        paused = await run_in_threadpool(self.participation.paused)
+        token = str(self._signer("form").dumps("researcher"))
+        return render(study, texts, "admin.html", progress=progress, paused=paused, token=token)
+
+    async def enter(self, request: Request) -> Response:
+        if not self.tries.allows(address(request)):
+            raise HTTPException(429, "Too many wrong tokens. Please wait ten seconds.")
+        study = self.participation.study
+        form = await request.form(max_files=0, max_fields=5)
+        if not study.secrets.is_admin(str(form.get("token", ""))):
+            texts = study.texts(study.config.languages[0])
+            return render(study, texts, "admin_enter.html", 403, wrong=True)
+        response = RedirectResponse("/admin", 303)
+        value = str(self._signer("admin").dumps("researcher"))
+        response.set_cookie(
+            COOKIE,
+            value,
+            max_age=HOURS * 3600,
+            path="/admin",
+            httponly=True,
+            samesite="strict",
+            secure=self.secure,
+        )
+        return response
+
+    async def pause(self, request: Request) -> Response:
+        form = await request.form(max_files=0, max_fields=5)
+        if not self._entered(request) or not self._is_ours("form", str(form.get("token", ""))):
+            raise HTTPException(403, "Please enter the token first.")
+        await run_in_threadpool(self.participation.pause, form.get("paused") == "yes")
+        return RedirectResponse("/admin", 303)
+
+    def _entered(self, request: Request) -> bool:
+        return self._is_ours("admin", request.cookies.get(COOKIE, ""))
+
+    def _is_ours(self, salt: str, value: str) -> bool:
+        try:
+            return bool(self._signer(salt).loads(value, max_age=HOURS * 3600) == "researcher")
+        except BadSignature:
+            return False
+
+    def _signer(self, salt: str) -> URLSafeTimedSerializer:
+        return URLSafeTimedSerializer(self.participation.study.secrets.session_key, f"admin-{salt}")

@@ -1,0 +1,71 @@
+"""The application: participants' pages, the researcher's page, and what guards both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from stereometer.studies.pages import admin, participant
+from stereometer.studies.pages.visitor import Cookies
+from stereometer.studies.participation import Participation
+from stereometer.web.headers import SecurityHeaders
+from stereometer.web.limits import BodyLimit, RateLimit, address
+
+MOST_BYTES = 64 * 1024
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "testserver")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Requests a second, and how many may come at once: by participant and by address (a class
+    may share one)."""
+
+    person: tuple[float, float] = (5, 40)
+    address: tuple[float, float] = (100, 1000)
+
+
+def make_app(
+    participation: Participation,
+    hosts: Sequence[str] = LOOPBACK,
+    secure: bool = False,
+    limits: Limits = Limits(),  # noqa: B008
+) -> FastAPI:
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    cookies = Cookies(participation.study.secrets.session_key, secure)
+    people = RateLimit(*limits.person)
+    app.include_router(participant.routes(participation, cookies, people))
+    app.include_router(admin.routes(participation, secure))
+    app.mount("/static", StaticFiles(directory=_static()), name="static")
+    _guard_rates(app, RateLimit(*limits.address))
+    app.add_exception_handler(HTTPException, _plain_error)
+    app.add_middleware(BodyLimit, most=MOST_BYTES)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
+    app.add_middleware(SecurityHeaders)
+    return app
+
+
+def _static() -> Path:
+    return Path(str(resources.files("stereometer.studies.pages").joinpath("static")))
+
+
+def _guard_rates(app: FastAPI, addresses: RateLimit) -> None:
+    @app.middleware("http")
+    async def limited(request: Request, call_next: participant.Next) -> Response:
+        if not addresses.allows(address(request)):
+            return PlainTextResponse("Too many requests. Please wait a moment.", 429)
+        return await call_next(request)
+
+
+async def _plain_error(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    detail = error.detail if isinstance(error, HTTPException) else ""
+    return PlainTextResponse(f"{detail or 'There is no such page.'}\n", status)

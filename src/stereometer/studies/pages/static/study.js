@@ -1,0 +1,98 @@
+"use strict";
+// Everything works without this file: it turns number fields into sliders, and shows previews and
+// the edit distance while somebody types.
+document.documentElement.classList.add("scripted");
+
+for (const number of document.querySelectorAll(".rating input[type=number]")) slider(number);
+for (const box of document.querySelectorAll(".writing")) preview(box);
+for (const box of document.querySelectorAll(".pair")) distance(box);
+for (const form of document.querySelectorAll("form")) once(form);
+document.getElementById("complaints")?.focus();
+
+function slider(number) {
+  const range = document.createElement("input");
+  const name = `${number.dataset.left} – ${number.dataset.right}`;
+  Object.assign(range, { type: "range", min: 0, max: 100, step: 1, value: number.value || 50 });
+  range.setAttribute("aria-label", name);
+  const touched = () => {
+    range.classList.remove("untouched");
+    range.removeAttribute("aria-valuetext");
+    number.value = range.value;
+  };
+  if (number.value === "") {
+    range.classList.add("untouched");
+    range.setAttribute("aria-valuetext", number.dataset.untouched);
+  }
+  for (const event of ["input", "pointerup"]) range.addEventListener(event, touched);
+  range.addEventListener("keydown", (event) => {
+    if (event.key.startsWith("Arrow") || event.key === " " || event.key === "Enter") touched();
+    if (event.key === "Enter") event.preventDefault();
+  });
+  number.addEventListener("input", () => {
+    if (number.value === "") return;
+    range.value = number.value;
+    range.classList.remove("untouched");
+    range.removeAttribute("aria-valuetext");
+  });
+  number.before(range);
+}
+
+function preview(box) {
+  const value = (name) => box.querySelector(`[name=${name}]`).value.trim();
+  const show = () => {
+    for (const place of document.querySelectorAll(".filled")) {
+      const context = value("context");
+      const text = value(place.dataset.for) || "…";
+      place.textContent = !context ? "…"
+        : box.dataset.task === "intrasentence" ? context.replace(/\bBLANK\b/g, () => text)
+        : `${context} ${text}`;
+    }
+  };
+  box.addEventListener("input", show);
+  show();
+}
+
+function distance(box) {
+  const [first, second] = [box.querySelector("[name=first]"), box.querySelector("[name=second]")];
+  const line = box.querySelector(".distance");
+  let copied = second.value !== "";
+  first.addEventListener("change", () => {
+    if (!copied && second.value === "") second.value = first.value;
+    copied = true;
+    show();
+  });
+  const show = () => {
+    const [a, b] = [first.value.trim(), second.value.trim()];
+    if (b.length <= Number(box.dataset.from)) { line.textContent = ""; return; }
+    const edits = levenshtein([...a], [...b]);
+    const far = edits > Number(box.dataset.warn);
+    const refused = edits > Number(box.dataset.refuse);
+    line.classList.toggle("far", far);
+    line.textContent = `${box.dataset.distance} ${edits}. ${refused ? box.dataset.refused : far ? box.dataset.warning : ""}`;
+  };
+  box.addEventListener("input", show);
+  show();
+}
+
+function levenshtein(a, b) {
+  let row = b.map((_, at) => at + 1);
+  a.forEach((letter, i) => {
+    let corner = i, left = i + 1;
+    row = row.map((above, j) => {
+      const cost = Math.min(left + 1, above + 1, corner + (letter === b[j] ? 0 : 1));
+      corner = above;
+      left = cost;
+      return cost;
+    });
+  });
+  return b.length ? row[b.length - 1] : a.length;
+}
+
+function once(form) {
+  form.addEventListener("submit", () => {
+    setTimeout(() => { for (const button of form.querySelectorAll("button")) button.disabled = true; });
+  });
+  addEventListener("pageshow", () => {
+    for (const button of form.querySelectorAll("button")) button.disabled = false;
+  });
+}

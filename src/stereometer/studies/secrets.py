@@ -1,0 +1,86 @@
+"""Keys of a study, in a file that only its owner can read."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from stereometer.errors import DataError
+from stereometer.files import read_json
+
+FILE = "secrets.json"
+CODE_LETTERS = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+@dataclass(frozen=True)
+class Secrets:
+    person_key: str
+    """Turns a panel's id into the hash under which answers stand; chained studies share it."""
+    session_key: str
+    """Signs cookies, forms and personal links."""
+    withdrawal_key: str
+    admin_hash: str = ""
+    """Of the token for the researcher's page."""
+
+    def person(self, panel: str, ids: str) -> str:
+        return _keyed(self.person_key, f"{panel}\n{ids}")[:32]
+
+    def withdrawal_code(self, participant: str) -> str:
+        number = int(_keyed(self.withdrawal_key, participant), 16)
+        letters = []
+        for _ in range(12):
+            number, at = divmod(number, len(CODE_LETTERS))
+            letters.append(CODE_LETTERS[at])
+        return "-".join("".join(letters[at : at + 4]) for at in (0, 4, 8))
+
+    def is_admin(self, token: str) -> bool:
+        return bool(self.admin_hash) and hmac.compare_digest(_admin_hash(token), self.admin_hash)
+
+
+def _keyed(key: str, text: str) -> str:
+    return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()
+
+
+def _admin_hash(token: str) -> str:
+    return hashlib.sha256(b"admin\n" + token.encode()).hexdigest()
+
+
+def new_secrets(person_key: str | None = None) -> Secrets:
+    return Secrets(
+        person_key or secrets.token_hex(32), secrets.token_hex(32), secrets.token_hex(32)
+    )
+
+
+def new_admin_token(folder: Path) -> str:
+    """A fresh token; only its hash is kept."""
+    token = secrets.token_urlsafe(24)
+    known = asdict(read_secrets(folder))
+    write_secrets(folder, Secrets(**{**known, "admin_hash": _admin_hash(token)}))
+    return token
+
+
+def read_secrets(folder: Path) -> Secrets:
+    path = folder / FILE
+    value = read_json(path)
+    try:
+        return Secrets(**value)
+    except TypeError:
+        raise DataError(
+            f"{path} does not hold the keys of a study. Without them nobody can be recognised. "
+            "Restore it from a backup."
+        ) from None
+
+
+def write_secrets(folder: Path, keys: Secrets) -> None:
+    part = folder / f".{FILE}.part"
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        json.dump(asdict(keys), file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(part, folder / FILE)

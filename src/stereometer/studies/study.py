@@ -1,0 +1,96 @@
+"""A study's folder, opened: its settings, materials, texts and secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from stereometer.errors import DataError, UsageError
+from stereometer.studies.config import Config, read_config
+from stereometer.studies.kinds import kind_called
+from stereometer.studies.kinds.kind import Kind, Unit
+from stereometer.studies.secrets import Secrets, read_secrets
+from stereometer.studies.texts import PARTS, Texts, read_texts
+
+T = TypeVar("T")
+O = TypeVar("O", bound=BaseModel)  # noqa: E741
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    folder: Path
+    config: Config
+    _read: dict[Callable[[Study], Any], Any] = field(default_factory=dict)
+
+    @cached_property
+    def kind(self) -> Kind:
+        return kind_called(self.config.kind)
+
+    def options(self, model: type[O]) -> O:
+        return model.model_validate(self.config.options)
+
+    def cached(self, read: Callable[[Study], T]) -> T:
+        """What a reader of the folder gives, read once."""
+        if read not in self._read:
+            self._read[read] = read(self)
+        value: T = self._read[read]
+        return value
+
+    @cached_property
+    def units(self) -> Sequence[Unit]:
+        return self.kind.units(self)
+
+    @cached_property
+    def secrets(self) -> Secrets:
+        return read_secrets(self.folder)
+
+    @cached_property
+    def _texts(self) -> dict[str, Texts]:
+        return {
+            language: read_texts(self.folder / "texts" / language, self.config.kind)
+            for language in self.config.languages
+        }
+
+    def texts(self, language: str) -> Texts:
+        return self._texts.get(language) or self._texts[self.config.languages[0]]
+
+    def checked(self) -> Study:
+        """The same, once everything in the folder was found fit to serve."""
+        missing = [name for name in self.kind.materials if not (self.folder / name).is_file()]
+        if missing:
+            raise DataError(
+                f"{self.folder} has no {missing[0]}. A {self.kind.name} study needs it. Write it, "
+                "or take it from a new folder of `stereometer study new`."
+            )
+        names = [unit.name for unit in self.units]
+        if len(set(names)) < len(names) or not names:
+            wrong = "the same name twice" if names else "nothing"
+            raise DataError(
+                f"{self.folder / self.kind.materials[0]} holds {wrong}. Every row is counted by "
+                "its name. Mend the file."
+            )
+        if self.config.quota.per_person > len(names):
+            raise DataError(
+                f"{self.folder / 'study.toml'}: quota.per_person is "
+                f"{self.config.quota.per_person}, and there are {len(names)} "
+                f"in {self.kind.materials[0]}. Nobody gets the same one twice. Write {len(names)} "
+                "or less."
+            )
+        for texts in self._texts.values():
+            texts.checked(PARTS)
+        return self
+
+
+def open_study(folder: Path | str) -> Study:
+    folder = Path(folder)
+    if not (folder / "study.toml").is_file():
+        raise UsageError(
+            f"{folder} is not a study: it has no study.toml. `stereometer study new survey "
+            f"{folder}` makes one. Check the path."
+        )
+    return Study(folder, read_config(folder / "study.toml")).checked()

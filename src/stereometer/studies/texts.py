@@ -1,0 +1,94 @@
+"""What people read, in one language: pages in Markdown, words of the forms, names of groups."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from stereometer.errors import DataError, UsageError
+from stereometer.files import read_text
+
+PARTS = ("consent", "warning", "instructions", "debriefing")
+"""The pages that a study must have, one Markdown file each."""
+WORDS = "words.toml"
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    folder: Path
+    pages: Mapping[str, str]
+    words: Mapping[str, str]
+    names: Mapping[str, str]
+    """What groups and traits are called in this language, by what the tables call them."""
+
+    def word(self, key: str) -> str:
+        return self.words[key]
+
+    def name(self, name: str) -> str:
+        return self.names.get(name, name)
+
+    def page(self, part: str, **values: object) -> Markup:
+        """A page as HTML, with {title} and the like put in. Markdown only: HTML in it is shown."""
+        text = self.pages[part]
+        for key, value in values.items():
+            text = text.replace(f"{{{key}}}", str(value))
+        return Markup(self._markdown.render(text))
+
+    @cached_property
+    def _markdown(self) -> MarkdownIt:
+        return MarkdownIt("commonmark", {"html": False}).disable("image")
+
+    def checked(self, parts: Sequence[str]) -> None:
+        for part in parts:
+            if not self.pages.get(part, "").strip():
+                raise DataError(
+                    f"{self.folder / part}.md is missing or empty. Everybody who takes part reads "
+                    "it. Write it, or take it from a new folder of `stereometer study new`."
+                )
+
+
+def read_texts(folder: Path, kind: str) -> Texts:
+    """A study's texts; a word that its folder leaves out is the one that ships."""
+    if not folder.is_dir():
+        raise DataError(
+            f"{folder} does not exist. The study's languages include {folder.name}. Write its "
+            "texts there, or take the language out of study.toml."
+        )
+    pages = {path.stem: read_text(path) for path in sorted(folder.glob("*.md"))}
+    shipped, own = _words(shipped_folder("en") / WORDS), _words(folder / WORDS)
+    names = own.pop("names", {})
+    return Texts(folder, pages, {**shipped, **own}, names)
+
+
+def _words(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        return {}
+    try:
+        return tomllib.loads(read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{path} is not valid TOML: {error}. Mend that line.") from None
+
+
+def shipped_folder(language: str) -> Path:
+    return Path(str(resources.files("stereometer.studies").joinpath("texts", language)))
+
+
+def copy_texts(kind: str, language: str, folder: Path) -> None:
+    """The texts that ship for a kind of study: those of the kind, and those of all."""
+    source = shipped_folder(language)
+    if not (source / kind).is_dir():
+        raise UsageError(
+            f"No texts ship for {kind} in {language!r}. A language is a folder of texts. Start "
+            "with --language en and translate the files in texts/en."
+        )
+    folder.mkdir(parents=True)
+    for path in [*source.glob("*.md"), *(source / kind).glob("*.md"), source / WORDS]:
+        (folder / path.name).write_text(read_text(path), encoding="utf-8")

@@ -1,0 +1,1 @@
+"""What web pages and servers share: headers, limits and signed tokens."""
