@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -41,6 +42,11 @@ class Texts:
         for key, value in values.items():
             text = text.replace(f"{{{key}}}", str(value))
         return Markup(self._markdown.render(text))
+
+    def aside(self, part: str, **values: object) -> Markup:
+        """The same beside another page, whose heading stays the first."""
+        html = self.page(part, **values)
+        return Markup(re.sub(r"(</?)h1>", r"\1h2>", html))
 
     @cached_property
     def _markdown(self) -> MarkdownIt:

@@ -16,7 +16,7 @@ from stereometer.studies.fields import Complaints
 from stereometer.studies.pages.templating import page as render
 from stereometer.studies.pages.visitor import Cookies, Visitor
 from stereometer.studies.panels import PANELS, arrival_ids
-from stereometer.studies.participation import Arrival, Participation, Standing
+from stereometer.studies.participation import INSTRUCTIONS, Arrival, Participation, Standing
 from stereometer.web.limits import RateLimit
 
 Next = Callable[[Request], Awaitable[Response]]
@@ -149,7 +149,9 @@ class Desk:
             complaints={name: texts.word(complaint) for name, complaint in complaints.items()},
             step=standing.done + 1,
             steps=standing.steps,
-            text=texts.page("instructions", society=society),
+            text=(texts.page if due == INSTRUCTIONS else texts.aside)(
+                "instructions", society=society
+            ),
             feedback=due.feedback(sent),
         )
 
