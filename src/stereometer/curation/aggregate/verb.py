@@ -1,0 +1,90 @@
+"""aggregate: a table of labels becomes items with gold labels, and a list of those left out."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stereometer.curation.aggregate.cats import AGREE, JudgedCat, judge_cat
+from stereometer.curation.aggregate.pairs import (
+    JudgedPair,
+    judge_again,
+    judge_pair,
+    majority_share,
+)
+from stereometer.curation.aggregate.tables import read_cat_labels, read_pair_votes
+from stereometer.errors import DataError, UnknownName
+from stereometer.files import replacing
+from stereometer.runs.open import open_benchmark
+from stereometer.shapes.cat import files as cat_files
+from stereometer.shapes.cat.items import Cat
+from stereometer.shapes.pair import files as pair_files
+from stereometer.shapes.pair.items import Pair
+from stereometer.types import Item
+
+RULES = ("stereoset", "crows-pairs", "majority")
+
+
+def aggregate(
+    labels: Path | str, items: str, rule: str, out: Path | str, agree: int = AGREE
+) -> dict[str, Any]:
+    """Write the items that the labels accept to `out`, and say what became of the others."""
+    if rule not in RULES:
+        raise UnknownName("rule", rule, RULES, "`stereometer aggregate --help` describes them.")
+    source = [item for listed in open_benchmark(items).shapes.values() for item in listed]
+    settle = _settle_cats if rule == "stereoset" else _settle_pairs
+    return settle(Path(labels), source, rule, Path(out), agree)
+
+
+def _settle_cats(
+    labels: Path, source: Sequence[Item], rule: str, out: Path, agree: int
+) -> dict[str, Any]:
+    votes = read_cat_labels(labels)
+    cats = [item for item in source if isinstance(item, Cat)]
+    _known(labels, votes, {each.id for cat in cats for each in cat.candidates.values()})
+    judged = [judge_cat(cat, votes, agree) for cat in cats]
+    cat_files.write(out / "items.json", [each.cat for each in judged if each.cat])
+    return _document(rule, judged, out, "items.json")
+
+
+def _settle_pairs(
+    labels: Path, source: Sequence[Item], rule: str, out: Path, agree: int
+) -> dict[str, Any]:
+    votes = read_pair_votes(labels)
+    pairs = [item for item in source if isinstance(item, Pair)]
+    _known(labels, votes, {pair.id for pair in pairs})
+    decide: Callable[..., JudgedPair] = judge_pair if rule == "crows-pairs" else judge_again
+    judged = [decide(pair, votes[pair.id]) for pair in pairs if pair.id in votes]
+    pair_files.write(out / "pairs.csv", [each.pair for each in judged if each.pair])
+    document = _document(rule, judged, out, "pairs.csv")
+    shares = [majority_share(each) for each in judged]
+    return {**document, "agreement": sum(shares) / len(shares) if shares else None}
+
+
+def _known(path: Path, votes: Mapping[str, object], ids: set[str]) -> None:
+    unknown = [id_ for id_ in votes if id_ not in ids]
+    if unknown:
+        raise DataError(
+            f"{path} judges {unknown[0][:60]!r}, which is not among the items. "
+            f"{len(unknown)} of its ids are unknown. Name the items that these labels are about."
+        )
+
+
+def _document(
+    rule: str, judged: Sequence[JudgedCat | JudgedPair], out: Path, name: str
+) -> dict[str, Any]:
+    removed = [each for each in judged if each.reason]
+    with replacing(out / "removed.csv") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerows([("item", "reason"), *((each.item, each.reason) for each in removed)])
+    return {
+        "schema": "aggregate@1",
+        "rule": rule,
+        "judged": len(judged),
+        "kept": len(judged) - len(removed),
+        "removed": dict(Counter(each.reason for each in removed)),
+        "file": str(out / name),
+    }
