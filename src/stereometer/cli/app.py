@@ -8,6 +8,7 @@ import typer
 from typer.core import TyperGroup
 
 from stereometer.cli import (
+    aggregate,
     align,
     analyze,
     ask,
@@ -101,11 +102,17 @@ serve_model.serve_model.add_to(app, "serve-model")
 study_app = _group("study", "People", "Run studies with people in the browser.")
 study.new.add_to(study_app)
 study.serve.add_to(study_app)
+study.check.add_to(study_app)
+study.rehearse.add_to(study_app)
 study.status.add_to(study_app)
+study.export.add_to(study_app)
 study.invite.add_to(study_app)
 study.token.add_to(study_app)
 study.withdraw.add_to(study_app)
 study.forget_ids.add_to(study_app, "forget-ids")
+study.backup.add_to(study_app)
+study.move.add_to(study_app)
+aggregate.aggregate.add_to(app)
 data_app = _group("data", "Data", "Find, fetch and add data sets.")
 data.add.add_to(data_app)
 data.pull.add_to(data_app)

@@ -139,3 +139,105 @@ def _no_such_code(code: str) -> Exception:
         f"Nobody in this study has the code {code}. It has three groups of four letters and "
         "digits. Check it, and that the folder is the right one."
     )
+
+
+@command("People", "study check my-study", "study check my-study --pilot ratings.csv")
+def check(
+    *,
+    folder: Folder,
+    pilot: Annotated[Path | None, "Ratings of a pilot, to plan a survey with their spread."] = None,
+    json: Json = False,
+) -> None:
+    """Say what is missing, how many people a study takes, what it costs and what it can show."""
+    from stereometer.studies.planning import check_document
+    from stereometer.studies.study import open_study
+
+    document = check_document(open_study(folder), pilot)
+    if json:
+        render.print_json(document)
+        return
+    say(
+        f"{document['units']} units, {document['judgements']} judgements each: at least "
+        f"{document['people']} people who pass, {document['cost']:.2f} {document['currency']} "
+        f"({document['hourly']:.2f} an hour)."
+    )
+    if "precision" in document:
+        render.records([_precision_row(row) for row in document["precision"]])
+    for note in document["notes"]:
+        say(f"- {note}")
+
+
+def _precision_row(row: dict[str, float]) -> dict[str, object]:
+    return {
+        "raters a group": row["raters"],
+        "half width of a mean": f"{row['half_width']:.1f}",
+        "split-half tau": f"{row['split_half']:.2f}",
+        "panel against panel": f"{row['panel']:.2f}",
+        "best possible tau": f"{row['best']:.2f}",
+    }
+
+
+@command("People", "study rehearse my-study --people 50")
+def rehearse(
+    *,
+    folder: Folder,
+    people: Annotated[int, "How many simulated people take part."] = 50,
+    seed: Annotated[int, "Seed of every random draw."] = 0,
+) -> None:
+    """Send simulated people through the real pages of a copy of the study."""
+    from stereometer.studies.rehearsal.rehearse import rehearse as rehearsed
+
+    study, ends = rehearsed(folder, people, seed)
+    rows = [
+        {"manner": manner, "last page": end, "people": count}
+        for (manner, end), count in sorted(ends.items())
+    ]
+    render.records(rows)
+    say(
+        f"Their answers are in {study.folder}, a study of its own: `stereometer study status "
+        f"{study.folder}` and `study export` work on it."
+    )
+
+
+@command("People", "study export my-study --out my-data")
+def export(
+    *,
+    folder: Folder,
+    out: Annotated[Path, typer.Option(help="Folder for the files.")],
+    database: DatabaseUrl = None,
+    json: Json = False,
+) -> None:
+    """Write items or ratings, labels, who was left out, a data statement and Croissant metadata."""
+    from stereometer.studies.export.verb import export_study
+    from stereometer.studies.study import open_study
+
+    document = export_study(open_study(folder), out, database)
+    if json:
+        render.print_json(document)
+    else:
+        say(
+            f"{document['counted']} of {document['participants']} participants count. Written to "
+            f"{out}: {', '.join(document['files'])}."
+        )
+
+
+@command("People", "study backup my-study backup.sqlite")
+def backup(*, folder: Folder, to: Annotated[Path, "The copy to write."]) -> None:
+    """Copy the SQLite database while the study is served."""
+    from stereometer.studies.database.copy import backup_sqlite
+    from stereometer.studies.study import open_study
+
+    backup_sqlite(open_study(folder).folder, to)
+    say(f"Written to {to}. To restore it, stop the server and put it in place of study.sqlite.")
+
+
+@command("People", "study move my-study --database postgresql://user@host/name")
+def move(
+    *, folder: Folder, database: Annotated[str, typer.Option(help="An empty PostgreSQL database.")]
+) -> None:
+    """Copy every answer of the SQLite database to an empty PostgreSQL database."""
+    from stereometer.studies.database.copy import move_to
+    from stereometer.studies.study import open_study
+
+    count = move_to(open_study(folder).folder, database)
+    say(f"{count} rows copied. Serve the study with --database from now on.")

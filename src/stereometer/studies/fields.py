@@ -15,6 +15,10 @@ Complaints = Mapping[str, str]
 """What is wrong, by field."""
 
 
+FORMULA_SIGNS = "=+-@"
+"""A table program takes a cell that begins so for a formula."""
+
+
 class Field(Protocol):
     """`kind` names the macro that draws it."""
 
@@ -80,6 +84,8 @@ class Text:
             raise ValueError("missing_text")
         if len(text) > self.most:
             raise ValueError("long_text")
+        if self.required and text[0] in FORMULA_SIGNS:
+            raise ValueError("odd_start")
         return text
 
 

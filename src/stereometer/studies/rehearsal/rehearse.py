@@ -103,8 +103,8 @@ async def _visit(
             response = await client.post(seen.action, data={**seen.hidden, **sent})
             if response.status_code == 422 and manner != "careless":
                 raise StereometerError(
-                    f"A careful simulated person could not get past {seen.action}. The page refused "
-                    f"{sent}. This is a fault of the rehearsal or of the study's settings."
+                    f"A careful simulated person could not get past {seen.action}. The page "
+                    f"refused {sent}. This is a fault of the rehearsal or of the study's settings."
                 )
             if response.status_code == 422:
                 response = await client.post(

@@ -1,0 +1,60 @@
+"""Ratings as `align` reads them, and each cell's mean with how far people disagree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stereometer.stats.means import t_interval
+from stereometer.studies.export.tables import write_table
+from stereometer.studies.kinds.survey import ratings
+from stereometer.studies.people import Participant
+from stereometer.studies.study import Study
+
+LOW_END, HIGH_END, POLARISED_SHARE = 25, 75, 0.25
+CELLS = ("group", "trait", "mean", "low", "high", "raters", "sd", "polarised")
+
+
+def write_ratings(
+    study: Study, people: Sequence[Participant], ids: Mapping[str, str], out: Path
+) -> list[Path]:
+    rows = [
+        {"participant": ids[participant.person.id], **row}
+        for participant in people
+        for row in ratings(study, participant.person)
+    ]
+    rows.sort(key=lambda row: row["participant"])
+    return [
+        write_table(out / "ratings.csv", ("participant", "group", "trait", "rating"), rows),
+        write_table(out / "means.csv", CELLS, cells(rows)),
+    ]
+
+
+def cells(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """One row a group and trait that at least two people rated."""
+    values: dict[tuple[str, str], list[float]] = {}
+    for row in rows:
+        values.setdefault((row["group"], row["trait"]), []).append(row["rating"])
+    return [
+        _cell(group, trait, np.array(numbers, dtype=float))
+        for (group, trait), numbers in values.items()
+        if len(numbers) > 1
+    ]
+
+
+def _cell(group: str, trait: str, numbers: Any) -> dict[str, Any]:
+    low, high = t_interval(numbers, 0.95)
+    polarised = min((numbers <= LOW_END).mean(), (numbers >= HIGH_END).mean()) >= POLARISED_SHARE
+    return {
+        "group": group,
+        "trait": trait,
+        "mean": round(float(numbers.mean()), 2),
+        "low": round(max(low, 0.0), 2),
+        "high": round(min(high, 100.0), 2),
+        "raters": numbers.size,
+        "sd": round(float(numbers.std(ddof=1)), 2),
+        "polarised": "yes" if polarised else "",
+    }

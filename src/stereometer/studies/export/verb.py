@@ -1,0 +1,77 @@
+"""study export: everything a study leaves behind, in one folder."""
+
+from __future__ import annotations
+
+import random
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stereometer.errors import UsageError
+from stereometer.studies.database import open_database
+from stereometer.studies.export import items, survey
+from stereometer.studies.export.croissant import write_croissant
+from stereometer.studies.export.statement import write_statement
+from stereometer.studies.export.tables import demographics, export_ids, write_table
+from stereometer.studies.people import Participant, everybody, kept
+from stereometer.studies.study import Study
+
+Writer = Callable[[Study, Sequence[Participant], Mapping[str, str], Path], list[Path]]
+WRITERS: Mapping[str, Writer] = {
+    "survey": survey.write_ratings,
+    "write-cats": items.write_written_cats,
+    "validate-cats": items.write_judged_cats,
+    "write-pairs": items.write_written_pairs,
+    "validate-pairs": items.write_judged_pairs,
+}
+EXCLUDED = ("participant", "outcome", "failed_checks")
+
+
+def export_study(study: Study, out: Path, url: str | None = None) -> dict[str, Any]:
+    if out.exists() and any(out.iterdir()):
+        raise UsageError(f"{out} is not empty. An export is a folder of its own. Choose another.")
+    database = open_database(study.folder, url)
+    people = everybody(database)
+    database.close()
+    counted = kept(people, study.kind.counts_at_once)
+    lot = random.Random(secrets.randbits(64))
+    ids = export_ids(people, "p", lot)
+    files = WRITERS[study.kind.name](study, counted, ids, out)
+    files += _about_people(study, people, counted, ids, lot, out)
+    files.append(write_statement(study, people, files, out))
+    write_croissant(study, files, out)
+    return {
+        "schema": "study-export@1",
+        "folder": str(out),
+        "files": [*(path.name for path in files), "croissant.json"],
+        "participants": len(people),
+        "counted": len(counted),
+    }
+
+
+def _about_people(
+    study: Study,
+    people: Sequence[Participant],
+    counted: Sequence[Participant],
+    ids: Mapping[str, str],
+    lot: random.Random,
+    out: Path,
+) -> list[Path]:
+    excluded = [
+        {
+            "participant": ids[each.person.id],
+            "outcome": each.outcome or "not finished",
+            "failed_checks": ", ".join(each.failed_checks),
+        }
+        for each in people
+        if each.outcome != "complete"
+    ]
+    excluded.sort(key=lambda row: row["participant"])
+    files = [write_table(out / "excluded.csv", EXCLUDED, excluded)]
+    questions = study.config.demographics
+    if questions:
+        own = ids if study.config.join_demographics else export_ids(counted, "d", lot)
+        rows = demographics(counted, questions, own)
+        files.append(write_table(out / "demographics.csv", ("participant", *questions), rows))
+    return files
