@@ -33,7 +33,7 @@ def trait_runs(home: Path) -> dict[str, Path]:
     """A profile, its agreement with ratings, and groups that meet, all of a fake model."""
     choice = Choice(groups=GROUPS, templates=("that", "all", "should"))
     out, quick = home / "profile", {"resamples": 200}
-    stereometer.run("abc", model="fake", choice=choice, out=out, keep_cache=False, **quick)
+    stereometer.run("abc", model="fake", choice=choice, out=out, cache=False, **quick)
     rated = ratings(home / "ratings.json")
     stereometer.align(out, ratings=rated, out=home / "alignment", **quick)
     met = home / "met"
