@@ -8,9 +8,9 @@ from stereometer.runs.progress import lines
 def written(moments: list[tuple[float, int]], total: int = 100) -> list[str]:
     """The lines that calls at these seconds, with so many items done, write."""
     said: list[str] = []
-    now = 0.0
-    with lines("starter set", said.append, lambda: now) as progress:
-        for now, done in moments:
+    seconds = iter([0.0, *(second for second, _ in moments)])
+    with lines("starter set", said.append, lambda: next(seconds)) as progress:
+        for _, done in moments:
             progress(done, total)
     return said
 
