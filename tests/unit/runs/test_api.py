@@ -100,7 +100,7 @@ def test_a_list_of_benchmarks_is_answered_with_what_was_meant() -> None:
 
 def test_a_misspelt_parameter_is_answered_with_what_was_meant() -> None:
     with pytest.raises(UsageError, match=r"no parameter 'measures'.*help\(stereometer.run\)"):
-        stereometer.run("starter", model="fake", measure=["set"])  # type: ignore[call-arg]
+        stereometer.run("starter", model="fake", measures=("set",))  # type: ignore[call-arg]
     with pytest.raises(UsageError, match=r"no parameter 'devise'\. Did you mean device"):
         stereometer.run("starter", model="fake", devise="cpu")  # type: ignore[call-arg]
 
