@@ -25,7 +25,7 @@ DEMO := stereometer-runs/demo
 # torch before anything that would ask for it: pinned, it is the CPU build.
 .venv/hf: .venv/run
 	$(PIP) torch
-	$(PIP) -e ".[lexicon,hf,train]"
+	$(PIP) -e ".[lexicon,hf,train,web,postgres]"
 	@touch $@
 
 .venv/dev: .venv/models

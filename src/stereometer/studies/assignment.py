@@ -21,10 +21,11 @@ OPEN, COUNTED, RETURNED = "open", "counted", "returned"
 
 def places_taken(connection: Connection, now: float) -> Counter[str]:
     """Counted and open leases by unit."""
-    taken = select(leases.c.unit, func.count()).where(
+    taken = select(leases.c.unit, func.count().label("places")).where(
         or_(leases.c.state == COUNTED, and_(leases.c.state == OPEN, leases.c.expires_at > now))
     )
-    return Counter(dict(connection.execute(taken.group_by(leases.c.unit)).tuples().all()))
+    rows = connection.execute(taken.group_by(leases.c.unit))
+    return Counter({row.unit: row.places for row in rows})
 
 
 def chosen(

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from stereometer.errors import DataError, UsageError
+from stereometer.files import empty_file
 from stereometer.studies.config import Config, read_config
 from stereometer.studies.kinds import kind_called
 from stereometer.studies.kinds.kind import Kind, Unit
@@ -67,18 +68,14 @@ class Study:
                 f"{self.folder} has no {missing[0]}. A {self.kind.name} study needs it. Write it, "
                 "or take it from a new folder of `stereometer study new`."
             )
-        names = [unit.name for unit in self.units]
-        if len(set(names)) < len(names) or not names:
-            wrong = "the same name twice" if names else "nothing"
-            raise DataError(
-                f"{self.folder / self.kind.materials[0]} holds {wrong}. Every row is counted by "
-                "its name. Mend the file."
-            )
-        if self.config.quota.per_person > len(names):
+        count = len(self.units)
+        if not count:
+            raise empty_file(self.folder / self.kind.materials[0])
+        if self.config.quota.per_person > count:
             raise DataError(
                 f"{self.folder / 'study.toml'}: quota.per_person is "
-                f"{self.config.quota.per_person}, and there are {len(names)} "
-                f"in {self.kind.materials[0]}. Nobody gets the same one twice. Write {len(names)} "
+                f"{self.config.quota.per_person}, and there are {count} "
+                f"in {self.kind.materials[0]}. Nobody gets the same one twice. Write {count} "
                 "or less."
             )
         for texts in self._texts.values():

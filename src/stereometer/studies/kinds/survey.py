@@ -15,6 +15,7 @@ from rapidfuzz.distance import OSA
 from stereometer.benchmarks.abc.items import data_file
 from stereometer.errors import UsageError
 from stereometer.files import read_table
+from stereometer.shapes.sentences import unique
 from stereometer.studies.fields import Choice, Form, Scale, Text
 from stereometer.studies.kinds.kind import Answers, Page, Person, Source, Unit
 
@@ -57,8 +58,10 @@ class Trait:
 
 def read_groups(study: Study) -> dict[str, str]:
     """The label of each group, as it stands on the page."""
-    rows = read_table(study.folder / "groups.csv", ["name"])
-    return {row["name"]: row.get("label") or row["name"] for _, row in rows}
+    path = study.folder / "groups.csv"
+    rows = [row for _, row in read_table(path, ["name"])]
+    unique((row["name"] for row in rows), f"{path}: group")
+    return {row["name"]: row.get("label") or row["name"] for row in rows}
 
 
 def read_traits(study: Study) -> list[Trait]:

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from stereometer.files import read_table
 from stereometer.shapes.cat.items import BLANK, LABELS, TASKS, Candidate, Cat
+from stereometer.shapes.sentences import unique
 from stereometer.studies.fields import Complaints, Form, Text, Values
 from stereometer.studies.kinds.kind import Page, Person, Source, Unit
 
@@ -42,8 +43,10 @@ class Term:
 
 
 def read_terms(study: Study) -> dict[str, Term]:
-    rows = read_table(study.folder / "terms.csv", ["term", "domain"])
-    return {row["term"]: Term(row["term"], row["domain"]) for _, row in rows}
+    path = study.folder / "terms.csv"
+    rows = [row for _, row in read_table(path, ["term", "domain"])]
+    unique((row["term"] for row in rows), f"{path}: term")
+    return {row["term"]: Term(row["term"], row["domain"]) for row in rows}
 
 
 class WriteCats:
