@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stereometer.shapes.metric import Metric
-from stereometer.shapes.overview import Overview, has, overall, rows_of, used_cell
+from stereometer.shapes.overview import (
+    Overview,
+    has,
+    overall,
+    rows_of,
+    used_cell,
+    verdict_cells,
+    verdict_heads,
+)
 from stereometer.shapes.shape import NotCompared, Shape
-from stereometer.show.numbers import says, with_interval
+from stereometer.show.numbers import with_interval
 from stereometer.show.table import Cell, Table, number, text
 from stereometer.types import Estimate, Result, Score
 
@@ -75,7 +83,8 @@ class Alignment(NotCompared, Shape):
             return super().overview(results)
         every_slice = Shape()
         rows = [row for row in rows_of(every_slice, results) if "tau" in row[1]]
-        heads = [text(title) for title in (*SHOWN.values(), "what tau says")]
+        heads = [text(title) for title in SHOWN.values()]
+        heads += verdict_heads("what tau says")
         table = Table((text(""), number("n / asked"), *heads), tuple(_cells(*row) for row in rows))
         return Overview((table,), (_reading(results[0]), CAUTION), "Agreement with people")
 
@@ -84,7 +93,8 @@ def _cells(label: str, estimates: Mapping[str, Estimate]) -> tuple[Cell, ...]:
     tau = estimates["tau"]
     shown = [estimates.get(name) for name in SHOWN]
     values = [text("" if value is None else with_interval(value, 3)) for value in shown]
-    return (text(label), used_cell(tau), *values, text(says(tau) or tau.why or ""))
+    said = verdict_cells(tau) if tau.verdict else (text(tau.why or ""), number(""))
+    return (text(label), used_cell(tau), *values, *said)
 
 
 def _reading(result: Result) -> str:
