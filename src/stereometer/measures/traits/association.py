@@ -245,7 +245,7 @@ class TraitMethod(Declared):
             hidden_prior=variant != "paper" and not formulas.causal,
             synonyms=variant == "paper",
         )
-        return TraitAssociation(self.label, formulas, variant, reader)
+        return TraitAssociation(self.label(variant), formulas, variant, reader)
 
 
 WHY = {
