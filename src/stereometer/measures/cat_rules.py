@@ -142,8 +142,9 @@ class FillBlank:
     def _absent(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
         if how.mask is None:
             raise Skip("the model has no mask token to put into the blank")
-        mask, pieces = _ordinary(how.encode(how.mask)), _ordinary(
-            how.encode(released_filler(item, label))
+        mask, pieces = (
+            _ordinary(how.encode(how.mask)),
+            _ordinary(how.encode(released_filler(item, label))),
         )
         if not pieces:
             raise Skip(NO_FILLER)

@@ -12,8 +12,8 @@ from stereometer.types import ModelCard, Score, Variant
 
 UNRELATED = -9.0
 Rule = Callable[[Variant, int], tuple[float, ...]]
-"""From the variant, and a number that grows by one from item to item of a term, to the scores of the
-candidates."""
+"""From the variant, and a number that grows by one from item to item of a term, to the scores of
+the candidates."""
 
 
 class Gold:

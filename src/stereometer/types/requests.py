@@ -163,8 +163,8 @@ class MaskedBlank(_Keyed):
     segments: tuple[int, ...] = ()
     margin: float = 1.0
     position_class: str = ""
-    """`initial` or `inside`: `logmass` is of that vocabulary whatever the token is of, special tokens
-    counted by how they are written."""
+    """`initial` or `inside`: `logmass` is of that vocabulary whatever the token is of, special
+    tokens counted by how they are written."""
     kind: ClassVar[str] = "masked-blank"
 
     @property

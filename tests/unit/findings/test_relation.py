@@ -87,7 +87,7 @@ def test_four_systems_have_a_value_and_no_interval() -> None:
 def test_terms_are_drawn_for_all_systems_at_once() -> None:
     """Terms that agree on the order of the systems leave no doubt about it."""
     terms = [
-        {f"t{at}": (60 + 5 * system + at, 50 + 2 * system + at) for at in range(12)}
+        {f"t{at}": (60.0 + 5 * system + at, 50.0 + 2 * system + at) for at in range(12)}
         for system in range(4)
     ]
     results = [

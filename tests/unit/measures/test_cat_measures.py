@@ -15,8 +15,9 @@ from stereometer.errors import ModelError, UsageError
 from stereometer.measures.cat_rules import single_probability
 from stereometer.runs.measure import jobs_for
 from stereometer.shapes.cat.items import Candidate, Cat
-from stereometer.types import Continuation, Follows, Settings, Skip, WholeText
+from stereometer.types import Continuation, Follows, MaskedTokens, Settings, Skip, WholeText
 from tests.builders.by_hand import Framed, Only, bound, causal, logprob, masked, scores, word
+from tests.builders.sure import all_of
 
 CAUSAL = Only("causal-tokens")
 
@@ -72,7 +73,8 @@ def test_across_sentences_the_context_is_masked_and_the_candidate_is_not() -> No
 
 
 def test_special_tokens_and_the_candidate_are_never_masked() -> None:
-    (request,) = bound("cat-pseudo-likelihood", Framed("masked-tokens")).plan(INTER)["stereotype"]
+    plan = bound("cat-pseudo-likelihood", Framed("masked-tokens")).plan(INTER)
+    (request,) = all_of(MaskedTokens, plan["stereotype"])
     assert [at for _, at in request.steps] == [1, 2, 3, 4, 5]
     assert request.segments == (0, 0, 0, 0, 0, 0, 1, 1, 1, 1)
 

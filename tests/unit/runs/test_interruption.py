@@ -81,7 +81,7 @@ class Infinite(Counting):
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         for key, answer in super().answer(requests):
-            answer.rows[0]["logprob"][0] = float("-inf")  # type: ignore[index]
+            answer.rows[0]["logprob"][0] = float("-inf")
             yield key, answer
 
 

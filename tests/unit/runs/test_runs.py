@@ -21,7 +21,8 @@ PLAN = {"benchmark": "b", "model": "m", "seed": 0}
 
 
 def stored(folder: Path, **change: Any) -> Result:
-    settings = {"model": "ideal", "measures": ["pair-likelihood"], "out": folder} | QUICK | change
+    settings: dict[str, Any] = {"model": "ideal", "measures": ["pair-likelihood"], "out": folder}
+    settings |= QUICK | change
     (result,) = stereometer.run("starter", **settings)
     return result
 

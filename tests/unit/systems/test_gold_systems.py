@@ -61,7 +61,9 @@ def test_ideal_leans_to_either_side_in_turn_where_terms_have_an_odd_number_of_it
         ],
     )
     result = measured(path, "ideal", "paper")
-    values = {term: result.estimate("ss", domain="profession", target=term).value for term in counts}
+    values = {
+        term: result.estimate("ss", domain="profession", target=term).value for term in counts
+    }
     expected = {"cook": 200 / 3, "aunt": 50, "nurse": 100 / 3, "clerk": 200 / 3}
     assert values == pytest.approx(expected)
 

@@ -195,8 +195,8 @@ def quiet() -> None:
     os.environ.setdefault("TQDM_DISABLE", "1")
     from transformers.utils import logging
 
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
 
 
 def _source(spec: str) -> tuple[str, dict[str, Any]]:

@@ -115,9 +115,7 @@ class Cell(ItemDefaults):
 
     def as_released(self) -> Cell:
         """The same as the authors' released lists spell it."""
-        return replace(
-            self, trait=self.trait.as_released(), vocabulary=self.vocabulary.as_released
-        )
+        return replace(self, trait=self.trait.as_released(), vocabulary=self.vocabulary.as_released)
 
     @property
     def parts(self) -> tuple[tuple[str, str, str], ...]:

@@ -13,7 +13,8 @@ from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
 from stereometer.errors import ModelError
 from stereometer.measures.traits.association import CAUSAL_ILPS, CAUSAL_SET, ILPS, ILPS_STAR, SET
 from stereometer.measures.traits.unknown_words import unknown_token
-from stereometer.runs.runner import distinct, planned, scored
+from stereometer.runs.plan import distinct, planned
+from stereometer.runs.runner import scored
 from stereometer.types import (
     HIDDEN,
     SET_DISTANCES,
@@ -151,9 +152,7 @@ def test_masses_are_sums_over_the_tokens_that_the_tokenizer_marks(zoo: Zoo, name
 
 
 @pytest.mark.parametrize(("name", "mark"), [("bert", "##"), ("roberta", "\u0120")])
-def test_paper_renormalises_by_position_with_special_tokens(
-    zoo: Zoo, name: str, mark: str
-) -> None:
+def test_paper_renormalises_by_position_with_special_tokens(zoo: Zoo, name: str, mark: str) -> None:
     """The released way: the first piece by all tokens that begin a word, every later piece by all
     that go on with one, whatever the piece is; special tokens are among those without a mark."""
     backend = zoo.backend(name)
