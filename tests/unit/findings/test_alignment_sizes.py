@@ -35,7 +35,8 @@ def by_dimension(groups: int, rng: np.random.Generator) -> Floats:
 def by_trait(groups: int, rng: np.random.Generator) -> Floats:
     """All groups share what is said of a dimension and of a trait."""
     shared = rng.normal(size=3)[DIMENSIONS] + 0.5 * rng.normal(size=len(TRAITS))
-    return shared + 0.5 * rng.normal(size=(groups, len(TRAITS)))
+    effects: Floats = shared + 0.5 * rng.normal(size=(groups, len(TRAITS)))
+    return effects
 
 
 def noise(groups: int, rng: np.random.Generator) -> Floats:
