@@ -29,6 +29,7 @@ from stereometer.show import numbers
 from stereometer.show.figure import Figure
 from stereometer.show.table import Table, number, text
 from stereometer.types import Score, Settings
+from tests.builders.sure import sure
 
 ATTACK = "</script><script>alert(1)</script>"
 
@@ -104,9 +105,8 @@ def page(paths: list[Path], tmp_path: Path) -> tuple[str, Elements]:
 
 
 def data_of(html: str) -> Any:
-    return json.loads(
-        re.search(r'<script type="application/json" id="report-data">(.*?)</script>', html, re.S)[1]
-    )  # type: ignore[index]
+    data = r'<script type="application/json" id="report-data">(.*?)</script>'
+    return json.loads(sure(re.search(data, html, re.S))[1])
 
 
 def layers_of(html: str) -> list[Any]:

@@ -11,7 +11,8 @@ import pytest
 import stereometer
 from stereometer.report import write_report
 from stereometer.report.load import groups_of
-from tests.builders.trait_pages import GROUPS, trait_runs
+from tests.builders.trait_pages import trait_runs
+from tests.builders.trait_runs import GROUPS
 
 
 @pytest.fixture(scope="module")
