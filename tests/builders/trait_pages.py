@@ -35,7 +35,7 @@ def trait_runs(home: Path) -> dict[str, Path]:
     """A profile, its agreement with ratings, and groups that meet, all of a fake model."""
     choice = Choice(groups=GROUPS, templates=("that", "all", "should"))
     out = home / "profile"
-    stereometer.run("abc", model="fake", choice=choice, out=out, keep_cache=False, **QUICK)
+    stereometer.run("abc", model="fake", choice=choice, out=out, cache=False, **QUICK)
     rated = ratings(home / "ratings.json")
     stereometer.align(out, ratings=rated, out=home / "alignment", **QUICK)
     met = home / "met"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, TypeAlias
 
 from stereometer.types.digest import digest_of
 
-UNKEYED = ("key", "counted")
+UNKEYED = ("key", "counted", "abandoned")
 """What does not make a request another request."""
 
 
@@ -108,6 +109,10 @@ class CausalTokens(_Keyed):
         return len(self.ids)
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Generate(_Keyed):
     """Text that the model writes after a prompt, or as the next turn after messages (role,
@@ -124,6 +129,8 @@ class Generate(_Keyed):
     stop: tuple[str, ...] = ()
     seed: int = 0
     repeat: int = 0
+    abandoned: Callable[[], bool] = field(default=_never, compare=False)
+    """Whether nobody waits for the text any more; a backend may then end it early."""
     kind: ClassVar[str] = "generate"
 
     @property

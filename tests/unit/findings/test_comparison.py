@@ -520,7 +520,7 @@ def test_unlike_runs_are_not_compared(tmp_path: Path) -> None:
 
 
 def test_another_benchmark_or_limit_is_not_compared(tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"model": "ideal", "measures": ["pair-likelihood"], **QUICK}
+    settings: dict[str, Any] = {"model": "ideal", "measure": ["pair-likelihood"], **QUICK}
     stereometer.run("starter", out=tmp_path / "whole", **settings)
     stereometer.run("starter", out=tmp_path / "part", limit=10, **settings)
     stereometer.run(str(pairs(tmp_path / "d.csv")), out=tmp_path / "own", **settings)
@@ -585,9 +585,9 @@ def test_a_result_is_not_the_folder_of_a_run(verb: str, tmp_path: Path) -> None:
     results = stereometer.run(
         "starter",
         model="fake",
-        measures=["pair-likelihood"],
+        measure=["pair-likelihood"],
         out=tmp_path / "run",
-        keep_cache=False,
+        cache=False,
         **QUICK,
     )
     with pytest.raises(UsageError, match="A Result is not the folder of a run"):
@@ -600,9 +600,9 @@ def test_models_of_different_kinds_are_said_to_be(
     (result,) = stereometer.run(
         "starter",
         model="fake",
-        measures=["pair-likelihood"],
+        measure=["pair-likelihood"],
         out=tmp_path / "run",
-        keep_cache=False,
+        cache=False,
         **QUICK,
     )
     masked, causal, replayed = (

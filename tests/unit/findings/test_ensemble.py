@@ -281,10 +281,10 @@ def test_pairs_weigh_the_same_unless_told(tmp_path: Path) -> None:
         stereometer.run(
             str(pairs_file(tmp_path / "pairs.csv")),
             model=model,
-            measures=["pair-sentence-likelihood"],
+            measure=["pair-sentence-likelihood"],
             resamples=100,
             out=places[-1],
-            keep_cache=False,
+            cache=False,
         )
     done = combine(*places, resamples=100, out=tmp_path / "both")
     assert mean_weights(done.result) == {"pair": {"fake": 0.5, "random": 0.5}}

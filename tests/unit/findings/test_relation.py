@@ -174,11 +174,11 @@ def test_from_folders(tmp_path: Path) -> None:
         stereometer.run(
             "starter",
             model="random",
-            measures=["cat-likelihood"],
+            measure=["cat-likelihood"],
             seed=seed,
             resamples=100,
             out=tmp_path / str(seed),
-            keep_cache=False,
+            cache=False,
         )
     found = relate(*(tmp_path / str(seed) for seed in range(3)), settings=QUICK)
     assert [point.system for point in found.points] == ["random (1)", "random (2)", "random (3)"]
@@ -191,11 +191,11 @@ def test_facts_of_a_system_that_is_none_of_the_runs_are_said_to_be_unused(tmp_pa
         stereometer.run(
             "starter",
             model="random",
-            measures=["cat-likelihood"],
+            measure=["cat-likelihood"],
             seed=seed,
             resamples=100,
             out=tmp_path / str(seed),
-            keep_cache=False,
+            cache=False,
         )
     (tmp_path / "facts.csv").write_text("system,parameters\nrandom,10\nrandum,20\n")
     found = relate(

@@ -88,7 +88,7 @@ def test_ask(tmp_path: Path) -> None:
         setting="zero-shot",
         repeats=3,
         size=5,
-        columns={"comment": "text", "label": "gold"},
+        column={"comment": "text", "label": "gold"},
         resamples=200,
         coverage=0,
         out=tmp_path / "found",

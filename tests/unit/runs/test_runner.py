@@ -187,7 +187,7 @@ def test_every_distinct_request_is_asked_once_across_benchmarks_and_measures(
     stereometer.run(
         str(tmp_path / "one.json"),
         model="fake",
-        measures=["cat-likelihood"],
+        measure=["cat-likelihood"],
         out=tmp_path / "r1",
         **QUICK,
     )
@@ -196,8 +196,8 @@ def test_every_distinct_request_is_asked_once_across_benchmarks_and_measures(
         str(tmp_path / "one.json"),
         str(tmp_path / "two.json"),
         model="fake",
-        measures=["cat-likelihood", "cat-pseudo-likelihood"],
-        keep_cache=True,
+        measure=["cat-likelihood", "cat-pseudo-likelihood"],
+        cache=True,
         **QUICK,
     )
     assert len(counting.asked) == len(set(counting.asked)) > len(before)
@@ -212,9 +212,9 @@ def test_without_a_kept_cache_requests_are_still_asked_once_in_a_run(
             str(path),
             str(path),
             model="fake",
-            keep_cache=False,
+            cache=False,
             seed=attempt,
-            measures=["cat-likelihood"],
+            measure=["cat-likelihood"],
             **QUICK,
         )
     assert len(counting.asked) == 2 * len(set(counting.asked))

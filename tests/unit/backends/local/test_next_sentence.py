@@ -368,7 +368,7 @@ def test_a_model_with_its_own_head(tmp_path: Path) -> None:
             logits = model(**given).seq_relationship_logits[0].double()
         assert answer.column("logodds")[0] == pytest.approx(float(logits[0] - logits[1]), abs=1e-5)
     (result,) = stereometer.run(
-        "starter", model=str(tmp_path), measures=["cat-likelihood"], limit=12, resamples=100
+        "starter", model=str(tmp_path), measure=["cat-likelihood"], limit=12, resamples=100
     )
     assert (
         result.as_json()["model_card"]["settings"]["next_sentence_head"]["kind"]
@@ -383,12 +383,16 @@ NO_HEAD = "cannot say whether a sentence follows"
 def test_a_trained_head_makes_the_measure_whole(zoo: Zoo, tmp_path: Path) -> None:
     backend = zoo.backend("gpt2")
     save(untrained(backend, "mean"), tmp_path / "head")
-    folder = str(zoo.folder("gpt2"))
+    heads: list[dict[str, Any]] = [{}, {"head": str(tmp_path / "head")}]
     without, with_head = (
         stereometer.run(
-            "starter", model=folder, measures=["cat-likelihood"], resamples=100, options=options
+            "starter",
+            model=str(zoo.folder("gpt2")),
+            measure=["cat-likelihood"],
+            resamples=100,
+            **options,
         )[0]
-        for options in ({}, {"head": str(tmp_path / "head")})
+        for options in heads
     )
     assert NO_HEAD in json.dumps(without.as_json())
     assert NO_HEAD not in json.dumps(with_head.as_json())
