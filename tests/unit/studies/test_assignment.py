@@ -114,7 +114,7 @@ TestFieldwork.settings = settings(
 def test_a_filled_study_has_met_every_quota_exactly(tmp_path: Path) -> None:
     study = small_survey(tmp_path / "s", judgements=2, per_person=2)
     person = desk(study)
-    outcomes = []
+    outcomes: list[str | None] = []
     while (participant := person.arrive(f"person {len(outcomes)}")) is not None:
         outcomes.append(finish(person, participant))
     assert set(outcomes) == {"complete"}
