@@ -25,7 +25,7 @@ COMMENTS = [f"Bus number {number} is late." for number in range(72)]
 def collect(app: Any) -> list[Document]:
     """Every document, in the order of the commands that print them."""
     with tempfile.TemporaryDirectory() as folder, _own_folders(Path(folder)):
-        return [*_measured(app), *_people(app), *_data(app)]
+        return [*_measured(app), *_people(app), *_studied(app), *_data(app)]
 
 
 def _measured(app: Any) -> Iterator[Document]:
@@ -73,6 +73,20 @@ def _people(app: Any) -> Iterator[Document]:
     yield _printed(app, "intersect", "-m", "fake", *crossed, *QUICK)
 
 
+def _studied(app: Any) -> Iterator[Document]:
+    for arguments in (
+        ("new", "validate-pairs", "judging"),
+        ("new", "survey", "survey"),
+        ("rehearse", "judging", "--people", "12"),
+    ):
+        _run(app, "study", *arguments)
+    yield _printed(app, "study", "check", "survey")
+    yield _printed(app, "study", "status", "judging/rehearsal")
+    yield _printed(app, "study", "export", "judging/rehearsal", "--out", "judged")
+    labels = ("judged/labels.csv", "--items", "judging/pairs.csv", "--rule", "majority")
+    yield _printed(app, "aggregate", *labels, "--out", "kept")
+
+
 def _data(app: Any) -> Iterator[Document]:
     yield _printed(app, "show", "starter")
     yield _printed(app, "list")
@@ -90,12 +104,16 @@ def _data(app: Any) -> Iterator[Document]:
 
 
 def _printed(app: Any, *arguments: str) -> Any:
-    outcome = CliRunner().invoke(app, [*arguments, "--json"])
+    return json.loads(_run(app, *arguments, "--json"))
+
+
+def _run(app: Any, *arguments: str) -> str:
+    outcome = CliRunner().invoke(app, list(arguments))
     if outcome.exit_code != 0:
         raise SystemExit(
             f"stereometer {' '.join(arguments)}: {outcome.output}{outcome.exception!r}"
         )
-    return json.loads(outcome.stdout)
+    return outcome.stdout
 
 
 def _write_comments(path: Path) -> None:

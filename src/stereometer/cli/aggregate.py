@@ -37,5 +37,5 @@ def aggregate(
         render.print_json(document)
         return
     say(f"{document['kept']} of {document['judged']} items are kept, in {document['file']}.")
-    for reason, count in document["removed"].items():
+    for reason, count in document["left_out"].items():
         say(f"{count} left out: {reason}.")

@@ -157,7 +157,7 @@ def check(
         render.print_json(document)
         return
     say(
-        f"{document['units']} units, {document['judgements']} judgements each: at least "
+        f"{document['unit_count']} units, {document['judgements']} judgements each: at least "
         f"{document['people']} people who pass, {document['cost']:.2f} {document['currency']} "
         f"({document['hourly']:.2f} an hour)."
     )

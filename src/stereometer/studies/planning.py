@@ -136,8 +136,8 @@ def check_document(study: Study, pilot: Path | None = None) -> dict[str, Any]:
     spread = spread_of(read_ratings(pilot, Names(*_vocabulary()))) if pilot else PUBLISHED
     document: dict[str, Any] = {
         "schema": "study-check@1",
-        "kind": study.kind.name,
-        "units": len(study.units),
+        "study_kind": study.kind.name,
+        "unit_count": len(study.units),
         "judgements": study.config.quota.judgements,
         "people": needed.people,
         "cost": needed.cost,

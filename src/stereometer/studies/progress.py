@@ -89,14 +89,14 @@ def as_document(study: Study, url: str | None = None) -> dict[str, Any]:
     return {
         "schema": "study-status@1",
         "study": study.config.title,
-        "kind": study.kind.name,
+        "study_kind": study.kind.name,
         "quota": progress.quota,
-        "units": dict(progress.units),
+        "places": dict(progress.units),
         "outcomes": dict(progress.outcomes),
         "failed_checks": dict(progress.failed_checks),
         "page_seconds": dict(progress.page_seconds),
         "cost": progress.cost,
         "currency": progress.currency,
-        "agreement": asdict(agreement) if agreement else None,
+        "raters_agree": asdict(agreement) if agreement else None,
         "summary": summary,
     }

@@ -61,7 +61,7 @@ def _settle_pairs(
     pair_files.write(out / "pairs.csv", [each.pair for each in judged if each.pair])
     document = _document(rule, judged, out, "pairs.csv")
     shares = [majority_share(each) for each in judged]
-    return {**document, "agreement": sum(shares) / len(shares) if shares else None}
+    return {**document, "mean_majority": sum(shares) / len(shares) if shares else None}
 
 
 def _known(path: Path, votes: Mapping[str, object], ids: set[str]) -> None:
@@ -85,6 +85,6 @@ def _document(
         "rule": rule,
         "judged": len(judged),
         "kept": len(judged) - len(removed),
-        "removed": dict(Counter(each.reason for each in removed)),
+        "left_out": dict(Counter(each.reason for each in removed)),
         "file": str(out / name),
     }
