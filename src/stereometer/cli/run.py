@@ -19,12 +19,21 @@ from stereometer.cli.options import (
     Json,
     Loading,
     NegativeLabel,
+    OwnFile,
     Require,
     Running,
     Serving,
     opening,
 )
 from stereometer.types import Finished
+
+
+def _without_option(name: str | None) -> None:
+    """`replay` has the option, so people try it here."""
+    if name is not None:
+        raise typer.BadParameter(
+            f"`run` takes benchmarks without an option. Write `stereometer run {name} -m MODEL`."
+        )
 
 
 @command(
@@ -39,6 +48,9 @@ def run(
     model: Annotated[
         list[str], typer.Option("--model", "-m", help="A model or baseline; may be repeated.")
     ],
+    benchmark: Annotated[
+        str | None, typer.Option(hidden=True, is_eager=True, callback=_without_option)
+    ] = None,
     measure: Annotated[list[str] | None, "Measures; by default the benchmark's own."] = None,
     counting: Counting,
     running: Running,
@@ -51,6 +63,7 @@ def run(
     ] = None,
     negative_label: NegativeLabel = None,
     choosing: Choosing,
+    own_file: OwnFile,
     serving: Serving,
     require: Require = None,
     json: Json = False,
@@ -71,7 +84,15 @@ def run(
         for job in bearing(
             list(
                 jobs_for(
-                    benchmarks, each, measures, settings, running.data, running.limit, asked, choice
+                    benchmarks,
+                    each,
+                    measures,
+                    settings,
+                    running.data,
+                    running.limit,
+                    asked,
+                    choice,
+                    own_file.layout,
                 )
             ),
             wanted,

@@ -17,11 +17,12 @@ import numpy as np
 
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.files import finite, read_table
+from stereometer.files import finite
 from stereometer.runs import store
 from stereometer.stats.families import corrected
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
 from stereometer.stats.ranks import permutation_p, resampled_points, spearman
+from stereometer.tables import read_table
 from stereometer.types import Result, Settings
 
 FEWEST = 3

@@ -11,9 +11,11 @@ from typing import Any
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.errors import ModelError, UsageError
+from stereometer.files import UTF8
 from stereometer.runs.execute import Watch, execute_all
 from stereometer.runs.job import Measurement, limited
 from stereometer.runs.open import open_benchmark, open_model
+from stereometer.tables import PLAIN, Layout
 from stereometer.types import Asking, Backend, Job, Measure, Method, Result, Settings, System
 
 
@@ -33,12 +35,20 @@ def run(
     options: Mapping[str, Any] | None = None,
     watch: Watch | None = None,
     choice: object | None = None,
+    columns: Mapping[str, str] | None = None,
+    encoding: str = UTF8,
 ) -> list[Result]:
-    """Measure a model on benchmarks: one result for each benchmark and measure."""
+    """Measure a model on benchmarks: one result for each benchmark and measure.
+
+    `columns` says what a file of your own calls its parts, such as {"sent_more": "biased"}.
+    """
     settings = Settings(variant, seed, resamples, coverage=coverage)  # type: ignore[arg-type]
+    layout = Layout(encoding, columns or {})
     opened = open_model(model, seed, options)
     asked = {"within_word": True} if within_word else {}
-    jobs = list(jobs_for(benchmarks, opened, measures, settings, data, limit, asked, choice))
+    jobs = list(
+        jobs_for(benchmarks, opened, measures, settings, data, limit, asked, choice, layout)
+    )
     return [finished.result for finished in execute_all(jobs, out, keep_cache, watch)]
 
 
@@ -51,6 +61,7 @@ def jobs_for(
     limit: int | None = None,
     options: Mapping[str, Any] | None = None,
     choice: object | None = None,
+    layout: Layout = PLAIN,
 ) -> Iterator[Job]:
     """A job for each benchmark and shape that has a measure."""
     if data is not None and len(names) > 1:
@@ -62,7 +73,7 @@ def jobs_for(
         raise UsageError(
             f"The limit is {limit}. At least one item is needed. Leave it out for all of them."
         )
-    for benchmark in [open_benchmark(name, data, choice) for name in names]:
+    for benchmark in [open_benchmark(name, data, choice, layout) for name in names]:
         for shape, candidates in _chosen(benchmark, measures):
             yield job_for(benchmark, shape, candidates, model, settings, limit, options)
 

@@ -11,13 +11,14 @@ from pathlib import Path
 
 from stereometer.benchmarks.comments import RENAMED, column_pair
 from stereometer.errors import DataError, UsageError
-from stereometer.files import read_rows
+from stereometer.files import UTF8
 from stereometer.measures.recognition.method import Recognition, scored
 from stereometer.measures.recognition.questions import Question
 from stereometer.measures.recognition.reading import Reader
 from stereometer.shapes.comment.items import NEITHER
 from stereometer.shapes.comment.settings import Setting
 from stereometer.shapes.words import plain_name
+from stereometer.tables import Layout, read_rows
 from stereometer.types import Score
 
 
@@ -31,19 +32,20 @@ class AnswerColumns:
     category: str = "category"
     repeat: str = "repeat"
     example_set: str = "example_set"
+    encoding: str = UTF8
 
 
-def answer_columns(pairs: Sequence[str]) -> AnswerColumns:
+def answer_columns(pairs: Sequence[str], encoding: str = UTF8) -> AnswerColumns:
     """`--column answer=response` and so on."""
     named = dict(column_pair(pair) for pair in pairs)
-    known = [column.name for column in fields(AnswerColumns)]
+    known = [column.name for column in fields(AnswerColumns) if column.name != "encoding"]
     unknown = [name for name in named if name not in known]
     if unknown:
         raise UsageError(
             f"--column names '{unknown[0]}'. A file of answers has {', '.join(known)}. For "
             "instance --column answer=response."
         )
-    return AnswerColumns(**named)
+    return AnswerColumns(**named, encoding=encoding)
 
 
 @dataclass(frozen=True)
@@ -93,7 +95,9 @@ def read_answers(path: Path, setting: Setting, columns: AnswerColumns) -> Iterat
     needed = {"comment": columns.comment, "answer": columns.answer, "label": columns.label}
     needed |= {} if setting.mixed else {"category": columns.category}
     optional = {"repeat": columns.repeat, "example_set": columns.example_set}
-    for _, row in read_rows(path, needed.values(), RENAMED):
+    for _, row in read_rows(
+        path, needed.values(), RENAMED, Layout(columns.encoding), optional.values()
+    ):
         values = {name: row.get(column) for name, column in (needed | optional).items()}
         yield {name: "" if value is None else str(value) for name, value in values.items()}
 
