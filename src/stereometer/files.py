@@ -21,6 +21,7 @@ from stereometer.errors import DataError, StereometerError
 LARGEST = 1024**3
 """Bytes of a file once unpacked: no data set is near it, and a packed one may pretend."""
 CHUNK = 1024**2
+LARGEST_NUMBER = 1e100
 LONGEST_NUMBER = 400
 """Digits of a whole number: more than any float holds."""
 WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
@@ -222,9 +223,19 @@ def finite(
             value = float(value)
     with suppress(OverflowError):
         if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
-            return float(value)
+            return _moderate(float(value), where)
     shown = repr(value)[:60]
     raise DataError(f"{where}: {shown} is not a finite number. {wanted}")
+
+
+def _moderate(value: float, where: str) -> float:
+    """Sums and differences of larger numbers would not be finite any more."""
+    if abs(value) > LARGEST_NUMBER:
+        raise DataError(
+            f"{where}: {value:g} is too large to be counted with. No score is beyond "
+            f"{LARGEST_NUMBER:g}. Repair or leave out that row."
+        )
+    return value
 
 
 # ------------------------------------------------------------------------------------------ writing
