@@ -173,7 +173,13 @@ def _bars(remark: str = "") -> Bars:
 
 @contextmanager
 def watch(title: str) -> Iterator[Progress]:
-    """What is called with the progress of a job."""
+    """What is called with the progress of a job: a bar on a terminal, else a line now and then."""
+    if not sys.stderr.isatty():
+        from stereometer.runs.progress import lines
+
+        with lines(title) as progress:
+            yield progress
+        return
     with _bars() as bars:
         task = bars.add_task(title, total=None)
         yield lambda done, total: bars.update(task, completed=done, total=total)

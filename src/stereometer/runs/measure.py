@@ -2,54 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from stereometer import catalog
+from stereometer.benchmarks.abc.items import Choice
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.errors import ModelError, UsageError
 from stereometer.files import UTF8
 from stereometer.runs.execute import Watch, execute_all
 from stereometer.runs.job import Measurement, limited
-from stereometer.runs.open import open_benchmark, open_model
+from stereometer.runs.models import Model, ModelOptions, opened
+from stereometer.runs.open import check_names, open_benchmark
 from stereometer.tables import PLAIN, Layout
-from stereometer.types import Asking, Backend, Job, Measure, Method, Result, Settings, System
+from stereometer.types import (
+    Asking,
+    Backend,
+    Job,
+    Measure,
+    Method,
+    ModelCard,
+    Result,
+    Settings,
+    System,
+    Variant,
+)
 
 
 def run(
-    *benchmarks: str,
-    model: str,
-    measures: Sequence[str] = (),
-    variant: str = "sound",
+    *benchmarks: str | Path,
+    model: Model,
+    measure: str | Sequence[str] = (),
+    variant: Variant = "sound",
     data: str | Path | None = None,
     limit: int | None = None,
     seed: int = 0,
     resamples: int = 10_000,
     coverage: float = 0.90,
+    name: str | None = None,
     out: str | Path | None = None,
-    keep_cache: bool = True,
+    cache: bool = True,
     within_word: bool = False,
-    options: Mapping[str, Any] | None = None,
-    watch: Watch | None = None,
-    choice: object | None = None,
+    choice: Choice | None = None,
     columns: Mapping[str, str] | None = None,
     encoding: str = UTF8,
+    watch: Watch | None = None,
+    **options: Unpack[ModelOptions],
 ) -> list[Result]:
     """Measure a model on benchmarks: one result for each benchmark and measure.
 
-    `columns` says what a file of your own calls its parts, such as {"sent_more": "biased"}.
+    - `benchmarks`: names, as `stereometer list` shows them, or files of your own items.
+    - `model`: a name, a folder, a .gguf file, `org/name`, `server:URL#model`, or a model in memory:
+      `(model, tokenizer)` or a pipeline of transformers.
+    - `measure`: one or several measures; by default the benchmark's own.
+    - `variant`: `sound`, or `paper` for what the authors' code computes.
+    - `data`: the data file or folder of the benchmark, if it is not where data are looked for.
+    - `limit`: use at most this many items, drawn at random but always the same.
+    - `seed`, `resamples`: of every random draw, and how often the bootstrap resamples.
+    - `coverage`: the share of items that must be answered before a score is given.
+    - `name`: what the model is called in results and folders.
+    - `out`: the folder of the run; by default one in `stereometer-runs`.
+    - `cache`: whether answers are kept for later runs.
+    - `within_word`: pseudo-likelihood that also hides the later pieces of a word.
+    - `choice`: groups, traits and templates of abc.
+    - `columns`, `encoding`: what a file of your own calls our columns, such as {"sent_more":
+      "biased"}, and how it is encoded.
+    - `watch`: what shows progress; by default a line every 30 seconds on standard error.
+    - `options`: how the model is loaded (device, dtype, threads, allow_pickle, trust_remote_code,
+      head, negative_label) or a server is asked (budget, price, in_flight, timeout), as on the
+      command line; `option={"name": value}` for those of its own scheme.
     """
-    settings = Settings(variant, seed, resamples, coverage=coverage)  # type: ignore[arg-type]
-    layout = Layout(encoding, columns or {})
-    opened = open_model(model, seed, options)
+    settings = Settings(variant, seed, resamples, coverage=coverage)
+    names, measures = names_of(benchmarks), [measure] if isinstance(measure, str) else measure
+    check_names((), measures)
     asked = {"within_word": True} if within_word else {}
-    jobs = list(
-        jobs_for(benchmarks, opened, measures, settings, data, limit, asked, choice, layout)
-    )
-    return [finished.result for finished in execute_all(jobs, out, keep_cache, watch)]
+    with opened(model, seed, options) as asked_model:
+        how = (settings, data, limit, asked, choice, name, Layout(encoding, columns or {}))
+        jobs = list(jobs_for(names, asked_model, measures, *how))
+        return [finished.result for finished in execute_all(jobs, out, cache, watch)]
+
+
+def names_of(benchmarks: Sequence[object]) -> list[str]:
+    """Benchmarks as separate arguments, each a name or a path."""
+    for benchmark in benchmarks:
+        if not isinstance(benchmark, str | Path):
+            names = benchmark if isinstance(benchmark, Iterable) else ("starter",)
+            example = ", ".join(repr(str(name)) for name in names)
+            raise UsageError(
+                f"A {type(benchmark).__name__} is not a benchmark. Each benchmark is an argument "
+                f"of its own. Write run({example}, model=...)."
+            )
+    if not benchmarks:
+        raise UsageError(
+            "No benchmark was named. There is nothing to measure on. Write run('starter', "
+            "model=...); `stereometer list` shows all names."
+        )
+    return [str(benchmark) for benchmark in benchmarks]
 
 
 def jobs_for(
@@ -61,9 +112,10 @@ def jobs_for(
     limit: int | None = None,
     options: Mapping[str, Any] | None = None,
     choice: object | None = None,
+    called: str | None = None,
     layout: Layout = PLAIN,
 ) -> Iterator[Job]:
-    """A job for each benchmark and shape that has a measure."""
+    """A job for each benchmark and shape that has a measure; `called` renames the model."""
     if data is not None and len(names) > 1:
         raise UsageError(
             "--data names one file. With several benchmarks it is not clear whose it is. "
@@ -75,7 +127,7 @@ def jobs_for(
         )
     for benchmark in [open_benchmark(name, data, choice, layout) for name in names]:
         for shape, candidates in _chosen(benchmark, measures):
-            yield job_for(benchmark, shape, candidates, model, settings, limit, options)
+            yield job_for(benchmark, shape, candidates, model, settings, limit, options, called)
 
 
 def _chosen(benchmark: Benchmark, measures: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
@@ -101,14 +153,16 @@ def job_for(
     settings: Settings,
     limit: int | None = None,
     options: Mapping[str, Any] | None = None,
+    called: str | None = None,
 ) -> Job:
     """One benchmark under the first of the measures that the model can answer."""
     items = benchmark.items(shape)
+    card = replace(model.card, name=called) if called else model.card
     methods: list[Method] = [catalog.find("method", name) for name in measures]
     for method in methods:
         _check_variant(method, settings)
     if isinstance(model, System):
-        return _system_job(benchmark, shape, methods[0], model, settings, limit)
+        return _system_job(benchmark, shape, methods[0], model, card, settings, limit)
     method, measure = _first_answerable(methods, model, settings, options or {}, benchmark.defaults)
     items, notes = measure.items(items)
     cautions = model.abilities.cautions if settings.variant == "paper" else ()
@@ -117,7 +171,7 @@ def job_for(
         benchmark,
         drawn,
         measure.name,
-        model.card,
+        card,
         "computed",
         settings,
         limit,
@@ -133,6 +187,7 @@ def _system_job(
     shape: str,
     method: Method,
     system: System,
+    card: ModelCard,
     settings: Settings,
     limit: int | None,
 ) -> Job:
@@ -146,7 +201,7 @@ def _system_job(
         )
     items = limited(benchmark.items(shape), limit)
     name = f"{method.name}@{method.version}"
-    measurement = Measurement(benchmark, items, name, system.card, system.scoring, settings, limit)
+    measurement = Measurement(benchmark, items, name, card, system.scoring, settings, limit)
     return measurement.job(counted, lambda: system.scores(items, settings.variant))
 
 

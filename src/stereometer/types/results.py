@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from stereometer.errors import UnknownName, UsageError, did_you_mean
 from stereometer.types.items import Slice, Variant
 
 
@@ -81,10 +82,25 @@ class Result:
     def estimate(self, name: str, **fixed: str) -> Estimate:
         """The estimate of this name in exactly this slice: `result.estimate("ss",
         domain="gender")`."""
-        for candidate in self.estimates:
-            if candidate.name == name and dict(candidate.slice) == fixed:
+        named = [candidate for candidate in self.estimates if candidate.name == name]
+        for candidate in named:
+            if dict(candidate.slice) == fixed:
                 return candidate
-        raise KeyError(f"no estimate {name} in slice {fixed}")
+        raise self._no_estimate(name, fixed, named)
+
+    def _no_estimate(
+        self, name: str, fixed: Mapping[str, str], named: Sequence[Estimate]
+    ) -> UsageError:
+        """What was meant, where the name or the slice is not there."""
+        if not named:
+            names = dict.fromkeys(estimate.name for estimate in self.estimates)
+            return UnknownName("estimate", name, names, "result.rows() holds all of them.")
+        slices = {_written(each.slice): _written(each.slice) for each in named if each.slice}
+        place = f"for {_written(fixed)}" if fixed else "overall"
+        nearest = did_you_mean(_written(fixed), slices) or "No slice is like that."
+        return UsageError(
+            f"{name} is not estimated {place}. {nearest} result.rows() holds all slices."
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         """Flat records, one an estimate: `pandas.DataFrame(result.rows())`."""
@@ -107,6 +123,10 @@ class Result:
         )
         fields["notes"] = tuple(fields["notes"])
         return cls(**fields)
+
+
+def _written(slice_: Slice) -> str:
+    return ", ".join(f"{key}={value!r}" for key, value in slice_.items())
 
 
 def _flat(estimate: Estimate) -> dict[str, Any]:

@@ -363,7 +363,7 @@ def filler_of(item: Any, label: str) -> str:
         divmod(len(text) - len(context) + len(BLANK) * blanks, blanks) if blanks else (0, 0)
     )
     start = context.find(BLANK)
-    filler = text[start : start + length]
+    filler: str = text[start : start + length]
     if length < 1 or rest or context.replace(BLANK, filler).lower() != text.lower():
         raise Unscorable("the sentence is not the context with its blank filled")
     return filler

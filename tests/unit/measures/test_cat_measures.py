@@ -11,8 +11,9 @@ import pytest
 from stereometer.backends.baselines.random import Random
 from stereometer.errors import ModelError
 from stereometer.shapes.cat.items import Candidate, Cat
-from stereometer.types import Continuation, Follows, Skip, WholeText
+from stereometer.types import Continuation, Follows, MaskedTokens, Skip, WholeText
 from tests.builders.by_hand import Framed, Only, bound, causal, logprob, masked, scores, word
+from tests.builders.sure import all_of
 
 CAUSAL = Only("causal-tokens")
 
@@ -68,7 +69,8 @@ def test_across_sentences_the_context_is_masked_and_the_candidate_is_not() -> No
 
 
 def test_special_tokens_and_the_candidate_are_never_masked() -> None:
-    (request,) = bound("cat-pseudo-likelihood", Framed("masked-tokens")).plan(INTER)["stereotype"]
+    plan = bound("cat-pseudo-likelihood", Framed("masked-tokens")).plan(INTER)
+    (request,) = all_of(MaskedTokens, plan["stereotype"])
     assert [at for _, at in request.steps] == [1, 2, 3, 4, 5]
     assert request.segments == (0, 0, 0, 0, 0, 0, 1, 1, 1, 1)
 

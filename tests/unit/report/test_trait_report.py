@@ -65,7 +65,7 @@ def test_meetings_have_a_graph_and_a_table(runs: dict[str, Path], tmp_path: Path
 
 def test_they_stand_beside_other_runs(runs: dict[str, Path], tmp_path: Path) -> None:
     starter = tmp_path / "starter"
-    stereometer.run("starter", model="random", out=starter, resamples=200, keep_cache=False)
+    stereometer.run("starter", model="random", out=starter, resamples=200, cache=False)
     page = write_report(
         [tmp_path / "starter", *runs.values()], tmp_path / "report.html"
     ).read_text()

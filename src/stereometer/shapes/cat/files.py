@@ -51,7 +51,7 @@ def read_cats(path: Path, encoding: str = UTF8) -> list[Cat]:
     """A file like StereoSet's dev.json, or a list of such items without their tasks."""
     value = read_json(path, encoding)
     try:
-                bare = isinstance(value, list) and value
+        bare = isinstance(value, list) and value
         parsed = _File.model_validate(_by_task(value) if bare else value)
     except ValidationError as error:
         faults = [

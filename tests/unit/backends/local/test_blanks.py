@@ -13,7 +13,8 @@ from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
 from stereometer.errors import ModelError
 from stereometer.measures.traits.association import CAUSAL_ILPS, CAUSAL_SET, ILPS, ILPS_STAR, SET
 from stereometer.measures.traits.unknown_words import unknown_token
-from stereometer.runs.runner import distinct, planned, scored
+from stereometer.runs.plan import distinct, planned
+from stereometer.runs.runner import scored
 from stereometer.types import (
     HIDDEN,
     SET_DISTANCES,
