@@ -49,6 +49,8 @@ class Comparison:
     pairs: tuple[Compared, ...]
     settings: Mapping[str, Any]
     notes: tuple[str, ...] = ()
+    preferences: bool = True
+    """Whether items prefer a stereotype or its opposite, so that a preference can flip."""
     schema: str = field(default="compare@1")
 
     def as_json(self) -> dict[str, Any]:
@@ -100,6 +102,7 @@ def compare(
         pairs,
         {"seed": seed, "resamples": resamples, "level": settings.level, "power": POWER},
         tuple(note for note in notes if note),
+        bool(catalog.shape(first.kind).candidates),
     )
 
 

@@ -19,6 +19,7 @@ from stereometer.systems.answers import (
     AnswerColumns,
     Golds,
     labels_in,
+    misspelt_rows,
     read_answers,
     scored_rows,
     uneven,
@@ -128,11 +129,6 @@ def answers_job(
 ) -> Job:
     """Answers collected elsewhere, read and scored again. The gold labels are the file's own;
     `neither` is its word for none of them."""
-    if setting is MISSPELLING:
-        raise UsageError(
-            "Answers to misspelt comments cannot be replayed. They are compared with those of the "
-            "same model. Use `stereometer ask`."
-        )
     card, known, nouns = _about(benchmark)
     rows = list(read_answers(path, setting, columns))
     if not rows:
@@ -144,7 +140,8 @@ def answers_job(
     golds = Golds(
         path, words or known or labels_in(rows, setting, neither), asked_about, neither, nouns
     )
-    scores = list(scored_rows(rows, measure, golds))
+    read = misspelt_rows if setting is MISSPELLING else scored_rows
+    scores = list(read(rows, measure, golds))
     comments = _comments_of(scores)
     notes = (
         "The comments and labels are those in the file; they were not compared with the released "

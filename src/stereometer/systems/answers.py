@@ -16,7 +16,7 @@ from stereometer.measures.recognition.method import Recognition, scored
 from stereometer.measures.recognition.questions import Question
 from stereometer.measures.recognition.reading import Reader
 from stereometer.shapes.comment.items import NEITHER
-from stereometer.shapes.comment.settings import Setting
+from stereometer.shapes.comment.settings import MISSPELLING, Setting
 from stereometer.shapes.words import plain_name
 from stereometer.tables import Layout, read_rows
 from stereometer.types import Score
@@ -32,6 +32,8 @@ class AnswerColumns:
     category: str = "category"
     repeat: str = "repeat"
     example_set: str = "example_set"
+    original: str = "original"
+    status: str = "status"
     encoding: str = UTF8
 
 
@@ -94,6 +96,8 @@ def read_answers(path: Path, setting: Setting, columns: AnswerColumns) -> Iterat
     """Each row as text under our own names; what is not given is empty."""
     needed = {"comment": columns.comment, "answer": columns.answer, "label": columns.label}
     needed |= {} if setting.mixed else {"category": columns.category}
+    edits = {"original": columns.original, "status": columns.status}
+    needed |= edits if setting is MISSPELLING else {}
     optional = {"repeat": columns.repeat, "example_set": columns.example_set}
     for _, row in read_rows(
         path, needed.values(), RENAMED, Layout(columns.encoding), optional.values()
@@ -206,6 +210,53 @@ def scored_rows(
                 {**reader.read_text(row["answer"], words), "repeat": str(at)} for at, row in turns
             ]
             yield scored(question, answers)
+
+
+EDITED, UNEDITED = "edited", "unedited"
+
+
+def misspelt_rows(
+    rows: Sequence[Mapping[str, str]], measure: Recognition, golds: Golds
+) -> Iterator[Score]:
+    """Comments as they were and with edits; a copy that an edit left as it was, or that is there
+    twice, says nothing."""
+    reader = Reader(measure.setting, measure.variant)
+    seen: dict[tuple[str, str], list[str]] = {}
+    for row in sorted(rows, key=lambda row: _status(row["status"], golds.path) == EDITED):
+        category, original = golds.category(row["category"]), row["original"]
+        gold, copies = (
+            golds.single(row["label"], category),
+            seen.setdefault((category, original), []),
+        )
+        edited = _status(row["status"], golds.path) == EDITED
+        if row["comment"] in copies:
+            continue
+        if edited != bool(copies):
+            raise DataError(
+                f"{golds.path}: comment {original[:40]!r} ({category}) does not stand there once "
+                "as it was. Edits are compared with that. Repair the rows."
+            )
+        copies.append(row["comment"])
+        question = Question(
+            Text(f"text-{original}", row["comment"], 0),
+            gold,
+            (category, f"not-{category}"),
+            category,
+            edit=f"copy {len(copies) - 1}" if edited else "",
+            text=row["comment"],
+        )
+        reading = reader.read_text(row["answer"], _words(measure, question, golds))
+        yield scored(question, [{**reading, "repeat": "0"}])
+
+
+def _status(text: str, path: Path) -> str:
+    status = text.strip().lower()
+    if status not in (EDITED, UNEDITED):
+        raise DataError(
+            f"{path} has the status '{text[:40]}'. It is {EDITED} or {UNEDITED}. Repair the rows, "
+            "or name another column."
+        )
+    return status
 
 
 def _words(measure: Recognition, question: Question, golds: Golds) -> Mapping[str, str]:
