@@ -18,7 +18,7 @@ def written(path: Path, rows: list[tuple[str, str, str, str, str]]) -> Path:
     with path.open("w", newline="") as file:
         table = csv.writer(file)
         table.writerow(["category", "label", "prompt", "answer", "status", "comment_id"])
-                table.writerows([row[0], *row] for row in rows)
+        table.writerows([row[0], *row] for row in rows)
     return path
 
 
