@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +27,7 @@ from stereometer.cli.options import (
     opening,
 )
 from stereometer.errors import UsageError
-from stereometer.types import Finished
+from stereometer.types import Backend, Finished, Job, System
 
 
 def _without_option(name: str | None) -> None:
@@ -41,6 +42,7 @@ def _without_option(name: str | None) -> None:
     "Measure",
     "run starter --model smollm2-135m",
     "run stereoset crows-pairs -m gpt2 -m ./my-model --out runs",
+    "run stereoset -m bert-base-cased --like-paper",
     "run stereoset -m ./my-model --require 'icat>=70' --json",
 )
 def run(
@@ -56,6 +58,9 @@ def run(
         str | None, typer.Option(hidden=True, is_eager=True, callback=_without_option)
     ] = None,
     measure: Annotated[list[str] | None, "Measures; by default the benchmark's own."] = None,
+    like_paper: Annotated[
+        bool, "The measure of each benchmark's paper, as the authors computed it."
+    ] = False,
     counting: Counting,
     running: Running,
     within_word: Annotated[
@@ -73,24 +78,27 @@ def run(
     json: Json = False,
 ) -> None:
     """Measure one or more models on one or more benchmarks."""
-    from stereometer.runs.measure import jobs_for
+    from stereometer.runs.measure import by_benchmark, jobs_for
     from stereometer.runs.open import check_names, open_model
 
     wanted, settings, measures = bars(require), counting.settings, measure or []
+    settings = replace(settings, variant="paper") if like_paper else settings
     check_names(model, measures)
     options = opening(loading, serving, head=str(head or ""), negative_label=negative_label)
     asked = {"within_word": True} if within_word else {}
     choice = choosing.choice(counting.seed)
     called = _names(name or [], model)
     how = (settings, running.data, running.limit, asked, choice)
+    parts = by_benchmark(benchmarks, measures, like_paper)
+
+    def jobs_of(opened: Backend | System, label: str | None) -> list[Job]:
+        more = (*how, label, own_file.layout)
+        return [job for part in parts for job in jobs_for(part[0], opened, part[1], *more)]
+
     jobs = (
         job
         for spec, label in zip(model, called, strict=True)
-        for opened in [open_model(spec, counting.seed, options)]
-        for job in bearing(
-            list(jobs_for(benchmarks, opened, measures, *how, label, own_file.layout)),
-            wanted,
-        )
+        for job in bearing(jobs_of(open_model(spec, counting.seed, options), label), wanted)
     )
     side_by_side = len(model) > 1
     finished = carry_out(jobs, running, json, lambda done: _show(done, json, side_by_side))
