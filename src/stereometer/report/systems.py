@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -15,6 +15,9 @@ from stereometer.shapes.shape import Shape
 from stereometer.show.figure import BEYOND_NOISE, Key
 from stereometer.show.table import Cell
 from stereometer.types import Estimate, Result, Score, Settings, Slice
+
+MOST_SYSTEMS = 40
+"""Of a group, in words, pictures and items: nobody could tell the marks of more apart."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +86,11 @@ class Group:
     @property
     def first(self) -> Result:
         return self.systems[0].result
+
+    @cached_property
+    def shown(self) -> Group:
+        """Without the systems that are only in the table."""
+        return replace(self, systems=self.systems[:MOST_SYSTEMS])
 
     @cached_property
     def shape(self) -> Shape:
