@@ -101,7 +101,7 @@ class Group:
         """The name of the metric whose verdict leads."""
         return self.shape.leading(self.first).name
 
-    @property
+    @cached_property
     def headline(self) -> list[str]:
         """The metrics of the first table, the leading one first."""
         metrics = {
@@ -113,7 +113,7 @@ class Group:
         names = [name for name, metric in metrics.items() if metric.headline or name in first]
         return sorted(names, key=lambda name: name != self.main)
 
-    @property
+    @cached_property
     def undeclared(self) -> list[str]:
         """The metrics that the shape does not know."""
         known = {metric.name for metric in self.shape.metrics}

@@ -11,6 +11,9 @@ from stereometer.types.digest import digest_of
 
 UNKEYED = ("key", "counted", "abandoned")
 """What does not make a request another request."""
+ADDED = ("position_class", "in_place")
+"""Fields that came later: part of a key only where they are set, so that older answers keep
+theirs."""
 
 
 class _Keyed:
@@ -21,7 +24,11 @@ class _Keyed:
 
     @cached_property
     def key(self) -> str:
-        keyed = {name: value for name, value in vars(self).items() if name not in UNKEYED}
+        keyed = {
+            name: value
+            for name, value in vars(self).items()
+            if name not in UNKEYED and (value or name not in ADDED)
+        }
         return digest_of([self.kind, keyed])
 
 
@@ -162,6 +169,9 @@ class MaskedBlank(_Keyed):
     asked: tuple[int, ...]
     segments: tuple[int, ...] = ()
     margin: float = 1.0
+    position_class: str = ""
+    """`initial` or `inside`: `logmass` is of that vocabulary whatever the token is of, special
+    tokens counted by how they are written."""
     kind: ClassVar[str] = "masked-blank"
 
     @property

@@ -3,13 +3,14 @@ pass at a time."""
 
 from __future__ import annotations
 
+from math import log
+from statistics import median
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
-from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
+from stereometer.benchmarks.abc.items import Cell, Choice, chosen_benchmark
 from stereometer.errors import ModelError
 from stereometer.measures.traits.association import CAUSAL_ILPS, CAUSAL_SET, ILPS, ILPS_STAR, SET
 from stereometer.measures.traits.unknown_words import unknown_token
@@ -27,11 +28,17 @@ from stereometer.types import (
 from tests.builders.models.builders import names
 from tests.builders.models.zoo import Zoo
 from tests.builders.set_distance import by_rule
+from tests.builders.sure import all_of
 
-ITEMS = chosen_benchmark(
-    Choice(groups=("woman", "Asian"), templates=("that", "plain", "trait-first"))
-).shapes["trait"]
+ITEMS = all_of(
+    Cell,
+    chosen_benchmark(
+        Choice(groups=("woman", "Asian"), templates=("that", "plain", "trait-first"))
+    ).items("trait"),
+)
 FEW = ITEMS[::5]
+Values = list[tuple[float, float]]
+"""The log-probability and the distance of each piece."""
 
 
 def whole_pass(
@@ -151,7 +158,44 @@ def test_masses_are_sums_over_the_tokens_that_the_tokenizer_marks(zoo: Zoo, name
             assert mass == pytest.approx(float(probabilities[same].sum().log()), abs=1e-5)
 
 
-def naive(backend: Any, item: Any, word: str, prior: bool) -> list[tuple[float, float]]:
+@pytest.mark.parametrize(("name", "mark"), [("bert", "##"), ("roberta", "\u0120")])
+def test_paper_renormalises_by_position_with_special_tokens(zoo: Zoo, name: str, mark: str) -> None:
+    """The released way: the first piece by all tokens that begin a word, every later piece by all
+    that go on with one, whatever the piece is; special tokens are among those without a mark."""
+    backend = zoo.backend(name)
+    tokenizer = backend.checkpoint.tokenizer
+    marked = torch.tensor(
+        [token.startswith(mark) for token in tokenizer.convert_ids_to_tokens(range(len(tokenizer)))]
+    )
+    first = ~marked if name == "bert" else marked
+    item = next(item for item in ITEMS if item.trait.right == "science-oriented")
+
+    def released(word: str, prior: bool) -> float:
+        sentence = (item.frame.about_nobody() if prior else item.frame).sentence(word)
+        start, end = sentence.trait
+        space = " " if sentence.text[start - 1 : start] == " " and name == "roberta" else ""
+        pieces = tokenizer(space + word, add_special_tokens=False)["input_ids"]
+        masks = " ".join([tokenizer.mask_token] * len(pieces))
+        ids = tokenizer(f"{sentence.text[:start]}{masks}{sentence.text[end:]}")["input_ids"]
+        places = [at for at, token in enumerate(ids) if token == tokenizer.mask_token_id]
+        total = 0.0
+        for number, (place, piece) in enumerate(zip(places, pieces, strict=True)):
+            shares = whole_pass(backend, ids, ())[0][place].softmax(-1)
+            total += float((shares[piece] / shares[~first if number else first].sum()).log())
+            ids[place] = piece
+        return total
+
+    (score,) = [
+        scored(plan, measure, dict(backend.answer(distinct([plan]))))
+        for measure in [ILPS_STAR.bind(backend, "paper", NoOptions())]
+        for plan in planned(measure.items([item])[0], measure)
+    ]
+    words = ("science-oriented", "analytical", "logical", "athiestic")
+    differences = [released(word, False) - released(word, True) for word in words]
+    assert score.values["right"] == pytest.approx(median(differences), abs=1e-4)
+
+
+def naive(backend: Any, item: Any, word: str, prior: bool) -> Values:
     """Log-probability and distance of each piece, from strings: the sentence cut by hand around the
     trait."""
     tokenizer = backend.checkpoint.tokenizer
@@ -184,6 +228,17 @@ def naive(backend: Any, item: Any, word: str, prior: bool) -> list[tuple[float, 
     return values
 
 
+def first_difference(group: Values, prior: Values) -> float:
+    return group[0][0] - prior[0][0]
+
+
+def log_ratio_of_distances(group: Values, prior: Values) -> float:
+    return -log(max(distance for _, distance in group) / max(distance for _, distance in prior))
+
+
+FORMULAS = ((ILPS, first_difference), (SET, log_ratio_of_distances))
+
+
 def test_scores_are_those_computed_by_hand(zoo: Zoo) -> None:
     backend = zoo.backend("bert")
     for item in FEW[:6]:
@@ -194,10 +249,7 @@ def test_scores_are_those_computed_by_hand(zoo: Zoo) -> None:
             )
             for pole in ("left", "right")
         }
-        for binder, formula in (
-            (ILPS, lambda g, p: g[0][0] - p[0][0]),
-            (SET, lambda g, p: -np.log(max(d for _, d in g) / max(d for _, d in p))),
-        ):
+        for binder, formula in FORMULAS:
             measure = binder.bind(backend, "sound", NoOptions())
             (plan,) = planned([item], measure)
             score = scored(plan, measure, dict(backend.answer(distinct([plan]))))
