@@ -15,8 +15,8 @@ from stereometer.cli.guard import say
 from stereometer.cli.jobs import carry_out
 from stereometer.cli.options import (
     Choosing,
-    Counting,
     Json,
+    Judging,
     Loading,
     NegativeLabel,
     Require,
@@ -40,7 +40,7 @@ def run(
         list[str], typer.Option("--model", "-m", help="A model or baseline; may be repeated.")
     ],
     measure: Annotated[list[str] | None, "Measures; by default the benchmark's own."] = None,
-    counting: Counting,
+    counting: Judging,
     running: Running,
     within_word: Annotated[
         bool, "Pseudo-likelihood that also hides the later pieces of a word."

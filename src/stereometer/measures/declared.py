@@ -33,6 +33,8 @@ class Declared:
     version: str = "1"
     variants: tuple[Variant, ...] = ("paper", "sound")
     options: type[Any] = NoOptions
+    own_ties: bool = False
+    """Whether it has a rule of its own for ties, so that many of them withhold no score."""
 
     @property
     def kind(self) -> str:

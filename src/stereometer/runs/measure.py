@@ -11,6 +11,7 @@ from typing import Any
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.errors import ModelError, UsageError
+from stereometer.runs.counted import with_ties
 from stereometer.runs.execute import Watch, execute_all
 from stereometer.runs.job import Measurement, limited
 from stereometer.runs.open import open_benchmark, open_model
@@ -27,6 +28,7 @@ def run(
     seed: int = 0,
     resamples: int = 10_000,
     coverage: float = 0.90,
+    delta: float = 5.0,
     out: str | Path | None = None,
     keep_cache: bool = True,
     within_word: bool = False,
@@ -35,7 +37,7 @@ def run(
     choice: object | None = None,
 ) -> list[Result]:
     """Measure a model on benchmarks: one result for each benchmark and measure."""
-    settings = Settings(variant, seed, resamples, coverage=coverage)  # type: ignore[arg-type]
+    settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)  # type: ignore[arg-type]
     opened = open_model(model, seed, options)
     asked = {"within_word": True} if within_word else {}
     jobs = list(jobs_for(benchmarks, opened, measures, settings, data, limit, asked, choice))
@@ -99,6 +101,7 @@ def job_for(
     if isinstance(model, System):
         return _system_job(benchmark, shape, methods[0], model, settings, limit)
     method, measure = _first_answerable(methods, model, settings, options or {}, benchmark.defaults)
+    settings = with_ties(settings, "computed", method)
     items, notes = measure.items(items)
     cautions = model.abilities.cautions if settings.variant == "paper" else ()
     drawn = limited(items, limit)
@@ -135,6 +138,7 @@ def _system_job(
         )
     items = limited(benchmark.items(shape), limit)
     name = f"{method.name}@{method.version}"
+    settings = with_ties(settings, system.scoring)
     measurement = Measurement(benchmark, items, name, system.card, system.scoring, settings, limit)
     return measurement.job(counted, lambda: system.scores(items, settings.variant))
 

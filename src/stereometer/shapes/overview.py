@@ -113,7 +113,7 @@ def absences(results: Sequence[Result], rows: Sequence[Row], names: Collection[s
         estimate.why
         for _, estimates in rows
         for estimate in estimates.values()
-        if estimate.value is None and estimate.name in names
+        if estimate.value is None and estimate.name in names and estimate.least is None
     )
     lines = [f"none: {why}." for why in reasons]
     for result in results:

@@ -45,7 +45,7 @@ from stereometer.types.requests import (
     SpanVectors,
     WholeText,
 )
-from stereometer.types.results import RESULT_SCHEMA, Estimate, Published, Result
+from stereometer.types.results import RESULT_SCHEMA, STATISTICS, Estimate, Published, Result
 from stereometer.types.settings import Settings
 
 __all__ = [
@@ -55,6 +55,7 @@ __all__ = [
     "KEPT_TOGETHER",
     "RESULT_SCHEMA",
     "SET_DISTANCES",
+    "STATISTICS",
     "TOO_LONG",
     "UNWRITTEN",
     "VARIANTS",

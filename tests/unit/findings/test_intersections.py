@@ -16,9 +16,10 @@ from stereometer.benchmarks.abc.groups import pairs
 from stereometer.benchmarks.abc.items import Choice, grid
 from stereometer.errors import DataError
 from stereometer.findings.intersect.crossing import Crossing, resampled_means
-from stereometer.findings.intersect.emergence import beyond_both_p, emergent, false_discovery
+from stereometer.findings.intersect.emergence import beyond_both_p, emergent
 from stereometer.findings.intersect.expected import agreement, read_expected
 from stereometer.findings.intersect.questions import dominance, order
+from stereometer.stats.tests import false_discovery
 from stereometer.types import Settings
 from tests.builders.commands import assert_refused, call
 

@@ -44,5 +44,5 @@ def overview(shape: Shape, results: Sequence[Result]) -> Overview:
 
 
 def _cells(label: str, estimate: Estimate) -> tuple[Cell, ...]:
-    ties, says = number(str(estimate.ties)), text(numbers.says(estimate))
+    ties, says = number(numbers.ties(estimate)), text(numbers.says(estimate))
     return (text(label), used_cell(estimate), ties, value_cell(estimate), says)
