@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import errno
+import fcntl
+import glob
 import gzip
 import io
 import json
@@ -216,7 +218,11 @@ def replacing(path: Path) -> Iterator[IO[str]]:
     """A file that appears under its name only when it is whole."""
     with _explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        _clear_parts(path)
+        handle, begun = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        fcntl.flock(handle, fcntl.LOCK_EX)  # held while it is written: nobody clears it
+        name = f"{begun}.part"
+        os.rename(begun, name)
         try:
             with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
                 yield file
@@ -227,6 +233,14 @@ def replacing(path: Path) -> Iterator[IO[str]]:
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
+
+
+def _clear_parts(path: Path) -> None:
+    """Removes what processes left of this file that were killed while writing it."""
+    for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        with suppress(OSError), part.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            part.unlink()
 
 
 def make_room(path: Path) -> None:

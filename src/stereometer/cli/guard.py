@@ -8,8 +8,10 @@ from __future__ import annotations
 import errno
 import functools
 import os
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import ParamSpec
 
 import typer
@@ -26,8 +28,9 @@ def guarded(command: Callable[Args, None]) -> Callable[Args, None]:
     @functools.wraps(command)
     def wrapped(*args: Args.args, **kwargs: Args.kwargs) -> None:
         try:
-            command(*args, **kwargs)
-            sys.stdout.flush()
+            with _terminable():
+                command(*args, **kwargs)
+                sys.stdout.flush()
         except StereometerError as error:
             say(f"error: {error}")
             raise typer.Exit(error.exit_code) from None
@@ -47,6 +50,20 @@ def guarded(command: Callable[Args, None]) -> Callable[Args, None]:
             raise typer.Exit(1) from None
 
     return wrapped
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """A request to end (SIGTERM) is heard like Ctrl-C: what was answered is kept."""
+    try:
+        before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    except ValueError:  # only the main thread hears signals
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _drop_output() -> None:

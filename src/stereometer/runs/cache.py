@@ -1,7 +1,8 @@
 """Answers kept on disk: one SQLite file, numbers as blobs, keyed by model identity and request.
 
 Safe for several processes (WAL, short transactions) and for a kill at any moment (a batch is
-committed whole or not at all). A file that is not a healthy cache is moved aside, never trusted.
+committed whole or not at all). A file that is not a healthy cache is moved aside, never trusted,
+and a row whose checksum does not hold counts as missing.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import time
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from pathlib import Path
 from shutil import copyfile
 from types import TracebackType
@@ -27,21 +28,33 @@ from stereometer.errors import StereometerError
 from stereometer.types import Answer
 
 LOG = logging.getLogger("stereometer")
-VERSION = 1
+VERSION = 2
+"""1 had no checksums; such a file gets them when it is first opened."""
 DEFAULT_CAP = 2 * 1024**3
 VARIABLE = "STEREOMETER_CACHE"
 BUSY_SECONDS = 60
 KEYS_A_QUERY = 500
 BROKEN = "The answer cache was broken (%s). What was there is in %s; a new one was begun."
+DAMAGED = "%d answers in the cache %s were damaged. They are asked again."
 EVICT_SHARE = 0.10
 """When the cap is passed, this share of the oldest answers goes at once."""
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (
-    key BLOB PRIMARY KEY, layout TEXT NOT NULL, numbers BLOB NOT NULL, written REAL NOT NULL
+    key BLOB PRIMARY KEY, layout TEXT NOT NULL, numbers BLOB NOT NULL, written REAL NOT NULL,
+    checksum BLOB NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_age ON answers (written);
 """
+COLUMNS = "key, layout, numbers, checksum"
+MIGRATIONS = {
+    0: (SCHEMA,),
+    1: (
+        "ALTER TABLE answers ADD COLUMN checksum BLOB NOT NULL DEFAULT x''",
+        "UPDATE answers SET checksum = checksum_of(key, CAST(layout AS BLOB), numbers)",
+    ),
+}
+"""From each earlier version to this one."""
 
 
 def default_path() -> Path:
@@ -81,9 +94,9 @@ class Cache:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             return _connect(self.path)
-        except (OSError, sqlite3.OperationalError) as error:
-            raise _unusable(self.path, str(error)) from None
-        except sqlite3.DatabaseError as error:
+        except (OSError, sqlite3.DatabaseError) as error:
+            if isinstance(error, OSError) or not _is_damage(error):
+                raise _unusable(self.path, str(error)) from None
             return self._begin_anew(error)
 
     def _begin_anew(self, error: sqlite3.DatabaseError) -> sqlite3.Connection:
@@ -109,7 +122,7 @@ class Cache:
             aside = self._aside()
             copyfile(self.path, aside)
             with closing(sqlite3.connect(":memory:")) as fresh:
-                fresh.executescript(f"{SCHEMA} PRAGMA user_version = {VERSION};")
+                _migrate(fresh)
                 fresh.backup(self._connection)
             LOG.warning(BROKEN, error, aside)
 
@@ -127,24 +140,39 @@ class Cache:
         """The answers that are there; a file found broken here is begun anew."""
         try:
             return self._stored(identity, keys)
-        except sqlite3.OperationalError as error:
-            raise _unusable(self.path, str(error)) from None
         except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise _unusable(self.path, str(error)) from None
             self._empty(error)
             return {}
 
     def _stored(self, identity: str, keys: Sequence[str]) -> dict[str, Answer]:
         names = {cache_key(identity, key): key for key in keys}
         answers: dict[str, Answer] = {}
+        damaged: list[bytes] = []
         wanted = list(names)
         for start in range(0, len(wanted), KEYS_A_QUERY):
             batch = wanted[start : start + KEYS_A_QUERY]
             marks = ",".join("?" * len(batch))
             rows = self._connection.execute(
-                f"SELECT key, layout, numbers FROM answers WHERE key IN ({marks})", batch
+                f"SELECT {COLUMNS} FROM answers WHERE key IN ({marks})", batch
             )
-            answers.update((names[key], unpack(layout, numbers)) for key, layout, numbers in rows)
+            for key, layout, numbers, checksum in rows:
+                if checksum == checksum_of(key, layout, numbers):
+                    answers[names[key]] = unpack(layout, numbers)
+                else:
+                    damaged.append(key)
+        self._forget(damaged)
         return answers
+
+    def _forget(self, damaged: Sequence[bytes]) -> None:
+        """Makes room for the right answers."""
+        if damaged:
+            LOG.warning(DAMAGED, len(damaged), self.path)
+            with self._transaction():
+                self._connection.executemany(
+                    "DELETE FROM answers WHERE key = ?", ((key,) for key in damaged)
+                )
 
     def put(self, identity: str, answers: Mapping[str, Answer]) -> None:
         """All of them or, if the process dies here, none."""
@@ -156,9 +184,11 @@ class Cache:
 
     def _put(self, identity: str, answers: Mapping[str, Answer]) -> None:
         now = time.time()
-        rows = [(cache_key(identity, key), *pack(answer), now) for key, answer in answers.items()]
+        rows = [_row(cache_key(identity, key), answer, now) for key, answer in answers.items()]
         with self._transaction():
-            self._connection.executemany("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?)", rows)
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", rows
+            )
         self._evict()
 
     def info(self) -> dict[str, int | str]:
@@ -198,39 +228,64 @@ class Cache:
             self._connection.execute("BEGIN IMMEDIATE")
             yield
             self._connection.execute("COMMIT")
-        except sqlite3.OperationalError as error:
+        except BaseException as error:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
-            raise _unusable(self.path, str(error)) from None
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+            if isinstance(error, sqlite3.DatabaseError) and not _is_damage(error):
+                raise _unusable(self.path, str(error)) from None
             raise
 
 
 def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    connection.text_factory = bytes  # a damaged text may be no text
     try:
         _patiently(connection, "PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version not in (0, VERSION):
-            raise sqlite3.DatabaseError(f"cache version {version}, this program writes {VERSION}")
-        if version == 0:
-            connection.executescript(
-                f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;"
-            )
-        connection.execute("SELECT key, layout, numbers FROM answers LIMIT 1").fetchone()
-    except BaseException:
+        if _version(connection) != VERSION:
+            connection.execute("BEGIN IMMEDIATE")
+            _migrate(connection)
+            connection.execute("COMMIT")
+        connection.execute(f"SELECT {COLUMNS} FROM answers LIMIT 1").fetchone()
+    except BaseException as error:
         connection.close()
+        if isinstance(error, UnicodeDecodeError):  # SQLite's message quotes the damaged file
+            raise sqlite3.DatabaseError("its table is damaged") from None
         raise
     return connection
 
 
+def _version(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    """Whatever version it has to this one; another process may have been quicker."""
+    version = _version(connection)
+    if version == VERSION:
+        return
+    if version not in MIGRATIONS:
+        raise sqlite3.DatabaseError(f"cache version {version}, this program writes {VERSION}")
+    connection.create_function("checksum_of", 3, checksum_of, deterministic=True)
+    for script in MIGRATIONS[version]:
+        for statement in script.split(";"):
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Whether the file is to blame rather than its place: a full disk or a lock is no damage, a
+    table that has lost a column is."""
+    code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+    return not isinstance(error, sqlite3.OperationalError) or code == sqlite3.SQLITE_ERROR
+
+
 def _is_sound(connection: sqlite3.Connection) -> bool:
-    """Whether every page can be read: SQLite's own check, which stops at the first fault."""
+    """Whether every page can be read, by SQLite's own check, and every column is there."""
     try:
-        return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
+        connection.execute(f"SELECT {COLUMNS} FROM answers LIMIT 1").fetchone()
+        return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == (b"ok",))
     except sqlite3.DatabaseError:
         return False
 
@@ -256,6 +311,18 @@ def _unusable(path: Path, reason: str) -> StereometerError:
     )
 
 
+def checksum_of(key: bytes, layout: object, numbers: object) -> bytes | None:
+    """Over everything that an answer is read from; None where a column has lost its type."""
+    if not isinstance(layout, bytes) or not isinstance(numbers, bytes):
+        return None
+    return blake2b(key + len(layout).to_bytes(8) + layout + numbers, digest_size=16).digest()
+
+
+def _row(key: bytes, answer: Answer, now: float) -> tuple[bytes, str, bytes, float, bytes | None]:
+    layout, numbers = pack(answer)
+    return key, layout, numbers, now, checksum_of(key, layout.encode(), numbers)
+
+
 def pack(answer: Answer) -> tuple[str, bytes]:
     """Names and lengths as text, numbers as little-endian doubles; what a model wrote stands with
     the names."""
@@ -273,7 +340,7 @@ def pack(answer: Answer) -> tuple[str, bytes]:
     return json.dumps(layout, separators=(",", ":")), numbers
 
 
-def unpack(layout: str, numbers: bytes) -> Answer:
+def unpack(layout: str | bytes, numbers: bytes) -> Answer:
     values = array("d")
     values.frombytes(numbers)
     answer = json.loads(layout)

@@ -6,6 +6,7 @@ Items flow through in windows of a few thousand requests, so memory does not gro
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping
 
 from stereometer.runs.cache import Cache
@@ -13,6 +14,8 @@ from stereometer.runs.engines.serial import Engine
 from stereometer.runs.plan import Planned, Tally, distinct, planned, windows
 from stereometer.types import Answer, Asking, Measure, Request, Score, Skip
 
+KEEP_SECONDS = 10.0
+"""New answers are written to disk at least this often, however few they are."""
 Progress = Callable[[int, int], None]
 """Called with items done and items in all."""
 
@@ -27,21 +30,23 @@ def answered(
     cache: Cache,
     tally: Tally,
     progress: Callable[[float], None] = lambda share: None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> dict[str, Answer]:
     """Each request's answer, from the cache or from the model; new answers are kept a batch at a
-    time."""
+    time, and every few seconds."""
     identity, batch = engine.backend.card.identity, engine.backend.abilities.keep_every
     answers = cache.get(identity, list(requests))
     missing = {key: request for key, request in requests.items() if key not in answers}
     tally.from_cache += len(answers)
     fresh: dict[str, Answer] = {}
+    kept = clock()
     try:
         for key, answer in engine.answer(missing):
             fresh[key] = answers[key] = answer
             progress(len(answers) / len(requests))
-            if len(fresh) >= batch:
+            if len(fresh) >= batch or clock() - kept >= KEEP_SECONDS:
                 cache.put(identity, fresh)
-                fresh = {}
+                fresh, kept = {}, clock()
     finally:
         cache.put(identity, fresh)
     return answers

@@ -112,7 +112,7 @@ def test_scores_that_are_all_zero_satisfy_no_bar(tmp_path: Path) -> None:
 @pytest.mark.parametrize("measure", ["cat-likelihood", "pair-likelihood"])
 def test_a_baseline_means_its_ties(measure: str, tmp_path: Path) -> None:
     (result,) = stereometer.run(
-        "starter", model="ideal", measures=[measure], out=tmp_path / "run", **QUICK
+        "starter", model="ideal", measure=measure, out=tmp_path / "run", **QUICK
     )
     name = "ss" if measure.startswith("cat") else "pair_preference"
     row = result.estimate(name)
@@ -124,7 +124,7 @@ def test_forced_choice_keeps_its_own_rule(tmp_path: Path) -> None:
     (result,) = stereometer.run(
         "starter",
         model="fake",
-        measures=["pair-forced-choice"],
+        measure="pair-forced-choice",
         limit=20,
         out=tmp_path / "run",
         **QUICK,
