@@ -21,6 +21,7 @@ from stereometer.shapes.verdicts import (
 )
 from stereometer.types import Estimate, Score, Settings
 from tests.builders import reference
+from tests.builders.sure import sure
 from tests.strategies import FEW, cat_scores, pair_scores
 
 
@@ -35,7 +36,7 @@ def families(estimates: list[Estimate], fine: bool) -> list[list[Estimate]]:
 
 def assert_corrected(estimates: list[Estimate]) -> None:
     for family in families(estimates, fine=False):
-        adjusted = reference.holm([row.p for row in family])
+        adjusted = reference.holm([sure(row.p) for row in family])
         assert [row.p_adjusted for row in family] == pytest.approx(adjusted)
         assert {row.tests for row in family} == {len(family)}
         assert {row.correction for row in family} <= {HEADLINE, FIXED}
