@@ -25,7 +25,8 @@ from stereometer.systems.answers import (
     uneven,
 )
 from stereometer.systems.replay import Replayed, joined, read_replay, scale_notes
-from stereometer.types import Job, Method, ModelCard, Result, Score, Settings, Variant, digest_of
+from stereometer.types import Job, Method, ModelCard, Result, Score, Settings, Variant
+from stereometer.types.digest import digest_of_rows
 
 REPLAYS = {"cat": "cat-replay@1", "pair": "pair-replay@1"}
 
@@ -171,7 +172,7 @@ def _comments_of(scores: Sequence[Score]) -> list[Comment]:
 
 def _replayed_card(name: str, path: Path, rows: Sequence[Mapping[str, str]]) -> ModelCard:
     settings = {"file": path.name}
-    return ModelCard(name, "replayed", "replay@1", digest_of(rows), settings=settings)
+    return ModelCard(name, "replayed", "replay@1", digest_of_rows(rows), settings=settings)
 
 
 def _about(benchmark: str) -> tuple[Card, Mapping[str, str], Mapping[str, str]]:

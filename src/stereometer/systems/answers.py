@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from sys import intern
 
 from stereometer.benchmarks.comments import RENAMED, column_pair
 from stereometer.errors import DataError, UsageError
@@ -93,7 +94,10 @@ def labels_in(
 
 
 def read_answers(path: Path, setting: Setting, columns: AnswerColumns) -> Iterator[dict[str, str]]:
-    """Each row as text under our own names; what is not given is empty."""
+    """Each row as text under our own names; what is not given is empty.
+
+    The same text is one object: a file of answers repeats its comments and labels.
+    """
     needed = {"comment": columns.comment, "answer": columns.answer, "label": columns.label}
     needed |= {} if setting.mixed else {"category": columns.category}
     edits = {"original": columns.original, "status": columns.status}
@@ -103,7 +107,7 @@ def read_answers(path: Path, setting: Setting, columns: AnswerColumns) -> Iterat
         path, needed.values(), RENAMED, Layout(columns.encoding), optional.values()
     ):
         values = {name: row.get(column) for name, column in (needed | optional).items()}
-        yield {name: "" if value is None else str(value) for name, value in values.items()}
+        yield {name: intern("" if value is None else str(value)) for name, value in values.items()}
 
 
 YES, NO = ("yes", "true", "1", "1.0"), ("no", "false", "0", "0.0")
