@@ -28,7 +28,9 @@ Out = Annotated[
     Path | None, "Folder of the run; by default stereometer-runs/<benchmark>-<model>-<digest>."
 ]
 Require = Annotated[
-    list[str] | None, "A bar for an overall value, such as 'icat>=70'; exit code 5 if missed."
+    list[str] | None,
+    "A bar for the whole interval of an overall value, such as 'icat>=70' or '|ss-50|<=5'; exit "
+    "code 5 if missed, 7 if undecided. 'point(ss)<=55' is about the value alone.",
 ]
 Runs = Annotated[list[Path] | None, "Folder of a run on these items; may be repeated."]
 NegativeLabel = Annotated[
@@ -57,6 +59,13 @@ class Counting(Drawing):
 
     variant: Annotated[str, "`sound`, or `paper` for what the authors' code computes."] = "sound"
     coverage: Coverage = 0.90
+
+
+@dataclass(frozen=True)
+class Judging(Counting):
+    """The same, and what is said of them."""
+
+    delta: Annotated[float, "How many points from 50 are near enough to say so."] = 5.0
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ def replay(
     seed: int = 0,
     resamples: int = 10_000,
     coverage: float = 0.90,
+    delta: float = 5.0,
     out: str | Path | None = None,
 ) -> Result:
     """Measure from scores that were computed elsewhere.
@@ -51,7 +52,7 @@ def replay(
 
     Everything else is as for `run`.
     """
-    settings = Settings(variant, seed, resamples, coverage=coverage)
+    settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)
     job = replay_job(Path(file), benchmark, data, settings, name, measure)
     return execute(job, Path(out) if out else None).result
 
