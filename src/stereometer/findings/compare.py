@@ -79,14 +79,18 @@ class Comparison:
 
 
 def compare(
-    *paths: str | Path, all_pairs: bool = False, seed: int = 0, resamples: int = 10_000
+    *runs: str | Path, all_pairs: bool = False, seed: int = 0, resamples: int = 10_000
 ) -> Comparison:
-    """Compare stored runs on the same items, each with the first, or all pairs."""
-    if len(paths) < 2:
+    """Compare stored runs on the same items, each with the first, or all pairs.
+
+    - `runs`: their folders; the first is the baseline.
+    - `all_pairs`: compare every run with every other.
+    """
+    if len(runs) < 2:
         raise UsageError(
             "compare needs at least two runs. The first is the baseline. Name their folders."
         )
-    folders = store.folders_of(paths)
+    folders = store.folders_of(runs)
     results = store.load_alike(folders)
     first, labels = results[0], store.labels(results)
     floor = min(float(result.settings["coverage"]) for result in results)

@@ -36,8 +36,8 @@ def replay(
     *,
     benchmark: str,
     data: str | Path | None = None,
-    variant: str = "sound",
-    system: str | None = None,
+    variant: Variant = "sound",
+    name: str | None = None,
     measure: str | None = None,
     seed: int = 0,
     resamples: int = 10_000,
@@ -45,9 +45,17 @@ def replay(
     delta: float = 5.0,
     out: str | Path | None = None,
 ) -> Result:
-    """Measure from scores that were computed elsewhere."""
-    settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)  # type: ignore[arg-type]
-    job = replay_job(Path(file), benchmark, data, settings, system, measure)
+    """Measure from scores that were computed elsewhere.
+
+    - `file`: StereoSet predictions, the CSV of the CrowS-Pairs script, or lines of scores.
+    - `benchmark`, `data`: what was measured, and where its data are.
+    - `name`: of the system; by default from the file's name.
+    - `measure`: the measure the scores are of, so that runs of it can be compared with them.
+
+    Everything else is as for `run`.
+    """
+    settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)
+    job = replay_job(Path(file), benchmark, data, settings, name, measure)
     return execute(job, Path(out) if out else None).result
 
 
