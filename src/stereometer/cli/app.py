@@ -31,6 +31,7 @@ from stereometer.cli import (
     show,
     split,
     study,
+    terms,
     train,
 )
 
@@ -96,6 +97,7 @@ intersect.intersect.add_to(app)
 analyze.analyze.add_to(app)
 audit.audit.add_to(app)
 split.split.add_to(app)
+terms.terms.add_to(app)
 doctor.doctor.add_to(app)
 serve_model.serve_model.add_to(app, "serve-model")
 

@@ -12,10 +12,13 @@ from stereometer import catalog
 from stereometer.benchmarks.abc.items import Choice
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.errors import ModelError, UsageError
+from stereometer.files import UTF8
+from stereometer.runs.counted import with_ties
 from stereometer.runs.execute import Watch, execute_all
 from stereometer.runs.job import Measurement, limited
 from stereometer.runs.models import Model, ModelOptions, opened
 from stereometer.runs.open import check_names, open_benchmark
+from stereometer.tables import PLAIN, Layout
 from stereometer.types import (
     Asking,
     Backend,
@@ -41,11 +44,14 @@ def run(
     seed: int = 0,
     resamples: int = 10_000,
     coverage: float = 0.90,
+    delta: float = 5.0,
     name: str | None = None,
     out: str | Path | None = None,
     cache: bool = True,
     within_word: bool = False,
     choice: Choice | None = None,
+    columns: Mapping[str, str] | None = None,
+    encoding: str = UTF8,
     watch: Watch | None = None,
     **options: Unpack[ModelOptions],
 ) -> list[Result]:
@@ -61,23 +67,26 @@ def run(
     - `limit`: use at most this many items, drawn at random but always the same.
     - `seed`, `resamples`: of every random draw, and how often the bootstrap resamples.
     - `coverage`: the share of items that must be answered before a score is given.
+    - `delta`: how many points from 50 are near enough to say so.
     - `name`: what the model is called in results and folders.
     - `out`: the folder of the run; by default one in `stereometer-runs`.
     - `cache`: whether answers are kept for later runs.
     - `within_word`: pseudo-likelihood that also hides the later pieces of a word.
     - `choice`: groups, traits and templates of abc.
+    - `columns`, `encoding`: what a file of your own calls our columns, such as {"sent_more":
+      "biased"}, and how it is encoded.
     - `watch`: what shows progress; by default a line every 30 seconds on standard error.
     - `options`: how the model is loaded (device, dtype, threads, allow_pickle, trust_remote_code,
       head, negative_label) or a server is asked (budget, price, in_flight, timeout), as on the
       command line; `option={"name": value}` for those of its own scheme.
     """
     variant = "paper" if like_paper else variant
-    settings = Settings(variant, seed, resamples, coverage=coverage)
+    settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)
     names, measures = names_of(benchmarks), [measure] if isinstance(measure, str) else measure
     check_names((), measures)
     asked = {"within_word": True} if within_word else {}
     with opened(model, seed, options) as asked_model:
-        how = (settings, data, limit, asked, choice, name)
+        how = (settings, data, limit, asked, choice, name, Layout(encoding, columns or {}))
         jobs = [
             job
             for each, chosen in by_benchmark(names, measures, like_paper)
@@ -145,6 +154,7 @@ def jobs_for(
     options: Mapping[str, Any] | None = None,
     choice: object | None = None,
     called: str | None = None,
+    layout: Layout = PLAIN,
 ) -> Iterator[Job]:
     """A job for each benchmark and shape that has a measure; `called` renames the model."""
     if data is not None and len(names) > 1:
@@ -156,7 +166,7 @@ def jobs_for(
         raise UsageError(
             f"The limit is {limit}. At least one item is needed. Leave it out for all of them."
         )
-    for benchmark in [open_benchmark(name, data, choice) for name in names]:
+    for benchmark in [open_benchmark(name, data, choice, layout) for name in names]:
         for shape, candidates in _chosen(benchmark, measures):
             yield job_for(benchmark, shape, candidates, model, settings, limit, options, called)
 
@@ -195,6 +205,7 @@ def job_for(
     if isinstance(model, System):
         return _system_job(benchmark, shape, methods[0], model, card, settings, limit)
     method, measure = _first_answerable(methods, model, settings, options or {}, benchmark.defaults)
+    settings = with_ties(settings, "computed", method)
     items, notes = measure.items(items)
     cautions = model.abilities.cautions if settings.variant == "paper" else ()
     drawn = limited(items, limit)
@@ -232,6 +243,7 @@ def _system_job(
         )
     items = limited(benchmark.items(shape), limit)
     name = method.label(settings.variant)
+    settings = with_ties(settings, system.scoring)
     measurement = Measurement(benchmark, items, name, card, system.scoring, settings, limit)
     return measurement.job(counted, lambda: system.scores(items, settings.variant))
 

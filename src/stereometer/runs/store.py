@@ -66,6 +66,7 @@ def _agreed(folder: Path, plan: Mapping[str, Any]) -> Result | None:
             f"{record} is not the record of a run. It was edited or cut off. Choose another folder"
             " with --out, or remove this one."
         )
+    stored = {**_since(plan), **stored}
     if stored != plan:
         changed = sorted(key for key in {*stored, *plan} if stored.get(key) != plan.get(key))
         raise UsageError(
@@ -73,6 +74,13 @@ def _agreed(folder: Path, plan: Mapping[str, Any]) -> Result | None:
             " run. Choose another with --out."
         )
     return _finished(folder)
+
+
+def _since(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """What plans did not say before: how near to 50 is near enough, and how many ties are too
+    many, which hangs on the measure."""
+    since = {"delta": 5.0, "ties": plan.get("ties")}
+    return {key: value for key, value in since.items() if key in plan}
 
 
 def _finished(folder: Path) -> Result | None:
@@ -191,14 +199,18 @@ def _conditions(result: Result) -> dict[str, object]:
     return {
         "benchmark": result.benchmark,
         "items": items,
-        "measure": result.measure,
+        "measure": catalog.shape(result.kind).compared_as(result),
         "variant": result.variant,
     }
 
 
 def labels(results: Sequence[Result]) -> list[str]:
-    """Model names, numbered where the same name comes twice."""
-    names = [result.model for result in results]
+    """Model names, with their measures where those differ, numbered where a name comes twice."""
+    differ = len({result.measure for result in results}) > 1
+    names = [
+        f"{result.model} · {result.measure.split('@')[0]}" if differ else result.model
+        for result in results
+    ]
     return [
         name if names.count(name) == 1 else f"{name} ({names[: index + 1].count(name)})"
         for index, name in enumerate(names)
