@@ -158,7 +158,7 @@ def check(
         return
     say(
         f"{document['unit_count']} units, {document['judgements']} judgements each: at least "
-        f"{document['people']} people who pass, {document['cost']:.2f} {document['currency']} "
+        f"{document['people_needed']} people who pass, {document['cost']:.2f} {document['currency']} "
         f"({document['hourly']:.2f} an hour)."
     )
     if "precision" in document:

@@ -139,7 +139,7 @@ def check_document(study: Study, pilot: Path | None = None) -> dict[str, Any]:
         "study_kind": study.kind.name,
         "unit_count": len(study.units),
         "judgements": study.config.quota.judgements,
-        "people": needed.people,
+        "people_needed": needed.people,
         "cost": needed.cost,
         "currency": study.config.pay.currency,
         "hourly": needed.hourly,
