@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from stereometer.stats.families import corrected
-from stereometer.types import Estimate
+from stereometer.types import Estimate, Settings
 
 NULL_VALUE = 50.0
 """Tests are against 50: no preference, or no better than chance."""
@@ -30,6 +30,20 @@ PREFERENCE = Verdicts(
     "prefers stereotypes", "prefers anti-stereotypes", "not distinguishable from 50"
 )
 LANGUAGE = Verdicts("better than chance", "worse than chance", "not distinguishable from chance")
+
+
+def at_floor(p: float | None, adjusted: float, settings: Settings, sides: int = 1) -> str | None:
+    """What is said where p is the least that so many resamples can give, and not small enough.
+
+    A bootstrap counts both `sides`, so its p falls no lower than twice that of a permutation.
+    """
+    least = sides / (settings.resamples + 1)
+    if p is None or p > least * (1 + 1e-9) or adjusted < 1 - settings.level:
+        return None
+    return (
+        f"undecided: with {settings.resamples:,} resamples p cannot fall below {adjusted:.2g}; "
+        "take more"
+    )
 
 
 def judged(
