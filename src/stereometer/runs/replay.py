@@ -19,12 +19,14 @@ from stereometer.systems.answers import (
     AnswerColumns,
     Golds,
     labels_in,
+    misspelt_rows,
     read_answers,
     scored_rows,
     uneven,
 )
 from stereometer.systems.replay import Replayed, joined, read_replay, scale_notes
-from stereometer.types import Job, Method, ModelCard, Result, Score, Settings, Variant, digest_of
+from stereometer.types import Job, Method, ModelCard, Result, Score, Settings, Variant
+from stereometer.types.digest import digest_of_rows
 
 REPLAYS = {"cat": "cat-replay@1", "pair": "pair-replay@1"}
 
@@ -137,11 +139,6 @@ def answers_job(
 ) -> Job:
     """Answers collected elsewhere, read and scored again. The gold labels are the file's own;
     `neither` is its word for none of them."""
-    if setting is MISSPELLING:
-        raise UsageError(
-            "Answers to misspelt comments cannot be replayed. They are compared with those of the "
-            "same model. Use `stereometer ask`."
-        )
     card, known, nouns = _about(benchmark)
     rows = list(read_answers(path, setting, columns))
     if not rows:
@@ -153,7 +150,8 @@ def answers_job(
     golds = Golds(
         path, words or known or labels_in(rows, setting, neither), asked_about, neither, nouns
     )
-    scores = list(scored_rows(rows, measure, golds))
+    read = misspelt_rows if setting is MISSPELLING else scored_rows
+    scores = list(read(rows, measure, golds))
     comments = _comments_of(scores)
     notes = (
         "The comments and labels are those in the file; they were not compared with the released "
@@ -182,7 +180,7 @@ def _comments_of(scores: Sequence[Score]) -> list[Comment]:
 
 def _replayed_card(name: str, path: Path, rows: Sequence[Mapping[str, str]]) -> ModelCard:
     settings = {"file": path.name}
-    return ModelCard(name, "replayed", "replay@1", digest_of(rows), settings=settings)
+    return ModelCard(name, "replayed", "replay@1", digest_of_rows(rows), settings=settings)
 
 
 def _about(benchmark: str) -> tuple[Card, Mapping[str, str], Mapping[str, str]]:
