@@ -158,8 +158,8 @@ def check(
         return
     say(
         f"{document['unit_count']} units, {document['judgements']} judgements each: at least "
-        f"{document['people_needed']} people who pass, {document['cost']:.2f} {document['currency']} "
-        f"({document['hourly']:.2f} an hour)."
+        f"{document['people_needed']} people who pass, {document['cost']:.2f} "
+        f"{document['currency']} ({document['hourly']:.2f} an hour)."
     )
     if "precision" in document:
         render.records([_precision_row(row) for row in document["precision"]])

@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from stereometer.errors import DataError, UsageError
-from stereometer.files import empty_file
 from stereometer.studies.config import Config, read_config
 from stereometer.studies.kinds import kind_called
 from stereometer.studies.kinds.kind import Kind, Unit
 from stereometer.studies.secrets import Secrets, read_secrets
 from stereometer.studies.texts import PARTS, Texts, read_texts
+from stereometer.tables import empty_file
 
 T = TypeVar("T")
 O = TypeVar("O", bound=BaseModel)  # noqa: E741

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from stereometer.curation.aggregate.pairs import STRENGTH, Vote
 from stereometer.errors import DataError
-from stereometer.files import read_rows
 from stereometer.shapes.cat.items import LABELS
+from stereometer.tables import read_rows
 
 CAT_COLUMNS = ("item", "candidate", "label")
 PAIR_COLUMNS = ("item", "more", "less", "minimal", "type")

@@ -14,10 +14,10 @@ from rapidfuzz.distance import OSA
 
 from stereometer.benchmarks.abc.items import data_file
 from stereometer.errors import UsageError
-from stereometer.files import read_table
 from stereometer.shapes.sentences import unique
 from stereometer.studies.fields import Choice, Form, Scale, Text
 from stereometer.studies.kinds.kind import Answers, Page, Person, Source, Unit
+from stereometer.tables import read_table
 
 if TYPE_CHECKING:
     from stereometer.studies.study import Study

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from stereometer.files import read_table
 from stereometer.shapes.cat.items import BLANK, LABELS, TASKS, Candidate, Cat
 from stereometer.shapes.sentences import unique
 from stereometer.studies.fields import Complaints, Form, Text, Values
 from stereometer.studies.kinds.kind import Page, Person, Source, Unit
+from stereometer.tables import read_table
 
 if TYPE_CHECKING:
     from stereometer.studies.study import Study

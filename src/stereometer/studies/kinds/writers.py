@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stereometer.files import read_table
+from stereometer.tables import read_table
 
 if TYPE_CHECKING:
     from stereometer.studies.study import Study
