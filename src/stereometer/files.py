@@ -13,7 +13,7 @@ import math
 import os
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NoReturn
@@ -282,7 +282,3 @@ def to_json(value: object, *, indent: int | None = 1) -> str:
 def write_json(path: Path, value: object) -> None:
     with replacing(path) as file:
         file.write(to_json(value) + "\n")
-
-
-def write_line(file: IO[str], value: Mapping[str, Any]) -> None:
-    file.write(to_json(value, indent=None) + "\n")

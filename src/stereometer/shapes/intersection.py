@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import Overview, has, overall, used_cell
 from stereometer.shapes.shape import NotCompared, Shape
+from stereometer.show import numbers
 from stereometer.show.numbers import says, with_interval
 from stereometer.show.table import Cell, Table, number, text
 from stereometer.types import Estimate, Result, Score
@@ -34,6 +35,7 @@ class Intersection(NotCompared, Shape):
     """A pair of groups beside its parts."""
 
     name = "intersection"
+    slices = ("group", "adjective", "direction")
     noun = "emergent trait"
     fine = ("adjective",)
     metrics = (
@@ -116,7 +118,7 @@ class Intersection(NotCompared, Shape):
     )
 
     def is_whole(self, score: Score) -> bool:
-        return "effect" in score.values
+        return "effect" in score.values and {"part", "p", "q"} <= score.derived.keys()
 
     def overview(self, results: Sequence[Result]) -> Overview:
         if len(results) > 1 or not has(results, *PROFILES):
@@ -161,14 +163,14 @@ def _emergent(result: Result, direction: str, side: str) -> Table:
     listed = [
         estimate
         for estimate in result.estimates
-        if estimate.name == "emergence" and estimate.slice["direction"] == direction
+        if estimate.name == "emergence" and estimate.slice.get("direction") == direction
     ]
     least = ""
     if listed:
         templates = listed[0].n
         least = f"; of {templates} templates the least p is {least_p(templates):.2g}"
     caption = (
-        f"Traits that emerge, {side}: {cells.value:.0f} of {cells.n} beyond noise "
+        f"Traits that emerge, {side}: {numbers.number(cells.value, 0)} of {cells.n} beyond noise "
         f"(false-discovery rate 0.05{least})"
     )
     beyond = f"beyond both (the {SHOWN} largest)"
@@ -178,9 +180,10 @@ def _emergent(result: Result, direction: str, side: str) -> Table:
 
 
 def _emergence(estimate: Estimate) -> tuple[Cell, ...]:
-    ps = (f"{estimate.p:.4f}", f"{estimate.p_adjusted:.4f}")
-    place = (estimate.slice["group"], estimate.slice["adjective"])
-    return tuple(map(text, (*place, f"{estimate.value:+.3f}", *ps, str(estimate.verdict))))
+    ps = (numbers.number(p, 4) for p in (estimate.p, estimate.p_adjusted))
+    place = (estimate.slice.get(name, "") for name in ("group", "adjective"))
+    size = "none" if estimate.value is None else f"{estimate.value:+.3f}"
+    return tuple(map(text, (*place, size, *ps, str(estimate.verdict))))
 
 
 def _expected(result: Result) -> Iterator[str]:

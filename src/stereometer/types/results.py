@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from stereometer.types.items import Slice, Variant
+from stereometer.types.typed import typed
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,7 @@ class Estimate:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Estimate:
-        fields = dict(value)
-        if fields.get("published"):
-            fields["published"] = Published(**fields["published"])
-        return cls(**fields)
+        return typed(cls, value)
 
 
 RESULT_SCHEMA = "result@1"
@@ -76,6 +74,8 @@ class Result:
     estimates: tuple[Estimate, ...]
     kind: str = ""
     """The shape of what was counted: it says how the numbers are read, paired and shown."""
+    scores_digest: str = ""
+    """SHA-256 of `scores.jsonl`; empty in results written before it was recorded."""
     schema: str = RESULT_SCHEMA
 
     def estimate(self, name: str, **fixed: str) -> Estimate:
@@ -101,12 +101,7 @@ class Result:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Result:
-        fields = dict(value)
-        fields["estimates"] = tuple(
-            Estimate.from_json(estimate) for estimate in fields["estimates"]
-        )
-        fields["notes"] = tuple(fields["notes"])
-        return cls(**fields)
+        return typed(cls, value)
 
 
 def _flat(estimate: Estimate) -> dict[str, Any]:

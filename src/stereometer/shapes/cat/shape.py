@@ -32,6 +32,7 @@ class Cat(SentenceShape):
     suffix = ".json"
     has_terms = True
     fine = ("target",)
+    slices = ("task", "domain", "target")
     shares = metrics.HEADLINE
     unrelated = "unrelated"
     metrics = (

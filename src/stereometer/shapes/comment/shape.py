@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
 
 from stereometer.shapes.comment import metrics, show
 from stereometer.shapes.metric import Metric
@@ -17,6 +18,8 @@ class Comment(NotCompared, Shape):
 
     name = "comment"
     noun = "question"
+    slices = ("comment", "gold")
+    settings: ClassVar[Mapping[str, tuple[type, ...]]] = {"setting": (str,), "repeats": (int,)}
     metrics = (
         Metric(
             "accuracy",
@@ -109,6 +112,9 @@ class Comment(NotCompared, Shape):
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
         return metrics.summarize(list(scores), settings)
+
+    def is_whole(self, score: Score) -> bool:
+        return all("text" in row and ("label" in row or "skipped" in row) for row in score.answers)
 
     def overview(self, results: Sequence[Result]) -> Overview:
         return show.overview(self, results)
