@@ -4,6 +4,7 @@ common."""
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import settings
@@ -32,7 +33,7 @@ def cat_score(
     domain: str,
     term: int,
     task: str,
-    values: tuple[float, float, float],
+    values: Sequence[float],
     skipped: str | None = None,
 ) -> Score:
     """Every term belongs to one domain, as every target term of StereoSet does."""

@@ -110,7 +110,8 @@ def find(kind: str, name: str) -> Any:
     for known in (name, plain):
         if known in names(kind):
             entry = _load(kind, known)
-            if version in ("", getattr(entry, "version", "1")):
+            revised = getattr(entry, "revised", {}).values()
+            if version in ("", getattr(entry, "version", "1"), *revised):
                 return entry
     raise UnknownName(NOUNS.get(kind, kind), name, names(kind))
 

@@ -32,9 +32,10 @@ class UsageError(StereometerError):
 
 def did_you_mean(name: str, known: Mapping[str, str]) -> str:
     """The nearest names, each as it is called; empty where none is near."""
-    close = get_close_matches(name, known, n=3, cutoff=0.5)
+    spelled = {each.casefold(): known[each] for each in known}
+    close = get_close_matches(name.casefold(), spelled, n=3, cutoff=0.5)
     return (
-        f"Did you mean {' or '.join(dict.fromkeys(known[name] for name in close))}?"
+        f"Did you mean {' or '.join(dict.fromkeys(spelled[name] for name in close))}?"
         if close
         else ""
     )

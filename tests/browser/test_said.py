@@ -35,7 +35,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         )
     own, runs = str(home / "own.csv"), home / "runs"
     stereometer.ask(own, model="fake", size=5, repeats=3, resamples=100, out=runs)
-    pair = {"measures": ["pair-likelihood"], "resamples": 100, "keep_cache": False}
+    pair: dict[str, Any] = {"measure": ["pair-likelihood"], "resamples": 100, "cache": False}
     stereometer.run("starter", model="fake", out=home / "pairs", **pair)
     return write_report([runs, home / "pairs"], home / "said.html")
 

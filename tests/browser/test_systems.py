@@ -32,11 +32,11 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         stereometer.run(
             "starter",
             model="random",
-            measures=["cat-likelihood"],
+            measure=["cat-likelihood"],
             seed=seed,
             resamples=100,
             out=place,
-            keep_cache=False,
+            cache=False,
         )
     places.append(combine(*places[:3], resamples=100, out=home / "ensemble").folder)
     audit("starter", run_folders=places[:2], settings=Settings(resamples=100))

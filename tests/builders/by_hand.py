@@ -50,7 +50,7 @@ class Only(Fake):
 
     def __init__(self, *kinds: str) -> None:
         super().__init__()
-        self.abilities = replace(self.abilities, kinds=frozenset(kinds))  # type: ignore[misc]
+        self.abilities = replace(self.abilities, kinds=frozenset(kinds))
 
 
 class Framed(Only):

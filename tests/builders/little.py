@@ -5,16 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from stereometer.backends.baselines.fake import Fake
-from stereometer.types import Answer, Estimate, ModelCard, Request
+from stereometer.types import Answer, ModelCard, Request, Slice
 
-QUICK = {"resamples": 100}
+QUICK: dict[str, Any] = {"resamples": 100}
 """Enough where a test does not look at intervals."""
 
 
-def pick(estimates: Iterable[Estimate], name: str, **fixed: str) -> Estimate:
+class Sliced(Protocol):
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def slice(self) -> Slice: ...
+
+
+S = TypeVar("S", bound=Sliced)
+
+
+def pick(estimates: Iterable[S], name: str, **fixed: str) -> S:
     """The only estimate of this name in exactly this slice."""
     (one,) = [one for one in estimates if one.name == name and dict(one.slice) == fixed]
     return one

@@ -13,8 +13,11 @@ from stereometer.types import Backend, Estimate, Score, Settings, Variant
 class Means:
     """Pairs scored as ever, counted as the mean of each sentence's score."""
 
-    name, version, reads, kind = "means", "1", "pair", "pair"
+    name, reads, kind = "means", "pair", "pair"
     variants, needs, options = LIKELIHOOD.variants, LIKELIHOOD.needs, LIKELIHOOD.options
+
+    def label(self, variant: Variant) -> str:
+        return BoundMeans.name
 
     def bind(self, backend: Backend, variant: Variant, options: Any) -> BoundMeans:
         return BoundMeans(LIKELIHOOD.bind(backend, variant, options))

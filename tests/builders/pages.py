@@ -44,7 +44,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     for place, model, measure in places:
         stereometer.run(
-            "starter", model=model, measures=[measure], resamples=100, out=place, keep_cache=False
+            "starter", model=model, measure=[measure], resamples=100, out=place, cache=False
         )
     return write_report([place for place, _, _ in places], home / "report.html")
 

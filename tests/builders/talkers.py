@@ -10,6 +10,7 @@ from typing import Any
 from stereometer.runs.execute import execute, opened_cache
 from stereometer.runs.measure import job_for
 from stereometer.runs.open import open_benchmark
+from stereometer.shapes.cat.items import Cat
 from stereometer.types import (
     Abilities,
     Answer,
@@ -19,6 +20,7 @@ from stereometer.types import (
     Request,
     Settings,
 )
+from tests.builders.sure import all_of
 
 SETTINGS = Settings(resamples=200)
 
@@ -40,6 +42,7 @@ class Talker:
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         for key, request in requests.items():
+            assert isinstance(request, Generate)
             asked = request.prompt or request.messages[-1][1]
             options = re.findall(r"(?m)^[AB]\. (.*)$", asked)
             yield key, Answer((), self.say(asked, *options), "stop")
@@ -52,24 +55,19 @@ def measured(talker: Talker, shape: str, tmp_path: Path, **options: Any) -> Any:
         return execute(job, tmp_path, cache)
 
 
-STEREOTYPES = {
-    text
-    for item in open_benchmark("starter").items("cat")
-    for text in (
-        item.texts["stereotype"],
-        item.context.replace("BLANK", item.filler("stereotype") or "BLANK"),
-    )
-}
+def texts_of(label: str) -> set[str]:
+    """Each item's sentence of this label, and its context with that filler."""
+    return {
+        text
+        for item in all_of(Cat, open_benchmark("starter").items("cat"))
+        for text in (
+            item.texts[label],
+            item.context.replace("BLANK", item.filler(label) or "BLANK"),
+        )
+    }
 
 
-UNRELATED = {
-    text
-    for item in open_benchmark("starter").items("cat")
-    for text in (
-        item.texts["unrelated"],
-        item.context.replace("BLANK", item.filler("unrelated") or "BLANK"),
-    )
-}
+STEREOTYPES, UNRELATED = texts_of("stereotype"), texts_of("unrelated")
 
 
 def by_content(asked: str, first: str, second: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ import stereometer
 from stereometer.benchmarks.abc.items import Choice, Grid, packaged
 from tests.builders.trait_runs import GROUPS
 
+QUICK: dict[str, Any] = {"resamples": 200}
 MET = ["man", "woman", "gay", "Black", "White", "Asian", "teenager"]
 
 
@@ -32,10 +34,10 @@ def ratings(file: Path) -> Path:
 def trait_runs(home: Path) -> dict[str, Path]:
     """A profile, its agreement with ratings, and groups that meet, all of a fake model."""
     choice = Choice(groups=GROUPS, templates=("that", "all", "should"))
-    out, quick = home / "profile", {"resamples": 200}
-    stereometer.run("abc", model="fake", choice=choice, out=out, keep_cache=False, **quick)
+    out = home / "profile"
+    stereometer.run("abc", model="fake", choice=choice, out=out, cache=False, **QUICK)
     rated = ratings(home / "ratings.json")
-    stereometer.align(out, ratings=rated, out=home / "alignment", **quick)
+    stereometer.align(out, ratings=rated, out=home / "alignment", **QUICK)
     met = home / "met"
-    stereometer.intersect("fake", groups=MET, templates=("the", "that"), out=met, **quick)
+    stereometer.intersect("fake", groups=MET, templates=("the", "that"), out=met, **QUICK)
     return {"trait": out, "alignment": home / "alignment", "intersection": met / "intersection"}

@@ -14,7 +14,7 @@ from stereometer.errors import DataMissing, ModelError
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.comment.items import Comment
 from stereometer.testing import check_backend, check_measure, check_source, check_system
-from stereometer.types import Item, Measure
+from stereometer.types import Item, Measure, Method, Variant
 from tests.builders import told_text
 
 WITHOUT = {("cat-sum-likelihood", "paper")}
@@ -83,10 +83,10 @@ def items_of(shape: str, folder: Path) -> Sequence[Item]:
     return open_benchmark("abc" if shape == "trait" else "starter").items(shape)
 
 
-def bound(name: str, backend: str, variant: str = "sound") -> Measure | None:
+def bound(name: str, backend: str, variant: Variant = "sound") -> Measure | None:
     """The measure on this backend, or None where the backend cannot answer it."""
     try:
-        method = catalog.find("method", name)
+        method: Method = catalog.find("method", name)
         opened = catalog.find("backend", backend)(seed=3)
         return method.bind(opened, variant, method.options())
     except ModelError:
@@ -96,13 +96,13 @@ def bound(name: str, backend: str, variant: str = "sound") -> Measure | None:
 @pytest.mark.parametrize("variant", ["paper", "sound"])
 @pytest.mark.parametrize("name", catalog.names("method"))
 def test_measures_on_every_backend_that_can_answer_them(
-    name: str, variant: str, tmp_path: Path
+    name: str, variant: Variant, tmp_path: Path
 ) -> None:
     found = {backend: bound(name, backend, variant) for backend in catalog.names("backend")}
     assert any(found.values()) != ((name, variant) in WITHOUT), f"no backend here answers {name}"
     for backend, measure in found.items():
         if measure is not None:
-            assert measure.name == f"{name}@1"
+            assert measure.name == catalog.find("method", name).label(variant)
             check_measure(
                 measure,
                 catalog.find("backend", backend)(seed=3),

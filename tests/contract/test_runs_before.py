@@ -60,7 +60,7 @@ def test_the_same_run_goes_on_in_its_folder(name: str, measure: str, tmp_path: P
     shutil.copytree(BEFORE / name, folder)
     model = name.partition("-")[0]
     (result,) = stereometer.run(
-        "starter", model=model, measures=[measure], limit=24, resamples=200, out=folder
+        "starter", model=model, measure=[measure], limit=24, resamples=200, out=folder
     )
     assert result.estimates == stereometer.load(BEFORE / name).estimates
 
@@ -73,7 +73,7 @@ def test_the_numbers_are_what_they_were(name: str, measure: str, tmp_path: Path)
     (result,) = stereometer.run(
         "starter",
         model="fake",
-        measures=[measure],
+        measure=[measure],
         limit=limit,
         resamples=200,
         out=tmp_path / "run",

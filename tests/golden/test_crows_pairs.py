@@ -12,7 +12,9 @@ from stereometer.benchmarks import crows_pairs, winobias
 from stereometer.curation import bundles
 from stereometer.curation.split import parted
 from stereometer.shapes.pair.files import statistics
+from stereometer.shapes.pair.items import Pair
 from stereometer.stats.tests import holm, sign_test
+from tests.builders.sure import all_of, sure
 from tests.conftest import released
 
 pytestmark = pytest.mark.golden
@@ -49,11 +51,11 @@ def test_bert_scores_replay(data: str | None, tmp_path: Path) -> None:
         out=tmp_path / "run",
     )
     overall = result.estimate("pair_preference")
-    assert (round(overall.value, 2), overall.n, overall.ties) == (61.45, 1463, 2)
+    assert (round(sure(overall.value), 2), overall.n, overall.ties) == (61.45, 1463, 2)
     assert overall.value == pytest.approx(100 * 899 / 1463, abs=1e-9)
-    assert round(result.estimate("pair_preference", direction="stereo").value, 2) == 61.98
-    assert round(result.estimate("pair_preference", direction="antistereo").value, 2) == 58.85
-    assert round(result.estimate("confidence_median_difference").value, 2) == 0.96
+    assert round(sure(result.estimate("pair_preference", direction="stereo").value), 2) == 61.98
+    assert round(sure(result.estimate("pair_preference", direction="antistereo").value), 2) == 58.85
+    assert round(sure(result.estimate("confidence_median_difference").value), 2) == 0.96
 
 
 def test_the_pairs_of_that_file_are_said_not_to_be_the_released_ones(tmp_path: Path) -> None:
@@ -70,7 +72,7 @@ def test_the_pairs_of_that_file_are_said_not_to_be_the_released_ones(tmp_path: P
 
 def test_counts_of_table_2_and_contested_types() -> None:
     shapes, _ = crows_pairs.read([released("crows_pairs/crows_pairs_anonymized.csv")])
-    rows = {row["bias_type"]: row for row in statistics(shapes["pair"])}
+    rows = {row["bias_type"]: row for row in statistics(all_of(Pair, shapes["pair"]))}
     assert {name: rows[name]["pairs"] for name in TABLE_2_COUNTS} == TABLE_2_COUNTS
     assert (
         rows["all"]["pairs"],
@@ -105,7 +107,7 @@ def test_holm_over_the_nine_types_of_table_2(model: str, indistinguishable: int)
 def test_the_revised_and_french_sets_have_ten_types(name: str) -> None:
     shapes, _ = crows_pairs.read([released(f"crows_pairs/{name}")])
     assert len(shapes["pair"]) == 1677
-    assert len({pair.bias_type for pair in shapes["pair"]}) == 10
+    assert len({pair.bias_type for pair in all_of(Pair, shapes["pair"])}) == 10
 
 
 def test_french_pairs_that_cannot_be_scored_say_why() -> None:
@@ -125,20 +127,23 @@ def test_winobias_is_396_pairs_a_type(split: str, loose: int) -> None:
         for side in ("pro", "anti")
     ]
     shapes, notes = winobias.read(files)
-    assert [
-        sum(pair.bias_type == kind for pair in shapes["pair"]) for kind in ("type1", "type2")
-    ] == [396, 396]
+    pairs = all_of(Pair, shapes["pair"])
+    assert [sum(pair.bias_type == kind for pair in pairs) for kind in ("type1", "type2")] == [
+        396,
+        396,
+    ]
     assert notes == [f"{loose} of 792 pairs differ in more than a pronoun, as released."]
     assert not any(
-        "[" in text or text[0].isdigit() for pair in shapes["pair"] for text in pair.texts.values()
+        "[" in text or text[0].isdigit() for pair in pairs for text in pair.texts.values()
     )
 
 
 def test_a_split_of_the_released_pairs_is_near_a_quarter_and_shares_no_naming_word() -> None:
     """What docs/howto/analyze.md says of it."""
-    items = stereometer.open_benchmark(
+    benchmark = stereometer.open_benchmark(
         "crows-pairs", released("crows_pairs/crows_pairs_anonymized.csv")
-    ).items("pair")
+    )
+    items = all_of(Pair, benchmark.items("pair"))
     assert max(len(group.items) for group in bundles.bundled(items, bundles.of_both)) == 1306
     for seed in range(3):
         found = parted(items, 0.25, seed)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle, islice
+from typing import Protocol
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from stereometer.measures.recognition.edits import shipped_edits
 from stereometer.measures.recognition.questions import Question, Sampling, pool, questions
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.comment import metrics
+from stereometer.shapes.comment.items import Comment
 from stereometer.shapes.comment.settings import (
     FEW_SHOT_MIXED,
     FEW_SHOT_SINGLE,
@@ -22,28 +24,39 @@ from stereometer.shapes.comment.settings import (
     ZERO_SHOT,
     Setting,
 )
-from stereometer.types import Estimate, Score, Settings
+from stereometer.types import Estimate, Score, Settings, Variant
+from tests.builders.sure import all_of, bounds, sure
 from tests.conftest import released
 
 pytestmark = pytest.mark.golden
 PAPER = Settings("paper", resamples=200)
 
 
-@pytest.fixture
-def asked() -> object:
+class Ask(Protocol):
+    def __call__(self, setting: Setting, variant: Variant = "paper") -> Sequence[Question]: ...
+
+
+def released_comments() -> list[Comment]:
     folder = released("ethos/Ethos_Dataset_Binary.csv").parent
-    comments = open_benchmark("ethos", folder).items("comment")
-    return lambda setting, variant="paper": questions(
-        setting, comments, Sampling(variant, words=WORDS), shipped_edits()
-    )
+    return all_of(Comment, open_benchmark("ethos", folder).items("comment"))
+
+
+@pytest.fixture
+def asked() -> Ask:
+    comments = released_comments()
+
+    def ask(setting: Setting, variant: Variant = "paper") -> Sequence[Question]:
+        return questions(setting, comments, Sampling(variant, words=WORDS), shipped_edits())
+
+    return ask
 
 
 def test_the_file_has_the_counts_that_the_study_reports() -> None:
     benchmark = open_benchmark("ethos", released("ethos/Ethos_Dataset_Binary.csv").parent)
     assert benchmark.as_released
-    comments = benchmark.items("comment")
+    comments = all_of(Comment, benchmark.items("comment"))
     assert len(comments) == 998
-    assert sum(one.hate >= 0.5 for one in comments) == 433
+    assert sum(sure(one.hate) >= 0.5 for one in comments) == 433
     found = pool(comments, Sampling("paper", words=WORDS))
     assert len(found.categories["racist"]) == 76
     assert len(found.categories["sexist"]) == 86  # 84 in the study, whose copy was damaged
@@ -51,14 +64,14 @@ def test_the_file_has_the_counts_that_the_study_reports() -> None:
     assert pool(comments, Sampling("sound", words=WORDS)).both == 3
 
 
-def test_the_paper_sample_is_the_first_comments_with_their_overlap(asked) -> None:
-    found: list[Question] = asked(ZERO_SHOT)
+def test_the_paper_sample_is_the_first_comments_with_their_overlap(asked: Ask) -> None:
+    found = asked(ZERO_SHOT)
     assert len(found) == 120
     assert (
         len({one.comment.id for one in found}) == 90
     )  # the same 30 that are neither serve both categories
     one_shot = asked(ONE_SHOT)
-    sexist = [one.comment for one in pool_of(asked)["sexist"]]
+    sexist = [one.comment for one in pool_of()["sexist"]]
     assert one_shot[0].comment.id == sexist[0].id
     assert [one.examples[0].comment.id for one in one_shot[:30]] == [
         one.id for one in sexist[30:60]
@@ -68,19 +81,16 @@ def test_the_paper_sample_is_the_first_comments_with_their_overlap(asked) -> Non
     assert [example.label for example in single[0].examples] == ["sexist", "not-sexist", "sexist"]
 
 
-def pool_of(asked) -> Mapping[str, Sequence[Question]]:
+def pool_of() -> Mapping[str, Sequence[Question]]:
     """Every sexist comment, in the order of the mixed setting's tenth set and its examples."""
-    comments = open_benchmark("ethos", released("ethos/Ethos_Dataset_Binary.csv").parent).items(
-        "comment"
-    )
-    found = pool(comments, Sampling("paper", words=WORDS))
+    found = pool(released_comments(), Sampling("paper", words=WORDS))
     return {
         name: [Question(one, name, ()) for one in some] for name, some in found.categories.items()
     }
 
 
-def test_the_mixed_sample_is_ten_sets_of_240_and_243_comments(asked) -> None:
-    found: list[Question] = asked(FEW_SHOT_MIXED)
+def test_the_mixed_sample_is_ten_sets_of_240_and_243_comments(asked: Ask) -> None:
+    found = asked(FEW_SHOT_MIXED)
     assert len(found) == 2400
     assert len({(one.comment.id, one.gold) for one in found}) == 243
     for number in range(1, 11):
@@ -95,9 +105,9 @@ def test_the_mixed_sample_is_ten_sets_of_240_and_243_comments(asked) -> None:
 
 @pytest.mark.parametrize("setting", [ZERO_SHOT, ONE_SHOT, FEW_SHOT_SINGLE, FEW_SHOT_MIXED])
 def test_the_sound_sample_asks_about_no_comment_twice_and_shows_none_that_it_asks_about(
-    asked, setting: Setting
+    asked: Ask, setting: Setting
 ) -> None:
-    found: list[Question] = asked(setting, "sound")
+    found = asked(setting, "sound")
     for number in {one.example_set for one in found}:
         some = [one for one in found if one.example_set == number]
         ids = [one.comment.id for one in some]
@@ -113,7 +123,7 @@ def test_the_sound_sample_asks_about_no_comment_twice_and_shows_none_that_it_ask
         }
 
 
-def test_the_misspelling_test_takes_27_racist_comments(asked) -> None:
+def test_the_misspelling_test_takes_27_racist_comments(asked: Ask) -> None:
     found = [one for one in asked(MISSPELLING) if not one.edit]
     assert sum(one.category == "racist" for one in found) == 27
     assert (
@@ -273,7 +283,8 @@ def test_the_slip_and_the_deviation_are_in_paper_alone() -> None:
     assert of(paper, "f1") != pytest.approx(of(sound, "f1"))
     assert of(paper, "f1_harmonic") == pytest.approx(of(sound, "f1"))
     (slipped,) = [one for one in paper if one.name == "f1" and not one.slice]
-    assert slipped.low <= slipped.value <= slipped.high
+    low, value, high = bounds(slipped)
+    assert low <= value <= high
     assert {one.name for one in paper} - {one.name for one in sound} == {
         "f1_harmonic",
         "accuracy_sd",

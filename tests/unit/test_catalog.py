@@ -106,7 +106,7 @@ def plugins(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_plugins_are_found_listed_and_run() -> None:
     assert catalog.find("backend", "theirs") is Plugin
     assert catalog.names("backend") == ["fake", "random", "sentiment", "theirs"]
-    (result,) = stereometer.run("starter", model="theirs", measures=["pair-likelihood"], **QUICK)
+    (result,) = stereometer.run("starter", model="theirs", measure=["pair-likelihood"], **QUICK)
     assert result.estimate("pair_preference").n == 96
 
 
@@ -124,6 +124,6 @@ def test_a_mistyped_plugin_is_suggested() -> None:
 @pytest.mark.usefixtures("plugins")
 def test_a_measure_gets_the_items_it_reads() -> None:
     (result,) = stereometer.run(
-        "starter", model="theirs", measures=["association-of-theirs"], **QUICK
+        "starter", model="theirs", measure=["association-of-theirs"], **QUICK
     )
     assert result.data["items"] == 144

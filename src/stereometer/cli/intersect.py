@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -49,13 +49,10 @@ def intersect(
         measure=measure,
         rules=rules,
         expected=expected,
-        variant=counting.variant,
-        seed=counting.seed,
-        resamples=counting.resamples,
-        coverage=counting.coverage,
         out=out,
-        options=opening(loading),
         watch=render.watch,
+        **asdict(counting),
+        **opening(loading),
     )
     render.result(finished.result, json)
     say(f"Stored in {finished.scores} (scores) and {finished.folder}")

@@ -24,6 +24,7 @@ from stereometer.cli.options import (
     Serving,
     opening,
 )
+from stereometer.errors import UsageError
 from stereometer.types import Finished
 
 
@@ -39,6 +40,9 @@ def run(
     model: Annotated[
         list[str], typer.Option("--model", "-m", help="A model or baseline; may be repeated.")
     ],
+    name: Annotated[
+        list[str] | None, "What the model is called in results; repeat it as --model."
+    ] = None,
     measure: Annotated[list[str] | None, "Measures; by default the benchmark's own."] = None,
     counting: Counting,
     running: Running,
@@ -64,16 +68,14 @@ def run(
     options = opening(loading, serving, head=str(head or ""), negative_label=negative_label)
     asked = {"within_word": True} if within_word else {}
     choice = choosing.choice(counting.seed)
-    opened = (open_model(name, counting.seed, options) for name in model)
+    called = _names(name or [], model)
+    where = (running.data, running.limit)
     jobs = (
         job
-        for each in opened
+        for spec, label in zip(model, called, strict=True)
+        for opened in [open_model(spec, counting.seed, options)]
         for job in bearing(
-            list(
-                jobs_for(
-                    benchmarks, each, measures, settings, running.data, running.limit, asked, choice
-                )
-            ),
+            list(jobs_for(benchmarks, opened, measures, settings, *where, asked, choice, label)),
             wanted,
         )
     )
@@ -81,6 +83,16 @@ def run(
     finished = carry_out(jobs, running, json, lambda done: _show(done, json, side_by_side))
     if finished:
         check([each.result for each in finished], wanted)
+
+
+def _names(names: Sequence[str], models: Sequence[str]) -> Sequence[str | None]:
+    """What each model is called; None for its own name."""
+    if names and len(names) != len(models):
+        raise UsageError(
+            f"--name is given {len(names)} times for {len(models)} models. It is not clear which "
+            "model is meant. Give each --model its --name, or none."
+        )
+    return names or [None] * len(models)
 
 
 def _show(finished: Sequence[Finished], json: bool, side_by_side: bool) -> None:

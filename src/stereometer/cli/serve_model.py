@@ -10,6 +10,7 @@ import typer
 from stereometer.cli.command import command
 from stereometer.cli.guard import say
 from stereometer.cli.options import Loading, opening
+from stereometer.errors import UsageError
 
 
 @command("Models", "serve-model --model smollm2-135m --port 8080")
@@ -27,13 +28,19 @@ def serve_model(
     """Serve a model on this machine: completions with echo and logprobs, and chat."""
     from stereometer.runs.ask import backend_of
     from stereometer.runs.open import open_model
-    from stereometer.serving import ModelServer
 
+    try:
+        from stereometer.serving import ModelServer
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"serve-model needs {error.name}. It is in the optional part `serve` of the package. "
+            "From a clone: `pip install '.[serve]'`."
+        ) from None
     backend = backend_of(open_model(model, 0, opening(loading)))
-    with ModelServer(backend, host, port) as server, suppress(KeyboardInterrupt):
-        name = backend.card.name
-        say(
-            f"{name} at {server.url}; use it with --model 'server:{server.url}#{name}'. "
-            "Ctrl-C ends it."
-        )
-        server.serve_forever(poll_interval=0.2)
+    server = ModelServer(backend, host, port)
+    name = backend.card.name
+    say(
+        f"{name} at {server.url}; use it with --model 'server:{server.url}#{name}'. Ctrl-C ends it."
+    )
+    with suppress(KeyboardInterrupt):
+        server.serve()

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import exp
+from string import punctuation
 from typing import Protocol
+
+import numpy as np
 
 from stereometer.measures.declared import Scoring
 from stereometer.measures.spans import (
@@ -32,6 +35,8 @@ from stereometer.types import (
 )
 
 NO_FILLER = "the filler has no token of its own"
+NOT_FILLED = "the sentence is not the context with its blank filled"
+NO_PUNCTUATION = str.maketrans("", "", punctuation)
 
 
 class CatItem(Item, Protocol):
@@ -57,7 +62,7 @@ def filled(item: CatItem, label: str, variant: Variant) -> tuple[str, list[Span]
     """
     filler = item.filler(label)
     if filler is None:
-        raise Skip("the sentence is not the context with its blank filled")
+        raise Skip(NOT_FILLED)
     parts, text, spans = item.context.split("BLANK"), "", []
     for part in parts[:-1]:
         text += part
@@ -111,23 +116,22 @@ class FillBlank:
     """The filler revealed piece by piece from the left.
 
     `sound`: every piece still to come is masked; mean log-probability. `paper`: one mask stands for
-    the next piece and the pieces after it are absent; the filler is encoded without a space before
-    it; mean of the probabilities.
+    the next piece and the pieces after it are absent; at each step the pieces before it are written
+    as text and the whole text is encoded again; mean of the probabilities.
     """
 
     def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
-        filler = item.filler(label)
-        if filler is None:
-            raise Skip("the sentence is not the context with its blank filled")
-        if item.context.count("BLANK") != 1:
-            raise Skip("several blanks")
+        if item.filler(label) is None:
+            raise Skip(NOT_FILLED)
         return (
-            self._absent(item.context, filler, how)
+            self._absent(item, label, how)
             if how.variant == "paper"
             else self._masked(item, label, how)
         )
 
     def _masked(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
+        if item.context.count("BLANK") != 1:
+            raise Skip("several blanks")
         text, spans = filled(item, label, how.variant)
         encoding = how.encode(text)
         pieces = tokens_in(text, encoding, spans)
@@ -135,21 +139,22 @@ class FillBlank:
             raise Skip(NO_FILLER)
         return [left_to_right(encoding, pieces)]
 
-    def _absent(self, context: str, filler: str, how: Scoring) -> Sequence[Request]:
+    def _absent(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
         if how.mask is None:
             raise Skip("the model has no mask token to put into the blank")
-        hole, alone = how.encode(context.replace("BLANK", how.mask)), how.encode(filler)
-        pieces = [alone.ids[at] for at in scored_positions(alone)]
+        mask, pieces = (
+            _ordinary(how.encode(how.mask)),
+            _ordinary(how.encode(released_filler(item, label))),
+        )
         if not pieces:
             raise Skip(NO_FILLER)
-        if how.window is not None and len(hole.ids) + len(pieces) - 1 > how.window:
-            raise Skip("longer than the model's window")
-        at = _position_of(how.encode(how.mask), hole)
         return [
-            MaskedTokens(
-                (*hole.ids[:at], *pieces[: k + 1], *hole.ids[at + 1 :]), (((at + k,), at + k),)
+            _at_mask(
+                how.encode(item.context.replace("BLANK", _written(pieces[:at], how) + how.mask)),
+                mask,
+                piece,
             )
-            for k in range(len(pieces))
+            for at, piece in enumerate(pieces)
         ]
 
     def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
@@ -157,14 +162,37 @@ class FillBlank:
         return mean(map(exp, row)) if variant == "paper" else mean(row)
 
 
-def _position_of(mask: Encoding, hole: Encoding) -> int:
-    """Where the mask stands in a text: the token that a text of the mask alone has and the rest
-    does not repeat."""
-    edge = set(hole.ids[:1]) | set(hole.ids[-1:])
-    places = [index for index, token in enumerate(hole.ids) if token in set(mask.ids) - edge]
-    if len(places) != 1:
+def released_filler(item: CatItem, label: str) -> str:
+    """What the authors' code takes for the filler: the candidate's word in the place of the last
+    word with BLANK, less its punctuation. Text that is glued to the blank belongs to it."""
+    places = [at for at, word in enumerate(item.context.split(" ")) if "BLANK" in word]
+    words = item.texts[label].split(" ")
+    if places[-1] >= len(words):
+        raise Skip(NOT_FILLED)
+    return words[places[-1]].translate(NO_PUNCTUATION)
+
+
+def _ordinary(encoding: Encoding) -> list[int]:
+    return [encoding.ids[at] for at in scored_positions(encoding)]
+
+
+def _written(pieces: Sequence[int], how: Scoring) -> str:
+    if not pieces:
+        return ""
+    if how.decode is None:
+        raise Skip("the model cannot write its tokens as text")
+    return how.decode(pieces)
+
+
+def _at_mask(hole: Encoding, mask: Sequence[int], piece: int) -> MaskedTokens:
+    """A piece in the place of the first mask: where a context has two blanks, the second stays
+    masked."""
+    places = [at for at, token in enumerate(hole.ids) if [token] == mask]
+    if not places:
         raise Skip("the mask cannot be found in the context")
-    return places[0]
+    at = places[0]
+    ids = (*hole.ids[:at], piece, *hole.ids[at + 1 :])
+    return MaskedTokens(ids, (((at,), at),), hole.segments)
 
 
 class ContextGivenFiller:
@@ -190,13 +218,21 @@ class ContextGivenFiller:
 
 
 class NextSentence:
-    """Log-odds that the candidate follows the context."""
+    """Whether the candidate follows the context: the log-odds, or (`paper`) the probability in
+    single precision, which is the same for candidates that are both nearly certain."""
 
     def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
         return [Follows(item.context, item.texts[label])]
 
     def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
-        return float(answers[0].column("logodds")[0])
+        odds = float(answers[0].column("logodds")[0])
+        return single_probability(odds) if variant == "paper" else odds
+
+
+def single_probability(logodds: float) -> float:
+    """As a softmax over two outputs gives it in float32: the larger output is subtracted first."""
+    larger, smaller = np.exp(np.array([0.0, -abs(logodds)], dtype=np.float32))
+    return float((larger if logodds >= 0 else smaller) / (larger + smaller))
 
 
 class RatioText:

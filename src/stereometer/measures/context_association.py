@@ -38,6 +38,7 @@ from stereometer.types import (
     Settings,
     Skip,
     Variant,
+    WritesTokens,
 )
 
 NO_HEAD = "the model cannot say whether a sentence follows"
@@ -104,9 +105,10 @@ class CatMethod(Declared):
             )
         rules = {task: self.rules[task][way][1] for task, way in ways.items() if way is not None}
         hides = options.within_word and any(isinstance(rule, HIDING) for rule in rules.values())
-        able = backend.abilities
-        how = Scoring(variant, backend.encode, options.within_word, able.mask, able.window)
-        return ContextAssociation(within_word_label(self.label, hides), rules, how)
+        decode = backend.decode if isinstance(backend, WritesTokens) else None
+        mask = backend.abilities.mask
+        how = Scoring(variant, backend.encode, options.within_word, mask, decode)
+        return ContextAssociation(within_word_label(self.label(variant), hides), rules, how)
 
 
 HIDING = (ContextGivenFiller, ContextGivenSentence)
@@ -123,7 +125,9 @@ def _rules(name: str) -> Mapping[str, Sequence[Choice]]:
     return {task: RULES[name, task] for task in TASKS}
 
 
-LIKELIHOOD = cat_method("cat-likelihood", _rules("cat-likelihood"), left_to_right=True)
+LIKELIHOOD = cat_method(
+    "cat-likelihood", _rules("cat-likelihood"), left_to_right=True, revised={"paper": "2"}
+)
 SUM_LIKELIHOOD = cat_method("cat-sum-likelihood", _rules("cat-sum-likelihood"), variants=("sound",))
 PSEUDO_LIKELIHOOD = cat_method(
     "cat-pseudo-likelihood", _rules("cat-pseudo-likelihood"), needed=TASKS

@@ -3,7 +3,7 @@ unless it says otherwise."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,8 @@ class Declared:
     reads: str
     needs: Needs = field(default_factory=dict)
     version: str = "1"
+    revised: Mapping[Variant, str] = field(default_factory=dict)
+    """The versions of variants whose numbers changed while those of the others did not."""
     variants: tuple[Variant, ...] = ("paper", "sound")
     options: type[Any] = NoOptions
 
@@ -38,10 +40,9 @@ class Declared:
     def kind(self) -> str:
         return self.reads
 
-    @property
-    def label(self) -> str:
-        """As results name it."""
-        return f"{self.name}@{self.version}"
+    def label(self, variant: Variant) -> str:
+        """As results of a variant name it."""
+        return f"{self.name}@{self.revised.get(variant, self.version)}"
 
     def way(self, backend: Backend, part: str) -> int | None:
         """The number of the first alternative that the model can answer for a part of the
@@ -77,8 +78,8 @@ class Scoring:
     within_word: bool = False
     mask: str | None = None
     """The text of the mask token, for models that have one."""
-    window: int | None = None
-    """The longest sequence the model takes, where it has one."""
+    decode: Callable[[Sequence[int]], str] | None = None
+    """From tokens to their text, for models that can write them."""
 
 
 class Bound:

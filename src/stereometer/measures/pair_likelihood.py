@@ -227,7 +227,7 @@ class PairMethod(Declared):
         rule = self.rules[way]
         hides = options.within_word and rule[0] == "masked-tokens"
         how = Scoring(variant, backend.encode, options.within_word)
-        return PairLikelihood(within_word_label(self.label, hides), rule, how)
+        return PairLikelihood(within_word_label(self.label(variant), hides), rule, how)
 
 
 def pair_method(name: str, rules: Sequence[Rule]) -> PairMethod:

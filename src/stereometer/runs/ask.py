@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark
@@ -12,9 +12,26 @@ from stereometer.benchmarks.comments import Columns, columns_from, read_own
 from stereometer.errors import UsageError
 from stereometer.runs.execute import execute_all
 from stereometer.runs.measure import job_for
-from stereometer.runs.open import open_benchmark, open_model
+from stereometer.runs.models import Model, ModelOptions, check_known, opened
+from stereometer.runs.open import open_benchmark
 from stereometer.shapes.comment.settings import STUDY, setting_of
-from stereometer.types import Backend, Job, Result, Settings, System
+from stereometer.types import Backend, Job, Result, Settings, System, Variant
+
+
+class AskOptions(ModelOptions, total=False):
+    """How comments are drawn and asked about, beside the options of the model."""
+
+    repeats: int
+    temperature: float
+    sample: str
+    size: int
+    threshold: float
+    templates: str | Path | None
+    edits: str | Path | None
+    chat: bool | None
+    system: str
+    likelihood: bool
+
 
 CHOICES = {"cat": "cat-forced-choice", "pair": "pair-forced-choice"}
 
@@ -22,41 +39,51 @@ CHOICES = {"cat": "cat-forced-choice", "pair": "pair-forced-choice"}
 def ask(
     benchmark: str,
     *,
-    model: str,
+    model: Model,
     setting: str | Sequence[str] = STUDY,
-    columns: Mapping[str, str] | None = None,
-    categories: Mapping[str, str] | Sequence[str] = (),
+    column: Mapping[str, str] | None = None,
+    category: Mapping[str, str] | Sequence[str] = (),
     neither: str = "neither",
-    variant: str = "sound",
+    variant: Variant = "sound",
     data: str | Path | None = None,
     limit: int | None = None,
     seed: int = 0,
     resamples: int = 10_000,
     coverage: float = 0.90,
     out: str | Path | None = None,
-    options: Mapping[str, Any] | None = None,
-    **how: Any,
+    cache: bool = True,
+    **options: Unpack[AskOptions],
 ) -> list[Result]:
     """Ask a model in words: settings of the study on comments, or a forced choice on CATs and
     pairs.
 
-    `columns` says what a table of your own calls its parts, such as {"comment": "text", "label":
-    "gold"}; `categories` are its columns of scores or its labels, with the word for each where it
-    is another. Further keywords are the options of recognition: repeats, temperature, chat, system,
-    likelihood, templates, size, sample, threshold, edits.
+    - `benchmark`: ethos, a table of your own comments, or a set of CATs or pairs.
+    - `model`: as for `run`; it must be one that writes.
+    - `setting`: one or several settings of the study; by default all of its own.
+    - `column`: what a table of your own calls its parts: {"comment": "text", "label": "gold"}.
+    - `category`: its columns of scores or its labels, with the word for each if it is another.
+    - `neither`: the label of its comments of no category.
+    - `options`: repeats, temperature, sample, size, threshold, templates, edits, chat, system,
+      likelihood, and those of the model, as on the command line.
+
+    Everything else is as for `run`.
     """
-    words = (
-        dict(categories) if isinstance(categories, Mapping) else {name: name for name in categories}
-    )
-    settings = Settings(variant, seed, resamples, coverage=coverage)  # type: ignore[arg-type]
+    check_known(options, AskOptions.__annotations__)
+    words = dict(category) if isinstance(category, Mapping) else {name: name for name in category}
+    settings = Settings(variant, seed, resamples, coverage=coverage)
     own = columns_from(
-        [f"{name}={column}" for name, column in (columns or {}).items()], list(words), neither
+        [f"{name}={column_name}" for name, column_name in (column or {}).items()],
+        list(words),
+        neither,
     )
     comments = open_comments(benchmark, Path(data) if data else None, own)
-    asked = backend_of(open_model(model, seed, options))
     names = [setting] if isinstance(setting, str) else setting
-    jobs = list(jobs_for(comments, names, asked, settings, {**how, "categories": words}, limit))
-    return [finished.result for finished in execute_all(jobs, out)]
+    loading = {key: value for key, value in options.items() if key in ModelOptions.__annotations__}
+    how = {key: value for key, value in options.items() if key not in loading}
+    with opened(model, seed, loading) as answering:
+        asked = backend_of(answering)
+        jobs = list(jobs_for(comments, names, asked, settings, {**how, "categories": words}, limit))
+        return [finished.result for finished in execute_all(jobs, out, cache)]
 
 
 def open_comments(name: str, data: Path | None, columns: Columns) -> Benchmark:

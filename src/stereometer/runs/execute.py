@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from hashlib import sha256
 from itertools import chain
@@ -20,6 +20,7 @@ from stereometer.runs import store
 from stereometer.runs.cache import Cache
 from stereometer.runs.engines.serial import Engine, Serial
 from stereometer.runs.plan import Tally
+from stereometer.runs.progress import lines
 from stereometer.runs.runner import Progress, computed, silent
 from stereometer.types import Asking, Backend, Finished, Job, Score
 
@@ -113,7 +114,7 @@ def execute_all(
             place = None if out is None else Path(out)
             if place is not None and second is not None:
                 place = place / job.folder
-            with watch(job.title) if watch else nullcontext(silent) as progress:
+            with (watch or lines)(job.title) as progress:
                 finished = execute(job, place, cache, engines, progress)
             yield finished
 

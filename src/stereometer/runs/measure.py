@@ -2,44 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from stereometer import catalog
+from stereometer.benchmarks.abc.items import Choice
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.errors import ModelError, UsageError
 from stereometer.runs.execute import Watch, execute_all
 from stereometer.runs.job import Measurement, limited
-from stereometer.runs.open import open_benchmark, open_model
-from stereometer.types import Asking, Backend, Job, Measure, Method, Result, Settings, System
+from stereometer.runs.models import Model, ModelOptions, opened
+from stereometer.runs.open import check_names, open_benchmark
+from stereometer.types import (
+    Asking,
+    Backend,
+    Job,
+    Measure,
+    Method,
+    ModelCard,
+    Result,
+    Settings,
+    System,
+    Variant,
+)
 
 
 def run(
-    *benchmarks: str,
-    model: str,
-    measures: Sequence[str] = (),
-    variant: str = "sound",
+    *benchmarks: str | Path,
+    model: Model,
+    measure: str | Sequence[str] = (),
+    variant: Variant = "sound",
     data: str | Path | None = None,
     limit: int | None = None,
     seed: int = 0,
     resamples: int = 10_000,
     coverage: float = 0.90,
+    name: str | None = None,
     out: str | Path | None = None,
-    keep_cache: bool = True,
+    cache: bool = True,
     within_word: bool = False,
-    options: Mapping[str, Any] | None = None,
+    choice: Choice | None = None,
     watch: Watch | None = None,
-    choice: object | None = None,
+    **options: Unpack[ModelOptions],
 ) -> list[Result]:
-    """Measure a model on benchmarks: one result for each benchmark and measure."""
-    settings = Settings(variant, seed, resamples, coverage=coverage)  # type: ignore[arg-type]
-    opened = open_model(model, seed, options)
+    """Measure a model on benchmarks: one result for each benchmark and measure.
+
+    - `benchmarks`: names, as `stereometer list` shows them, or files of your own items.
+    - `model`: a name, a folder, a .gguf file, `org/name`, `server:URL#model`, or a model in memory:
+      `(model, tokenizer)` or a pipeline of transformers.
+    - `measure`: one or several measures; by default the benchmark's own.
+    - `variant`: `sound`, or `paper` for what the authors' code computes.
+    - `data`: the data file or folder of the benchmark, if it is not where data are looked for.
+    - `limit`: use at most this many items, drawn at random but always the same.
+    - `seed`, `resamples`: of every random draw, and how often the bootstrap resamples.
+    - `coverage`: the share of items that must be answered before a score is given.
+    - `name`: what the model is called in results and folders.
+    - `out`: the folder of the run; by default one in `stereometer-runs`.
+    - `cache`: whether answers are kept for later runs.
+    - `within_word`: pseudo-likelihood that also hides the later pieces of a word.
+    - `choice`: groups, traits and templates of abc.
+    - `watch`: what shows progress; by default a line every 30 seconds on standard error.
+    - `options`: how the model is loaded (device, dtype, threads, allow_pickle, trust_remote_code,
+      head, negative_label) or a server is asked (budget, price, in_flight, timeout), as on the
+      command line; `option={"name": value}` for those of its own scheme.
+    """
+    settings = Settings(variant, seed, resamples, coverage=coverage)
+    names, measures = names_of(benchmarks), [measure] if isinstance(measure, str) else measure
+    check_names((), measures)
     asked = {"within_word": True} if within_word else {}
-    jobs = list(jobs_for(benchmarks, opened, measures, settings, data, limit, asked, choice))
-    return [finished.result for finished in execute_all(jobs, out, keep_cache, watch)]
+    with opened(model, seed, options) as asked_model:
+        jobs = list(
+            jobs_for(names, asked_model, measures, settings, data, limit, asked, choice, name)
+        )
+        return [finished.result for finished in execute_all(jobs, out, cache, watch)]
+
+
+def names_of(benchmarks: Sequence[object]) -> list[str]:
+    """Benchmarks as separate arguments, each a name or a path."""
+    for benchmark in benchmarks:
+        if not isinstance(benchmark, str | Path):
+            names = benchmark if isinstance(benchmark, Iterable) else ("starter",)
+            example = ", ".join(repr(str(name)) for name in names)
+            raise UsageError(
+                f"A {type(benchmark).__name__} is not a benchmark. Each benchmark is an argument "
+                f"of its own. Write run({example}, model=...)."
+            )
+    if not benchmarks:
+        raise UsageError(
+            "No benchmark was named. There is nothing to measure on. Write run('starter', "
+            "model=...); `stereometer list` shows all names."
+        )
+    return [str(benchmark) for benchmark in benchmarks]
 
 
 def jobs_for(
@@ -51,8 +107,9 @@ def jobs_for(
     limit: int | None = None,
     options: Mapping[str, Any] | None = None,
     choice: object | None = None,
+    called: str | None = None,
 ) -> Iterator[Job]:
-    """A job for each benchmark and shape that has a measure."""
+    """A job for each benchmark and shape that has a measure; `called` renames the model."""
     if data is not None and len(names) > 1:
         raise UsageError(
             "--data names one file. With several benchmarks it is not clear whose it is. "
@@ -64,7 +121,7 @@ def jobs_for(
         )
     for benchmark in [open_benchmark(name, data, choice) for name in names]:
         for shape, candidates in _chosen(benchmark, measures):
-            yield job_for(benchmark, shape, candidates, model, settings, limit, options)
+            yield job_for(benchmark, shape, candidates, model, settings, limit, options, called)
 
 
 def _chosen(benchmark: Benchmark, measures: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
@@ -90,14 +147,16 @@ def job_for(
     settings: Settings,
     limit: int | None = None,
     options: Mapping[str, Any] | None = None,
+    called: str | None = None,
 ) -> Job:
     """One benchmark under the first of the measures that the model can answer."""
     items = benchmark.items(shape)
+    card = replace(model.card, name=called) if called else model.card
     methods: list[Method] = [catalog.find("method", name) for name in measures]
-    for method in methods:
-        _check_variant(method, settings)
+    for name, method in zip(measures, methods, strict=True):
+        _check_variant(name, method, settings)
     if isinstance(model, System):
-        return _system_job(benchmark, shape, methods[0], model, settings, limit)
+        return _system_job(benchmark, shape, methods[0], model, card, settings, limit)
     method, measure = _first_answerable(methods, model, settings, options or {}, benchmark.defaults)
     items, notes = measure.items(items)
     cautions = model.abilities.cautions if settings.variant == "paper" else ()
@@ -106,7 +165,7 @@ def job_for(
         benchmark,
         drawn,
         measure.name,
-        model.card,
+        card,
         "computed",
         settings,
         limit,
@@ -122,6 +181,7 @@ def _system_job(
     shape: str,
     method: Method,
     system: System,
+    card: ModelCard,
     settings: Settings,
     limit: int | None,
 ) -> Job:
@@ -134,16 +194,21 @@ def _system_job(
             f"that {method.name} counts. Name a model that can be asked."
         )
     items = limited(benchmark.items(shape), limit)
-    name = f"{method.name}@{method.version}"
-    measurement = Measurement(benchmark, items, name, system.card, system.scoring, settings, limit)
+    name = method.label(settings.variant)
+    measurement = Measurement(benchmark, items, name, card, system.scoring, settings, limit)
     return measurement.job(counted, lambda: system.scores(items, settings.variant))
 
 
-def _check_variant(method: Method, settings: Settings) -> None:
+def _check_variant(name: str, method: Method, settings: Settings) -> None:
     if settings.variant not in method.variants:
         raise UsageError(
             f"{method.name} has no variant '{settings.variant}'. "
             f"It has {' and '.join(method.variants)}. Choose one of those."
+        )
+    if "@" in name and name != method.label(settings.variant):
+        raise UsageError(
+            f"{name} cannot be computed as '{settings.variant}' any more. Its numbers changed: "
+            f"that variant is {method.label(settings.variant)} now. Leave out the version."
         )
 
 

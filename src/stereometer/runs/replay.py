@@ -24,7 +24,7 @@ from stereometer.systems.answers import (
     uneven,
 )
 from stereometer.systems.replay import Replayed, joined, read_replay, scale_notes
-from stereometer.types import Job, ModelCard, Result, Score, Settings, digest_of
+from stereometer.types import Job, Method, ModelCard, Result, Score, Settings, Variant, digest_of
 
 REPLAYS = {"cat": "cat-replay@1", "pair": "pair-replay@1"}
 
@@ -71,7 +71,7 @@ def replay_job(
         shape = _shape_of(scores, loaded)
     scores, notes = joined(scores, loaded.items(shape))
     notes = (*scale_notes(scores, settings.variant), *notes)
-    name = _stated(measure, shape) if measure else REPLAYS[shape]
+    name = _stated(measure, shape, settings.variant) if measure else REPLAYS[shape]
     items = loaded.items(shape)
     measurement = Measurement(
         loaded, items, name, scores.card, scores.scoring, settings, notes=notes
@@ -93,15 +93,15 @@ def _pairs_in(file: Path, scores: Replayed, source: Source) -> Benchmark:
     return pairs.described("The pairs are those in the file.")
 
 
-def _stated(measure: str, shape: str) -> str:
+def _stated(measure: str, shape: str, variant: Variant) -> str:
     """The measure that a user says made the scores: a known one, of their shape."""
-    method = catalog.find("method", measure)
+    method: Method = catalog.find("method", measure)
     if method.reads != shape:
         raise UsageError(
             f"{measure} scores items of shape {method.reads}, the file has scores of shape {shape}."
             " They cannot be of that measure. Leave out --measure."
         )
-    return f"{method.name}@{method.version}"
+    return measure if "@" in measure else method.label(variant)
 
 
 def _shape_of(scores: Replayed, loaded: Benchmark) -> str:

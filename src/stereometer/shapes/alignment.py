@@ -5,29 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stereometer.shapes.metric import Metric
-from stereometer.shapes.overview import Overview, has, overall, rows_of, used_cell
+from stereometer.shapes.overview import (
+    Overview,
+    has,
+    overall,
+    rows_of,
+    used_cell,
+    verdict_cells,
+    verdict_heads,
+)
 from stereometer.shapes.shape import NotCompared, Shape
-from stereometer.show.numbers import says, with_interval
+from stereometer.show.numbers import value, with_interval
 from stereometer.show.table import Cell, Table, number, text
 from stereometer.types import Estimate, Result, Score
 
 SHOWN = {
     "tau": "tau",
-    "precision_at_3": "precision at 3",
-    "human_split_half_tau": "people's split-half tau",
+    "precision_at_3_top": "P@3, top",
+    "precision_at_3_bottom": "P@3, bottom",
+    "best_possible_tau": "best possible tau",
 }
 READING = (
-    "tau: Kendall's tau-b over groups and traits; p of a group is adjusted (Holm) over the groups "
-    "that are tested. Overall and by dimension p is that of the model's traits permuted for all "
-    "groups together, and a verdict needs an interval without 0 as well. Halves of the raters are "
-    "compared on the cells of the same row."
+    "tau: Kendall's tau-b over groups and traits. Overall and by dimension it is tested by "
+    "exchanging the model's groups, and a verdict needs an interval without 0 as well; single "
+    "groups are not tested, and their intervals are of other raters and these traits. "
+    "Best possible: what all people think on average would get with these raters."
 )
 CAUTION = (
     "Agreement says that a model repeats what people think that others think: "
     "it is neither truth nor merit."
 )
 
-AT_3 = "Of the three traits people tie most to a group, how many are among the model's three"
+AT_3 = "Of the three {} traits of the model, the share that people put on the same side of 50"
 
 
 class Alignment(NotCompared, Shape):
@@ -46,14 +55,40 @@ class Alignment(NotCompared, Shape):
             headline=True,
             about="Kendall's tau between the model's associations and people's mean ratings.",
         ),
-        Metric("precision_at_3", "P@3", 100.0, headline=True, about=f"{AT_3}, in percent."),
-        Metric("precision_at_3_top", "P@3, top", 100.0, about=f"{AT_3}: the right poles."),
-        Metric("precision_at_3_bottom", "P@3, bottom", 100.0, about=f"{AT_3}: the left poles."),
+        Metric(
+            "tau_by_lot",
+            "tau by lot",
+            digits=3,
+            about="tau on average where each group gets another group's scores of the model.",
+        ),
+        Metric(
+            "precision_at_3",
+            "P@3",
+            1.0,
+            digits=3,
+            headline=True,
+            about="The mean of precision_at_3_top and precision_at_3_bottom.",
+        ),
+        Metric(
+            "precision_at_3_top",
+            "P@3, top",
+            1.0,
+            digits=3,
+            about=f"{AT_3.format('highest')}.",
+        ),
+        Metric(
+            "precision_at_3_bottom",
+            "P@3, bottom",
+            1.0,
+            digits=3,
+            about=f"{AT_3.format('lowest')}.",
+        ),
         Metric(
             "precision_at_3_decided",
             "P@3, decided",
-            100.0,
-            about=f"{AT_3}, where raters' intervals leave out the middle.",
+            1.0,
+            digits=3,
+            about="precision_at_3 among traits where raters' intervals leave out the middle.",
         ),
         Metric(
             "human_split_half_tau",
@@ -62,6 +97,20 @@ class Alignment(NotCompared, Shape):
             digits=3,
             headline=True,
             about="Kendall's tau between the mean ratings of two halves of the raters.",
+        ),
+        Metric(
+            "human_panel_tau",
+            "tau of another panel",
+            1.0,
+            digits=3,
+            about="Kendall's tau that as many other raters would get, from that between halves.",
+        ),
+        Metric(
+            "best_possible_tau",
+            "best possible tau",
+            1.0,
+            digits=3,
+            about="Kendall's tau of what all people think on average with these raters.",
         ),
         Metric(
             "human_mean", "mean rating", about="The mean rating of a group on a trait, 0 to 100."
@@ -77,23 +126,36 @@ class Alignment(NotCompared, Shape):
             return super().overview(results)
         every_slice = Shape()
         rows = [row for row in rows_of(every_slice, results) if "tau" in row[1]]
-        heads = [text(title) for title in (*SHOWN.values(), "what tau says")]
+        heads = [text(title) for title in SHOWN.values()]
+        heads += verdict_heads("what tau says")
         table = Table((text(""), number("n / asked"), *heads), tuple(_cells(*row) for row in rows))
         return Overview((table,), (_reading(results[0]), CAUTION), "Agreement with people")
 
 
 def _cells(label: str, estimates: Mapping[str, Estimate]) -> tuple[Cell, ...]:
     tau = estimates["tau"]
-    shown = [estimates.get(name) for name in SHOWN]
-    values = [text("" if value is None else with_interval(value, 3)) for value in shown]
-    return (text(label), used_cell(tau), *values, text(says(tau) or tau.why or ""))
+    others = [estimates.get(name) for name in SHOWN if name != tau.name]
+    values = ["" if other is None else value(other, 3) for other in others]
+    said = verdict_cells(tau) if tau.verdict else (text(tau.why or ""), number(""))
+    return (text(label), used_cell(tau), *map(text, (with_interval(tau, 3), *values)), *said)
 
 
 def _reading(result: Result) -> str:
-    at_3 = overall(result).get("precision_at_3")
+    known = overall(result)
+    at_3 = known.get("precision_at_3")
     best = None if at_3 is None else at_3.ideal
     ideal = "" if best is None else f" Precision at 3: people's own order gets {best:.3f}."
-    return f"{READING}{ideal}"
+    return f"{READING}{ideal}{_people(known)}"
+
+
+def _people(known: Mapping[str, Estimate]) -> str:
+    halves, panel = (known.get(name) for name in ("human_split_half_tau", "human_panel_tau"))
+    if halves is None or panel is None or halves.value is None or panel.value is None:
+        return ""
+    return (
+        f" Halves of the raters agree at {halves.value:.3f}; another panel as large would get "
+        f"{panel.value:.3f}."
+    )
 
 
 SHAPE = Alignment()

@@ -96,23 +96,27 @@ class Intersection(NotCompared, Shape):
         Metric(
             "expected_precision",
             "precision",
-            100.0,
-            about="Of the emergent traits listed, the share that was expected, in percent.",
+            1.0,
+            digits=2,
+            about="Of the emergent traits of the pairs named, the share that was expected.",
         ),
         Metric(
             "expected_recall",
             "recall",
-            100.0,
-            about="Of the expected emergent traits, the share that is listed, in percent.",
+            1.0,
+            digits=2,
+            about="Of the expected traits, the share that emerges.",
         ),
         Metric(
             "expected_precision_chance",
             "precision by chance",
+            digits=2,
             about="What a random list of the same length would get.",
         ),
         Metric(
             "expected_recall_chance",
             "recall by chance",
+            digits=2,
             about="What a random list of the same length would get.",
         ),
     )

@@ -60,11 +60,3 @@ def tau_rows(first: Floats, second: Floats) -> Floats:
     for row in np.flatnonzero(~whole & enough):
         taus[row] = float(tau_b(first[row, there[row]], second[row, there[row]]))
     return taus
-
-
-def tau_p(x: Floats, y: Floats) -> float | None:
-    """Two-sided p of tau-b, exact for few values without ties; None where tau is not defined."""
-    from scipy.stats import kendalltau
-
-    p = float(kendalltau(x, y).pvalue)
-    return None if np.isnan(p) else p

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Any
 
 from stereometer.shapes.sentences import SentenceItem
@@ -11,7 +12,8 @@ from stereometer.types import ModelCard, Score, Variant
 
 UNRELATED = -9.0
 Rule = Callable[[Variant, int], tuple[float, ...]]
-"""From the variant, and how many items of its term came before, to the scores of the candidates."""
+"""From the variant, and a number that grows by one from item to item of a term, to the scores of
+the candidates."""
 
 
 class Gold:
@@ -19,27 +21,36 @@ class Gold:
 
     scoring = "constructed"
 
-    def __init__(self, name: str, label: str, rule: Rule) -> None:
+    def __init__(self, name: str, label: str, rule: Rule, version: str = "1") -> None:
         note = f"{label}: a hypothetical model that reads the gold labels."
-        self.card = ModelCard(name, "baseline", f"{name}@1", name, notes=(note,))
+        self.card = ModelCard(name, "baseline", f"{name}@{version}", name, notes=(note,))
         self._rule = rule
 
     def scores(self, items: Iterable[Any], variant: Variant) -> Iterator[Score]:
-        seen: Counter[tuple[str, str]] = Counter()
         item: SentenceItem
-        for item in items:
+        listed = list(items)
+        terms = [(item.domain, item.term) for item in listed if not item.unscorable]
+        before = _odd_before(Counter(terms))
+        for item in listed:
             if item.unscorable:
                 yield Score(item.id, item.slices, {}, item.unscorable, item.texts)
                 continue
             place = item.domain, item.term
-            scores = self._rule(variant, seen[place])
-            values = dict(zip(item.candidate_ids, scores, strict=False))
+            values = dict(zip(item.candidate_ids, self._rule(variant, before[place]), strict=False))
             yield Score(item.id, item.slices, values, texts=item.texts)
-            seen[place] += 1
+            before[place] += 1
+
+
+def _odd_before(counts: Mapping[tuple[str, str], int]) -> dict[tuple[str, str], int]:
+    """For each term how many terms with an odd number of items stand before it: what makes two such
+    terms lean to opposite sides."""
+    odd = accumulate((count % 2 for count in counts.values()), initial=0)
+    return dict(zip(counts, odd, strict=False))
 
 
 def _ideal(variant: Variant, number: int) -> tuple[float, ...]:
-    """A tie under `sound`; where ties are lost (`paper`) it alternates within a term."""
+    """A tie under `sound`; where ties are lost (`paper`) it alternates within a term, and from one
+    term with an odd number of items to the next."""
     if variant == "sound":
         return -1.0, -1.0, UNRELATED
     return (-2.0, -1.0, UNRELATED) if number % 2 else (-1.0, -2.0, UNRELATED)
@@ -51,7 +62,7 @@ def _stereotyped(variant: Variant, number: int) -> tuple[float, ...]:
 
 
 def ideal() -> Gold:
-    return Gold("ideal", "IdealLM", _ideal)
+    return Gold("ideal", "IdealLM", _ideal, version="2")
 
 
 def stereotyped() -> Gold:

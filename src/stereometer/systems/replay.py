@@ -6,6 +6,7 @@ the CrowS-Pairs script writes, and JSONL of log-probabilities.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log
@@ -24,6 +25,8 @@ from stereometer.types import ModelCard, Score, Slice, Variant, digest_of
 NO_SCORE = "no score in the file"
 SCORED = ("stereotype", "anti-stereotype", "unrelated", "sent_more", "sent_less", "logprob")
 """What a line of JSON may give a score for."""
+HEADS = re.compile(r"(_[A-Z]\w*?(NSP|NextSentence|LM))+$")
+"""Names of heads at the end of a file's stem: `_ModelNSP_GPT2LM`."""
 PAIR_COLUMNS = (*CANDIDATES, *(f"{name}_score" for name in CANDIDATES))
 
 
@@ -162,10 +165,10 @@ def _is_line(first: str) -> bool:
 
 def system_name(path: Path) -> str:
     """From `predictions_<system>_<heads>.json[.gz]`, as the StereoSet authors name files, or the
-    stem."""
+    stem. What is not the name of a head belongs to the system."""
     stem = path.name.removesuffix(".gz").rsplit(".", 1)[0]
     prefix, _, name = stem.partition("predictions_")
-    return stem if prefix or not name else name.split("_")[0]
+    return stem if prefix or not name else HEADS.sub("", name)
 
 
 def _predictions(path: Path, value: Any, name: str | None) -> Replayed:

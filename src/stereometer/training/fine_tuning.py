@@ -82,7 +82,7 @@ def add_gradients(
             logits = fit.head(features.pooled(chunk))
             wanted = targets[[part.number for part in chunk]].to(logits.device)
             loss = nn.functional.cross_entropy(logits, wanted, reduction="sum") / len(pairs)
-            (loss / accumulate).backward()  # type: ignore[no-untyped-call]
+            (loss / accumulate).backward()
             total, right = total + loss.item(), right + int((logits.argmax(-1) == wanted).sum())
     return total, right / len(pairs)
 

@@ -197,7 +197,7 @@ def fitted(rows: Tensor, targets: Tensor, recipe: Recipe, progress: Progress) ->
             logits = head(centred + head.mean)
             loss = nn.functional.cross_entropy(logits, targets[batch])
             fit.optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             fit.optimizer.step()
             fit.schedule.step()
             right += int((logits.argmax(-1) == targets[batch]).sum())

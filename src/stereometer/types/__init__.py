@@ -15,7 +15,14 @@ from stereometer.types.answers import (
     Encoding,
     Row,
 )
-from stereometer.types.backend import KEPT_TOGETHER, Abilities, Backend, ModelCard, NamesTokens
+from stereometer.types.backend import (
+    KEPT_TOGETHER,
+    Abilities,
+    Backend,
+    ModelCard,
+    NamesTokens,
+    WritesTokens,
+)
 from stereometer.types.digest import digest_of
 from stereometer.types.items import (
     VARIANTS,
@@ -101,5 +108,6 @@ __all__ = [
     "System",
     "Variant",
     "WholeText",
+    "WritesTokens",
     "digest_of",
 ]

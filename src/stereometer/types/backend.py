@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
@@ -94,3 +94,10 @@ class NamesTokens(Protocol):
     """A backend that can write its tokens, for people who look at them one by one."""
 
     def token(self, number: int) -> str: ...
+
+
+@runtime_checkable
+class WritesTokens(Protocol):
+    """A backend that can turn tokens back into text."""
+
+    def decode(self, ids: Sequence[int]) -> str: ...

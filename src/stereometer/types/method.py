@@ -63,9 +63,9 @@ class Method(Protocol):
     @property
     def name(self) -> str: ...
 
-    @property
-    def version(self) -> str:
-        """Another one where its numbers change; results of the old one keep their meaning."""
+    def label(self, variant: Variant) -> str:
+        """As results of a variant name it, `pair-likelihood@1`: another version where numbers
+        change; results of the old one keep their meaning."""
         ...
 
     @property

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, TypeAlias
 
 from stereometer.types.digest import digest_of
 
-UNKEYED = ("key", "counted")
+UNKEYED = ("key", "counted", "abandoned")
 """What does not make a request another request."""
+ADDED = ("position_class", "in_place")
+"""Fields that came later: part of a key only where they are set, so that older answers keep
+theirs."""
 
 
 class _Keyed:
@@ -20,7 +24,11 @@ class _Keyed:
 
     @cached_property
     def key(self) -> str:
-        keyed = {name: value for name, value in vars(self).items() if name not in UNKEYED}
+        keyed = {
+            name: value
+            for name, value in vars(self).items()
+            if name not in UNKEYED and (value or name not in ADDED)
+        }
         return digest_of([self.kind, keyed])
 
 
@@ -108,6 +116,10 @@ class CausalTokens(_Keyed):
         return len(self.ids)
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True)
 class Generate(_Keyed):
     """Text that the model writes after a prompt, or as the next turn after messages (role,
@@ -124,6 +136,8 @@ class Generate(_Keyed):
     stop: tuple[str, ...] = ()
     seed: int = 0
     repeat: int = 0
+    abandoned: Callable[[], bool] = field(default=_never, compare=False)
+    """Whether nobody waits for the text any more; a backend may then end it early."""
     kind: ClassVar[str] = "generate"
 
     @property
@@ -155,6 +169,9 @@ class MaskedBlank(_Keyed):
     asked: tuple[int, ...]
     segments: tuple[int, ...] = ()
     margin: float = 1.0
+    position_class: str = ""
+    """`initial` or `inside`: `logmass` is of that vocabulary whatever the token is of, special
+    tokens counted by how they are written."""
     kind: ClassVar[str] = "masked-blank"
 
     @property

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from stereometer.errors import UnknownName, UsageError, did_you_mean
+from stereometer.types import summary
 from stereometer.types.items import Slice, Variant
 from stereometer.types.typed import typed
 
@@ -54,7 +56,7 @@ class Estimate:
 RESULT_SCHEMA = "result@1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """One system measured once on one benchmark: what `result.json` holds."""
 
@@ -81,10 +83,35 @@ class Result:
     def estimate(self, name: str, **fixed: str) -> Estimate:
         """The estimate of this name in exactly this slice: `result.estimate("ss",
         domain="gender")`."""
-        for candidate in self.estimates:
-            if candidate.name == name and dict(candidate.slice) == fixed:
+        named = [candidate for candidate in self.estimates if candidate.name == name]
+        for candidate in named:
+            if dict(candidate.slice) == fixed:
                 return candidate
-        raise KeyError(f"no estimate {name} in slice {fixed}")
+        raise self._no_estimate(name, fixed, named)
+
+    def _no_estimate(
+        self, name: str, fixed: Mapping[str, str], named: Sequence[Estimate]
+    ) -> UsageError:
+        """What was meant, where the name or the slice is not there."""
+        if not named:
+            names = dict.fromkeys(estimate.name for estimate in self.estimates)
+            return UnknownName("estimate", name, names, "result.rows() holds all of them.")
+        slices = {_written(each.slice): _written(each.slice) for each in named if each.slice}
+        place = f"for {_written(fixed)}" if fixed else "overall"
+        nearest = did_you_mean(_written(fixed), slices) or "No slice is like that."
+        return UsageError(
+            f"{name} is not estimated {place}. {nearest} result.rows() holds all slices."
+        )
+
+    def __str__(self) -> str:
+        return summary.as_text(self)
+
+    def __repr__(self) -> str:
+        return f"<Result {summary.title(self)}: {len(self.estimates)} estimates>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return summary.as_html(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """Flat records, one an estimate: `pandas.DataFrame(result.rows())`."""
@@ -102,6 +129,10 @@ class Result:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Result:
         return typed(cls, value)
+
+
+def _written(slice_: Slice) -> str:
+    return ", ".join(f"{key}={value!r}" for key, value in slice_.items())
 
 
 def _flat(estimate: Estimate) -> dict[str, Any]:

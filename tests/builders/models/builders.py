@@ -20,14 +20,14 @@ from tests.builders.models.vocabularies import VOCABULARIES, Vocabulary
 
 NOISE = 0.15
 POSITIONS = 130
-SHAPE = {
+SHAPE: dict[str, Any] = {
     "hidden_size": 32,
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
     "intermediate_size": 48,
     "max_position_embeddings": POSITIONS,
 }
-GROUPED = {"num_key_value_heads": 2, **SHAPE}
+GROUPED: dict[str, Any] = {"num_key_value_heads": 2, **SHAPE}
 """Queries share keys and values, as in Llama."""
 
 Make = Callable[[PreTrainedTokenizerFast], Any]
@@ -46,7 +46,7 @@ class Build:
         return VOCABULARIES[self.vocabulary]
 
 
-def numbers(tokenizer: PreTrainedTokenizerFast) -> dict[str, int | None]:
+def numbers(tokenizer: PreTrainedTokenizerFast) -> dict[str, Any]:
     """The special tokens as a configuration names them."""
     return {
         f"{name}_token_id": getattr(tokenizer, f"{name}_token_id", None)
@@ -96,7 +96,7 @@ def electra(tokenizer: PreTrainedTokenizerFast) -> Any:
 
 
 def deberta(tokenizer: PreTrainedTokenizerFast) -> Any:
-    relative = {
+    relative: dict[str, Any] = {
         "relative_attention": True,
         "pos_att_type": ["p2c", "c2p"],
         "position_buckets": 8,
@@ -106,7 +106,7 @@ def deberta(tokenizer: PreTrainedTokenizerFast) -> Any:
         warnings.filterwarnings(
             "ignore", "`torch.jit.script` is deprecated", DeprecationWarning
         )  # by transformers, at import
-        kind = transformers.DebertaV2ForMaskedLM
+        kind: Any = transformers.DebertaV2ForMaskedLM
     return kind(
         transformers.DebertaV2Config(
             vocab_size=len(tokenizer), type_vocab_size=0, **relative, **SHAPE
@@ -116,7 +116,7 @@ def deberta(tokenizer: PreTrainedTokenizerFast) -> Any:
 
 def modernbert(tokenizer: PreTrainedTokenizerFast) -> Any:
     """Every second layer sees four tokens to either side."""
-    window = {"local_attention": 8, "global_attn_every_n_layers": 2}
+    window: dict[str, Any] = {"local_attention": 8, "global_attn_every_n_layers": 2}
     return transformers.ModernBertForMaskedLM(
         transformers.ModernBertConfig(
             vocab_size=len(tokenizer), **window, **SHAPE, **numbers(tokenizer)
@@ -138,7 +138,7 @@ def llama(tokenizer: PreTrainedTokenizerFast) -> Any:
     )
 
 
-def _named(tokenizer: PreTrainedTokenizerFast) -> dict[str, int | None]:
+def _named(tokenizer: PreTrainedTokenizerFast) -> dict[str, Any]:
     return {
         name: number
         for name, number in numbers(tokenizer).items()
@@ -148,7 +148,7 @@ def _named(tokenizer: PreTrainedTokenizerFast) -> dict[str, int | None]:
 
 def gemma3(tokenizer: PreTrainedTokenizerFast, sliding_window: int = 8) -> Any:
     """One layer of two sees eight tokens back; logits are capped softly."""
-    layers = {
+    layers: dict[str, Any] = {
         "sliding_window": sliding_window,
         "layer_types": ["sliding_attention", "full_attention"],
         "final_logit_softcapping": 3.0,

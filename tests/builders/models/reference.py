@@ -8,6 +8,7 @@ reason why there is none.
 
 from __future__ import annotations
 
+import string
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
@@ -192,25 +193,22 @@ class Reference:
         return Scored(sum(row) / len(row), row)
 
     def fill_with_absent(self, item: Any, label: str) -> Scored:
-        """`paper`: pieces already revealed, one mask, later pieces absent; mean of the
-        probabilities; the filler encoded on its own."""
-        filler = filler_of(item, label)
-        if item.context.count(BLANK) != 1:
-            raise Unscorable("several blanks")
-        context = self.read(item.context.replace(BLANK, self.tokenizer.mask_token))
-        masks = [at for at, one in enumerate(context.ids) if one == self.tokenizer.mask_token_id]
-        if len(masks) != 1:
-            raise Unscorable("the mask cannot be found in the context")
-        left, right = context.ids[: masks[0]], context.ids[masks[0] + 1 :]
-        pieces = self.tokenizer(filler, add_special_tokens=False)["input_ids"]
+        """`paper`: text first. The pieces so far are written into the blank with a mask behind
+        them, all of it is read anew, and the first mask of the text is asked for the next piece;
+        mean of the probabilities."""
+        filler_of(item, label)
+        row: list[float] = []
+        pieces = self.tokenizer(word_in_blank(item, label), add_special_tokens=False)["input_ids"]
         if not pieces:
             raise Unscorable("the filler has no token of its own")
-        row = []
-        for at, piece in enumerate(pieces):
-            ids = (*left, *pieces[:at], self.tokenizer.mask_token_id, *right)
-            if len(ids) > self.window:
-                raise Unscorable("longer than the model's window")
-            row.append(float(self.log_probabilities(self.inputs(ids, None))[len(left) + at, piece]))
+        for number, piece in enumerate(pieces):
+            shown = self.tokenizer.decode(pieces[:number]) + self.tokenizer.mask_token
+            reading = self.read(item.context.replace(BLANK, shown))
+            if self.tokenizer.mask_token_id not in reading.ids:
+                raise Unscorable("the mask cannot be found in the context")
+            mask = reading.ids.index(self.tokenizer.mask_token_id)
+            inputs = self.inputs(reading.ids, reading.types)
+            row.append(float(self.log_probabilities(inputs)[mask, piece]))
         return Scored(sum(map(exp, row)) / len(row), row)
 
     def context_given_filler(self, variant: str, item: Any, label: str) -> Scored:
@@ -363,10 +361,20 @@ def filler_of(item: Any, label: str) -> str:
         divmod(len(text) - len(context) + len(BLANK) * blanks, blanks) if blanks else (0, 0)
     )
     start = context.find(BLANK)
-    filler = text[start : start + length]
+    filler: str = text[start : start + length]
     if length < 1 or rest or context.replace(BLANK, filler).lower() != text.lower():
         raise Unscorable("the sentence is not the context with its blank filled")
     return filler
+
+
+def word_in_blank(item: Any, label: str) -> str:
+    """The candidate's word where the context's last word with a blank stands, only its letters and
+    what else is no ASCII punctuation."""
+    pairs = zip(item.context.split(" "), item.candidates[label].text.split(" "), strict=False)
+    words = [word for place, word in pairs if BLANK in place]
+    if not words:
+        raise Unscorable("the sentence is not the context with its blank filled")
+    return "".join(letter for letter in words[-1] if letter not in string.punctuation)
 
 
 def filled(variant: str, item: Any, label: str) -> tuple[str, list[tuple[int, int]]]:

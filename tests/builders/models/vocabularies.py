@@ -15,6 +15,7 @@ from tokenizers import (
     AddedToken,
     Regex,
     Tokenizer,
+    decoders,
     models,
     normalizers,
     pre_tokenizers,
@@ -56,6 +57,8 @@ def trained(tokenizer: Tokenizer, trainer: Any) -> Tokenizer:
 
 def wrapped(tokenizer: Tokenizer, *inputs: str, **special: Any) -> PreTrainedTokenizerFast:
     """As transformers saves it; `inputs` are what a model of this build is told besides the ids."""
+    if isinstance(special.get("mask_token"), AddedToken):
+        tokenizer.add_special_tokens([special["mask_token"]])
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer, model_input_names=["input_ids", *inputs], **special
     )
@@ -77,6 +80,7 @@ def wordpiece(lowercase: bool) -> PreTrainedTokenizerFast:
     """BERT's: words split at punctuation, continuation pieces marked, two segments."""
     found = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     found.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+    found.decoder = decoders.WordPiece()
     found.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     trained(
         found,
@@ -103,6 +107,7 @@ def byte_level(add_prefix_space: bool) -> PreTrainedTokenizerFast:
     segment."""
     found = Tokenizer(models.BPE())
     found.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=add_prefix_space)
+    found.decoder = decoders.ByteLevel()
     trained(
         found,
         trainers.BpeTrainer(
@@ -137,6 +142,7 @@ def _unigram(special: tuple[str, ...], unknown: str) -> Tokenizer:
         [normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " ")]
     )
     found.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
+    found.decoder = decoders.Metaspace(prepend_scheme="always")
     return trained(
         found,
         trainers.UnigramTrainer(
@@ -187,6 +193,7 @@ def minilm_folder() -> Path:
 def _bytes_with(*special: str) -> Tokenizer:
     found = Tokenizer(models.BPE())
     found.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    found.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trained(
         found,
@@ -258,7 +265,8 @@ def class_last() -> PreTrainedTokenizerFast:
         "cls_token": "<cls>",
         "pad_token": "<pad>",
     }
-    return wrapped(found, "token_type_ids", "attention_mask", **names, mask_token="<mask>")
+    mask = AddedToken("<mask>", lstrip=True, special=True, normalized=False)
+    return wrapped(found, "token_type_ids", "attention_mask", **names, mask_token=mask)
 
 
 VOCABULARIES = {

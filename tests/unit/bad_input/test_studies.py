@@ -31,17 +31,17 @@ def runs(tmp_path: Path) -> dict[str, Path]:
             model=model,
             variant=variant,
             seed=seed,
-            measures=["cat-likelihood"],
+            measure=["cat-likelihood"],
             resamples=100,
             out=tmp_path / name,
-            keep_cache=False,
+            cache=False,
         )
     stereometer.run(
         str(pairs_file(tmp_path / "pairs.csv")),
         model="fake",
         resamples=100,
         out=tmp_path / "pairs",
-        keep_cache=False,
+        cache=False,
     )
     return {name: tmp_path / name for name in (*plans, "pairs")}
 

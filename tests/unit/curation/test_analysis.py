@@ -246,10 +246,10 @@ def test_terms_of_a_run_stand_at_both_ends_once(tmp_path: Path) -> None:
     (result,) = run(
         "starter",
         model="random",
-        measures=["cat-likelihood"],
+        measure=["cat-likelihood"],
         resamples=100,
         out=tmp_path / "r",
-        keep_cache=False,
+        cache=False,
     )
     rows = ranked_terms.table(result, 3)
     assert next(row.target for row in rows if row.domain == "gender") == ""
@@ -303,10 +303,10 @@ def test_metrics_where_validators_agree(tmp_path: Path) -> None:
     run(
         str(dev),
         model="random",
-        measures=["cat-likelihood"],
+        measure=["cat-likelihood"],
         resamples=100,
         out=tmp_path / "run",
-        keep_cache=False,
+        cache=False,
     )
     found = analyze(str(dev), run_folders=[tmp_path / "run"], settings=Settings(resamples=100))
     (shape,) = found.shapes
@@ -320,7 +320,7 @@ def test_metrics_where_validators_agree(tmp_path: Path) -> None:
 
 def test_a_run_on_other_items_is_refused(tmp_path: Path) -> None:
     pairs = pairs_file(tmp_path / "pairs.csv")
-    run(str(pairs), model="fake", resamples=100, out=tmp_path / "run", keep_cache=False)
+    run(str(pairs), model="fake", resamples=100, out=tmp_path / "run", cache=False)
     with pytest.raises(UsageError, match="measured on other items"):
         analyze("starter", run_folders=[tmp_path / "run"], settings=QUICK)
 
@@ -333,10 +333,10 @@ def test_a_run_on_items_of_another_shape_is_refused(look: Any, tmp_path: Path) -
         "data": dev,
         "resamples": 100,
         "out": tmp_path / "run",
-        "keep_cache": False,
+        "cache": False,
         "coverage": 0.0,
     }
-    run("stereoset", model="fake", measures=["pair-sentence-likelihood"], **options)
+    run("stereoset", model="fake", measure=["pair-sentence-likelihood"], **options)
     with pytest.raises(UsageError, match="does not read the cat items"):
         look("stereoset", data=dev, run_folders=[tmp_path / "run"], settings=QUICK)
 

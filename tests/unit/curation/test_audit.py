@@ -56,11 +56,11 @@ def run_on(dev: Path, place: Path) -> Path:
     run(
         str(dev),
         model="random",
-        measures=["cat-likelihood"],
+        measure=["cat-likelihood"],
         resamples=100,
         coverage=0.0,
         out=place,
-        keep_cache=False,
+        cache=False,
     )
     return place
 

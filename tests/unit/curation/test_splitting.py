@@ -214,10 +214,10 @@ def test_both_parts_are_files_that_run_reads_and_the_hidden_one_leaves_no_text(
         run(
             str(file),
             model="random",
-            measures=["cat-likelihood"],
+            measure=["cat-likelihood"],
             resamples=100,
             out=place,
-            keep_cache=False,
+            cache=False,
         )
         assert all(bool(score.texts) is shown for score in runs.load_scores(place))
     assert (

@@ -16,7 +16,7 @@ from tests.builders.commands import assert_refused, call
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
-    stereometer.run("starter", model="fake", out=folder, resamples=100, keep_cache=False)
+    stereometer.run("starter", model="fake", out=folder, resamples=100, cache=False)
     return folder
 
 

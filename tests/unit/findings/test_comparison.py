@@ -20,13 +20,15 @@ from stereometer import catalog
 from stereometer.cli import render
 from stereometer.errors import UsageError
 from stereometer.findings import compare as comparison
-from stereometer.findings.compare import Compared, Comparison, Difference, family_notes
+from stereometer.findings.compare import Compared, Comparison, family_notes
 from stereometer.runs import store as runs
+from stereometer.shapes.paired import Difference, Withheld
 from stereometer.stats.tests import sign_flip
 from stereometer.types import Score, Settings
 from tests.builders import reference
 from tests.builders.little import QUICK, inter, intra, stereoset_file
 from tests.builders.stored import unsealed
+from tests.builders.sure import sure
 from tests.strategies import cat_score
 
 Scores = list[Score]
@@ -246,8 +248,10 @@ def test_pair_differences_equal_a_loop_over_the_pairs_both_answered(
     left, right = both(studies["pairs"])
     for one in compared(studies["pairs"]).differences:
         first, second = (
-            reference.pair_preference(
-                reference.inside(of, dict(one.slice)), variant, "direction" in one.slice
+            sure(
+                reference.pair_preference(
+                    reference.inside(of, dict(one.slice)), variant, "direction" in one.slice
+                )
             )
             for of in (left, right)
         )
@@ -268,7 +272,8 @@ def test_pairs_are_compared_by_mcnemar(studies: dict[str, Any], variant: str) ->
     moved = moves(*both(studies["pairs"]), variant)
     gained, lost = sum(one > 0 for one in moved), sum(one < 0 for one in moved)
     one = difference(compared(studies["pairs"]), "pair_preference")
-    assert (one.test, one.p) == ("McNemar", pytest.approx(binomtest(gained, gained + lost).pvalue))
+    assert one.test == "McNemar"
+    assert one.p == pytest.approx(binomtest(gained, gained + lost).pvalue)
 
 
 def test_pair_intervals_equal_explicit_paired_resampling(
@@ -279,7 +284,7 @@ def test_pair_intervals_equal_explicit_paired_resampling(
     for _ in range(2_000):
         drawn = rng.choices(zipped, k=len(zipped))
         first, second = (
-            reference.pair_preference([pair[side] for pair in drawn], variant, False)
+            sure(reference.pair_preference([pair[side] for pair in drawn], variant, False))
             for side in (0, 1)
         )
         values.append(second - first)
@@ -362,7 +367,7 @@ def test_swapping_mirrors_the_intervals_where_terms_are_resampled(studies: dict[
         compared(studies["many"][::-1]).differences,
         strict=True,
     ):
-        if one.terms >= 10:
+        if sure(one.terms) >= 10:
             assert_mirrored(one, other)
 
 
@@ -483,7 +488,8 @@ def test_a_slice_that_too_few_answered_is_withheld_with_the_counts(tmp_path: Pat
     (pair,) = stereometer.compare(first, second, resamples=100).pairs
     shared = {item.item: item.slices for item in both((first, second))[0]}
     everything = {score.item: score.slices for score in runs.load_scores(first)}
-    for one in (*pair.differences, *pair.withheld):
+    rows: list[Difference | Withheld] = [*pair.differences, *pair.withheld]
+    for one in rows:
         n, asked = (
             sum(dict(one.slice).items() <= dict(slices).items() for slices in of.values())
             for of in (shared, everything)
@@ -515,7 +521,7 @@ def test_unlike_runs_are_not_compared(tmp_path: Path) -> None:
 
 
 def test_another_benchmark_or_limit_is_not_compared(tmp_path: Path) -> None:
-    settings = {"model": "ideal", "measures": ["pair-likelihood"], **QUICK}
+    settings: dict[str, Any] = {"model": "ideal", "measure": ["pair-likelihood"], **QUICK}
     stereometer.run("starter", out=tmp_path / "whole", **settings)
     stereometer.run("starter", out=tmp_path / "part", limit=10, **settings)
     stereometer.run(str(pairs(tmp_path / "d.csv")), out=tmp_path / "own", **settings)
@@ -581,9 +587,9 @@ def test_a_result_is_not_the_folder_of_a_run(verb: str, tmp_path: Path) -> None:
     results = stereometer.run(
         "starter",
         model="fake",
-        measures=["pair-likelihood"],
+        measure=["pair-likelihood"],
         out=tmp_path / "run",
-        keep_cache=False,
+        cache=False,
         **QUICK,
     )
     with pytest.raises(UsageError, match="A Result is not the folder of a run"):
@@ -596,9 +602,9 @@ def test_models_of_different_kinds_are_said_to_be(
     (result,) = stereometer.run(
         "starter",
         model="fake",
-        measures=["pair-likelihood"],
+        measure=["pair-likelihood"],
         out=tmp_path / "run",
-        keep_cache=False,
+        cache=False,
         **QUICK,
     )
     masked, causal, replayed = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,11 +21,11 @@ from stereometer.runs.store import load_scores
 from stereometer.shapes.contrast import Contrast
 from stereometer.types import Score
 from tests.builders.little import little_stereoset, pairs_file, predictions
+from tests.builders.sure import all_of
 from tests.builders.trait_runs import stored_run
 from tests.strategies import MODERATE, cat_score
 
-CAT = catalog.shape("cat")
-assert isinstance(CAT, Contrast)
+(CAT,) = all_of(Contrast, [catalog.shape("cat")])
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
 
 
@@ -206,7 +207,7 @@ def members(tmp_path: Path) -> list[Path]:
     return places
 
 
-def shift(found: dict, at: int) -> None:
+def shift(found: dict[str, list[dict[str, Any]]], at: int) -> None:
     for task in found:
         for number, row in enumerate(found[task]):
             row["score"] = 1 / (2 + (number * (3 + 2 * at)) % 7)
@@ -280,10 +281,10 @@ def test_pairs_weigh_the_same_unless_told(tmp_path: Path) -> None:
         stereometer.run(
             str(pairs_file(tmp_path / "pairs.csv")),
             model=model,
-            measures=["pair-sentence-likelihood"],
+            measure=["pair-sentence-likelihood"],
             resamples=100,
             out=places[-1],
-            keep_cache=False,
+            cache=False,
         )
     done = combine(*places, resamples=100, out=tmp_path / "both")
     assert mean_weights(done.result) == {"pair": {"fake": 0.5, "random": 0.5}}

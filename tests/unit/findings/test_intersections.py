@@ -166,7 +166,7 @@ def slow_p(pair: np.ndarray, first: np.ndarray, second: np.ndarray, direction: s
             sum(sign * one for sign, one in zip(way, differences, strict=True))
             for way in product((1, -1), repeat=len(pair))
         ]
-        return sum(way >= sum(differences) - 1e-9 for way in ways) / len(ways)
+        return float(np.mean([way >= sum(differences) - 1e-9 for way in ways]))
 
     return max(against(first), against(second))
 

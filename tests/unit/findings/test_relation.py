@@ -87,7 +87,7 @@ def test_four_systems_have_a_value_and_no_interval() -> None:
 def test_terms_are_drawn_for_all_systems_at_once() -> None:
     """Terms that agree on the order of the systems leave no doubt about it."""
     terms = [
-        {f"t{at}": (60 + 5 * system + at, 50 + 2 * system + at) for at in range(12)}
+        {f"t{at}": (60.0 + 5 * system + at, 50.0 + 2 * system + at) for at in range(12)}
         for system in range(4)
     ]
     results = [
@@ -174,11 +174,11 @@ def test_from_folders(tmp_path: Path) -> None:
         stereometer.run(
             "starter",
             model="random",
-            measures=["cat-likelihood"],
+            measure=["cat-likelihood"],
             seed=seed,
             resamples=100,
             out=tmp_path / str(seed),
-            keep_cache=False,
+            cache=False,
         )
     found = relate(*(tmp_path / str(seed) for seed in range(3)), settings=QUICK)
     assert [point.system for point in found.points] == ["random (1)", "random (2)", "random (3)"]
@@ -191,11 +191,11 @@ def test_facts_of_a_system_that_is_none_of_the_runs_are_said_to_be_unused(tmp_pa
         stereometer.run(
             "starter",
             model="random",
-            measures=["cat-likelihood"],
+            measure=["cat-likelihood"],
             seed=seed,
             resamples=100,
             out=tmp_path / str(seed),
-            keep_cache=False,
+            cache=False,
         )
     (tmp_path / "facts.csv").write_text("system,parameters\nrandom,10\nrandum,20\n")
     found = relate(

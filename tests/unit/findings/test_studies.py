@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,10 @@ def test_a_pilot_chooses_the_templates_itself(tmp_path: Path) -> None:
 
 
 def test_intersect(tmp_path: Path) -> None:
-    few = {"groups": ["man", "woman", "Black", "White", "teenager"], "templates": ["the", "that"]}
+    few: dict[str, Any] = {
+        "groups": ["man", "woman", "Black", "White", "teenager"],
+        "templates": ["the", "that"],
+    }
     options = [part for name, values in few.items() for part in (f"--{name}", ",".join(values))]
     said = call(
         "intersect",
@@ -84,7 +88,7 @@ def test_ask(tmp_path: Path) -> None:
         setting="zero-shot",
         repeats=3,
         size=5,
-        columns={"comment": "text", "label": "gold"},
+        column={"comment": "text", "label": "gold"},
         resamples=200,
         coverage=0,
         out=tmp_path / "found",

@@ -7,12 +7,17 @@ from math import exp
 from zlib import crc32
 
 import pytest
+import torch
 
+from stereometer.backends.baselines.fake import Fake
 from stereometer.backends.baselines.random import Random
-from stereometer.errors import ModelError
+from stereometer.errors import ModelError, UsageError
+from stereometer.measures.cat_rules import single_probability
+from stereometer.runs.measure import jobs_for
 from stereometer.shapes.cat.items import Candidate, Cat
-from stereometer.types import Continuation, Follows, Skip, WholeText
+from stereometer.types import Continuation, Follows, MaskedTokens, Settings, Skip, WholeText
 from tests.builders.by_hand import Framed, Only, bound, causal, logprob, masked, scores, word
+from tests.builders.sure import all_of
 
 CAUSAL = Only("causal-tokens")
 
@@ -68,7 +73,8 @@ def test_across_sentences_the_context_is_masked_and_the_candidate_is_not() -> No
 
 
 def test_special_tokens_and_the_candidate_are_never_masked() -> None:
-    (request,) = bound("cat-pseudo-likelihood", Framed("masked-tokens")).plan(INTER)["stereotype"]
+    plan = bound("cat-pseudo-likelihood", Framed("masked-tokens")).plan(INTER)
+    (request,) = all_of(MaskedTokens, plan["stereotype"])
     assert [at for _, at in request.steps] == [1, 2, 3, 4, 5]
     assert request.segments == (0, 0, 0, 0, 0, 0, 1, 1, 1, 1)
 
@@ -132,13 +138,31 @@ def test_the_paper_has_no_sum() -> None:
         bound("cat-sum-likelihood", variant="paper")
 
 
-def test_paper_leaves_the_pieces_still_to_come_out_and_averages_probabilities() -> None:
-    """Each piece sees the piece before it and the first word after the blank."""
-    ids = [word(one) for one in ("t", "tip", "-", "toe", "here")]
-    row = [logprob(ids[at], ids[at - 1], ids[4]) for at in (1, 2, 3)]
-    assert scores(bound("cat-likelihood", variant="paper"), PIECES)["stereotype"] == pytest.approx(
-        sum(map(exp, row)) / 3
+def test_paper_scores_the_word_in_the_blank_without_punctuation_as_a_probability() -> None:
+    measure = bound("cat-likelihood", variant="paper")
+    assert measure.name == "cat-likelihood@2"
+    assert scores(measure, PIECES)["stereotype"] == pytest.approx(
+        exp(logprob(word("tiptoe"), word("t"), word("here")))
     )
+
+
+def test_paper_compares_single_precision_probabilities_of_following() -> None:
+    """Candidates that are both nearly certain tie, as they do in the authors' files."""
+    for logits in ([9.0, -9.5], [2.5, 2.25], [-3.0, 1.0], [-40.0, 60.0], [0.0, 0.0]):
+        softmax = float(torch.tensor(logits).softmax(-1)[0])
+        assert single_probability(logits[0] - logits[1]) == softmax
+    assert single_probability(18.5) == single_probability(17.5) == 1.0
+    odds = scores(bound("cat-likelihood"), INTER)["stereotype"]
+    paper = scores(bound("cat-likelihood", variant="paper"), INTER)["stereotype"]
+    assert paper == single_probability(odds) != odds
+
+
+def test_an_older_version_of_a_changed_variant_is_not_computed_any_more() -> None:
+    jobs = jobs_for(["starter"], Fake(), ["cat-likelihood@1"], Settings("paper"))
+    with pytest.raises(UsageError, match=r"that variant is cat-likelihood@2 now"):
+        list(jobs)
+    (job,) = jobs_for(["starter"], Fake(), ["cat-likelihood@1"], Settings("sound"))
+    assert job.plan["measure"] == "cat-likelihood@1"
 
 
 def test_across_sentences_likelihood_is_the_log_odds_of_following() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from stereometer.measures.cat_rules import filled
 from stereometer.shapes.cat.items import Candidate, Cat
-from stereometer.types import Skip
+from stereometer.types import Skip, Variant
 from tests.strategies import MODERATE, TEXT
 
 
@@ -63,7 +63,7 @@ def test_sound_keeps_the_capitals_of_the_context_and_paper_the_sentence_as_relea
 )
 @pytest.mark.parametrize("variant", ["paper", "sound"])
 def test_a_sentence_that_is_not_the_context_filled_is_skipped(
-    context: str, sentence: str, variant: str
+    context: str, sentence: str, variant: Variant
 ) -> None:
     with pytest.raises(Skip, match="not the context with its blank filled"):
         filled(cat(context, sentence), "stereotype", variant)

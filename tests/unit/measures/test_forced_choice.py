@@ -26,6 +26,7 @@ from stereometer.types import (
     FILTERED,
     Abilities,
     Answer,
+    Asking,
     CausalTokens,
     Encoding,
     Generate,
@@ -33,6 +34,7 @@ from stereometer.types import (
     Score,
 )
 from tests.builders.commands import call
+from tests.builders.sure import all_of
 from tests.builders.talkers import SETTINGS, Talker, by_content, measured
 
 
@@ -227,9 +229,8 @@ def test_conversations_are_recorded_and_models_without_them_refuse(tmp_path: Pat
     talker.abilities = replace(talker.abilities, chat_template=template)
     measure = CAT.bind(talker, "sound", Options(system="Be brief."))
     assert measure.recorded["chat_template"] == talker.abilities.chat_template
-    request = measure.plan(open_benchmark("starter").items("cat")[0])["stereotype>anti-stereotype"][
-        0
-    ]
+    plan = measure.plan(open_benchmark("starter").items("cat")[0])
+    request, *_ = all_of(Generate, plan["stereotype>anti-stereotype"])
     assert [role for role, _ in request.messages] == ["system", "user"]
     assert measured(talker, "pair", tmp_path).result.settings["chat"] is True
 
@@ -331,7 +332,9 @@ def test_a_system_prompt_goes_with_a_choice_that_is_a_conversation_by_itself() -
     talker = Talker(by_content)
     talker.abilities = replace(talker.abilities, chat_template="a template")
     job, *_ = jobs_for(open_benchmark("starter"), [], talker, SETTINGS, {"system": "Be brief."})
-    request, *_ = next(iter(job.source.measure.plan(job.source.items[0]).values()))
+    assert isinstance(job.source, Asking)
+    plan = job.source.measure.plan(next(iter(job.source.items)))
+    request, *_ = all_of(Generate, next(iter(plan.values())))
     assert request.messages[0] == ("system", "Be brief.")
 
 

@@ -4,6 +4,7 @@ hand."""
 from __future__ import annotations
 
 from array import array
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,18 @@ from stereometer.runs.engines.serial import Serial
 from stereometer.runs.plan import Tally
 from stereometer.runs.runner import computed
 from stereometer.shapes.pair.items import Pair
-from stereometer.types import Answer, Asking, MaskedTokens, Settings, Skip, WholeText
+from stereometer.types import (
+    Answer,
+    Asking,
+    CausalTokens,
+    Encoding,
+    MaskedTokens,
+    Settings,
+    Skip,
+    WholeText,
+)
 from tests.builders.by_hand import FAKE, Framed, Only, bound, causal, masked, scores
+from tests.builders.sure import all_of
 
 PAIR = Pair("p", "Old men don't sing well.", "Young men don't sing well.", "age")
 MORE = ["Old", "men", "don", "'", "t", "sing", "well", "."]
@@ -50,14 +61,14 @@ def test_variants_differ_where_a_word_shares_only_some_of_its_tokens() -> None:
 
 
 def test_one_token_is_hidden_a_step_and_never_a_changed_one() -> None:
-    (request,) = bound("pair-likelihood").plan(PAIR)["sent_more"]
-    assert isinstance(request, MaskedTokens)
+    (request,) = all_of(MaskedTokens, bound("pair-likelihood").plan(PAIR)["sent_more"])
     assert request.steps == tuple(((at,), at) for at in range(1, 8))
 
 
 @pytest.mark.parametrize("variant", ["paper", "sound"])
 def test_special_tokens_are_never_scored(variant: str) -> None:
-    (request,) = bound("pair-likelihood", Framed("masked-tokens"), variant).plan(PAIR)["sent_less"]
+    plan = bound("pair-likelihood", Framed("masked-tokens"), variant).plan(PAIR)
+    (request,) = all_of(MaskedTokens, plan["sent_less"])
     assert [at for _, at in request.steps] == list(range(2, 9))
 
 
@@ -65,14 +76,11 @@ def test_within_a_word_the_later_pieces_are_hidden_too_and_the_name_says_so() ->
     class Pieces(Only):
         """Reads `don't` as three pieces of one word."""
 
-        def encode(self, text: str, second: str | None = None):  # type: ignore[no-untyped-def]
-            from dataclasses import replace
-
-            found = super().encode(text, second)
-            return replace(found, words=(0, 1, 2, 2, 2, 3, 4, 5))
+        def encode(self, text: str, second: str | None = None) -> Encoding:
+            return replace(super().encode(text, second), words=(0, 1, 2, 2, 2, 3, 4, 5))
 
     measure = bound("pair-likelihood", Pieces("masked-tokens"), within_word=True)
-    (request,) = measure.plan(PAIR)["sent_more"]
+    (request,) = all_of(MaskedTokens, measure.plan(PAIR)["sent_more"])
     assert measure.name == "pair-likelihood@1+within-word"
     assert [hidden for hidden, _ in request.steps] == [
         (1,),
@@ -97,7 +105,7 @@ def test_the_name_does_not_speak_of_an_option_that_changes_nothing() -> None:
 
 def test_modified_likelihood_reveals_the_modified_tokens_from_the_left() -> None:
     pair = Pair("p", "Very old men sing.", "Young men sing.", "age")
-    (request,) = bound("pair-modified-likelihood").plan(pair)["sent_more"]
+    (request,) = all_of(MaskedTokens, bound("pair-modified-likelihood").plan(pair)["sent_more"])
     assert request.steps == (((0, 1), 0), ((1,), 1))
 
 
@@ -114,7 +122,8 @@ def test_sentence_likelihood_sums_and_its_mean_averages_every_token_that_has_one
 
 
 def test_a_first_token_mark_lets_the_first_word_be_scored() -> None:
-    (request,) = bound("pair-sentence-likelihood", Framed("causal-tokens")).plan(PAIR)["sent_more"]
+    plan = bound("pair-sentence-likelihood", Framed("causal-tokens")).plan(PAIR)
+    (request,) = all_of(CausalTokens, plan["sent_more"])
     assert (request.ids[0], request.start) == (1, 1)
 
 
@@ -217,15 +226,15 @@ def test_both_sentences_are_cut_where_either_first_differs() -> None:
     words."""
     pair = Pair("p", "The poor girl saw a black cat run.", "The girl saw a white cat run.", "x")
     measure = bound("pair-after-change-likelihood", CAUSAL)
-    plan = measure.plan(pair)
     exchanged = {
         name: [
             (
                 request,
                 Answer(({"logprob": array("d", [1.0] * (len(request.ids) - request.start))},)),
             )
+            for request in all_of(CausalTokens, asked)
         ]
-        for name, (request,) in plan.items()
+        for name, asked in measure.plan(pair).items()
     }
     found = measure.score(pair, exchanged).values
     assert found["sent_more"] == found["sent_less"] > 3

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from array import array
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,6 +58,7 @@ from stereometer.types import (
 )
 from tests.builders.commands import call
 from tests.builders.comments import own_table
+from tests.builders.sure import all_of, bounds, sure
 
 
 def replay_answers(
@@ -77,7 +80,7 @@ MIXED = {label: label for label in ("rude", "kind", "neither")}
 SINGLE = {"rude": "rude", "not-rude": "not-rude"}
 
 
-def question(setting_words: bool = False, **more: object) -> Question:
+def question(**more: Any) -> Question:
     return Question(COMMENT, "rude", ("rude", "not-rude"), "rude", **more)
 
 
@@ -392,7 +395,7 @@ def test_why_there_is_no_label() -> None:
     st.sampled_from(list(SETTINGS.values())),
     st.sampled_from(["paper", "sound"]),
 )
-def test_every_text_is_a_label_or_a_reason(text: str, setting: object, variant: str) -> None:
+def test_every_text_is_a_label_or_a_reason(text: str, setting: Setting, variant: Variant) -> None:
     words = MIXED if setting.mixed else SINGLE if setting.words else YES_NO
     found = Reader(setting, variant).read_text(text, words)
     assert ("label" in found) != ("skipped" in found)
@@ -474,7 +477,8 @@ def test_metrics_are_means_over_repeats() -> None:
         assert found[name].value == pytest.approx(
             np.mean([by_hand(SOME, repeat)[name] for repeat in range(3)])
         )
-        assert found[name].low <= found[name].value <= found[name].high
+        low, value, high = bounds(found[name])
+        assert low <= value <= high
     assert (found["accuracy"].n, found["accuracy"].asked, found["accuracy"].terms) == (11, 12, 4)
     assert found["accuracy"].skipped == {"unparsed": 1}
     assert found["repeat_agreement"].value == pytest.approx(100 * (1 / 3 + 1 / 3 + 1 / 3 + 0) / 4)
@@ -496,7 +500,7 @@ def test_repeats_do_not_narrow_an_interval() -> None:
             for one in metrics.summarize(scores, Settings(resamples=1000))
             if one.name == "accuracy"
         )
-        widths.append(one.high - one.low)
+        widths.append(sure(one.high) - sure(one.low))
     assert widths[1] == pytest.approx(widths[0], rel=0.02)
 
 
@@ -611,7 +615,7 @@ def test_always_no_has_an_interval_and_no_precision() -> None:
     }
     assert found["precision"].value is None
     assert found["recall"].value == 0
-    assert found["recall"].high > 5
+    assert sure(found["recall"].high) > 5
     assert found["accuracy"].verdict == "not distinguishable from chance"
 
 
@@ -648,11 +652,9 @@ def test_denominators_add_up(rows: list[tuple[bool, list[str]]]) -> None:
             one.n + sum(one.skipped.values()) == one.asked == sum(len(labels) for _, labels in rows)
         )
         assert (one.value is None) == (one.why is not None)
-        assert (
-            one.value is None
-            or (one.low <= one.value + 1e-9 and one.value <= one.high + 1e-9)
-            or one.name.endswith("accuracy")
-        )
+        if one.value is not None and not one.name.endswith("accuracy"):
+            low, value, high = bounds(one)
+            assert low - 1e-9 <= value <= high + 1e-9
 
 
 # -------------------------------------------------------------------------------------- misspelling
@@ -713,7 +715,7 @@ def test_spellings_of_a_label_are_one_label(tmp_path: Path) -> None:
     table.write_text(
         "comment,label\na,Rude\nb,rude \nc,Neither\nd,neither\ne,NOT_KIND\nf,not-kind\n"
     )
-    found = read_own(table, Columns()).items("comment")
+    found = all_of(Comment, read_own(table, Columns()).items("comment"))
     assert [dict(one.scores) for one in found] == [
         {"Rude": 1.0},
         {"Rude": 1.0},
@@ -722,7 +724,7 @@ def test_spellings_of_a_label_are_one_label(tmp_path: Path) -> None:
         {"NOT_KIND": 1.0},
         {"NOT_KIND": 1.0},
     ]
-    named = read_own(table, Columns(categories=("rude",))).items("comment")
+    named = all_of(Comment, read_own(table, Columns(categories=("rude",))).items("comment"))
     assert [dict(one.scores) for one in named[:3]] == [{"rude": 1.0}, {"rude": 1.0}, {}]
 
 
@@ -765,7 +767,7 @@ def test_scores_of_categories_in_columns(tmp_path: Path) -> None:
     path = tmp_path / "scores.csv"
     path.write_text("comment;rude;kind\nGo away;0.8;0\nPlease stay;0;1\nIt rains;0;0\n")
     found = read_own(path, Columns(label=None, categories=("rude", "kind")))
-    assert [one.hate for one in found.items("comment")] == [0.8, 1.0, 0.0]
+    assert [one.hate for one in all_of(Comment, found.items("comment"))] == [0.8, 1.0, 0.0]
     path.write_text("comment;rude\nGo away;8\n")
     with pytest.raises(DataError, match="not between 0 and 1"):
         read_own(path, Columns(label=None, categories=("rude",)))
@@ -832,7 +834,7 @@ def test_order_of_rows_does_not_matter_where_repeats_are_numbered(tmp_path: Path
 
 
 def replayed(
-    tmp_path: Path, rows: list[dict[str, object]], setting: object = ZERO_SHOT, **more: object
+    tmp_path: Path, rows: Sequence[Mapping[str, object]], setting: Setting = ZERO_SHOT, **more: Any
 ) -> Finished:
     file = tmp_path / "said.jsonl"
     file.write_text("\n".join(map(json.dumps, rows)))
@@ -842,7 +844,7 @@ def replayed(
 
 def test_means_are_over_the_repeats_of_the_file(tmp_path: Path) -> None:
     """The second repeat has only half of the comments: what it says is not moved to the first."""
-    said = {
+    said: dict[str, list[str | None]] = {
         "1": ["yes", "yes", "no", "no"],
         "3": [None, "no", "yes", "no"],
         "20": [None, None, "no", "no"],
@@ -1264,7 +1266,8 @@ def test_a_set_in_which_every_comment_is_of_a_category() -> None:
     asked = questions(FEW_SHOT_MIXED, comments, how)
     assert {one.gold for one in asked} == {"toxic", "clean"}
     assert "neither" not in Prompts(MIXED_INSTRUCTION, "sound").prompt(asked[0])
-    for setting, variant in ((ZERO_SHOT, "sound"), (FEW_SHOT_MIXED, "paper")):
+    refused: list[tuple[Setting, Variant]] = [(ZERO_SHOT, "sound"), (FEW_SHOT_MIXED, "paper")]
+    for setting, variant in refused:
         with pytest.raises(DataError, match="--neither LABEL"):
             questions(setting, comments, Sampling(variant, size=5, words=how.words))
 
@@ -1280,7 +1283,7 @@ def test_a_set_in_which_every_comment_is_of_a_category() -> None:
     ],
 )
 def test_paper_needs_the_comments_that_its_examples_are_numbered_by(
-    setting: object, word: str, needed: int
+    setting: Setting, word: str, needed: int
 ) -> None:
     def comments(count: int) -> list[Comment]:
         of = [Comment(f"row-{at}", f"Sentence {at}", {word: 1.0}, at, 1.0) for at in range(count)]

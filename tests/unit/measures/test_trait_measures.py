@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from contextlib import nullcontext
+from dataclasses import replace
 from math import log, log1p
 from statistics import median
 from typing import Any
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 from stereometer.backends.baselines.fake import Fake
-from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
+from stereometer.benchmarks.abc.items import Cell, Choice, chosen_benchmark
 from stereometer.errors import ModelError, UsageError
 from stereometer.measures.traits.association import (
     ALREADY_TOP,
@@ -31,22 +33,27 @@ from stereometer.measures.traits.association import (
 from stereometer.measures.traits.unknown_words import UNKNOWN_WORD
 from stereometer.runs.measure import job_for
 from stereometer.runs.open import open_benchmark
-from stereometer.runs.runner import distinct, planned, scored
+from stereometer.runs.plan import distinct, planned
+from stereometer.runs.runner import scored
 from stereometer.shapes.trait.metrics import NEITHER, ONE_TEMPLATE, summarize
 from stereometer.stats.means import t_interval
-from stereometer.types import TOO_LONG, Encoding, NoOptions, Score, Settings, Skip
+from stereometer.types import TOO_LONG, Encoding, NoOptions, Score, Settings, Skip, Variant
 from tests.builders.commands import assert_refused, call
+from tests.builders.sure import all_of
 
-ITEMS = chosen_benchmark(
-    Choice(groups=("woman", "Asian"), templates=("that", "should", "trait-first"))
-).items("trait")
+ITEMS = all_of(
+    Cell,
+    chosen_benchmark(
+        Choice(groups=("woman", "Asian"), templates=("that", "should", "trait-first"))
+    ).items("trait"),
+)
 
 
 def word(text: str) -> int:
     return crc32(text.encode()) & 0xFFFF
 
 
-def visible(item: Any, adjective: str, who: str | None) -> list[str]:
+def visible(item: Cell, adjective: str, who: str | None) -> list[str]:
     """The words of the sentence around the adjective, about the group, about `who`, or about a mask
     (None)."""
     template = item.frame.template
@@ -60,7 +67,7 @@ def visible(item: Any, adjective: str, who: str | None) -> list[str]:
     return text.replace(".", " .").split()
 
 
-def sums(item: Any, adjective: str, who: str | None, causal: bool) -> list[int]:
+def sums(item: Cell, adjective: str, who: str | None, causal: bool) -> list[int]:
     """What the fake model's numbers are made of, piece by piece: the piece and all that is
     visible."""
     pieces = adjective.replace("-", " - ").split()
@@ -79,7 +86,7 @@ def distance(total: int) -> float:
     return (1 + total % 89) / 100
 
 
-def expected(name: str, variant: str, item: Any, adjective: str) -> float:
+def expected(name: str, variant: str, item: Cell, adjective: str) -> float:
     causal = name.startswith("causal")
     prior = "person" if variant == "paper" or causal else None
     group, other = sums(item, adjective, "group", causal), sums(item, adjective, prior, causal)
@@ -110,7 +117,7 @@ def test_every_variant_by_hand(name: str, variant: Any) -> None:
     measure = binder.bind(backend, variant, NoOptions())
     plans = list(planned(ITEMS, measure))
     answers = dict(backend.answer(distinct(plans)))
-    assert measure.name == f"{name}@1"
+    assert measure.name == f"{name}@{2 if variant == 'paper' else 1}"
     for item, plan in zip(ITEMS, plans, strict=True):
         score = scored(plan, measure, answers)
         if name.startswith("causal") and not item.frame.ends_with_trait:
@@ -125,7 +132,7 @@ def test_every_variant_by_hand(name: str, variant: Any) -> None:
 
 @pytest.mark.parametrize(
     ("one", "variant", "same"),
-    [(ILPS, "sound", ILPS_STAR), (ILPS, "paper", ILPS_STAR), (CAUSAL_ILPS, "paper", CAUSAL_SET)],
+    [(ILPS, "sound", ILPS_STAR), (ILPS, "paper", SET), (CAUSAL_ILPS, "paper", CAUSAL_SET)],
 )
 def test_where_the_first_piece_counts_later_ones_are_not_asked(
     one: Any, variant: Any, same: Any
@@ -152,7 +159,9 @@ def test_a_prior_whose_group_cannot_be_masked_is_skipped(monkeypatch: pytest.Mon
         found = whole(self, text, second)
         kept = [at for at, (start, end) in enumerate(found.offsets) if text[start:end] != "person"]
         return Encoding(
-            *(tuple(some[at] for at in kept) for some in (found.ids, found.offsets, found.words))
+            tuple(found.ids[at] for at in kept),
+            tuple(found.offsets[at] for at in kept),
+            tuple(found.words[at] for at in kept),
         )
 
     monkeypatch.setattr(Fake, "encode", without_person)
@@ -236,15 +245,16 @@ def test_distances_above_one_trip_the_coverage_floor_of_paper_and_say_why() -> N
     class Far(Fake):
         def answer(self, requests: Any) -> Any:
             for key, answer in super().answer(requests):
-                for row in answer.rows:
-                    row["distance"] = type(row["distance"])(
-                        "d", [3 * one + 1 for one in row["distance"]]
-                    )
-                yield key, answer
+                rows = (
+                    {**row, "distance": array("d", [3 * value + 1 for value in row["distance"]])}
+                    for row in answer.rows
+                )
+                yield key, replace(answer, rows=tuple(rows))
 
     backend = Far()
-    for variant, scorable in (("paper", False), ("sound", True)):
-        measure = SET.bind(backend, variant, NoOptions())  # type: ignore[arg-type]
+    scorable_under: dict[Variant, bool] = {"paper": False, "sound": True}
+    for variant, scorable in scorable_under.items():
+        measure = SET.bind(backend, variant, NoOptions())
         plans = list(planned(ITEMS, measure))
         answers = dict(backend.answer(distinct(plans)))
         estimates = measure.summarize(
@@ -536,3 +546,26 @@ def test_show_lists_what_can_be_chosen() -> None:
     said = call("show", "abc")
     assert "Native American" in said.out
     assert "everyone-thinks" in said.out
+
+
+def test_paper_spells_four_adjectives_as_the_released_lists_do() -> None:
+    """TristaCao/U.S_Stereotypes, code/quick_set.py: the others are spelt alike."""
+    shapes = chosen_benchmark(Choice(groups=("woman",), templates=("that",))).shapes
+    cells = all_of(Cell, shapes["trait"])
+
+    def asked(variant: Variant) -> set[str]:
+        kept, _ = SET.bind(Fake(), variant, NoOptions()).items(cells)
+        return {
+            word for cell in kept for pole in ("left", "right") for word in cell.adjectives(pole)
+        }
+
+    assert asked("paper") - asked("sound") == {
+        "low-status",
+        "high-status",
+        "athiestic",
+        "avante-garde",
+    }
+    (status,) = [cell for cell in cells if cell.trait.name == "low status - high status"]
+    released = SET.bind(Fake(), "paper", NoOptions()).items([status])[0][0]
+    assert released.id == status.id
+    assert "low-status" in released.texts["left"]

@@ -48,10 +48,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 "starter",
                 model=model,
                 variant=variant,
-                measures=[measure],
+                measure=[measure],
                 resamples=100,
                 out=place,
-                keep_cache=False,
+                cache=False,
             )
     return home
 

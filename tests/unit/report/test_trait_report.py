@@ -11,6 +11,7 @@ import pytest
 import stereometer
 from stereometer.report import write_report
 from stereometer.report.load import groups_of
+from stereometer.report.sections.trait import coloured
 from tests.builders.trait_pages import GROUPS, trait_runs
 
 
@@ -51,8 +52,39 @@ def test_people_stand_beside_models(runs: dict[str, Path], tmp_path: Path) -> No
     charts = charts_of(page)
     assert {"s1-tau-0", "s1-people"} <= charts.keys()
     assert "people, man" in json.dumps(charts["s1-people"])
-    assert "people with each other" in json.dumps(charts["s1-tau-0"])
+    assert "best possible" in json.dumps(charts["s1-tau-0"])
     assert "it is no merit" in page
+
+
+def points_of(chart: dict[str, object]) -> list[dict[str, object]]:
+    layers = chart["spec"]["layer"]  # type: ignore[index]
+    return [row for layer in layers for row in layer["data"]["values"] if "shape" in row]
+
+
+def test_marks_of_models_beside_people_are_filled_as_in_the_profile(
+    runs: dict[str, Path], tmp_path: Path
+) -> None:
+    """Sixteen of a group: filled only where the run's own test finds something."""
+    page = write_report([runs["trait"], runs["alignment"]], tmp_path / "report.html").read_text()
+    charts = charts_of(page)
+    for alone, beside in zip(charts["s1-profile"], charts["s2-people"], strict=True):
+        profile = {row["y"]: str(row["fill"]) for row in points_of(alone)}
+        models = {
+            row["y"]: str(row["fill"])
+            for row in points_of(beside)
+            if "people," not in str(row["tip"])
+        }
+        assert len(models) == 16
+        assert sorted(profile.values()) == sorted(models.values())
+
+
+def test_a_dimension_keeps_its_colour() -> None:
+    """Whatever the order in which a file of ratings names the traits."""
+    first = coloured({"a - b": "Agency", "c - d": "Beliefs", "e - f": "Communion"})
+    other = coloured({"e - f": "Communion", "c - d": "Beliefs", "a - b": "Agency"})
+    assert {name: trait.colour for name, trait in first.items()} == {
+        name: trait.colour for name, trait in other.items()
+    }
 
 
 def test_meetings_have_a_graph_and_a_table(runs: dict[str, Path], tmp_path: Path) -> None:
@@ -65,7 +97,7 @@ def test_meetings_have_a_graph_and_a_table(runs: dict[str, Path], tmp_path: Path
 
 def test_they_stand_beside_other_runs(runs: dict[str, Path], tmp_path: Path) -> None:
     starter = tmp_path / "starter"
-    stereometer.run("starter", model="random", out=starter, resamples=200, keep_cache=False)
+    stereometer.run("starter", model="random", out=starter, resamples=200, cache=False)
     page = write_report(
         [tmp_path / "starter", *runs.values()], tmp_path / "report.html"
     ).read_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,13 @@ from tests.builders.little import PAIRS, QUICK, pairs_file
 @pytest.mark.parametrize("model", ["fake", "ideal"])
 def test_an_unknown_measure_is_refused_whatever_the_model(model: str) -> None:
     with pytest.raises(UnknownName):
-        stereometer.run("starter", model=model, measures=["pair-likelyhood"], **QUICK)
+        stereometer.run("starter", model=model, measure=["pair-likelyhood"], **QUICK)
 
 
 def test_a_measure_of_another_shape_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"custom has no items of shape 'cat'. It offers pair"):
         stereometer.run(
-            str(pairs_file(tmp_path / "pairs.csv")), model="fake", measures=["cat-likelihood"]
+            str(pairs_file(tmp_path / "pairs.csv")), model="fake", measure=["cat-likelihood"]
         )
 
 
@@ -40,7 +41,7 @@ def test_a_model_that_can_answer_none_of_them_is_refused() -> None:
     with pytest.raises(
         ModelError, match="sentiment cannot answer cat-pseudo-likelihood on the intersentence task"
     ):
-        stereometer.run("starter", model="sentiment", measures=["cat-pseudo-likelihood"])
+        stereometer.run("starter", model="sentiment", measure=["cat-pseudo-likelihood"])
 
 
 def test_two_files_of_ones_own_in_one_run_get_a_folder_each(tmp_path: Path) -> None:
@@ -89,6 +90,29 @@ def test_custom_needs_a_file_and_data_needs_one_benchmark() -> None:
         stereometer.run("custom", model="fake")
     with pytest.raises(UsageError, match="--data names one file"):
         stereometer.run("starter", "winobias", model="fake", data="x")
+
+
+def test_a_list_of_benchmarks_is_answered_with_what_was_meant() -> None:
+    with pytest.raises(UsageError, match=r"Write run\('starter', 'abc', model="):
+        stereometer.run(["starter", "abc"], model="fake")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="No benchmark was named"):
+        stereometer.run(model="fake")
+
+
+def test_a_misspelt_parameter_is_answered_with_what_was_meant() -> None:
+    with pytest.raises(UsageError, match=r"no parameter 'measures'.*help\(stereometer.run\)"):
+        stereometer.run("starter", model="fake", measures=("set",))  # type: ignore[call-arg]
+    with pytest.raises(UsageError, match=r"no parameter 'devise'\. Did you mean device"):
+        stereometer.run("starter", model="fake", devise="cpu")  # type: ignore[call-arg]
+
+
+def test_a_name_of_ones_own_stands_in_results_and_folders(tmp_path: Path) -> None:
+    path = str(pairs_file(tmp_path / "pairs.csv"))
+    (named,) = stereometer.run(path, model="fake", name="my fake", **QUICK)
+    (plain,) = stereometer.run(path, model="fake", **QUICK)
+    assert (named.model, plain.model) == ("my fake", "fake")
+    assert named.estimates == plain.estimates
+    assert [folder for folder in Path("stereometer-runs").iterdir() if "my_fake" in folder.name]
 
 
 def test_public_names_are_importable_and_sorted() -> None:
@@ -153,8 +177,42 @@ def test_a_published_value_survives_json() -> None:
 
 def test_an_estimate_is_found_by_name_and_exact_slice(result: Result) -> None:
     assert result.estimate("pair_preference", bias_type="age").slice == {"bias_type": "age"}
-    with pytest.raises(KeyError, match="no estimate pair_preference in slice"):
+    with pytest.raises(UsageError, match="not estimated for bias_type='nothing'"):
         result.estimate("pair_preference", bias_type="nothing")
+
+
+@pytest.mark.parametrize(
+    ("name", "fixed", "meant"),
+    [
+        ("Pair_Preference", {}, "Did you mean pair_preference"),
+        ("pair-preference", {}, "Did you mean pair_preference"),
+        ("pair_preference", {"bias_type": "Hieght"}, "Did you mean bias_type='height'"),
+    ],
+)
+def test_a_slip_in_an_estimate_is_answered_with_what_was_meant(
+    result: Result, name: str, fixed: dict[str, str], meant: str
+) -> None:
+    with pytest.raises(UsageError, match=meant):
+        result.estimate(name, **fixed)
+
+
+def test_a_printed_result_is_a_short_table() -> None:
+    result, _ = stereometer.run("starter", model="random", **QUICK)
+    printed = str(result)
+    assert len(printed.splitlines()) <= 16
+    assert "starter · random" in printed
+    assert "144 / 144" in printed
+    assert printed.splitlines()[2].startswith("lms")
+    assert "more estimates: result.rows()" in printed
+    assert len(repr([result, result])) < 300
+
+
+def test_a_notebook_shows_a_short_table_without_markup_of_others(result: Result) -> None:
+    hostile = replace(result, model="<script>alert(1)</script>")
+    shown = hostile._repr_html_()
+    assert "<table>" in shown
+    assert "<script>" not in shown
+    assert len(shown) < 5000
 
 
 def test_rows_are_flat_records(result: Result) -> None:

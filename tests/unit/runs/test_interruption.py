@@ -38,9 +38,7 @@ def test_an_interrupted_run_keeps_its_answers_and_the_next_asks_only_the_rest(
     assert not set(stopped.asked) & set(going_on.asked)
 
     whole = with_model(monkeypatch, Counting())
-    (at_once,) = stereometer.run(
-        path, model="fake", out=tmp_path / "whole", keep_cache=False, **QUICK
-    )
+    (at_once,) = stereometer.run(path, model="fake", out=tmp_path / "whole", cache=False, **QUICK)
     assert later == at_once
     assert set(stopped.asked) | set(going_on.asked) == set(whole.asked)
     for name in BYTES:
@@ -49,7 +47,7 @@ def test_an_interrupted_run_keeps_its_answers_and_the_next_asks_only_the_rest(
 
 def test_the_same_plan_gives_the_same_bytes(tmp_path: Path) -> None:
     for name in ("a", "b"):
-        stereometer.run("starter", model="fake", out=tmp_path / name, keep_cache=False, **QUICK)
+        stereometer.run("starter", model="fake", out=tmp_path / name, cache=False, **QUICK)
     for folder in (tmp_path / "a").iterdir():
         for name in BYTES:
             assert (folder / name).read_bytes() == (
@@ -68,7 +66,7 @@ def test_another_seed_gives_other_intervals_and_the_same_values(tmp_path: Path) 
 
 def test_times_stand_in_the_record_of_the_run_only(tmp_path: Path) -> None:
     stereometer.run(
-        "starter", model="ideal", measures=["pair-likelihood"], out=tmp_path / "run", **QUICK
+        "starter", model="ideal", measure=["pair-likelihood"], out=tmp_path / "run", **QUICK
     )
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     assert record["schema"] == "run@1"
@@ -81,7 +79,7 @@ class Infinite(Counting):
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         for key, answer in super().answer(requests):
-            answer.rows[0]["logprob"][0] = float("-inf")  # type: ignore[index]
+            answer.rows[0]["logprob"][0] = float("-inf")
             yield key, answer
 
 
@@ -90,7 +88,7 @@ def test_an_item_without_a_finite_score_is_skipped_with_a_reason(
 ) -> None:
     with_model(monkeypatch, Infinite())
     (result,) = stereometer.run(
-        "starter", model="fake", measures=["pair-likelihood"], out=tmp_path / "run", **QUICK
+        "starter", model="fake", measure=["pair-likelihood"], out=tmp_path / "run", **QUICK
     )
     assert result.estimate("pair_preference").value is None
     assert sum(result.estimate("pair_preference").skipped.values()) == 96

@@ -35,6 +35,7 @@ from stereometer.types import (
 )
 from tests.builders.by_hand import bound
 from tests.builders.little import QUICK, Counting, little_stereoset
+from tests.builders.sure import all_of
 from tests.strategies import MODERATE
 
 
@@ -79,8 +80,8 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Counting:
 
 # ------------------------------------------------------------------------------------------ windows
 
-REQUEST = WholeText("a")
-PLANS = st.lists(st.integers(0, 7).map(lambda n: Planned(None, {"x": [REQUEST] * n})), max_size=30)
+ITEM, REQUEST = Pair("p", "Old.", "Young.", "age"), WholeText("a")
+PLANS = st.lists(st.integers(0, 7).map(lambda n: Planned(ITEM, {"x": [REQUEST] * n})), max_size=30)
 
 
 @MODERATE
@@ -97,22 +98,22 @@ def test_windows_keep_every_item_in_order_and_are_as_large_as_they_must_be(
 
 def test_long_texts_make_small_windows() -> None:
     plans = [
-        Planned(None, {"x": [WholeText("one two three")] * count}) for count in (1, 1, 5, 1, 1)
+        Planned(ITEM, {"x": [WholeText("one two three")] * count}) for count in (1, 1, 5, 1, 1)
     ]
     each = WholeText("one two three").tokens
     assert [len(window) for window in windows(plans, read=2 * each)] == [2, 1, 2]
 
 
 def test_skipped_items_fill_a_window_too() -> None:
-    assert max(map(len, windows([Planned(None, skipped="why")] * 100, 10))) <= 10
+    assert max(map(len, windows([Planned(ITEM, skipped="why")] * 100, 10))) <= 10
 
 
 @MODERATE
 @given(st.lists(st.lists(st.text(max_size=1), max_size=4), max_size=6))
 def test_distinct_holds_every_request_once_by_its_key(texts: list[list[str]]) -> None:
-    found = distinct([Planned(None, {"x": [WholeText(text) for text in some]}) for some in texts])
-    assert {request.text for request in found.values()} == {text for some in texts for text in some}
-    assert len({request.text for request in found.values()}) == len(found)
+    found = distinct([Planned(ITEM, {"x": [WholeText(text) for text in row]}) for row in texts])
+    held = [request.text for request in all_of(WholeText, found.values())]
+    assert sorted(held) == sorted({text for row in texts for text in row})
     assert all(request.key == key for key, request in found.items())
 
 
@@ -186,7 +187,7 @@ def test_every_distinct_request_is_asked_once_across_benchmarks_and_measures(
     stereometer.run(
         str(tmp_path / "one.json"),
         model="fake",
-        measures=["cat-likelihood"],
+        measure=["cat-likelihood"],
         out=tmp_path / "r1",
         **QUICK,
     )
@@ -195,8 +196,8 @@ def test_every_distinct_request_is_asked_once_across_benchmarks_and_measures(
         str(tmp_path / "one.json"),
         str(tmp_path / "two.json"),
         model="fake",
-        measures=["cat-likelihood", "cat-pseudo-likelihood"],
-        keep_cache=True,
+        measure=["cat-likelihood", "cat-pseudo-likelihood"],
+        cache=True,
         **QUICK,
     )
     assert len(counting.asked) == len(set(counting.asked)) > len(before)
@@ -211,9 +212,9 @@ def test_without_a_kept_cache_requests_are_still_asked_once_in_a_run(
             str(path),
             str(path),
             model="fake",
-            keep_cache=False,
+            cache=False,
             seed=attempt,
-            measures=["cat-likelihood"],
+            measure=["cat-likelihood"],
             **QUICK,
         )
     assert len(counting.asked) == 2 * len(set(counting.asked))

@@ -21,7 +21,8 @@ PLAN = {"benchmark": "b", "model": "m", "seed": 0}
 
 
 def stored(folder: Path, **change: Any) -> Result:
-    settings = {"model": "ideal", "measures": ["pair-likelihood"], "out": folder} | QUICK | change
+    settings: dict[str, Any] = {"model": "ideal", "measure": ["pair-likelihood"], "out": folder}
+    settings |= QUICK | change
     (result,) = stereometer.run("starter", **settings)
     return result
 
@@ -58,7 +59,7 @@ def test_a_finished_run_is_returned_and_not_run_again(tmp_path: Path) -> None:
         ({"limit": 10}, "limit"),
         ({"coverage": 0.5}, "coverage"),
         ({"model": "stereotyped"}, "identity, model"),
-        ({"measures": ["pair-sentence-likelihood"]}, "measure"),
+        ({"measure": ["pair-sentence-likelihood"]}, "measure"),
     ],
 )
 def test_other_settings_into_the_same_folder_are_refused_and_named(

@@ -47,14 +47,25 @@ def test_ideal_alternates_within_a_term_under_paper_where_ties_are_lost(cats: Pa
     assert result.estimate("ss").ties == 0
 
 
-def test_ideal_cannot_be_50_under_paper_where_a_term_has_an_odd_number_of_items(
+def test_ideal_leans_to_either_side_in_turn_where_terms_have_an_odd_number_of_items(
     tmp_path: Path,
 ) -> None:
+    """Three items each of cook, nurse and clerk, four of aunt between them: 2/3, 1/2, 1/3, 2/3."""
+    counts = {"cook": 3, "aunt": 4, "nurse": 3, "clerk": 3}
     path = stereoset_file(
         tmp_path / "dev.json",
-        [intra_item(f"a{number}", f"Cook {number} is BLANK.") for number in range(3)],
+        [
+            intra_item(f"{term}{number}", f"The {term} {number} is BLANK.", target=term)
+            for term, count in counts.items()
+            for number in range(count)
+        ],
     )
-    assert measured(path, "ideal", "paper").estimate("ss").value == pytest.approx(200 / 3)
+    result = measured(path, "ideal", "paper")
+    values = {
+        term: result.estimate("ss", domain="profession", target=term).value for term in counts
+    }
+    expected = {"cook": 200 / 3, "aunt": 50, "nurse": 100 / 3, "clerk": 200 / 3}
+    assert values == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("variant", ["paper", "sound"])

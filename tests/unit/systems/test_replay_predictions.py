@@ -265,6 +265,11 @@ def test_a_task_without_scores_is_not_called_probabilities(dev: Path) -> None:
     ("file", "name"),
     [
         ("predictions_gpt2_ModelNSP_GPT2LM.json", "gpt2"),
+        ("predictions_bert-base-cased_BertNextSentence_BertLM.json", "bert-base-cased"),
+        ("predictions_albertina_900m.json", "albertina_900m"),
+        ("predictions_llama_2_7b.json", "llama_2_7b"),
+        ("predictions_llama_2_7b_chat_LlamaNSP_LlamaLM.json.gz", "llama_2_7b_chat"),
+        ("predictions_LlamaForCausalLM_7b.json", "LlamaForCausalLM_7b"),
         ("predictions_SentimentModel.json.gz", "SentimentModel"),
         ("my.scores.json", "my.scores"),
         ("results_bert.csv", "results_bert"),

@@ -17,7 +17,7 @@ from stereometer.backends.local.lean.choice import Trunk
 from stereometer.backends.local.memory import each
 from stereometer.backends.local.output_layer import OutputLayer, output_layer
 from stereometer.backends.local.tokens import Tokens
-from stereometer.backends.local.word_classes import NEITHER, word_classes
+from stereometer.backends.local.word_classes import NAMED, NEITHER, word_classes
 from stereometer.stats.set_distance import set_distances
 from stereometer.types import (
     HIDDEN,
@@ -75,7 +75,15 @@ class Blanks:
     @cached_property
     def classes(self) -> Tensor | None:
         """For each token whether it begins a word, goes on with one, or neither."""
-        classes = word_classes(self.tokens.tokenizer, self.split.vocabulary)
+        return self._classes(False)
+
+    @cached_property
+    def written_classes(self) -> Tensor | None:
+        """The same by how tokens are written, special ones too."""
+        return self._classes(True)
+
+    def _classes(self, with_special: bool) -> Tensor | None:
+        classes = word_classes(self.tokens.tokenizer, self.split.vocabulary, with_special)
         return None if classes is None else torch.from_numpy(classes)
 
     @property
@@ -148,26 +156,34 @@ class Blanks:
         else:
             logits, own, squared = self.split.head(states), None, None
         scores = logits.double().log_softmax(-1).cpu()
-        masses = self._masses(scores)
+        masses = None if self.classes is None else _masses(scores, self.classes)
         for at, request in enumerate(requests):
             asked = torch.tensor(request.asked)
             row = {"logprob": array("d", scores[at, asked].tolist())}
             if masses is not None and self.classes is not None:
-                row["logmass"] = array("d", masses[at, self.classes[asked]].tolist())
+                own_masses = masses[at, self.classes[asked]].tolist()
+                row["logmass"] = array("d", self._by_position(request, scores[at]) or own_masses)
             if own is not None and squared is not None:
                 layer = own[at].double().cpu().numpy()
                 far = set_distances(layer, request.asked, float(squared[at]), request.margin)
                 row["distance"] = array("d", far.tolist())
             yield row
 
-    def _masses(self, scores: Tensor) -> Tensor | None:
-        """The log-mass of each class in each row; a token of neither class stands by itself."""
-        if self.classes is None:
-            return None
-        members = torch.nn.functional.one_hot(self.classes, NEITHER + 1).double()
-        masses = (scores.exp() @ members).log()
-        masses[:, NEITHER] = 0.0
-        return masses
+    def _by_position(self, request: MaskedBlank | NextTokens, scores: Tensor) -> list[float]:
+        """The log-mass of the class that the request names, for every token alike."""
+        if isinstance(request, NextTokens) or not request.position_class:
+            return []
+        assert self.written_classes is not None
+        masses = _masses(scores[None], self.written_classes)[0]
+        return [float(masses[NAMED[request.position_class]])] * len(request.asked)
+
+
+def _masses(scores: Tensor, classes: Tensor) -> Tensor:
+    """The log-mass of each class in each row; a token of neither class stands by itself."""
+    members = torch.nn.functional.one_hot(classes, NEITHER + 1).double()
+    masses = (scores.exp() @ members).log()
+    masses[:, NEITHER] = 0.0
+    return masses
 
 
 def _vectors(batch: list[Text], states: Tensor) -> Answers:

@@ -84,7 +84,7 @@ def load(
         if part is not None:
             _move(part.eval(), options.device)
             part.requires_grad_(False)
-    if _is_permuted(model):
+    if is_permuted(model):
         family = "permuted"
     return Checkpoint(name or spec, family, model, tokenizer, options, _storage(source, extra), own)
 
@@ -104,7 +104,7 @@ def _loaded(
     dtype = getattr(torch, options.dtype)
     model, report = loader.from_pretrained(source, dtype=dtype, output_loading_info=True, **common)
     _check_weights(spec, report)
-    _check_tokenizer(spec, tokenizer, model)
+    check_tokenizer(spec, tokenizer, model)
     return family, model, tokenizer, _with_own_head(source, model, report, common)
 
 
@@ -142,7 +142,7 @@ def _with_own_head(
     return own
 
 
-def _check_tokenizer(spec: str, tokenizer: Any, model: Any) -> None:
+def check_tokenizer(spec: str, tokenizer: Any, model: Any) -> None:
     """A tokenizer that knows nothing, or more words than the model, belongs to another one."""
     table = getattr(model.get_input_embeddings(), "weight", None)
     if table is None:
@@ -195,8 +195,8 @@ def quiet() -> None:
     os.environ.setdefault("TQDM_DISABLE", "1")
     from transformers.utils import logging
 
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
 
 
 def _source(spec: str) -> tuple[str, dict[str, Any]]:
@@ -267,7 +267,7 @@ def _family(config: Any, spec: str) -> tuple[str, Any]:
     )
 
 
-def _is_permuted(model: Any) -> bool:
+def is_permuted(model: Any) -> bool:
     """XLNet's interface: what is hidden from whom, and which position is asked."""
     return {"perm_mask", "target_mapping"} <= set(inspect.signature(model.forward).parameters)
 

@@ -296,7 +296,10 @@ class Writer:
         return answers, longer
 
     def _ended(self, request: Generate, ids: Ids) -> tuple[str, str] | None:
-        """Text and reason, where the model ended, a stop string came, or enough is written."""
+        """Text and reason, where the model ended, a stop string came, enough is written, or nobody
+        waits for it."""
+        if request.abandoned():
+            return "", "abandoned"
         if ids[-1] in self._ends:
             return self._decoded(ids[:-1]), "stop"
         written = self._decoded(ids)

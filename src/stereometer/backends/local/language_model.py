@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -92,6 +92,10 @@ class LanguageModel(ABC):
     def token(self, number: int) -> str:
         """A token as its vocabulary writes it."""
         return str(self.checkpoint.tokenizer.convert_ids_to_tokens(number))
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text that tokens stand for, as their tokenizer writes it."""
+        return str(self.checkpoint.tokenizer.decode(list(ids)))
 
     @cached_property
     def cautions(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stereometer.backends.local.checkpoint import Options, load
+from stereometer.backends.local.checkpoint import Checkpoint, Options, load
 from stereometer.backends.local.defaults import DEFAULT_MODELS
 from stereometer.types import Backend, Memory
 
@@ -27,20 +27,10 @@ class CheckpointOpener:
     extra: str = "hf"
 
     def open(self, spec: str, options: Options, memory: Memory | None = None) -> LanguageModel:
-        from stereometer.backends.local.causal import Causal
-        from stereometer.backends.local.masked import Masked
-        from stereometer.backends.local.permuted import Permuted
-
         default = DEFAULT_MODELS.get(spec)
-        checkpoint = default.load(options) if default else load(spec, options)
-        families: dict[str, Callable[..., LanguageModel]] = {
-            "masked": Masked,
-            "causal": Causal,
-            "permuted": Permuted,
-        }
-        backend = families[checkpoint.family](checkpoint, default.notes if default else ())
-        _add_head(backend, default.head if default else None)
-        return backend
+        if default is None:
+            return backend_for(load(spec, options))
+        return backend_for(default.load(options), default.notes, default.head)
 
 
 @dataclass(frozen=True)
@@ -66,6 +56,24 @@ class ClassifierOpener:
 
 CHECKPOINT = CheckpointOpener()
 CLASSIFIER = ClassifierOpener()
+
+
+def backend_for(
+    checkpoint: Checkpoint, notes: tuple[str, ...] = (), shipped: Path | None = None
+) -> LanguageModel:
+    """The backend of a loaded model's family, with the next-sentence head there is for it."""
+    from stereometer.backends.local.causal import Causal
+    from stereometer.backends.local.masked import Masked
+    from stereometer.backends.local.permuted import Permuted
+
+    families: dict[str, Callable[..., LanguageModel]] = {
+        "masked": Masked,
+        "causal": Causal,
+        "permuted": Permuted,
+    }
+    backend = families[checkpoint.family](checkpoint, notes)
+    _add_head(backend, shipped)
+    return backend
 
 
 def _add_head(backend: LanguageModel, shipped: Path | None) -> None:

@@ -12,12 +12,16 @@ from numpy.typing import NDArray
 from stereometer.backends.local.tokens import BYTE_LEVEL_SPACE
 
 INITIAL, INSIDE, NEITHER = 0, 1, 2
+NAMED = {"initial": INITIAL, "inside": INSIDE}
 
 
-def word_classes(tokenizer: Any, vocabulary: int) -> NDArray[np.int64] | None:
-    """The class of each token, NEITHER for special ones; None where words are not marked.
+def word_classes(
+    tokenizer: Any, vocabulary: int, with_special: bool = False
+) -> NDArray[np.int64] | None:
+    """The class of each token; None where words are not marked.
 
-    WordPiece marks what goes on with a word, other vocabularies what comes after a space.
+    WordPiece marks what goes on with a word, other vocabularies what comes after a space. Special
+    tokens are NEITHER, or (`with_special`) what they are by their lack of a mark.
     """
     parts = json.loads(tokenizer.backend_tokenizer.to_str())
     inside = parts["model"].get("continuing_subword_prefix") or ""
@@ -25,13 +29,19 @@ def word_classes(tokenizer: Any, vocabulary: int) -> NDArray[np.int64] | None:
     if not inside and not space:
         return None
     classes = np.full(vocabulary, NEITHER, dtype=np.int64)
-    added = tokenizer.added_tokens_decoder.items()
-    special = {*tokenizer.all_special_ids, *(number for number, token in added if token.special)}
+    left = frozenset() if with_special else _special(tokenizer)
     for token, number in tokenizer.get_vocab().items():
-        if number < vocabulary and number not in special:
+        if number < vocabulary and number not in left:
             goes_on = token.startswith(inside) if inside else not token.startswith(space)
             classes[number] = INSIDE if goes_on else INITIAL
     return classes
+
+
+def _special(tokenizer: Any) -> frozenset[int]:
+    added = tokenizer.added_tokens_decoder.items()
+    return frozenset(
+        (*tokenizer.all_special_ids, *(number for number, token in added if token.special))
+    )
 
 
 def _spaces(value: Any) -> Iterator[str]:

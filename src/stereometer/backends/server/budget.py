@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from threading import Condition
 from typing import Any
 
+from stereometer.backends.server.refusals import Late
 from stereometer.errors import BudgetSpent, UsageError
 
 CHARACTERS_A_TOKEN = 3
 """A careful guess: English has four."""
+ADDED_TOKENS = 4096
+"""What a server may read and write beside the question: a system prompt, hidden reasoning."""
 
 
 Size = tuple[int, int]
@@ -24,17 +27,39 @@ def guessed(text: str) -> int:
 
 def size_of(body: Mapping[str, Any]) -> Size:
     """What a question may cost, before it is sent."""
-    texts = [body.get("prompt", ""), *(message["content"] for message in body.get("messages", ()))]
     limit = body.get("max_tokens", body.get("max_completion_tokens", 0))
-    return guessed("".join(texts)), int(limit)
+    return guessed(_text(body)), int(limit)
 
 
-def used_by(answer: Any, size: Size) -> Size:
-    """What the server says it read and wrote; our guess where it says nothing."""
+def _text(body: Mapping[str, Any]) -> str:
+    messages = (message["content"] for message in body.get("messages", ()))
+    return "".join([body.get("prompt", ""), *messages])
+
+
+def used_by(answer: Any, body: Mapping[str, Any]) -> Size:
+    """What the server says it read and wrote, as far as that can be; our guess where it says
+    nothing or what cannot be."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
     counts = usage if isinstance(usage, dict) else {}
-    read, written = counts.get("prompt_tokens"), counts.get("completion_tokens", 0)
-    return (int(read), int(written)) if isinstance(read, int) and isinstance(written, int) else size
+    guess, most = size_of(body), _most(body)
+    if not _is_count(counts.get("prompt_tokens")):
+        return guess
+    stated = counts["prompt_tokens"], counts.get("completion_tokens", 0)
+    read, written = (
+        min(count, limit) if _is_count(count) else otherwise
+        for count, otherwise, limit in zip(stated, guess, most, strict=True)
+    )
+    return read, written
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _most(body: Mapping[str, Any]) -> Size:
+    """A token has at least one byte; what a server adds of its own is bounded."""
+    read, written = len(_text(body).encode("utf-8", "replace")), size_of(body)[1]
+    return read + ADDED_TOKENS, written + ADDED_TOKENS
 
 
 @dataclass
@@ -52,14 +77,18 @@ class Budget:
     _settled: Condition = field(default_factory=Condition, repr=False)
 
     def paid(self, body: Mapping[str, Any], ask: Callable[[], Any]) -> Any:
-        """What comes of asking, once there is room for it; counted as the server counts it."""
+        """What comes of asking once, as soon as there is room for it; counted as the server counts
+        it. What came too late was answered all the same, and is paid for."""
         size = size_of(body)
         place = self._reserve(size)
         used = (0, 0)
         try:
             answer = ask()
-            used = used_by(answer, size)
+            used = used_by(answer, body)
             return answer
+        except Late:
+            used = size
+            raise
         finally:
             self._settle(size, place, used)
 

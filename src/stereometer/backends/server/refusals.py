@@ -48,6 +48,10 @@ class Unreached(Passing):
     """There is no connection."""
 
 
+class Late(Passing):
+    """The time is up; the server may be answering all the same."""
+
+
 class Empty(Passing):
     """An answer came, and holds nothing."""
 

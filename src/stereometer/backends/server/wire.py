@@ -25,6 +25,7 @@ from stereometer.backends.server.budget import Budget
 from stereometer.backends.server.keys import KEY_VARIABLE, key_for, masked, masked_answer
 from stereometer.backends.server.refusals import (
     Empty,
+    Late,
     NoChoices,
     Passing,
     Unreached,
@@ -87,7 +88,7 @@ class Wire:
 
     def post(self, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """The first choice of the answer."""
-        choice = _choice(self.budget.paid(body, lambda: self._asked("POST", path, body)))
+        choice = _choice(self._asked("POST", path, body))
         assert choice is not None, "an answer without one is asked for again"
         return choice
 
@@ -114,8 +115,8 @@ class Wire:
                 with attempt:
                     if self.closing.is_set():
                         raise Closed
-                    answer = self._once(method, path, body)
-                    if method == "POST" and _choice(answer) is None:
+                    answer = self._paid(method, path, body)
+                    if body is not None and _choice(answer) is None:
                         raise Empty(f"no choices in {one_line(self._without_key(str(answer)))}")
                     return answer
         except Empty as error:
@@ -129,6 +130,11 @@ class Wire:
                 "answers so far are kept, and the same command goes on."
             ) from None
         raise AssertionError("an attempt returns or raises")
+
+    def _paid(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
+        if body is None:
+            return self._once(method, path, None)
+        return self.budget.paid(body, lambda: self._once(method, path, body))
 
     def warn(self, reason: Exception) -> None:
         """Says why it takes long; however many requests wait, one speaks for all."""
@@ -165,7 +171,7 @@ class Wire:
         except httpx2.ConnectError as error:
             raise Unreached(f"no connection ({self._short(error)})") from None
         except httpx2.TimeoutException:
-            raise Passing(f"no answer within {self.timeout:g} s") from None
+            raise Late(f"no answer within {self.timeout:g} s") from None
         except (httpx2.TransportError, httpx2.DecodingError) as error:
             raise Passing(f"the connection broke ({self._short(error)})") from None
         return self._read(response, bytes(content))
@@ -185,7 +191,7 @@ class Wire:
                 raise
             if self.closing.is_set():
                 raise Closed from None
-            raise Passing(f"no whole answer within {self.timeout:g} s") from None
+            raise Late(f"no whole answer within {self.timeout:g} s") from None
         finally:
             late.cancel()
             (self._clients.remove if client.is_closed else self._idle.append)(client)

@@ -46,6 +46,10 @@ class Vocabulary:
         return tuple(dict.fromkeys(trait.head(pole) for trait in self.traits for pole in POLES))
 
     @cached_property
+    def as_released(self) -> Vocabulary:
+        return Vocabulary(tuple(trait.as_released() for trait in self.traits))
+
+    @cached_property
     def everything(self) -> tuple[str, ...]:
         """Head adjectives and synonyms."""
         return tuple(
@@ -108,6 +112,10 @@ class Cell(ItemDefaults):
     def adjectives(self, pole: str) -> tuple[str, ...]:
         """The head adjective, then its synonyms."""
         return self.trait.adjectives(pole)
+
+    def as_released(self) -> Cell:
+        """The same as the authors' released lists spell it."""
+        return replace(self, trait=self.trait.as_released(), vocabulary=self.vocabulary.as_released)
 
     @property
     def parts(self) -> tuple[tuple[str, str, str], ...]:

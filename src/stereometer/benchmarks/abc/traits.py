@@ -22,6 +22,8 @@ class Trait:
     left_synonyms: tuple[str, ...] = ()
     right_synonyms: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
+    released: tuple[tuple[str, str], ...] = ()
+    """Adjectives that the authors' released lists spell in another way, and how."""
 
     def head(self, pole: str) -> str:
         return self.left if pole == "left" else self.right
@@ -29,6 +31,16 @@ class Trait:
     def adjectives(self, pole: str) -> tuple[str, ...]:
         """The head adjective, then its synonyms."""
         return (self.head(pole), *(self.left_synonyms if pole == "left" else self.right_synonyms))
+
+    def as_released(self) -> Trait:
+        """The same as the authors' released lists spell it."""
+        spelling = dict(self.released)
+        (left, *lefts), (right, *rights) = (
+            [spelling.get(word, word) for word in self.adjectives(pole)] for pole in POLES
+        )
+        return replace(
+            self, left=left, right=right, left_synonyms=tuple(lefts), right_synonyms=tuple(rights)
+        )
 
     def alone(self) -> Trait:
         """The same without synonyms."""
@@ -44,6 +56,13 @@ def _trait(row: Row) -> Trait:
     if left == right:
         raise row.wrong(f"both poles are {left!r}", "A trait has two different poles")
     synonyms = row.listed("left_synonyms"), row.listed("right_synonyms")
+    spelling = (entry.partition("=") for entry in row.listed("released"))
     return Trait(
-        row.text("name"), row.text("dimension"), left, right, *synonyms, row.listed("also")
+        row.text("name"),
+        row.text("dimension"),
+        left,
+        right,
+        *synonyms,
+        row.listed("also"),
+        tuple((word.strip(), other.strip()) for word, _, other in spelling),
     )

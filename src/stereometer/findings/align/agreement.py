@@ -33,6 +33,8 @@ class Both:
     """NaN where a cell has no score."""
     tables: tuple[Floats, ...]
     """Ratings of each group, raters x traits."""
+    raters: tuple[tuple[str, ...], ...]
+    """Who gave each row of a table."""
 
     @cached_property
     def people(self) -> Floats:
@@ -52,6 +54,7 @@ class Both:
             tuple(self.traits[at] for at in columns),
             self.model[np.ix_(rows, columns)],
             tuple(self.tables[at][:, columns] for at in rows),
+            tuple(self.raters[at] for at in rows),
         )
 
     @property
@@ -85,9 +88,8 @@ def both(
             for group in ratings.groups
         ]
     )
-    return Both(ratings.groups, ratings.traits, scores, tuple(ratings.tables.values())).among(
-        groups, traits
-    )
+    tables, raters = tuple(ratings.tables.values()), tuple(ratings.raters.values())
+    return Both(ratings.groups, ratings.traits, scores, tables, raters).among(groups, traits)
 
 
 # ------------------------------------------------------------------------------------- raters drawn
@@ -102,18 +104,24 @@ def drawn_means(table: Floats, weights: NDArray[np.int64]) -> Floats:
 
 
 def resampled_people(cells: Both, resamples: int, rng: np.random.Generator) -> Floats:
-    """Means of raters drawn again in each group: resamples x groups x traits."""
+    """Means of people drawn again, each with all that they rated: resamples x groups x traits.
+
+    NaN where nobody drawn rated a group.
+    """
+    everybody = list(dict.fromkeys(name for names in cells.raters for name in names))
+    at = {name: place for place, name in enumerate(everybody)}
+    weights = resampled_clusters(len(everybody), resamples, rng)
     return np.stack(
         [
-            drawn_means(table, resampled_clusters(len(table), resamples, rng))
-            for table in cells.tables
+            drawn_means(table, weights[:, [at[name] for name in names]])
+            for table, names in zip(cells.tables, cells.raters, strict=True)
         ],
         axis=1,
     )
 
 
 def resampled_taus(cells: Both, resamples: int, rng: np.random.Generator) -> Floats:
-    """tau over all cells, with groups drawn again and raters drawn again within them."""
+    """tau over all cells, with groups drawn again and people drawn again."""
     people = resampled_people(cells, resamples, rng)
     count = len(cells.groups)
     drawn = rng.integers(0, count, size=(resamples, count))
@@ -123,7 +131,7 @@ def resampled_taus(cells: Both, resamples: int, rng: np.random.Generator) -> Flo
 
 
 def group_taus(cells: Both, resamples: int, rng: np.random.Generator) -> Floats:
-    """tau of the only group, with raters drawn again."""
+    """tau of the only group, with people drawn again."""
     people = resampled_people(cells, resamples, rng)[:, 0]
     return _defined(np.broadcast_to(cells.model[0], people.shape), people)
 

@@ -20,12 +20,13 @@ from stereometer.errors import DataError, UsageError
 from stereometer.files import read_text
 from stereometer.findings.align.agreement import NO_SCORE, Both, both, split_half
 from stereometer.findings.align.estimates import (
+    FEW,
     Part,
+    group_tau,
     human_means,
     people_alone,
     precisions,
-    tau,
-    taus_by_group,
+    taus,
 )
 from stereometer.findings.align.names import EVERYBODY, Names
 from stereometer.findings.align.pilot import GROUPS, Pilot, TemplateScores, averaged, choose
@@ -34,7 +35,9 @@ from stereometer.runs.execute import execute
 from stereometer.runs.job import versions
 from stereometer.runs.store import folders_of, load_result, load_scores
 from stereometer.shapes.trait.metrics import difference
+from stereometer.shapes.trait.metrics import summarize as summarize_traits
 from stereometer.shapes.trait.shape import Trait
+from stereometer.show.numbers import beyond_noise, spelled
 from stereometer.stats.intervals import generator
 from stereometer.types import Estimate, Finished, Job, Result, Score, Settings, digest_of
 
@@ -155,7 +158,7 @@ def align_run(path: Path, wanted: AlignmentSettings, out: Path | None = None) ->
     job = Job(
         plan=plan,
         kind="alignment",
-        source=lambda: _cells(cells, means, profile),
+        source=lambda: _cells(cells, means, profile, _associations(path, templates, wanted)),
         summarize=summarize,
         describe=lambda estimates: _result(profile, plan, notes, estimates, wanted),
     )
@@ -210,13 +213,16 @@ def _estimates(
     dimensions = [Part({"dimension": name}, part) for name, part in _by_dimension(judged, profile)]
     groups = [Part({"group": group}, cells.among([group])) for group in cells.groups]
     for part in overall:
-        yield tau(part, settings)
+        yield from taus(part, settings)
         yield from precisions(part, means, settings)
-    yield from (tau(part, settings) for part in dimensions)
-    yield from taus_by_group(cells, judged.groups, settings)
-    yield from (precisions(part, means, settings)[0] for part in groups)
+    for part in dimensions:
+        yield from taus(part, settings)
+    for part in groups:
+        yield group_tau(part, settings)
+        yield from precisions(part, means, settings)
     halves = split_half(cells, generator(settings.seed, {}, "split-half"))
-    yield from (people_alone(part, halves, settings) for part in (*overall, *dimensions, *groups))
+    for part in (*overall, *dimensions, *groups):
+        yield from people_alone(part, halves, settings)
     yield from human_means(means, cells)
 
 
@@ -229,7 +235,26 @@ def _by_dimension(cells: Both, profile: Profile) -> Iterator[tuple[str, Both]]:
             yield dimension, part
 
 
-def _cells(cells: Both, means: Mapping[tuple[str, str], Mean], profile: Profile) -> Iterator[Score]:
+Associations = Mapping[tuple[str, str], Estimate]
+"""What the run itself says of each group and trait."""
+
+
+def _associations(path: Path, templates: Sequence[str], wanted: AlignmentSettings) -> Associations:
+    kept = (score for score in load_scores(path) if score.slices["template"] in templates)
+    return {
+        (estimate.slice["group"], estimate.slice["trait"]): estimate
+        for estimate in summarize_traits(kept, wanted.settings)
+        if "trait" in estimate.slice
+    }
+
+
+def _cells(
+    cells: Both,
+    means: Mapping[tuple[str, str], Mean],
+    profile: Profile,
+    associations: Associations,
+) -> Iterator[Score]:
+    """Each with the mean rating, and with what the run's own test says of it."""
     for (row, group), (column, trait) in product(enumerate(cells.groups), enumerate(cells.traits)):
         mean, value = means[group, trait], cells.model[row, column]
         slices = {
@@ -243,7 +268,9 @@ def _cells(cells: Both, means: Mapping[tuple[str, str], Mean], profile: Profile)
             yield Score(f"{group}/{trait}", slices, {}, NO_SCORE, derived=people)
         else:
             values = {"model": float(value), "people": mean.value}
-            yield Score(f"{group}/{trait}", slices, values, derived=people)
+            sure = float(beyond_noise(associations[group, trait]))
+            derived = people | {"beyond_noise": sure}
+            yield Score(f"{group}/{trait}", slices, values, derived=derived)
 
 
 def _notes(
@@ -255,6 +282,13 @@ def _notes(
     templates: Sequence[str],
 ) -> Iterator[str]:
     yield from ratings.notes
+    count = len(_judged(cells, pilot).groups)
+    if count < FEW:
+        yield (
+            f"{spelled(count).capitalize()} {'groups are' if count > 1 else 'group is'} judged. "
+            f"Below {FEW} there is no interval and no test of tau: whatever its value, nothing "
+            "can be told from chance."
+        )
     shown = ", ".join(templates) if len(templates) <= 4 else f"all {len(templates)} of the run"
     of_text = list(templates) == [NO_TEMPLATE]
     yield "Scores are of sentences of a text." if of_text else f"Templates: {shown}."

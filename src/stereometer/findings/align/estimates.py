@@ -5,9 +5,10 @@ Beside them stands how well people agree with each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from math import asin, pi, sin, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,23 +25,22 @@ from stereometer.findings.align.agreement import (
     resampled_people,
     resampled_taus,
 )
-from stereometer.findings.align.permutation import TEST, permutation_p
+from stereometer.findings.align.permutation import TEST, Exchanged, exchanged
 from stereometer.findings.align.ratings import Mean
 from stereometer.shapes.coverage import Coverage
-from stereometer.stats.families import corrected
 from stereometer.stats.intervals import Floats, generator, percentile
-from stereometer.stats.kendall import tau_p
 from stereometer.types import Estimate, Settings, Slice
 
 AGREES, OPPOSES, NEITHER = "agrees with people", "opposes people", "not distinguishable from chance"
-CHOSE = "not tested: it chose the templates"
-OVER_BOTH = "bootstrap over groups and raters, centred"
-OVER_RATERS = "bootstrap over raters, centred"
+OVER_BOTH = "bootstrap over groups and people, centred"
+OVER_PEOPLE = "bootstrap over people, centred: other raters, these traits"
+BY_LOT = "none: the mean over groups exchanged"
 NO_DRAW = "ratings are too few: drawn again, raters never leave enough of them to compare"
 NO_ORDER = "all scores, or all ratings, are the same"
 FEW = 5
 """Groups, or traits of a group, below which an interval or a test would say more than they can."""
 SPLITS = f"middle of {HALVES} splits"
+NO_AGREEMENT = "halves of the raters do not agree"
 
 
 @dataclass(frozen=True)
@@ -67,20 +67,18 @@ def _empty(name: str, part: Part) -> Estimate:
     return part.cells.coverage.estimate(name, part.slice, None)
 
 
-def tau(part: Part, settings: Settings) -> Estimate:
-    """Over all cells of several groups together, as in the paper's Table 6.
-
-    A verdict needs an interval without 0 and a small p.
-    """
-    cells, few = part.cells, len(part.cells.groups) < FEW
-    estimate = _tau(part, settings, "groups" if few else None, resampled_taus, OVER_BOTH)
-    if estimate.low is None or estimate.high is None or estimate.value is None:
-        return estimate
-    p = permutation_p(cells, generator(settings.seed, part.slice, "traits"))
-    around_0 = estimate.low <= 0 <= estimate.high
-    verdict = NEITHER if around_0 else _verdict(estimate, p, settings)
-    how = f"{OVER_BOTH}; p: {TEST}"
-    return replace(estimate, p=p, p_adjusted=p, tests=1, interval=how, verdict=verdict)
+def taus(part: Part, settings: Settings) -> Iterator[Estimate]:
+    """Over all cells of several groups together, as in the paper's Table 6; and by lot."""
+    few = "groups" if len(part.cells.groups) < FEW else None
+    estimate = _tau(part, settings, few, resampled_taus, OVER_BOTH)
+    if estimate.low is None:
+        yield estimate
+        return
+    by_lot = exchanged(part.cells, generator(settings.seed, part.slice, "groups"))
+    verdict, how = _verdict(estimate, by_lot, settings), f"{OVER_BOTH}; p: {TEST}"
+    p = by_lot.p
+    yield replace(estimate, p=p, p_adjusted=p, tests=1, interval=how, verdict=verdict)
+    yield replace(_empty("tau_by_lot", part), value=by_lot.mean, interval=BY_LOT)
 
 
 def _tau(
@@ -109,38 +107,21 @@ def _why_no_tau(cells: Both, value: float | None, settings: Settings) -> str | N
     return cells.coverage.shortfall(settings) or (NO_ORDER if value is None else None)
 
 
-def _verdict(estimate: Estimate, p: float, settings: Settings) -> str:
-    if p >= 1 - settings.level:
-        return NEITHER
-    return AGREES if (estimate.value or 0.0) > 0 else OPPOSES
+def _verdict(estimate: Estimate, by_lot: Exchanged, settings: Settings) -> str:
+    """It needs a small p, and the whole interval on the side on which the value is by the test."""
+    value, low, high = estimate.value or 0.0, estimate.low or 0.0, estimate.high or 0.0
+    if by_lot.p < 1 - settings.level:
+        if low > 0 and value > by_lot.mean:
+            return AGREES
+        if high < 0 and value < by_lot.mean:
+            return OPPOSES
+    return NEITHER
 
 
-def taus_by_group(cells: Both, judged: Collection[str], settings: Settings) -> list[Estimate]:
-    """One a group, with Kendall's own p; Holm over the groups that are judged.
-
-    Those that chose the templates are not tested.
-    """
-    estimates = [_group_tau(cells.among([group]), settings) for group in cells.groups]
-    return corrected(
-        (
-            estimate
-            if estimate.value is None or estimate.slice["group"] in judged
-            else replace(estimate, p=None, verdict=CHOSE)
-            for estimate in estimates
-        ),
-        lambda estimate, p: _verdict(estimate, p, settings),
-    )
-
-
-def _group_tau(cells: Both, settings: Settings) -> Estimate:
-    """`cells` are of one group."""
-    there = ~np.isnan(cells.model[0])
-    few = np.count_nonzero(there) < FEW
-    part = Part({"group": cells.groups[0]}, cells)
-    estimate = _tau(part, settings, "traits" if few else None, group_taus, OVER_RATERS)
-    if estimate.low is None:
-        return estimate
-    return replace(estimate, p=tau_p(cells.model[0][there], cells.people[0][there]))
+def group_tau(part: Part, settings: Settings) -> Estimate:
+    """Of one group, without a test: its few traits hang together."""
+    few = np.count_nonzero(~np.isnan(part.cells.model)) < FEW
+    return _tau(part, settings, "traits" if few else None, group_taus, OVER_PEOPLE)
 
 
 # ----------------------------------------------------------------------------------- precision at 3
@@ -206,7 +187,7 @@ def _precision(
     if not draws.size:
         return replace(empty, why=NO_DRAW)
     low, high = centred(value, draws, settings.level, 0.0, 1.0)
-    how, ideal = OVER_BOTH if several else OVER_RATERS, float(np.mean(best))
+    how, ideal = OVER_BOTH if several else OVER_PEOPLE, float(np.mean(best))
     return replace(empty, value=value, low=low, high=high, interval=how, ideal=ideal)
 
 
@@ -228,17 +209,49 @@ def _share(name: str, model: Floats, people: Floats) -> Floats:
 # ------------------------------------------------------------------------------------- people alone
 
 
-def people_alone(part: Part, halves: Halves, settings: Settings) -> Estimate:
-    """tau between halves of the raters on the cells that the model is judged by.
+def another_panel(halves: float) -> float:
+    """tau that as many other raters would get, from tau between halves of these.
 
-    It says how well people agree with each other.
+    Kendall's tau as a correlation (Greiner), twice as many raters (Spearman and Brown), and back.
     """
-    taus = halves.taus(part.cells)
-    known, empty = taus[~np.isnan(taus)], _empty("human_split_half_tau", part)
+    return 2 / pi * asin(_reliability(halves))
+
+
+def best_possible(halves: float) -> float:
+    """tau of what all people think on average, beside the means of these raters."""
+    return 2 / pi * asin(sqrt(_reliability(halves)))
+
+
+def _reliability(halves: float) -> float:
+    correlation = sin(pi * halves / 2)
+    return 2 * correlation / (1 + correlation)
+
+
+CEILINGS: Mapping[str, Callable[[float], float]] = {
+    "human_panel_tau": another_panel,
+    "best_possible_tau": best_possible,
+}
+
+
+def people_alone(part: Part, halves: Halves, settings: Settings) -> Iterator[Estimate]:
+    """How well people agree with each other on the cells that the model is judged by.
+
+    tau between halves of the raters, and what that says of all of them.
+    """
+    drawn, empty = halves.taus(part.cells), _empty("human_split_half_tau", part)
+    known = drawn[~np.isnan(drawn)]
     if not known.size:
-        return replace(empty, why="fewer than two cells, or all ratings are the same")
-    low, high = percentile(known, settings.level)
-    return replace(empty, value=float(known.mean()), low=low, high=high, interval=SPLITS)
+        why = "fewer than two cells, or all ratings are the same"
+        yield from (replace(empty, name=name, why=why) for name in (empty.name, *CEILINGS))
+        return
+    value, (low, high) = float(known.mean()), percentile(known, settings.level)
+    yield replace(empty, value=value, low=low, high=high, interval=SPLITS)
+    for name, ceiling in CEILINGS.items():
+        if value <= 0:
+            yield replace(empty, name=name, why=NO_AGREEMENT)
+        else:
+            top, *ends = (ceiling(max(0.0, tau)) for tau in (value, low, high))
+            yield replace(empty, name=name, value=top, low=ends[0], high=ends[1], interval=SPLITS)
 
 
 def human_means(means: Mapping[tuple[str, str], Mean], cells: Both) -> Iterator[Estimate]:

@@ -1,10 +1,12 @@
-"""Whether a model orders traits as people do, tested over traits.
+"""Whether a model tells groups apart as people do, tested by exchanging its groups.
 
-All groups share them, so resampled groups cannot show it.
+Traits hang together within a dimension and are the same for all groups, so neither traits permuted
+nor groups drawn again can show it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import permutations
 from math import factorial
 
@@ -16,20 +18,31 @@ from stereometer.stats.kendall import tau_rows
 
 BY_LOT = 2000
 """Orders drawn where there are more than these."""
-TEST = "the model's traits permuted, for all groups together"
+TEST = "the model's groups exchanged, two-sided about the mean"
 ROUNDING = 1e-12
 
 
-def permutation_p(cells: Both, rng: np.random.Generator) -> float:
-    """Two-sided: the share of orders of the model's traits with a tau as far from 0 as its own."""
-    orders = trait_orders(len(cells.traits), rng)
-    model = np.moveaxis(cells.model[:, orders], 1, 0).reshape(len(orders), -1)
-    taus = np.abs(tau_rows(model, np.broadcast_to(cells.people.reshape(-1), model.shape)))
-    return float(np.mean(taus[~np.isnan(taus)] >= taus[0] - ROUNDING))
+@dataclass(frozen=True)
+class Exchanged:
+    """What tau is when each group gets another group's scores."""
+
+    p: float
+    """The share of orders of groups with a tau as far from the mean as the model's own."""
+    mean: float
+    """What is left without knowing one group from another: traits that all groups share."""
 
 
-def trait_orders(count: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Every order of so many traits, or the model's own and others drawn by lot; its own first."""
+def exchanged(cells: Both, rng: np.random.Generator) -> Exchanged:
+    orders = group_orders(len(cells.groups), rng)
+    model = cells.model[orders].reshape(len(orders), -1)
+    taus = tau_rows(model, np.broadcast_to(cells.people.reshape(-1), model.shape))
+    mean = float(np.nanmean(taus))
+    away = np.abs(taus[~np.isnan(taus)] - mean)
+    return Exchanged(float(np.mean(away >= abs(taus[0] - mean) - ROUNDING)), mean)
+
+
+def group_orders(count: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Every order of so many groups, or their own and others drawn by lot; their own first."""
     if factorial(count) <= BY_LOT:
         return np.array(list(permutations(range(count))))
     own = np.arange(count)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stereometer.errors import UsageError
 from stereometer.findings.align.agreement import Both, both
@@ -60,11 +61,16 @@ def pilot_ratings(ratings: Ratings, groups: Sequence[str], seed: int) -> Ratings
             "Name others with --pilot-groups."
         )
     rng = generator(seed, {}, "pilot")
-    return Ratings(ratings.traits, {group: _few(ratings.tables[group], rng) for group in groups})
+    drawn = {group: _few(len(ratings.tables[group]), rng) for group in groups}
+    return Ratings(
+        ratings.traits,
+        {group: ratings.tables[group][rows] for group, rows in drawn.items()},
+        {group: tuple(ratings.raters[group][row] for row in rows) for group, rows in drawn.items()},
+    )
 
 
-def _few(table: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    return table[rng.choice(len(table), size=min(RATERS, len(table)), replace=False)]
+def _few(raters: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    return rng.choice(raters, size=min(RATERS, raters), replace=False)
 
 
 def choose(

@@ -47,6 +47,8 @@ class Ratings:
 
     traits: tuple[str, ...]
     tables: Mapping[str, Floats]
+    raters: Mapping[str, tuple[str, ...]]
+    """Who gave each row of a table: most people rate several groups."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -61,7 +63,12 @@ class Ratings:
         }
 
     def of(self, groups: Iterable[str]) -> Ratings:
-        return Ratings(self.traits, {group: self.tables[group] for group in groups}, self.notes)
+        kept = list(groups)
+        return replace(
+            self,
+            tables={group: self.tables[group] for group in kept},
+            raters={group: self.raters[group] for group in kept},
+        )
 
 
 def _mean(column: Floats, level: float) -> Mean:
@@ -130,7 +137,7 @@ def _tables(path: Path, rated: Rated) -> Ratings:
                 )
     missing = sum(int(np.isnan(table).sum()) for table in tables.values())
     gaps = (f"{missing} single ratings are missing from the file.",) if missing else ()
-    return Ratings(traits, tables, gaps)
+    return Ratings(traits, tables, {group: tuple(rows) for group, rows in rated.items()}, gaps)
 
 
 def _rating(value: object, where: str) -> float:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from stereometer.benchmarks.abc.items import Choice, crossed, grid
 from stereometer.findings.intersect.crossing import Crossing, crossing
@@ -16,10 +16,11 @@ from stereometer.findings.intersect.questions import LISTED, dominance, emergenc
 from stereometer.runs.execute import Watch, execute, execute_all
 from stereometer.runs.job import versions
 from stereometer.runs.measure import jobs_for
-from stereometer.runs.open import check_names, open_model
+from stereometer.runs.models import Model, ModelOptions, opened
+from stereometer.runs.open import check_names
 from stereometer.runs.store import load_result, load_scores
 from stereometer.stats.intervals import generator
-from stereometer.types import Estimate, Finished, Job, Result, Score, Settings
+from stereometer.types import Estimate, Finished, Job, Result, Score, Settings, Variant
 
 PAIR_TEMPLATES = ("singular", "plural")
 """Kinds of template that pairs of groups are measured with."""
@@ -45,32 +46,40 @@ class Intersected:
 
 
 def intersect(
-    model: str,
+    model: Model,
     *,
     groups: Sequence[str] = (),
     traits: str | Path | None = None,
     templates: Sequence[str] = PAIR_TEMPLATES,
     measure: str | None = None,
-    variant: str = "sound",
+    variant: Variant = "sound",
     rules: str | Path | None = None,
     expected: str | Path | None = None,
     seed: int = 0,
     resamples: int = 2_000,
     coverage: float = 0.90,
     out: str | Path | None = None,
-    options: Mapping[str, Any] | None = None,
     watch: Watch | None = None,
+    **options: Unpack[ModelOptions],
 ) -> Intersected:
-    """Measure all pairs of groups that make sense, and ask what order, domain and meeting do."""
-    settings = Settings(variant, seed, resamples, coverage=coverage)  # type: ignore[arg-type]
+    """Measure all pairs of groups that make sense, and ask what order, domain and meeting do.
+
+    - `groups`, `traits`, `templates`: tables of your own, or names, domains and lists of abc's.
+    - `measure`: a measure of abc; by default SeT.
+    - `rules`: a table `one, other` of groups or domains that do not meet.
+    - `expected`: a table `group, adjective` of traits expected to emerge.
+
+    Everything else is as for `run`.
+    """
+    settings = Settings(variant, seed, resamples, coverage=coverage)
     choice = Choice(tuple(groups), _path(traits), tuple(templates), pairs=True, rules=_path(rules))
     wanted = CrossingSettings(choice, settings, _path(expected))
     check_tables(wanted)  # a mistake in a table shows before a model is loaded
     measures = [measure] if measure else []
-    check_names([model], measures)
-    opened = open_model(model, seed, options)
-    jobs = jobs_for(["abc"], opened, measures, settings, choice=choice)
-    (run,) = execute_all(jobs, Path(out) / "scores" if out else None, watch=watch)
+    check_names((), measures)
+    with opened(model, seed, options) as asked:
+        jobs = jobs_for(["abc"], asked, measures, settings, choice=choice)
+        (run,) = execute_all(jobs, Path(out) / "scores" if out else None, watch=watch)
     finished = intersect_run(run.folder, wanted, Path(out) / "intersection" if out else None)
     return Intersected(finished.result, finished.folder, run.folder)
 

@@ -236,7 +236,7 @@ class ChoiceMethod(Declared):
                 f"{backend.card.name} has no chat template. It was not taught to hold a "
                 "conversation. Ask without --chat."
             )
-        return ForcedChoice(self.label, self.shown, chat, options.system, template_by)
+        return ForcedChoice(self.label(variant), self.shown, chat, options.system, template_by)
 
 
 WRITES = [frozenset({Generate.kind})]

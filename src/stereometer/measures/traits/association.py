@@ -8,8 +8,10 @@ group (the prior):
   continuation vocabulary;
 * `set`: how far the output matrix is from making the adjective the top word by a margin of 1.
 
-`paper` is the released code: the prior is the word person or people, and the median over an
-adjective and its synonyms counts. `sound` masks the group and takes the head adjective. `set` also
+`paper` is the released code: the prior is the word person or people, the median over an adjective
+and its synonyms counts, spelt as in the released lists, and `ilps-star` renormalises by a piece's
+place in its word (the first by the word-initial mass, the others by the continuation mass, special
+tokens counted). `sound` masks the group and takes the head adjective. `set` also
 has `printed`, the formula in the paper. Models that read from left to right have measures of their
 own, `causal-ilps` (chain rule, not renormalised) and `causal-set`, whose prior is always the word.
 """
@@ -23,7 +25,7 @@ from statistics import median
 
 from stereometer.errors import ModelError, UsageError
 from stereometer.measures.declared import Bound, Declared, scored
-from stereometer.measures.traits.blanks import POLES, Piece, Reader, Reading, TraitItem
+from stereometer.measures.traits.blanks import POLES, Manner, Piece, Reader, Reading, TraitItem
 from stereometer.measures.traits.window import check_window
 from stereometer.shapes.trait import metrics as trait_metrics
 from stereometer.types import (
@@ -156,7 +158,9 @@ class TraitAssociation(Bound):
 
     def items(self, items: Sequence[TraitItem]) -> tuple[Sequence[TraitItem], Notes]:
         """The items that it can score, with a note that names the templates left out."""
-        kept = [item for item in items if self._applies(item)]
+        kept = [
+            item.as_released() if self.synonyms else item for item in items if self._applies(item)
+        ]
         name = self.name.split("@")[0]
         if items and not kept:
             raise UsageError(
@@ -239,13 +243,15 @@ class TraitMethod(Declared):
                 f"{backend.card.name} cannot answer {self.name}. "
                 f"{WHY[lacks[0]]}. {INSTEAD[lacks[0]]}."
             )
-        reader = Reader(
-            backend.encode,
+        released = variant == "paper"
+        manner = Manner(
             formulas.causal,
-            hidden_prior=variant != "paper" and not formulas.causal,
-            synonyms=variant == "paper",
+            hidden_prior=not released and not formulas.causal,
+            synonyms=released,
+            by_position=released and WORD_MASSES in formulas.columns,
         )
-        return TraitAssociation(self.label, formulas, variant, reader)
+        reader = Reader(backend.encode, manner)
+        return TraitAssociation(self.label(variant), formulas, variant, reader)
 
 
 WHY = {
@@ -264,7 +270,12 @@ INSTEAD = {
 
 def _method(name: str) -> TraitMethod:
     formulas = METHODS[name]
-    return TraitMethod(name, needs={"trait": [formulas.needs]}, variants=tuple(formulas.formulas))
+    return TraitMethod(
+        name,
+        needs={"trait": [formulas.needs]},
+        variants=tuple(formulas.formulas),
+        revised={"paper": "2"},
+    )
 
 
 ILPS, ILPS_STAR, SET = _method("ilps"), _method("ilps-star"), _method("set")

@@ -8,7 +8,7 @@ request asks all of their next pieces. Pieces are revealed from the left.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol
 
@@ -64,6 +64,10 @@ class TraitItem(Item, Protocol):
 
     def adjectives(self, pole: str) -> tuple[str, ...]: ...
 
+    def as_released(self) -> TraitItem:
+        """As the authors' released lists spell its adjectives."""
+        ...
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -85,18 +89,28 @@ class _Asked:
     ids: tuple[int, ...]
     position: int
     segments: tuple[int, ...]
+    position_class: str = ""
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How frames are read."""
+
+    causal: bool
+    """From left to right."""
+    hidden_prior: bool
+    """Whether the group is masked in the prior, or a person stands in its place."""
+    synonyms: bool
+    """Whether the adjectives' synonyms are asked too."""
+    by_position: bool = False
+    """Whether a piece is renormalised by where it stands in its word, not by what it is."""
 
 
 class Reader:
     """Reads frames with one model's tokenizer."""
 
-    def __init__(self, encode: Encode, causal: bool, hidden_prior: bool, synonyms: bool) -> None:
-        self.encode, self.causal, self.hidden_prior, self.synonyms = (
-            encode,
-            causal,
-            hidden_prior,
-            synonyms,
-        )
+    def __init__(self, encode: Encode, manner: Manner) -> None:
+        self.encode, self.manner = encode, manner
         self.unknown = unknown_token(encode)
         self._remembered = lru_cache(REMEMBERED)(self._read_anew)
 
@@ -105,11 +119,12 @@ class Reader:
 
     def prior(self, item: TraitItem) -> Reading:
         """The same with one mask for the group, or of a person."""
-        return self._remembered(item.frame.about_nobody(), item.vocabulary, self.hidden_prior)
+        hidden = self.manner.hidden_prior
+        return self._remembered(item.frame.about_nobody(), item.vocabulary, hidden)
 
     def words(self, vocabulary: Vocabulary) -> tuple[str, ...]:
         """The adjectives that are asked."""
-        return vocabulary.everything if self.synonyms else vocabulary.heads
+        return vocabulary.everything if self.manner.synonyms else vocabulary.heads
 
     def _read_anew(self, frame: Frame, vocabulary: Vocabulary, hide_group: bool) -> Reading:
         steps: dict[str, list[tuple[_Asked, int]] | str] = {}
@@ -118,7 +133,7 @@ class Reader:
                 steps[word] = self._steps(frame.sentence(word), hide_group)
             except Skip as skip:
                 steps[word] = skip.reason
-        return _gathered(steps, self.causal)
+        return _gathered(steps, self.manner.causal)
 
     def _steps(self, sentence: Sentence, hide_group: bool) -> list[tuple[_Asked, int]]:
         encoding = self.encode(sentence.text)
@@ -140,13 +155,14 @@ class Reader:
         ]
 
     def _step(self, encoding: Encoding, trait: Sequence[int], at: int) -> _Asked:
-        if self.causal:
+        if self.manner.causal:
             return _Asked(encoding.ids[: trait[at]], trait[at], ())
         waiting = set(trait[at:])
         ids = tuple(
             HIDDEN if position in waiting else token for position, token in enumerate(encoding.ids)
         )
-        return _Asked(ids, trait[at], encoding.segments)
+        by_position = ("inside" if at else "initial") if self.manner.by_position else ""
+        return _Asked(ids, trait[at], encoding.segments, by_position)
 
 
 def _without(asked: _Asked, group: Sequence[int]) -> _Asked:
@@ -156,7 +172,8 @@ def _without(asked: _Asked, group: Sequence[int]) -> _Asked:
     start, end = group[0], group[-1] + 1
     ids = (*asked.ids[:start], HIDDEN, *asked.ids[end:])
     segments = (*asked.segments[: start + 1], *asked.segments[end:]) if asked.segments else ()
-    return _Asked(ids, asked.position - (end - start - 1 if asked.position >= end else 0), segments)
+    position = asked.position - (end - start - 1 if asked.position >= end else 0)
+    return replace(asked, ids=ids, position=position, segments=segments)
 
 
 def _gathered(steps: Mapping[str, list[tuple[_Asked, int]] | str], causal: bool) -> Reading:
@@ -181,5 +198,11 @@ def _request(asked: _Asked, tokens: tuple[int, ...], causal: bool) -> Blank:
     return (
         NextTokens(asked.ids, tokens)
         if causal
-        else MaskedBlank(asked.ids, asked.position, tokens, asked.segments)
+        else MaskedBlank(
+            asked.ids,
+            asked.position,
+            tokens,
+            asked.segments,
+            position_class=asked.position_class,
+        )
     )

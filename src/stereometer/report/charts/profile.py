@@ -97,15 +97,15 @@ def taus(
     people: Sequence[tuple[int, float]],
     overall: float | None,
 ) -> Spec:
-    """tau of each group with its interval; a tick where people agree with each other, and a line
-    for all groups."""
+    """tau of each group with its interval; a tick at the best that people allow, and a line for
+    all groups."""
     height = ROW * len(groups) + 12
     x = quantity("value", (-1, 1), {"title": "tau", "orient": "top", "tickCount": 9, "grid": True})
     y, end = quantity("y", (0, height), None, reverse=True), {"field": "end"}
     labels = [{"y": row * ROW + ROW / 2, "label": group} for row, group in enumerate(groups)]
     ticks = [
         {"y": row * ROW + 4, "end": (row + 1) * ROW - 4, "value": value}
-        | {"tip": f"{groups[row]}: people with each other {numbers.number(value, 2)}"}
+        | {"tip": f"{groups[row]}: best possible {numbers.number(value, 2)}"}
         for row, value in people
     ]
     zero = [{"value": 0, "y": 0, "end": height}]
@@ -146,7 +146,7 @@ def heat(rows: Sequence[str], columns: Sequence[str], squares: Sequence[Row]) ->
 
 
 def point_of(
-    system: System, row: int, values: Sequence[float | None], tip: str, filled: bool = True
+    system: System, row: int, values: Sequence[float | None], tip: str, filled: bool
 ) -> Point:
     """`values` are value, low and high."""
     value, low, high = values

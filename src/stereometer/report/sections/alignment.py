@@ -16,7 +16,14 @@ from stereometer.show.table import Table
 from stereometer.types import Estimate, Score
 
 ENDS = tuple(f"precision_at_3{part}" for part in ("", "_top", "_bottom", "_decided"))
-HALVES = "human_split_half_tau"
+BEST, HALVES = "best_possible_tau", "human_split_half_tau"
+BY_GROUP = {
+    "tau": "#tau",
+    "precision_at_3_top": "#precision at 3, top",
+    "precision_at_3_bottom": "#precision at 3, bottom",
+    BEST: "#best possible tau",
+}
+"""As in the paper's Tables A11 to A13, and what people allow."""
 
 
 class Agreement(Section):
@@ -53,30 +60,42 @@ def _tau_figure(group: Group) -> Figure:
     ]
     people = [
         (order.index(row.slice["group"]), row.value)
-        for row in first.named(HALVES)
+        for row in first.named(BEST)
         if "group" in row.slice and row.value is not None
     ]
-    half = first.find(HALVES, {})
-    overall = half.value if half else None
+    best = first.find(BEST, {})
+    overall = best.value if best else None
     parts = [
         f"{system.label}: tau {numbers.both(row, 2)}, {row.verdict or row.why or row.interval}"
         for system, row in group.placed("tau", [{}])
     ]
     said = "; ".join(parts)
     lead = (
-        f"Overall, {said}. Half of the raters agree with the other half at "
-        f"{numbers.number(overall, 2)} (dashed line; grey ticks for single groups): a model can "
-        "hardly be expected to do better, though nothing forbids it. A filled mark can be "
-        "distinguished from 0 after Holm's correction over groups; groups that chose the templates "
-        "are not tested. The overall p is of the model's traits permuted, for all groups together.",
+        f"Overall, {said}. {_ceilings(first)}The overall p is of the model's groups exchanged. "
+        "Single groups are not tested: their traits are few and hang together. Their intervals "
+        "are of other raters and these traits.",
     )
     described = (
-        f"tau with people for {len(order)} groups, with intervals, beside people's own split-half "
-        f"tau. {said}."
+        f"tau with people for {len(order)} groups, with intervals, beside the best possible. "
+        f"{said}."
     )
     charts = (Chart("tau", described, taus(order, points, people, overall)),)
-    title, listed = "Agreement by group", (_table(group),)
+    title, listed = "Agreement by group", (_groups(group), _table(group))
     return Figure(f"{group.id}-tau", title, lead, charts, listed, legend=group.legend)
+
+
+def _ceilings(system: System) -> str:
+    """How far people allow a model to agree with them."""
+    names = (HALVES, "human_panel_tau", BEST)
+    rows = [row for name in names if (row := system.find(name, {})) and row.value is not None]
+    if len(rows) < len(names):
+        return ""
+    halves, panel, best = (numbers.number(row.value, 2) for row in rows)
+    return (
+        f"Half of the raters agree with the other half at {halves}; another panel as large would "
+        f"get {panel}, and what all people think on average {best} (dashed line; grey ticks for "
+        "single groups). "
+    )
 
 
 def _tau_point(system: System, row: Estimate, order: Sequence[str]) -> Point:
@@ -84,6 +103,17 @@ def _tau_point(system: System, row: Estimate, order: Sequence[str]) -> Point:
     tip = f"{system.label}, {name}\ntau {numbers.both(row, 2)}\n{row.verdict or ''}"
     bounds = row.value, row.low, row.high
     return point_of(system, order.index(name), bounds, tip, numbers.beyond_noise(row))
+
+
+def _groups(group: Group) -> Table:
+    """A row a group: what the paper prints by group."""
+    rows: list[Row] = []
+    for system in group.systems:
+        for tau in _by_group(system):
+            shown = [system.find(name, tau.slice) for name in BY_GROUP]
+            values = ("" if row is None else numbers.value(row, 2) for row in shown)
+            rows.append((tau.slice["group"], system.cell, *values))
+    return tabled(("Group", "System", *BY_GROUP.values()), rows, "Agreement of single groups")
 
 
 def _table(group: Group) -> Table:
@@ -143,7 +173,8 @@ def _side_by_side(group: Group) -> Figure:
     lead = (
         "People's mean ratings (upright marks, 0 to 100, with intervals over raters) and the "
         "model's scores (as a share of its largest) on the same axes, from the left pole to the "
-        "right one.",
+        "right one. A filled mark is beyond noise: people's where their interval leaves out 50, "
+        "a model's where the test of its own profile finds something.",
     )
     title, listed = "People and models side by side", (_means(group, scores),)
     id_, legend = f"{group.id}-people", (PEOPLE, *group.legend)
@@ -174,7 +205,8 @@ def _people(score: Score, traits: Sequence[str]) -> Point:
 def _model(system: System, score: Score, traits: Sequence[str], top: float) -> Point:
     trait, value = score.slices["trait"], score.values["model"]
     tip = f"{system.label}, {score.slices['group']}\n{trait}: {numbers.number(value, 3)}"
-    return point_of(system, traits.index(trait), (value / top, None, None), tip)
+    sure = bool(score.derived.get("beyond_noise"))
+    return point_of(system, traits.index(trait), (value / top, None, None), tip, sure)
 
 
 SECTION = Agreement()

@@ -50,8 +50,8 @@ def poles(trait: str) -> tuple[str, str]:
 
 
 def coloured(dimensions: Mapping[str, str]) -> dict[str, Trait]:
-    """Traits with their poles, in a colour for each dimension."""
-    order = list(dict.fromkeys(dimensions.values()))
+    """Traits with their poles, in a colour for each dimension, whatever their order."""
+    order = sorted(set(dimensions.values()))
     return {
         trait: Trait(*poles(trait), look(order.index(dimension) % COLOURS).colour)
         for trait, dimension in dimensions.items()

@@ -8,6 +8,7 @@ fills it; in an intersentence row they are the sentences that follow.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -180,12 +181,21 @@ def _shares(cat: Cat) -> list[float]:
     return [share for label in cat.candidates if (share := agreement_of(cat, label)) is not None]
 
 
+def _alike(cat: Cat) -> list[float]:
+    """Of the pairs among the validators of a stereotype and its writer, the share that gave it the
+    same label."""
+    stereotype = LABELS[0]
+    votes = cat.candidates[stereotype].votes if stereotype in cat.candidates else ()
+    pairs = list(combinations((*votes, stereotype), 2))
+    return [sum(one == other for one, other in pairs) / len(pairs)] if pairs else []
+
+
 def term_agreement(cats: Sequence[Cat]) -> list[dict[str, Any]]:
-    """Agreement for each target term (StereoSet's Table 10), lowest first; only terms with
-    votes."""
+    """Agreement on the stereotypes of each target term (StereoSet's Table 10), lowest first; only
+    terms with votes."""
     by_term: dict[tuple[str, str], list[float]] = {}
     for cat in cats:
-        by_term.setdefault((cat.domain, cat.target), []).extend(_shares(cat))
+        by_term.setdefault((cat.domain, cat.target), []).extend(_alike(cat))
     rows: list[dict[str, Any]] = [
         {
             "domain": domain,

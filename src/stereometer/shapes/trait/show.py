@@ -46,7 +46,8 @@ def _table(groups: dict[str, list[Estimate]], foot: str, caption: str) -> Table:
             if "dimension" in estimate.slice
         )
     )
-    heads = [text(title) for title in (*dimensions, "tied most to", "tests beyond noise")]
+    heads = [text(name, spare=at) for at, name in enumerate(dimensions, 1)]
+    heads += [text("tied most to"), text("tests beyond noise", spare=len(dimensions) + 1)]
     rows = tuple(_cells(group, estimates, dimensions) for group, estimates in groups.items())
     return Table((text("group"), number("n / asked"), *heads), rows, caption, foot)
 

@@ -190,7 +190,7 @@ def test_weights_that_are_no_numbers_give_no_score(zoo: Zoo, tmp_path: Path) -> 
         copied(zoo, "bert", tmp_path / "model"), lambda tensors: tensors[name].fill_(float("nan"))
     )
     (result,) = stereometer.run(
-        "starter", model=str(folder), measures=["pair-likelihood"], limit=3, resamples=100
+        "starter", model=str(folder), measure=["pair-likelihood"], limit=3, resamples=100
     )
     one = result.estimate("pair_preference")
     assert one.value is None
@@ -203,7 +203,7 @@ def test_causal_weights_that_are_no_numbers_give_no_score(zoo: Zoo, tmp_path: Pa
         copied(zoo, "gpt2", tmp_path / "model"), lambda tensors: tensors[name].fill_(float("nan"))
     )
     (result,) = stereometer.run(
-        "starter", model=str(folder), measures=["pair-sentence-likelihood"], limit=3, resamples=100
+        "starter", model=str(folder), measure=["pair-sentence-likelihood"], limit=3, resamples=100
     )
     assert result.estimate("pair_preference").skipped == {"a score is not a finite number": 3}
 

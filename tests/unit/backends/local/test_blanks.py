@@ -13,7 +13,8 @@ from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
 from stereometer.errors import ModelError
 from stereometer.measures.traits.association import CAUSAL_ILPS, CAUSAL_SET, ILPS, ILPS_STAR, SET
 from stereometer.measures.traits.unknown_words import unknown_token
-from stereometer.runs.runner import distinct, planned, scored
+from stereometer.runs.plan import distinct, planned
+from stereometer.runs.runner import scored
 from stereometer.types import (
     HIDDEN,
     SET_DISTANCES,
@@ -148,6 +149,43 @@ def test_masses_are_sums_over_the_tokens_that_the_tokenizer_marks(zoo: Zoo, name
                 if one not in special and begins(one) == begins(token)
             ]
             assert mass == pytest.approx(float(probabilities[same].sum().log()), abs=1e-5)
+
+
+@pytest.mark.parametrize(("name", "mark"), [("bert", "##"), ("roberta", "\u0120")])
+def test_paper_renormalises_by_position_with_special_tokens(zoo: Zoo, name: str, mark: str) -> None:
+    """The released way: the first piece by all tokens that begin a word, every later piece by all
+    that go on with one, whatever the piece is; special tokens are among those without a mark."""
+    backend = zoo.backend(name)
+    tokenizer = backend.checkpoint.tokenizer
+    marked = torch.tensor(
+        [token.startswith(mark) for token in tokenizer.convert_ids_to_tokens(range(len(tokenizer)))]
+    )
+    first = ~marked if name == "bert" else marked
+    item = next(item for item in ITEMS if item.trait.right == "science-oriented")
+
+    def released(word: str, prior: bool) -> float:
+        sentence = (item.frame.about_nobody() if prior else item.frame).sentence(word)
+        start, end = sentence.trait
+        space = " " if sentence.text[start - 1 : start] == " " and name == "roberta" else ""
+        pieces = tokenizer(space + word, add_special_tokens=False)["input_ids"]
+        masks = " ".join([tokenizer.mask_token] * len(pieces))
+        ids = tokenizer(f"{sentence.text[:start]}{masks}{sentence.text[end:]}")["input_ids"]
+        places = [at for at, token in enumerate(ids) if token == tokenizer.mask_token_id]
+        total = 0.0
+        for number, (place, piece) in enumerate(zip(places, pieces, strict=True)):
+            shares = whole_pass(backend, ids, ())[0][place].softmax(-1)
+            total += float((shares[piece] / shares[~first if number else first].sum()).log())
+            ids[place] = piece
+        return total
+
+    (score,) = [
+        scored(plan, measure, dict(backend.answer(distinct([plan]))))
+        for measure in [ILPS_STAR.bind(backend, "paper", NoOptions())]
+        for plan in planned(measure.items([item])[0], measure)
+    ]
+    words = ("science-oriented", "analytical", "logical", "athiestic")
+    differences = [released(word, False) - released(word, True) for word in words]
+    assert score.values["right"] == pytest.approx(np.median(differences), abs=1e-4)
 
 
 def naive(backend: Any, item: Any, word: str, prior: bool) -> list[tuple[float, float]]:

@@ -150,10 +150,10 @@ def test_a_stopped_run_keeps_its_answers_and_the_next_goes_on(
     (at_once,) = stereometer.run(
         "starter",
         model=str(zoo.folder("bert")),
-        measures=["pair-likelihood"],
+        measure=["pair-likelihood"],
         limit=20,
         resamples=100,
-        keep_cache=False,
+        cache=False,
         out=tmp_path / "whole",
     )
     assert [one.value for one in later.estimates] == [one.value for one in at_once.estimates]

@@ -368,7 +368,7 @@ def test_a_model_with_its_own_head(tmp_path: Path) -> None:
             logits = model(**given).seq_relationship_logits[0].double()
         assert answer.column("logodds")[0] == pytest.approx(float(logits[0] - logits[1]), abs=1e-5)
     (result,) = stereometer.run(
-        "starter", model=str(tmp_path), measures=["cat-likelihood"], limit=12, resamples=100
+        "starter", model=str(tmp_path), measure=["cat-likelihood"], limit=12, resamples=100
     )
     assert (
         result.as_json()["model_card"]["settings"]["next_sentence_head"]["kind"]
@@ -386,7 +386,7 @@ def test_a_trained_head_makes_the_measure_whole(zoo: Zoo, tmp_path: Path) -> Non
     folder = str(zoo.folder("gpt2"))
     without, with_head = (
         stereometer.run(
-            "starter", model=folder, measures=["cat-likelihood"], resamples=100, options=options
+            "starter", model=folder, measure=["cat-likelihood"], resamples=100, options=options
         )[0]
         for options in ({}, {"head": str(tmp_path / "head")})
     )

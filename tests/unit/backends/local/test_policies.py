@@ -31,7 +31,7 @@ from tests.builders.models.builders import POSITIONS, build
 from tests.builders.models.vocabularies import VOCABULARIES, minilm_folder
 from tests.builders.models.zoo import Zoo
 
-QUICK: dict[str, Any] = {"resamples": 100, "keep_cache": False}
+QUICK: dict[str, Any] = {"resamples": 100, "cache": False}
 
 
 @cache
@@ -350,9 +350,9 @@ def test_another_precision_is_named_in_the_result(zoo: Zoo, dtype: str) -> None:
     (result,) = stereometer.run(
         "starter",
         model=str(zoo.folder("gpt2")),
-        measures=["pair-sentence-likelihood"],
+        measure=["pair-sentence-likelihood"],
         limit=4,
-        options={"dtype": dtype},
+        dtype=dtype,
         **QUICK,
     )
     assert f"Computed in {dtype}, not float32." in result.notes

@@ -27,7 +27,9 @@ from stereometer.types import (
     ModelCard,
     Request,
 )
+from tests.builders.models import agreement
 from tests.builders.models.agreement import assert_agree
+from tests.builders.models.items import intra
 from tests.builders.models.reference import Reading, Reference
 from tests.builders.models.vocabularies import VOCABULARIES
 from tests.conftest import released
@@ -78,6 +80,9 @@ class Questions:
     def encode(self, text: str, second: str | None = None) -> Encoding:
         return self.tokens.encode(text, second)
 
+    def decode(self, ids: Sequence[int]) -> str:
+        return str(self.tokens.tokenizer.decode(list(ids)))
+
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         for key, request in requests.items():
             yield key, Answer(({"logprob": array("d", self.row(request))},))
@@ -107,7 +112,7 @@ class SlowQuestions(Reference):
 
 
 class AtTheMask:
-    """The numbers of all tokens at the only mask of a copy."""
+    """The numbers of all tokens at the first mask of a copy."""
 
     def __init__(self, ids: list[int], mask: int) -> None:
         self.place = ids.index(mask)
@@ -140,7 +145,15 @@ def cats() -> Sequence[Any]:
         for cat in found
         if any("BLANK" in word and word != "BLANK" for word in cat.context.split())
     ]
-    return [*found[::80], *glued[::30], *(cat for cat in glued if cat.context.count("BLANK") > 1)]
+    odd = [
+        cat
+        for cat in found
+        if cat.context.count("BLANK") > 1
+        or cat.context.endswith(("sometimes.BLANK", "BLANK.boring", "BLANK!p"))
+        or "BLANKed" in cat.context
+    ]
+    assert len(odd) == 6
+    return [*found[::80], *glued[::30], *odd]
 
 
 @cache
@@ -157,6 +170,37 @@ def test_stereoset_asks_what_the_slow_way_asks(name: str) -> None:
         assert sum(score.skipped not in (None, *cannot_be_asked) for score in scores) < 0.05 * len(
             scores
         )
+
+
+def steps(name: str, context: str, word: str) -> list[list[str]]:
+    """The tokens of every copy of a filler's steps, as the vocabulary writes them, the token asked
+    for between brackets."""
+    quick, _ = both(name)
+    item = intra("i", context, word, "shy", "round")
+    requests = agreement.bound("cat-likelihood", "paper", quick).plan(item)["stereotype"]
+    tokenizer = quick.tokens.tokenizer
+    copies = []
+    for request in requests:
+        (((place,), _),) = request.steps
+        tokens = tokenizer.convert_ids_to_tokens(list(request.ids))
+        copies.append([*tokens[:place], f"<{tokens[place]}>", *tokens[place + 1 :]])
+    return copies
+
+
+def test_paper_reads_the_whole_text_anew_at_every_step() -> None:
+    """The first piece of a filler begins no word on its own, and begins one in the text."""
+    copies = steps("byte-level", "The chess player was BLANK.", "hispanic")
+    before = ["<s>", "The", "\u0120che", "ss", "\u0120play", "er", "\u0120was"]
+    assert copies[0] == [*before, "<h>", ".", "</s>"]
+    assert copies[1] == [*before, "\u0120h", "<is>", ".", "</s>"]
+    assert copies[2] == [*before, "\u0120his", "<p>", ".", "</s>"]
+
+
+def test_paper_scores_the_word_that_is_glued_to_the_blank_and_the_first_of_two_masks() -> None:
+    copies = steps("real-bert", "The cook BLANKed.", "bak")
+    assert copies == [["[CLS]", "the", "cook", "<baked>", "ed", ".", "[SEP]"]]
+    twice = steps("real-bert", "A BLANK cook is BLANK.", "loud")
+    assert twice == [["[CLS]", "a", "<loud>", "cook", "is", "[MASK]", ".", "[SEP]"]]
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)

@@ -75,7 +75,7 @@ def test_several_benchmarks_and_measures_ask_each_request_once(
         str(cats),
         str(pairs),
         model=str(zoo.folder("bert")),
-        measures=measures,
+        measure=measures,
         limit=10,
         resamples=100,
         out=tmp_path / "out",
@@ -117,7 +117,7 @@ def test_the_scores_on_disk_are_those_of_the_slow_way(
     stereometer.run(
         "starter",
         model=str(zoo.folder(model)),
-        measures=[measure],
+        measure=[measure],
         limit=8,
         resamples=100,
         out=tmp_path,
@@ -139,7 +139,7 @@ def test_within_word_is_another_measure_by_name(zoo: Zoo, tmp_path: Path) -> Non
     (result,) = stereometer.run(
         "starter",
         model=str(zoo.folder("bert")),
-        measures=["pair-likelihood"],
+        measure=["pair-likelihood"],
         limit=4,
         resamples=100,
         within_word=True,

@@ -14,7 +14,9 @@ import pytest
 
 from tests.conftest import default_model
 
-collect_ignore_glob = [] if find_spec("httpx2") and find_spec("stamina") else ["test_*.py"]
+collect_ignore_glob = (
+    [] if all(map(find_spec, ("httpx2", "stamina", "fastapi", "uvicorn"))) else ["test_*.py"]
+)
 """Servers are an optional part of the package."""
 if not collect_ignore_glob:
     import httpx2
@@ -27,12 +29,10 @@ def local() -> Any:
 
 @pytest.fixture(scope="session")
 def served(local: Any) -> Iterator[str]:
-    from stereometer.serving import started
+    from stereometer.serving import running
 
-    server = started(local)
-    yield server.url
-    server.shutdown()
-    server.server_close()
+    with running(local) as server:
+        yield server.url
 
 
 Reply = Callable[[BaseHTTPRequestHandler, Mapping[str, Any]], bool]

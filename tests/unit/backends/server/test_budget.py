@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from stereometer.backends.server.budget import Budget
+from stereometer.backends.server.refusals import Late
 from stereometer.errors import BudgetSpent, UsageError
 from stereometer.runs.cache import Cache
 from stereometer.runs.engines.serial import Serial
@@ -21,7 +22,7 @@ from stereometer.types import WholeText
 from tests.builders.commands import call
 from tests.builders.comments import own_table
 from tests.builders.servers import opened, some
-from tests.unit.backends.server.conftest import Stub, said, send
+from tests.unit.backends.server.conftest import Stub, run_out, said, send
 
 Start = Callable[..., Stub]
 PROBE = 72
@@ -154,3 +155,49 @@ def test_a_failed_request_costs_nothing() -> None:
         with pytest.raises(ConnectionError):
             budget.paid({"prompt": "Well?", "max_tokens": 50}, fails)
     assert budget.spent == budget.reserved == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("usage", "spent"),
+    [
+        ({"prompt_tokens": -1_000_000, "completion_tokens": 2}, [9, 50]),
+        ({"prompt_tokens": 10, "completion_tokens": -1_000_000}, [10, 50]),
+        ({"prompt_tokens": True, "completion_tokens": 2}, [9, 50]),
+        ({"prompt_tokens": 10**30, "completion_tokens": 10**30}, [5 + 4096, 50 + 4096]),
+        ({"prompt_tokens": "10", "completion_tokens": 2}, [9, 50]),
+        ({"prompt_tokens": 10}, [10, 0]),
+        ([], [9, 50]),
+    ],
+)
+def test_what_a_server_cannot_have_used_is_not_believed(usage: Any, spent: list[int]) -> None:
+    budget = Budget(tokens=100_000)
+    budget.paid({"prompt": "Well?", "max_tokens": 50}, lambda: {"usage": usage})
+    assert budget.spent == spent
+
+
+def test_an_attempt_that_came_too_late_is_charged() -> None:
+    budget = Budget(tokens=200)
+
+    def late() -> Any:
+        raise Late("no answer within 1 s")
+
+    for _ in range(3):
+        with pytest.raises(Late):
+            budget.paid({"prompt": "Well?", "max_tokens": 50}, late)
+    assert budget.spent == [3 * 9, 3 * 50]
+    with pytest.raises(BudgetSpent):
+        budget.paid({"prompt": "Well?", "max_tokens": 50}, late)
+
+
+@pytest.mark.usefixtures("told_when_late")
+def test_every_late_attempt_of_a_question_is_charged(stub: Start) -> None:
+    def silent(handler: Any, body: Any) -> bool:
+        handler.close_connection = True
+        return run_out(handler)
+
+    server = stub(silent, silent)
+    backend = opened(server, budget="10k")
+    (answer,) = dict(backend.answer(some(1, max_tokens=8))).values()
+    assert answer.text == " yes"
+    late = len("Question 0") // 3 + 8 + 8
+    assert sum(backend.wire.budget.spent) == PROBE + 2 * late + 12

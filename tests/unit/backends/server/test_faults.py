@@ -844,10 +844,9 @@ def test_a_mistake_in_a_late_setting_is_told_before_anything_is_asked(
 def test_a_flaky_proxy_changes_nothing(stub: Start) -> None:
     """The same answers through one that limits, cuts and lies as from the server itself."""
     from stereometer.backends.baselines.fake import Fake
-    from stereometer.serving import started
+    from stereometer.serving import running
 
-    real = started(Fake())
-    try:
+    with running(Fake()) as real:
         direct = dict(open_model(f"server:{real.url}#fake").answer(some(30)))
         proxy = stub(
             *[status(429, Retry_After="0"), cut, silent, not_json, no_choices, status(503)] * 3
@@ -857,9 +856,6 @@ def test_a_flaky_proxy_changes_nothing(stub: Start) -> None:
             f"server:{proxy.url}#fake", 0, {"timeout": 60.0, "in_flight": 4, "wait_initial": 0.01}
         )
         found = dict(through.answer(some(30)))
-    finally:
-        real.shutdown()
-        real.server_close()
     assert {key: one.text for key, one in found.items()} == {
         key: one.text for key, one in direct.items()
     }

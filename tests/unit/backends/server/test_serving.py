@@ -20,7 +20,7 @@ from stereometer.runs.engines.serial import Serial
 from stereometer.runs.open import open_benchmark, open_model
 from stereometer.runs.plan import Tally
 from stereometer.runs.runner import computed
-from stereometer.serving import ModelServer, started
+from stereometer.serving import ModelServer, running
 from stereometer.testing import check_backend
 from stereometer.types import Asking, Generate
 from tests.builders.by_hand import bound
@@ -29,15 +29,14 @@ from tests.builders.commands import PROGRAM, call
 
 @pytest.fixture
 def fake() -> Any:
-    server = started(Fake())
-    yield server
-    server.shutdown()
-    server.server_close()
+    with running(Fake()) as server:
+        yield server
 
 
 def post(url: str, path: str, body: Any) -> httpx2.Response:
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return httpx2.post(f"{url}{path}", content=content, timeout=30)
+    headers = {"Content-Type": "application/json"}
+    return httpx2.post(f"{url}{path}", content=content, headers=headers, timeout=30)
 
 
 @pytest.mark.parametrize(
@@ -69,23 +68,19 @@ def test_the_backend_keeps_the_contract(fake: ModelServer) -> None:
 
 def test_a_key_is_asked_for_where_one_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEREOMETER_SERVER_KEY", "sesame")
-    server = started(Fake())
-    try:
+    with running(Fake()) as server:
         assert post(server.url, "/completions", {"prompt": "a"}).status_code == 401
         assert open_model(f"server:{server.url}#fake").finding.completions
         monkeypatch.setenv("STEREOMETER_SERVER_KEY", "wrong")
         with pytest.raises(ModelError, match="key is missing, wrong"):
             open_model(f"server:{server.url}#fake")
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def test_a_model_that_cannot_write_is_not_served(fake: ModelServer) -> None:
     assert call("serve-model", "--model", "random").code == 3
     assert call("serve-model", "--model", "ideal").code == 2
     with pytest.raises(UsageError, match="cannot be listened on"):
-        ModelServer(Fake(), port=fake.server_address[1])
+        ModelServer(Fake(), port=fake.port)
 
 
 def test_the_command_serves_until_it_is_interrupted() -> None:
@@ -113,23 +108,12 @@ def test_requests_that_wait_together_are_answered_together() -> None:
             time.sleep(0.5 if len(sizes) == 1 else 0.01)
             return super().answer(requests)
 
-    server = started(Counting())
-    try:
-        with ThreadPoolExecutor(16) as pool:
-            found = list(
-                pool.map(
-                    lambda at: (
-                        post(server.url, "/completions", {"prompt": f"Question {at}"}).status_code
-                    ),
-                    range(32),
-                )
-            )
-        assert found == [200] * 32
-        assert max(sizes) >= 8, sizes
-        assert sum(sizes) == 32
-    finally:
-        server.shutdown()
-        server.server_close()
+    with running(Counting()) as server, ThreadPoolExecutor(16) as pool:
+        bodies = [{"prompt": f"Question {at}"} for at in range(32)]
+        answers = list(pool.map(lambda body: post(server.url, "/completions", body), bodies))
+    assert [answer.status_code for answer in answers] == [200] * 32
+    assert max(sizes) >= 8, sizes
+    assert sum(sizes) == 32
 
 
 # -------------------------------------------------------------------------------- with a real model

@@ -1,0 +1,72 @@
+"""What the verbs take as a model, and the options of one that is loaded or asked for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, TypedDict
+
+from stereometer.errors import UsageError, did_you_mean
+from stereometer.runs.open import check_names, open_model
+from stereometer.types import Backend, System
+
+
+class Pipeline(Protocol):
+    """A pipeline of transformers, as far as it matters here."""
+
+    @property
+    def model(self) -> Any: ...
+
+    @property
+    def tokenizer(self) -> Any: ...
+
+
+Model: TypeAlias = "str | Path | tuple[Any, Any] | Pipeline"
+"""A name, a path, a pair of model and tokenizer in memory, or a pipeline."""
+
+
+class ModelOptions(TypedDict, total=False):
+    """How a model is loaded or a server is asked: the options of the command line, by name."""
+
+    device: str
+    dtype: str
+    threads: int | None
+    allow_pickle: bool
+    trust_remote_code: bool
+    head: str | Path
+    negative_label: str | None
+    budget: str | None
+    price: str | None
+    in_flight: int
+    timeout: float
+    option: Mapping[str, Any]
+
+
+@contextmanager
+def opened(model: Model, seed: int, options: Mapping[str, Any]) -> Iterator[Backend | System]:
+    """The model for as long as it is asked; one in memory is left as it was."""
+    check_known(options, ModelOptions.__annotations__)
+    if isinstance(model, str | Path):
+        check_names([str(model)], ())
+        yield open_model(str(model), seed, _plain(options))
+        return
+    from stereometer.backends.local.in_memory import held
+
+    with held(model, _plain(options)) as backend:
+        yield backend
+
+
+def check_known(options: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    """Raises for a keyword that no option has."""
+    for name in options:
+        if name not in known:
+            nearest = did_you_mean(name, {each: each for each in known})
+            raise UsageError(
+                f"There is no parameter '{name}'. {nearest or 'It would change nothing.'} "
+                "help(stereometer.run) explains all of them."
+            )
+
+
+def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: str(value) if name == "head" else value for name, value in options.items()}

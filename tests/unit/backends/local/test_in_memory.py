@@ -1,0 +1,84 @@
+"""A model that the caller has loaded: measured as it is, known by its weights, left as it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, BertModel, pipeline
+
+import stereometer
+from stereometer.errors import ModelError, UsageError
+from tests.builders.models.zoo import Zoo
+
+QUICK: dict[str, Any] = {"limit": 12, "resamples": 100}
+FAMILIES = {"bert": AutoModelForMaskedLM, "gpt2": AutoModelForCausalLM}
+
+
+def loaded(zoo: Zoo, name: str) -> tuple[Any, Any]:
+    """Model and tokenizer, as a user loads them."""
+    model = FAMILIES[name].from_pretrained(zoo.folder(name))
+    return model, zoo.checkpoint(name).tokenizer
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_model_in_memory_gives_the_numbers_and_the_identity_of_its_folder(
+    zoo: Zoo, name: str
+) -> None:
+    kept = stereometer.run("starter", model=zoo.folder(name), **QUICK)
+    held = stereometer.run("starter", model=loaded(zoo, name), **QUICK)
+    for stored, passed in zip(kept, held, strict=True):
+        assert passed.estimates == stored.estimates
+        for part in ("digest", "tokenizer_digest", "dtype", "settings"):
+            assert passed.model_card[part] == stored.model_card[part]
+        assert passed.model.endswith(passed.model_card["digest"][:8])
+
+
+@pytest.mark.parametrize(("name", "task"), [("bert", "fill-mask"), ("gpt2", "text-generation")])
+def test_a_pipeline_is_measured_by_its_model_and_tokenizer(zoo: Zoo, name: str, task: str) -> None:
+    model, tokenizer = loaded(zoo, name)
+    piped = stereometer.run("starter", model=pipeline(task, model, tokenizer=tokenizer), **QUICK)
+    paired = stereometer.run("starter", model=(model, tokenizer), **QUICK)
+    assert [each.estimates for each in piped] == [each.estimates for each in paired]
+
+
+def test_changed_weights_are_another_model(zoo: Zoo) -> None:
+    model, tokenizer = loaded(zoo, "bert")
+    before = stereometer.run("starter", model=(model, tokenizer), **QUICK)
+    with torch.no_grad():
+        model.get_input_embeddings().weight += 0.5
+    after = stereometer.run("starter", model=(model, tokenizer), **QUICK)
+    assert before[0].model != after[0].model
+    assert before[0].model_card["digest"] != after[0].model_card["digest"]
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_training_goes_on_afterwards(zoo: Zoo, name: str) -> None:
+    model, tokenizer = loaded(zoo, name)
+    model.train()
+    frozen = next(model.parameters()).requires_grad_(False)
+    stereometer.run("starter", model=(model, tokenizer), name="between epochs", **QUICK)
+    assert model.training
+    assert not frozen.requires_grad
+    ids = tokenizer("The cook is here.", return_tensors="pt")["input_ids"]
+    model(input_ids=ids, labels=ids).loss.backward()
+    assert any(weights.grad is not None for weights in model.parameters())
+
+
+@pytest.mark.parametrize("wrong", [None, 3, {}, (), ("gpt2", "gpt2"), object()])
+def test_anything_else_is_refused(wrong: Any) -> None:
+    with pytest.raises(UsageError, match=r"model= cannot be a .* Pass one of those"):
+        stereometer.run("starter", model=wrong, **QUICK)
+
+
+def test_half_a_model_is_refused(zoo: Zoo) -> None:
+    model, tokenizer = loaded(zoo, "bert")
+    with pytest.raises(UsageError, match="is not a tokenizer"):
+        stereometer.run("starter", model=(model, None), **QUICK)
+    with pytest.raises(UsageError, match="cannot be a BertForMaskedLM"):
+        stereometer.run("starter", model=model, **QUICK)
+    with pytest.raises(UsageError, match=r"device= is for models that stereometer loads"):
+        stereometer.run("starter", model=(model, tokenizer), device="cuda", **QUICK)
+    with pytest.raises(ModelError, match="Load it with AutoModelForMaskedLM"):
+        stereometer.run("starter", model=(BertModel(model.config), tokenizer), **QUICK)
