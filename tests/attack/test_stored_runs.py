@@ -21,8 +21,8 @@ BEFORE = Path(__file__).parents[1] / "runs_before"
 
 
 def run(folder: Path, model: str = "fake") -> Path:
-    measures = ["cat-likelihood"]
-    stereometer.run("starter", model=model, measures=measures, limit=24, out=folder, resamples=100)
+    measure = ["cat-likelihood"]
+    stereometer.run("starter", model=model, measure=measure, limit=24, out=folder, resamples=100)
     return folder
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from stereometer.shapes.overview import Overview, overall, plain, undeclared
 from stereometer.shapes.shape import Shape
@@ -63,10 +63,14 @@ def _cells(
     }
     used = f"{sum(trait.n for trait in traits)} / {sum(trait.asked for trait in traits)}"
     values = [_value(by_dimension[name]) if name in by_dimension else "" for name in dimensions]
-    beyond = sum(trait.verdict not in (None, NEITHER) for trait in traits)
-    tested = sum(trait.verdict is not None for trait in traits)
-    ends = (", ".join(_ends(traits)), f"{beyond} of {tested}" if tested else "")
+    tested = _tested(traits) or _tested(by_dimension.values())
+    beyond = sum(estimate.verdict != NEITHER for estimate in tested)
+    ends = (", ".join(_ends(traits)), f"{beyond} of {len(tested)}" if tested else "")
     return (text(group), number(used), *map(text, values), *map(text, ends))
+
+
+def _tested(estimates: Iterable[Estimate]) -> list[Estimate]:
+    return [estimate for estimate in estimates if estimate.verdict is not None]
 
 
 def _value(estimate: Estimate) -> str:
