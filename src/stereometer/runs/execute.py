@@ -18,6 +18,7 @@ from stereometer.errors import UsageError
 from stereometer.files import replacing, to_json, write_json
 from stereometer.runs import store
 from stereometer.runs.cache import Cache
+from stereometer.runs.counted import recounted
 from stereometer.runs.engines.serial import Engine, Serial
 from stereometer.runs.plan import Tally
 from stereometer.runs.progress import lines
@@ -44,7 +45,7 @@ def execute(
     place = out or store.default_folder(job.plan)
     with store.claimed(place, job.plan) as finished:
         if finished is not None:
-            return Finished(finished, place)
+            return Finished(recounted(finished, store.load_scores(place)), place)
         started, tally = time.time(), Tally()
         digest = sha256()
         with replacing(place / store.SCORES) as file:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from stereometer.report.charts.forest import Axis, chance_axis
 from stereometer.report.charts.shares import shares
 from stereometer.report.figures.slices import by_slice
-from stereometer.report.sections.section import Section
+from stereometer.report.sections.section import Section, drawn_from
 from stereometer.report.systems import Group, Run, System
 from stereometer.report.tables import tabled
 from stereometer.report.verdict import Verdict
@@ -22,11 +22,11 @@ from stereometer.types import Estimate, Result
 NAME = "balanced_accuracy"
 LISTED = ("accuracy", "precision", "recall", "f1", NAME, "matches")
 READINGS = {
-    "read": ("read", "var(--system-0)"),
+    "read": ("read", "var(--read)"),
     "empty": ("empty", "var(--strong)"),
-    "unparsed": ("no label in it", "var(--system-4)"),
-    "refused": ("refused", "var(--system-3)"),
-    "other": ("other", "var(--muted)"),
+    "unparsed": ("no label in it", "var(--unread)"),
+    "refused": ("refused", "var(--refused)"),
+    "other": ("other", "var(--ink)"),
 }
 """What became of answers: the words and the colour for each."""
 AGREEMENTS = {
@@ -43,6 +43,7 @@ def _setting(result: Result) -> Setting:
 
 
 class Comments(Section):
+    subject = "Recognition of speech by"
     without_items = "Comments are not shown here; they are in the folders of the runs."
     citation = (
         "Chiu, Collins, Alexander (2021). Detecting hate speech with GPT-3. arXiv:2103.12407",
@@ -63,7 +64,7 @@ class Comments(Section):
         return f" · {_setting(result).name}"
 
     def subtitle(self, group: Group) -> str:
-        return f"recognition by prompting, variant {group.first.variant}"
+        return f"{drawn_from(group)}recognition by prompting, variant {group.first.variant}"
 
     def line(self, group: Group) -> str:
         count = numbers.count(len({_setting(system.result) for system in group.systems}), "setting")
@@ -106,7 +107,8 @@ def _accuracy(system: System, row: Estimate) -> str:
     accuracy = system.find("accuracy", {})
     share = _percent(accuracy) if accuracy is not None and accuracy.value is not None else ""
     first = f"Accuracy {share}, balanced" if share else "Balanced"
-    return f"{first} accuracy {_percent(row)} (chance is 50)."
+    p = f"; {numbers.p_value(row.p_adjusted)}" if row.p_adjusted is not None else ""
+    return f"{first} accuracy {_percent(row)}, where 50 is chance ({numbers.used(row)} used{p})."
 
 
 def _percent(row: Estimate) -> str:
