@@ -354,3 +354,13 @@ def test_code_that_a_checkpoint_brings_and_nobody_runs_is_named(zoo: Zoo, tmp_pa
     (folder / "modeling_own.py").write_text("raise RuntimeError('run')")
     for result in run(folder, "--json").json["results"]:
         assert any("code of its own, which was not run" in note for note in result["notes"])
+
+
+def test_where_a_model_stops_writing_belongs_to_its_identity(zoo: Zoo, tmp_path: Path) -> None:
+    folder = copied(zoo, "gpt2", tmp_path / "m")
+    identities = set()
+    for ends in (None, [5], [5, 6]):
+        if ends is not None:
+            (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}))
+        identities.add(open_model(str(folder)).card.identity)
+    assert len(identities) == 3
