@@ -145,6 +145,10 @@ class Shape:
         """What a set of items is made of, in rows; nothing where a shape has no such table."""
         return []
 
+    def outlook(self, items: Sequence[Any], level: float) -> str | None:
+        """What a design as small as this could show at all; None where it is large enough."""
+        return None
+
     def term_agreement(self, items: Sequence[Any]) -> list[dict[str, Any]]:
         """How far validators agree on each target term, lowest first."""
         return []
