@@ -13,7 +13,7 @@ import os
 import stat
 import tempfile
 import zlib
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NoReturn
@@ -312,7 +312,3 @@ def to_json(value: object, *, indent: int | None = 1) -> str:
 def write_json(path: Path, value: object) -> None:
     with replacing(path) as file:
         file.write(to_json(value) + "\n")
-
-
-def write_line(file: IO[str], value: Mapping[str, Any]) -> None:
-    file.write(to_json(value, indent=None) + "\n")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
@@ -127,4 +130,14 @@ train.nsp.add_to(_group("train", "Models", "Train what a measure needs of a mode
 
 
 def main() -> None:
+    _mend_streams()
     app()
+
+
+def _mend_streams() -> None:
+    """Output that is closed is thrown away; where it takes few characters, others become `?`."""
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper) and stream.encoding.lower() != "utf-8":
+            stream.reconfigure(errors="replace")

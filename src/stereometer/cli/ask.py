@@ -108,7 +108,7 @@ def print_asked(finished: Sequence[Finished], json: bool, likelihood: bool = Fal
     from stereometer.runs.store import load_scores
 
     answered = [
-        catalog.shape(each.result.kind).answered(each.result, load_scores(each.folder))
+        catalog.shape(each.result.kind).answered(each.result, load_scores(each.folder, each.result))
         for each in finished
     ]
     written = [answers for answers in answered if answers is not None]

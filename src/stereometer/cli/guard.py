@@ -17,6 +17,7 @@ from typing import ParamSpec
 import typer
 
 from stereometer.errors import StereometerError
+from stereometer.show.control import visible
 
 Args = ParamSpec("Args")
 INTERRUPTED = 130
@@ -73,4 +74,4 @@ def _drop_output() -> None:
 
 def say(text: str) -> None:
     """Talk goes to standard error; standard output is for results."""
-    print(text, file=sys.stderr)  # noqa: T201
+    print(visible(text), file=sys.stderr)  # noqa: T201

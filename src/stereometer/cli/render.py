@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as jsons
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stereometer.files import to_json
+from stereometer.show.control import visible
 from stereometer.show.table import Cell, Table, fitted, number, text
 from stereometer.types import Result
 
@@ -29,7 +31,12 @@ PIPE_WIDTH = 200
 
 
 def print_json(value: object) -> None:
-    sys.stdout.write(to_json(value) + "\n")
+    text = to_json(value)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:  # a terminal that knows no more than ASCII
+        text = jsons.dumps(value, indent=1)
+    sys.stdout.write(text + "\n")
 
 
 def document_or(json: bool, value: Document, tables: Callable[[], None]) -> None:
@@ -68,7 +75,10 @@ def _spans(*spans: str | tuple[str, str], style: str = "", soft_wrap: bool = Fal
     """Text, or text and its style; brackets in it are no markup."""
     from rich.text import Text
 
-    _print(Text.assemble(*spans), style, soft_wrap)
+    shown = [
+        visible(span) if isinstance(span, str) else (visible(span[0]), span[1]) for span in spans
+    ]
+    _print(Text.assemble(*shown), style, soft_wrap)
 
 
 def notes(lines: Iterable[str]) -> None:
@@ -103,9 +113,11 @@ def table(data: Table) -> None:
     for at, column in enumerate(shown.columns):
         side: JustifyMethod = "right" if column.numeric else "left"
         least = max(row[at].least for row in (shown.columns, *shown.rows))
-        grid.add_column(Text(column.text), justify=side, no_wrap=column.numeric, min_width=least)
+        grid.add_column(
+            Text(visible(column.text)), justify=side, no_wrap=column.numeric, min_width=least
+        )
     for row in shown.rows:
-        grid.add_row(*(Text("\n".join((cell.text, *cell.lines))) for cell in row))
+        grid.add_row(*(Text(visible("\n".join((cell.text, *cell.lines)))) for cell in row))
     _print(grid)
     if dropped:
         aside(f"No room for: {', '.join(dropped)}. A wider window or --json shows them.")

@@ -1,29 +1,35 @@
-"""show: a benchmark's card and statistics."""
+"""show: a benchmark's card and statistics, or a stored run."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 from stereometer.cli import render
 from stereometer.cli.command import command
-from stereometer.cli.options import Benchmark as Name
 from stereometer.cli.options import Data, Json
 from stereometer.errors import DataMissing
 
 if TYPE_CHECKING:
     from stereometer.benchmarks.benchmark import Benchmark, Card
 
+Shown = Annotated[str, "A benchmark, a file of your own items, or the folder of a run."]
 ENDS = 5
 """Terms shown from either end of a ranking."""
 
 
-@command("Look", "show stereoset", "show my-pairs.csv")
-def show(*, name: Name, data: Data = None, json: Json = False) -> None:
-    """Show a benchmark's card and the statistics its paper prints."""
+@command("Look", "show stereoset", "show my-pairs.csv", "show runs/before")
+def show(*, name: Shown, data: Data = None, json: Json = False) -> None:
+    """Show a benchmark's card and the statistics its paper prints, or a stored run."""
     from stereometer import catalog
     from stereometer.runs.open import open_benchmark
+    from stereometer.runs.store import RESULT, load_result
+
+    if (Path(name) / RESULT).exists():
+        render.result(load_result(Path(name)), json)
+        return
 
     try:
         benchmark = open_benchmark(name, data)

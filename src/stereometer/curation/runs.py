@@ -21,7 +21,7 @@ class StoredRun:
 
     @cached_property
     def scores(self) -> list[Score]:
-        return list(store.load_scores(self.folder))
+        return list(store.load_scores(self.folder, self.result))
 
     def settings(self, settings: Settings) -> Settings:
         """Under the run's own variant and coverage floor."""

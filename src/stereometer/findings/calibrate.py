@@ -70,7 +70,7 @@ def calibrate(likelihood: str | Path, choice: str | Path) -> Calibration:
     likelihood, choice = store.folders_of([likelihood, choice])
     first, second = store.load_result(likelihood), store.load_result(choice)
     shape = _check(first, second)
-    margins, choices = (_answered(folder) for folder in (likelihood, choice))
+    margins, choices = _answered(likelihood, first), _answered(choice, second)
     if any(score.answers for score in margins) or not all(score.answers for score in choices):
         raise UsageError(
             f"The runs are of {first.measure} and {second.measure}. The first must be of a "
@@ -124,8 +124,8 @@ def _check(first: Result, second: Result) -> Contrast:
     return shape
 
 
-def _answered(folder: Path) -> list[Score]:
-    return [score for score in store.load_scores(folder) if score.skipped is None]
+def _answered(folder: Path, result: Result) -> list[Score]:
+    return [score for score in store.load_scores(folder, result) if score.skipped is None]
 
 
 def _margin(shape: Contrast, score: Score) -> float:

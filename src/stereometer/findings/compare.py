@@ -95,7 +95,7 @@ def compare(
     first, labels = results[0], store.labels(results)
     floor = min(float(result.settings["coverage"]) for result in results)
     settings = Settings(first.variant, seed, resamples, coverage=floor)
-    scores = [store.load_scores(folder) for folder in folders]
+    scores = [store.load_scores(*run) for run in zip(folders, results, strict=True)]
     pairs = compared(labels, scores, catalog.shape(first.kind), settings, all_pairs)
     notes = [first.data.get("notice"), *family_notes(results)]
     return Comparison(

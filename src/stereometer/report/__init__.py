@@ -10,6 +10,7 @@ from stereometer.files import replacing
 from stereometer.findings.relate import read_facts, shipped_facts
 from stereometer.report.load import groups_of
 from stereometer.report.page import page
+from stereometer.runs.store import RESULT, RUN, SCORES
 
 __all__ = ["write_report"]
 
@@ -33,6 +34,11 @@ def write_report(
             "that holds them."
         )
     path = Path(output)
+    if path.name in (RESULT, SCORES, RUN):
+        raise UsageError(
+            f"{path} is the name of a part of a run. A report must not take its place. "
+            "Choose another name, such as report.html."
+        )
     known = dict(shipped_facts()) | (read_facts(Path(facts)) if facts is not None else {})
     html = page(groups_of(runs, known))
     with replacing(path) as out:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from stereometer import catalog
-from stereometer.errors import DataError
 from stereometer.findings.relate import Facts
 from stereometer.findings.shift import load_audit
 from stereometer.report.sections.section import Section
@@ -63,13 +62,8 @@ def _runs(paths: Sequence[str | Path]) -> Iterator[Run]:
     ]
     for place in dict.fromkeys(folder.resolve() for folder in folders):
         result = load_result(place)
-        if not result.estimates:
-            raise DataError(
-                f"{place} holds no estimate. There is nothing to show. Run it again, or leave it "
-                "out of the report."
-            )
         folder = place if place.is_dir() else place.parent
-        scores = tuple(load_scores(folder)) if (folder / SCORES).exists() else None
+        scores = tuple(load_scores(folder, result)) if (folder / SCORES).exists() else None
         today = recounted(result, scores) if scores is not None else result
         yield Run(folder, today, scores, load_audit(folder, result))
 

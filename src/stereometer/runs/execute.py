@@ -7,14 +7,15 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import IO, TYPE_CHECKING, Any
 
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.files import replacing, write_json, write_line
+from stereometer.files import replacing, to_json, write_json
 from stereometer.runs import store
 from stereometer.runs.cache import Cache
 from stereometer.runs.counted import recounted
@@ -23,6 +24,9 @@ from stereometer.runs.plan import Tally
 from stereometer.runs.progress import lines
 from stereometer.runs.runner import Progress, computed, silent
 from stereometer.types import Asking, Backend, Finished, Job, Score
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as Hash
 
 Watch = Callable[[str], AbstractContextManager[Progress]]
 """Given a title, gives what is called with progress while a job is under way."""
@@ -43,11 +47,11 @@ def execute(
         if finished is not None:
             return Finished(recounted(finished, store.load_scores(place)), place)
         started, tally = time.time(), Tally()
+        digest = sha256()
         with replacing(place / store.SCORES) as file:
-            estimates = job.summarize(
-                _written(_scores(job, cache, engines, tally, progress), job, file)
-            )
-        result = job.describe(estimates)
+            scores = _scores(job, cache, engines, tally, progress)
+            estimates = job.summarize(_written(scores, job, file, digest))
+        result = replace(job.describe(estimates), scores_digest=digest.hexdigest())
         write_json(place / store.RESULT, result.as_json())
         record = {"schema": "run@1", "plan": job.plan, **_record(started, tally)}
         write_json(place / store.RUN, record)
@@ -68,12 +72,14 @@ def _scores(
     yield from computed(job.source, engine, cache, tally, progress)
 
 
-def _written(scores: Iterable[Score], job: Job, file: Any) -> Iterator[Score]:
+def _written(scores: Iterable[Score], job: Job, file: IO[str], digest: Hash) -> Iterator[Score]:
     """Items that are hidden leave their texts out of what is stored and shown."""
     shape = catalog.shape(job.kind)
     for score in scores:
         kept = replace(score, texts={}) if score.item in job.hidden else score
-        write_line(file, shape.stored(kept).as_json())
+        line = to_json(shape.stored(kept).as_json(), indent=None) + "\n"
+        file.write(line)
+        digest.update(line.encode())
         yield kept
 
 

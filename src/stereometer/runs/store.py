@@ -5,8 +5,10 @@ from __future__ import annotations
 import fcntl
 import logging
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +90,12 @@ def _finished(folder: Path) -> Result | None:
     if not (folder / RESULT).exists() or not (folder / SCORES).exists():
         return None
     try:
-        return load_result(folder)
+        result = load_result(folder)
+        if result.scores_digest:
+            _check_digest(folder / SCORES, result)
+        else:
+            deque(load_scores(folder, result), maxlen=0)
+        return result
     except DataError as error:
         LOG.warning("%s It is computed anew.", error)
         return None
@@ -124,11 +131,34 @@ def load_result(path: Path) -> Result:
             f" {RESULT}. `stereometer run` and `replay` make them."
         )
     try:
-        return Result.from_json({**value, "kind": kind_of(value)})
+        result = Result.from_json({**value, "kind": kind_of(value)})
+        _check_facts(result)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise DataError(
             f"{file} is damaged: {error}. It was edited or cut off. Run it again."
         ) from None
+    if not result.estimates:
+        raise DataError(
+            f"{file} holds no estimate. There is nothing to show. Run it again, or leave it out."
+        )
+    return result
+
+
+FACTS: Mapping[str, Mapping[str, tuple[type, ...]]] = {
+    "data": {"digest": (str,), "title": (str,), "notice": (str,)},
+    "settings": {"limit": (int, type(None)), "coverage": (int, float), "level": (int, float)},
+    "model_card": {"digest": (str,), "family": (str,), "settings": (dict,)},
+}
+"""What every result says of its data, settings and model."""
+
+
+def _check_facts(result: Result) -> None:
+    needed = {**FACTS, "settings": {**FACTS["settings"], **catalog.shape(result.kind).settings}}
+    for part, facts in needed.items():
+        for name, types in facts.items():
+            value = getattr(result, part).get(name, ())
+            if not isinstance(value, types) or isinstance(value, bool):
+                raise ValueError(f"{part}.{name} is {value!r:.60}")
 
 
 def load(path: str | Path) -> Result:
@@ -136,21 +166,38 @@ def load(path: str | Path) -> Result:
     return load_result(Path(path))
 
 
-def load_scores(path: Path) -> Iterator[Score]:
-    """The scores of a run, held to what its kind needs."""
+def load_scores(path: Path, result: Result | None = None) -> Iterator[Score]:
+    """The scores of a run, held to what its kind needs; `result` where it is loaded already."""
     folder = path if path.is_dir() else path.parent
-    shape = catalog.shape(load_result(folder).kind)
+    known = result or load_result(folder)
+    shape = catalog.shape(known.kind)
+    if known.scores_digest:
+        _check_digest(folder / SCORES, known)
     for line, value in read_jsonl(folder / SCORES):
         try:
-            score = Score.from_json(value)
-            if score.skipped is None and not shape.is_whole(score):
-                raise TypeError("no values")
-            yield score
-        except (TypeError, AttributeError):
+            yield shape.whole(Score.from_json(value))
+        except ValueError as error:
             raise DataError(
-                f"{folder / SCORES}, line {line} is damaged. It was edited or cut off. Run it"
-                " again."
+                f"{folder / SCORES}, line {line} is damaged: {error}. It was edited or cut off."
+                " Run it again."
             ) from None
+
+
+def _check_digest(file: Path, result: Result) -> None:
+    """Scores that are not the ones that were counted say nothing about the result."""
+    try:
+        with file.open("rb") as opened:
+            digest = file_digest(opened, "sha256").hexdigest()
+    except OSError as error:
+        raise DataError(
+            f"{file} cannot be read: {error.strerror}. A run is its result and its scores. "
+            "Run it again."
+        ) from None
+    if digest != result.scores_digest:
+        raise DataError(
+            f"{file} does not hold the scores that its {RESULT} was counted from. It was edited or"
+            " cut off. Run it again."
+        )
 
 
 def runs_in(path: Path) -> list[Path]:

@@ -43,6 +43,7 @@ class Alignment(NotCompared, Shape):
     """A group and a trait: the model's association beside the mean rating."""
 
     name = "alignment"
+    slices = ("group", "domain", "trait", "dimension")
     noun = "cell"
     fine = ("group", "trait")
     metrics = (
@@ -117,7 +118,8 @@ class Alignment(NotCompared, Shape):
     )
 
     def is_whole(self, score: Score) -> bool:
-        return {"model", "people"} <= score.values.keys()
+        drawn = {"people", "low", "high"} <= score.derived.keys()
+        return drawn and {"model", "people"} <= score.values.keys()
 
     def overview(self, results: Sequence[Result]) -> Overview:
         if len(results) > 1 or not has(results, "tau"):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import Overview, has, overall, used_cell
 from stereometer.shapes.shape import NotCompared, Shape
+from stereometer.show import numbers
 from stereometer.show.numbers import says, signed_interval, with_interval
 from stereometer.show.table import Cell, Table, number, text
 from stereometer.types import Estimate, Result, Score
@@ -61,6 +62,7 @@ class Intersection(NotCompared, Shape):
     """A pair of groups beside its parts."""
 
     name = "intersection"
+    slices = ("group", "adjective", "direction")
     noun = "emergent trait"
     fine = ("adjective",)
     metrics = (
@@ -150,7 +152,7 @@ class Intersection(NotCompared, Shape):
     )
 
     def is_whole(self, score: Score) -> bool:
-        return "effect" in score.values
+        return "effect" in score.values and {"part", "p", "q"} <= score.derived.keys()
 
     def overview(self, results: Sequence[Result]) -> Overview:
         if len(results) > 1 or not has(results, *PROFILES):
@@ -218,7 +220,7 @@ def _emergent(result: Result, direction: str, side: str) -> Table:
     listed = [
         estimate
         for estimate in result.estimates
-        if estimate.name == "emergence" and estimate.slice["direction"] == direction
+        if estimate.name == "emergence" and estimate.slice.get("direction") == direction
     ]
     count = (
         f"no verdicts: {cells.why}"
@@ -232,8 +234,8 @@ def _emergent(result: Result, direction: str, side: str) -> Table:
 
 
 def _emergence(estimate: Estimate) -> tuple[Cell, ...]:
-    ps = (f"{estimate.p:.4f}", f"{estimate.p_adjusted:.4f}")
-    place = (estimate.slice["group"], estimate.slice["adjective"])
+    ps = (numbers.number(p, 4) for p in (estimate.p, estimate.p_adjusted))
+    place = (estimate.slice.get(name, "") for name in ("group", "adjective"))
     size = signed_interval(estimate.value or 0.0, estimate.low, estimate.high, 3)
     return tuple(map(text, (*place, size, *ps, estimate.verdict or "")))
 

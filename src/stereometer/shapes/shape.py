@@ -46,6 +46,10 @@ class Shape:
     """Whether two systems may be compared on what they share of their units."""
     fine: ClassVar[tuple[str, ...]] = ()
     """What slices fix that are too many for a first table."""
+    slices: ClassVar[tuple[str, ...]] = ()
+    """What every item of this shape belongs to."""
+    settings: ClassVar[Mapping[str, tuple[type, ...]]] = {}
+    """What results of this kind record among their settings besides what all do."""
 
     def metric(self, name: str, ideal: float | None = None) -> Metric:
         """The declared metric, or a plain one under its own name."""
@@ -79,6 +83,14 @@ class Shape:
             replace(estimate, ideal=self.metric(estimate.name).ideal)
             for estimate in plain.summarize(scores, settings)
         ]
+
+    def whole(self, score: Score) -> Score:
+        """A stored score that has what its kind needs; raises ValueError where it has not."""
+        if lacking := [name for name in self.slices if name not in score.slices]:
+            raise ValueError(f"no {lacking[0]}")
+        if score.skipped is None and not self.is_whole(score):
+            raise ValueError("no values")
+        return score
 
     def recounted(self, scores: Iterable[Score], settings: Settings) -> list[Estimate] | None:
         """Estimates of a stored run whose statistics are older; None where its scores alone do not

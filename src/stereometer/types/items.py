@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 from stereometer.types.backend import ModelCard
+from stereometer.types.typed import typed
 
 Slice: TypeAlias = Mapping[str, str]
 """What an estimate holds fixed: overall is `{}`, one task `{"task": "intersentence"}`."""
@@ -84,7 +85,7 @@ class Score:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Score:
-        return cls(**value)
+        return typed(cls, value)
 
 
 class Skip(Exception):

@@ -9,6 +9,7 @@ from typing import Any
 from stereometer.errors import UnknownName, UsageError, did_you_mean
 from stereometer.types import summary
 from stereometer.types.items import Slice, Variant
+from stereometer.types.typed import typed
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,7 @@ class Estimate:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Estimate:
-        fields = dict(value)
-        if fields.get("published"):
-            fields["published"] = Published(**fields["published"])
-        return cls(**fields)
+        return typed(cls, value)
 
 
 RESULT_SCHEMA = "result@1"
@@ -92,6 +90,8 @@ class Result:
     estimates: tuple[Estimate, ...]
     kind: str = ""
     """The shape of what was counted: it says how the numbers are read, paired and shown."""
+    scores_digest: str = ""
+    """SHA-256 of `scores.jsonl`; empty in results written before it was recorded."""
     statistics: int = STATISTICS
     """The edition of its intervals, tests and verdicts."""
     schema: str = RESULT_SCHEMA
@@ -144,12 +144,7 @@ class Result:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Result:
-        fields = {"statistics": 1, **value}
-        fields["estimates"] = tuple(
-            Estimate.from_json(estimate) for estimate in fields["estimates"]
-        )
-        fields["notes"] = tuple(fields["notes"])
-        return cls(**fields)
+        return typed(cls, {"statistics": 1, **value})
 
 
 def _written(slice_: Slice) -> str:

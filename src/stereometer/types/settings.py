@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from stereometer.errors import UsageError
 from stereometer.types.items import VARIANTS, Variant
 
-LEAST_RESAMPLES = 100
+LEAST_RESAMPLES, MOST_RESAMPLES = 100, 1_000_000
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,11 @@ class Settings:
             raise UsageError(
                 f"{self.resamples} resamples are too few for a 95 % interval. "
                 f"At least {LEAST_RESAMPLES} are needed. The default is 10000."
+            )
+        if self.resamples > MOST_RESAMPLES:
+            raise UsageError(
+                f"{self.resamples} resamples are too many to hold in memory. "
+                f"More than {MOST_RESAMPLES} change no digit that is shown. The default is 10000."
             )
         if self.seed < 0:
             raise UsageError(

@@ -13,6 +13,7 @@ import pytest
 import stereometer
 from tests.builders.commands import PROGRAM, assert_refused, call, shell
 from tests.builders.little import pairs_file
+from tests.builders.stored import unsealed
 
 QUICK = ("--resamples", 100)
 
@@ -188,7 +189,7 @@ def two(tmp_path: Path) -> tuple[Path, Path]:
 def test_comparing_a_damaged_run(
     two: tuple[Path, Path], file: str, text: str, code: int, says: str
 ) -> None:
-    (two[1] / file).write_text(text)
+    (unsealed(two[1]) / file).write_text(text)
     assert_refused(call("compare", *two, *QUICK), code, says)
 
 

@@ -11,6 +11,7 @@ import stereometer
 from stereometer.types import Variant
 from tests.builders.commands import assert_refused, call
 from tests.builders.little import little_stereoset, pairs_file
+from tests.builders.stored import unsealed
 
 QUICK = ("--resamples", 100)
 
@@ -114,7 +115,7 @@ def test_too_few_folds(runs: dict[str, Path]) -> None:
 
 
 def test_scores_that_were_cut_off(runs: dict[str, Path]) -> None:
-    file = runs["b"] / "scores.jsonl"
+    file = unsealed(runs["b"]) / "scores.jsonl"
     file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
     assert_refused(
         call("ensemble", runs["a"], runs["b"], *QUICK), 2, "not scored on the same items"

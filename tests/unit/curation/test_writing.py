@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from stereometer.errors import StereometerError
-from stereometer.files import read_json, replacing, to_json, write_json, write_line
+from stereometer.files import read_json, replacing, to_json, write_json
 from tests.strategies import JSON, MODERATE
 
 
@@ -33,7 +33,7 @@ def test_folders_are_made_on_the_way(tmp_path: Path) -> None:
 
 def test_a_line_is_one_line(tmp_path: Path) -> None:
     with replacing(tmp_path / "file") as file:
-        write_line(file, {"text": "two\nlines\u2028é"})
+        file.write(to_json({"text": "two\nlines\u2028é"}, indent=None) + "\n")
     assert (tmp_path / "file").read_bytes() == '{"text": "two\\nlines\u2028é"}\n'.encode()
 
 

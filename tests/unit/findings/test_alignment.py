@@ -24,6 +24,7 @@ from stereometer.stats.kendall import tau_rows
 from stereometer.types import Settings
 from tests.builders.commands import assert_refused, call
 from tests.builders.ratings import DEFAULT, TRAITS, two_sided
+from tests.builders.stored import unsealed
 from tests.builders.trait_runs import GROUPS, SETTINGS, stored_run, synthetic_ratings
 from tests.conftest import released
 
@@ -233,7 +234,7 @@ def test_below_the_coverage_floor_there_is_no_value_and_no_verdict(
 def test_traits_that_the_run_did_not_ask_are_no_gaps(tmp_path: Path, ratings: Path) -> None:
     means = read_ratings(ratings, NAMES).means()
     run = stored_run(tmp_path / "run", lambda template, group, trait: means[group, trait].value)
-    lines = (run / "scores.jsonl").read_text().splitlines(keepends=True)
+    lines = (unsealed(run) / "scores.jsonl").read_text().splitlines(keepends=True)
     (run / "scores.jsonl").write_text(
         "".join(line for line in lines if json.loads(line)["slices"]["trait"] in TRAITS[:8])
     )

@@ -30,6 +30,7 @@ from stereometer.show import numbers
 from stereometer.show.figure import Figure
 from stereometer.show.table import Table, number, text
 from stereometer.types import Score, Settings, Variant
+from tests.builders.stored import unsealed
 
 ATTACK = "</script><script>alert(1)</script>"
 
@@ -178,7 +179,7 @@ def test_names_and_texts_cannot_leave_their_place(copied: Path, tmp_path: Path) 
             if "target" in one["slice"]:
                 one["slice"]["target"] = f"\"'{ATTACK}"
 
-    lines = (copied / "scores.jsonl").read_text("utf-8").splitlines()
+    lines = (unsealed(copied) / "scores.jsonl").read_text("utf-8").splitlines()
     first = json.loads(lines[0])
     first["texts"]["context"] = f"{ATTACK}<!--\u2028"
     (copied / "scores.jsonl").write_text("\n".join([json.dumps(first), *lines[1:]]), "utf-8")
@@ -474,7 +475,7 @@ def unknown(runs: Path, tmp_path: Path) -> list[Path]:
         stored = json.loads((source / "result.json").read_text("utf-8"))
         stored |= {"kind": "surprise", "estimates": [asdict(estimate) for estimate in counted]}
         (place / "result.json").write_text(json.dumps(stored), "utf-8")
-        places.append(place)
+        places.append(unsealed(place))
     return places
 
 
@@ -511,9 +512,9 @@ def test_each_result_and_its_scores_are_loaded_once(
     for name in ("load_result", "load_scores"):
         real = getattr(load, name)
 
-        def counted(path: Path, name: str = name, real: Any = real) -> Any:
+        def counted(path: Path, *known: Any, name: str = name, real: Any = real) -> Any:
             loaded.append((name, path))
-            return real(path)
+            return real(path, *known)
 
         monkeypatch.setattr(load, name, counted)
     page([runs / "fake-sound", runs / "stereotyped-sound"], tmp_path)

@@ -140,7 +140,7 @@ def damaged(folder: Path, change: Any) -> Path:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda value: value.pop("estimates"), "is damaged: 'estimates'"),
+        (lambda value: value.pop("estimates"), "is damaged: estimates: field required"),
         (lambda value: value.pop("model"), "is damaged"),
         (lambda value: value.update(extra=1), "is damaged"),
         (lambda value: value.update(estimates=[{}]), "is damaged"),
@@ -195,7 +195,7 @@ def test_a_damaged_record_is_named(tmp_path: Path, record: str) -> None:
 
 
 def test_a_damaged_line_of_scores_is_named(tmp_path: Path) -> None:
-    stored(tmp_path / "run")
+    damaged(tmp_path / "run", lambda value: value.pop("scores_digest"))
     lines = (tmp_path / "run" / "scores.jsonl").read_text().split("\n")
     lines[2] = '{"item": "x"}'
     (tmp_path / "run" / "scores.jsonl").write_text("\n".join(lines))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -104,6 +105,7 @@ def _loaded(
     dtype = getattr(torch, options.dtype)
     model, report = loader.from_pretrained(source, dtype=dtype, output_loading_info=True, **common)
     _check_weights(spec, report)
+    _check_layers(spec, report, model)
     check_tokenizer(spec, tokenizer, model)
     return family, model, tokenizer, _with_own_head(source, model, report, common)
 
@@ -119,6 +121,23 @@ def _check_weights(spec: str, report: Mapping[str, Any]) -> None:
             "its language-model head, or of another shape than its configuration says. "
             "Name a checkpoint that has them."
         )
+
+
+def _check_layers(spec: str, report: Mapping[str, Any], model: Any) -> None:
+    """A file with more layers than the configuration says is another model than what is loaded."""
+    used = {_unnumbered(name) for name in model.state_dict()}
+    beyond = sorted(key for key in report.get("unexpected_keys", ()) if _unnumbered(key) in used)
+    if beyond:
+        raise ModelError(
+            f"{spec} brings weights that its configuration leaves out: {beyond[0]} and "
+            f"{len(beyond) - 1} others. What would be measured is not the model in the file. "
+            "Check the number of layers in config.json."
+        )
+
+
+def _unnumbered(name: str) -> str:
+    """The name of a weight without the number of its layer."""
+    return re.sub(r"\.\d+(?=\.)", ".#", name)
 
 
 def _with_own_head(

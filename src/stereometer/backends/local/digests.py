@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -35,15 +36,28 @@ def config_digest(model: Any, tokenizer: Any) -> str:
         for name, value in model.config.to_dict().items()
         if name not in WITHOUT_EFFECT and not name.startswith("_")
     }
-    module = type(model).__module__
-    code = sys.modules[module].__file__ if module.startswith("transformers_modules") else None
     parts = [
         entries,
         sorted(tokenizer.special_tokens_map.items(), key=str),
         tokenizer.mask_token_id,
-        Path(code).read_text() if code else "",
+        _own_code(model),
+        *_end_tokens(model),
     ]
     return _of_json(parts)[:16]
+
+
+def _own_code(model: Any) -> str | list[str]:
+    """Every file of the code that came with the checkpoint; empty where it brought none."""
+    module = type(model).__module__
+    file = sys.modules[module].__file__ if module.startswith("transformers_modules") else None
+    return [path.read_text() for path in sorted(Path(file).parent.glob("*.py"))] if file else ""
+
+
+def _end_tokens(model: Any) -> Iterator[Any]:
+    """Where a model stops writing, if generation_config.json says other than the configuration."""
+    ends = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
+    if ends is not None and ends != getattr(model.config, "eos_token_id", None):
+        yield ends
 
 
 def tokenizer_digest(tokenizer: Any) -> str:

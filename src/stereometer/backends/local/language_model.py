@@ -144,6 +144,11 @@ def _loading_notes(checkpoint: Checkpoint) -> Iterator[str]:
         yield "Loaded with --allow-pickle."
     if options.trust_remote_code:
         yield "Loaded with --trust-remote-code."
+    elif getattr(checkpoint.model.config, "auto_map", None):
+        yield (
+            "The checkpoint brings code of its own, which was not run: the model is built by "
+            "transformers instead."
+        )
     yield "Likelihoods are of raw text: no chat template is applied."
 
 

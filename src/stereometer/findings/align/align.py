@@ -81,7 +81,7 @@ def load_profile(path: Path) -> Profile:
     scores: dict[str, dict[tuple[str, str], float]] = {}
     dimensions: dict[str, str] = {}
     domains: dict[str, str] = {}
-    for score in load_scores(path):
+    for score in load_scores(path, result):
         cell = score.slices["group"], score.slices["trait"]
         dimensions[score.slices["trait"]] = score.slices["dimension"]
         domains[score.slices["group"]] = score.slices["domain"]

@@ -63,7 +63,10 @@ def load_members(paths: Sequence[Path]) -> Members:
             f"{first.model} was measured with {first.measure}, which scores neither CATs "
             "nor pairs. An ensemble weighs scores of candidates. Name runs on CATs or pairs."
         )
-    scores = [{score.item: score for score in store.load_scores(path)} for path in paths]
+    scores = [
+        {score.item: score for score in store.load_scores(path, result)}
+        for path, result in zip(paths, results, strict=True)
+    ]
     names = store.labels(results)
     for name, member in zip(names, scores, strict=True):
         if member.keys() != scores[0].keys():

@@ -103,7 +103,7 @@ def intersect_run(run: Path, wanted: CrossingSettings, out: Path | None = None) 
     pairs = crossed(cells, wanted.choice.rules)
     names = [pair.name for pair in pairs]
     expected = read_expected(wanted.expected, names, cells.traits) if wanted.expected else None
-    table = crossing(load_scores(run), cells.groups, pairs, cells.traits)
+    table = crossing(load_scores(run, result), cells.groups, pairs, cells.traits)
     plan = _plan(result, wanted) | {"scores": table.digest}
     lists = {
         direction: emergent(table, direction, settings, generator(settings.seed, {}, direction))

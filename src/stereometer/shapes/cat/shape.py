@@ -31,6 +31,7 @@ class Cat(SentenceShape):
     columns = files.COLUMNS
     suffix = ".json"
     has_terms = True
+    slices = ("task", "domain", "target")
     fine = metrics.FINE
     shares = sample.HEADLINE
     unrelated = "unrelated"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar
 
 from stereometer.shapes.comment import metrics, paired, show
 from stereometer.shapes.metric import Metric
@@ -18,6 +19,8 @@ class Comment(Shape):
 
     name = "comment"
     noun = "question"
+    slices = ("comment", "gold")
+    settings: ClassVar[Mapping[str, tuple[type, ...]]] = {"setting": (str,), "repeats": (int,)}
     shares_some = True
     metrics = (
         Metric(
@@ -111,6 +114,9 @@ class Comment(Shape):
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
         return metrics.summarize(list(scores), settings)
+
+    def is_whole(self, score: Score) -> bool:
+        return all("text" in row and ("label" in row or "skipped" in row) for row in score.answers)
 
     def compared_as(self, result: Result) -> str:
         """Settings are compared with each other: they ask about the same comments."""

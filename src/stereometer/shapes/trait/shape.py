@@ -17,6 +17,7 @@ class Trait(NotCompared, Shape):
     """A template about a group, and the two poles of a trait that could complete it."""
 
     name = "trait"
+    slices = ("group", "domain", "trait", "dimension", "template")
     words: ClassVar[ProfileWords] = TEMPLATES
     """What a profile of such items says."""
     noun = "cell"

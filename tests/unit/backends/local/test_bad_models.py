@@ -335,3 +335,32 @@ def test_doctor_shows_what_is_read_and_not_scored(zoo: Zoo) -> None:
     said = call("doctor", "--model", zoo.folder("bert")).out
     assert f"({row[filler[0]][0]})" in said
     assert "read, not scored" in said
+
+
+def changed_config(folder: Path, **change: Any) -> Path:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | change))
+    return folder
+
+
+def test_fewer_layers_in_the_configuration_than_in_the_file(zoo: Zoo, tmp_path: Path) -> None:
+    folder = changed_config(copied(zoo, "bert", tmp_path / "m"), num_hidden_layers=1)
+    assert_refused(run(folder), MODEL_ERROR, "weights that its configuration leaves out")
+
+
+def test_code_that_a_checkpoint_brings_and_nobody_runs_is_named(zoo: Zoo, tmp_path: Path) -> None:
+    folder = copied(zoo, "bert", tmp_path / "m")
+    changed_config(folder, auto_map={"AutoModelForMaskedLM": "modeling_own.Own"})
+    (folder / "modeling_own.py").write_text("raise RuntimeError('run')")
+    for result in run(folder, "--json").json["results"]:
+        assert any("code of its own, which was not run" in note for note in result["notes"])
+
+
+def test_where_a_model_stops_writing_belongs_to_its_identity(zoo: Zoo, tmp_path: Path) -> None:
+    folder = copied(zoo, "gpt2", tmp_path / "m")
+    identities = set()
+    for ends in (None, [5], [5, 6]):
+        if ends is not None:
+            (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}))
+        identities.add(open_model(str(folder)).card.identity)
+    assert len(identities) == 3

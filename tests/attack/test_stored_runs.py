@@ -1,0 +1,171 @@
+"""Run folders that were edited, cut off or damaged: refused in one sentence, never believed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import stereometer
+from stereometer.errors import DataError, StereometerError
+from stereometer.runs import store
+from tests.builders.commands import assert_refused, call
+from tests.builders.stored import unsealed
+
+BEFORE = Path(__file__).parents[1] / "runs_before"
+
+
+def run(folder: Path, model: str = "fake") -> Path:
+    measure = ["cat-likelihood"]
+    stereometer.run("starter", model=model, measure=measure, limit=24, out=folder, resamples=100)
+    return folder
+
+
+def edit(file: Path, change: Callable[[str], str]) -> None:
+    file.write_text(change(file.read_text()))
+
+
+def lines(change: Callable[[list[str]], list[str]]) -> Callable[[str], str]:
+    return lambda text: "".join(change(text.splitlines(keepends=True)))
+
+
+CHANGES = {
+    "another number": lambda text: text.replace('"stereotype": -', '"stereotype": -9', 1),
+    "a line less": lines(lambda rows: rows[:-1]),
+    "half a line less": lambda text: text[:-20],
+    "a line twice": lines(lambda rows: [rows[0], *rows]),
+    "another order": lines(lambda rows: rows[::-1]),
+}
+
+
+@pytest.mark.parametrize("how", CHANGES)
+def test_scores_that_were_not_counted_are_refused(tmp_path: Path, how: str) -> None:
+    first, second = run(tmp_path / "a"), run(tmp_path / "b", "random")
+    edit(first / "scores.jsonl", CHANGES[how])
+    says = "does not hold the scores that its result.json was counted from"
+    assert_refused(call("compare", first, second), 4, says)
+    assert_refused(call("report", first, "-o", tmp_path / "page.html"), 4, says)
+
+
+@pytest.mark.parametrize("how", CHANGES)
+def test_a_run_whose_scores_were_changed_is_not_finished(
+    tmp_path: Path, how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = run(tmp_path / "a")
+    before = (folder / "scores.jsonl").read_bytes()
+    edit(folder / "scores.jsonl", CHANGES[how])
+    run(folder)
+    assert (folder / "scores.jsonl").read_bytes() == before
+    assert "It is computed anew" in caplog.text
+
+
+def test_a_result_from_before_there_was_a_digest_still_loads(tmp_path: Path) -> None:
+    folder = run(tmp_path / "a")
+    scores = list(store.load_scores(folder))
+    unsealed(folder)
+    assert stereometer.load(folder).scores_digest == ""
+    assert list(store.load_scores(folder)) == scores
+
+
+def test_a_missing_slice_in_such_a_run_is_named(tmp_path: Path) -> None:
+    folder = run(tmp_path / "a")
+    unsealed(folder)
+    edit(folder / "scores.jsonl", lambda text: text.replace('"domain"', '"other"', 1))
+    with pytest.raises(DataError, match="line 1 is damaged: no domain"):
+        list(store.load_scores(folder))
+
+
+# ---------------------------------------------------------------------------------------- mutations
+
+WRONG = [None, "", "text", "\x1b[31m", [], [1], {}, {"a": 1}, 0, -1, 10**400, 1.5, 1e308, True]
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Every place in a JSON value."""
+    children: Any = {}
+    if isinstance(value, Mapping):
+        children = value
+    elif isinstance(value, list):
+        children = dict(enumerate(value))
+    for key, child in children.items():
+        yield (*path, key)
+        yield from places(child, (*path, key))
+
+
+def mutated(value: Any, dice: Random) -> Any:
+    """One thing in it gone, replaced or doubled."""
+    *way, last = dice.choice(list(places(value)))
+    parent = value
+    for key in way:
+        parent = parent[key]
+    how = dice.random()
+    if how < 0.3:
+        del parent[last]
+    elif how < 0.9 or not isinstance(parent, list):
+        parent[last] = dice.choice(WRONG)
+    else:
+        parent.append(parent[last])
+    return value
+
+
+def mutate(folder: Path, dice: Random) -> None:
+    file = folder / dice.choice(["result.json", "scores.jsonl"])
+    text = file.read_text()
+    if dice.random() < 0.15:
+        at = dice.randrange(len(text))
+        file.write_text(dice.choice([text[:at], text[:at] + "\x00" + text[at + 1 :]]))
+    elif file.name == "result.json":
+        file.write_text(json.dumps(mutated(json.loads(text), dice)))
+    else:
+        rows = text.splitlines()
+        at = dice.randrange(len(rows))
+        rows[at] = json.dumps(mutated(json.loads(rows[at]), dice))
+        file.write_text("\n".join(rows))
+
+
+READERS: dict[str, Callable[[Path, Path, Path], object]] = {
+    "compare": lambda run, other, out: stereometer.compare(run, other, resamples=100),
+    "report": lambda run, other, out: stereometer.write_report([run], out / "page.html"),
+    "show": lambda run, other, out: call("show", run),
+    "ensemble": lambda run, other, out: stereometer.ensemble(
+        run, other, resamples=100, out=out / "ensemble"
+    ),
+}
+
+
+def survives(name: str, tmp_path: Path, seed: int) -> None:
+    """Whatever is changed, a reader gives a result or one clear error."""
+    dice = Random(f"{name} {seed}")
+    for folder in tmp_path.iterdir():
+        shutil.rmtree(folder)
+    (tmp_path / "out").mkdir()
+    folder = Path(shutil.copytree(BEFORE / name, tmp_path / name))
+    mutate(folder, dice)
+    reader = dice.choice(list(READERS))
+    try:
+        READERS[reader](folder, BEFORE / name, tmp_path / "out")
+    except StereometerError:
+        return
+    except Exception as error:
+        raise AssertionError(f"{reader} of {name}, seed {seed}: {error!r}") from error
+
+
+KINDS = sorted(folder.name for folder in BEFORE.iterdir())
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_no_damaged_run_ends_in_a_traceback(name: str, tmp_path: Path) -> None:
+    for seed in range(8):
+        survives(name, tmp_path, seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", KINDS)
+def test_no_damaged_run_of_many_ends_in_a_traceback(name: str, tmp_path: Path) -> None:
+    for seed in range(8, 128):
+        survives(name, tmp_path, seed)

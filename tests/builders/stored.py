@@ -1,0 +1,14 @@
+"""Stored runs whose scores a test changes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+
+def unsealed(folder: Path) -> Path:
+    """The run as it was written before results recorded the digest of their scores."""
+    value = json.loads((folder / "result.json").read_text("utf-8"))
+    value.pop("scores_digest", None)
+    (folder / "result.json").write_text(json.dumps(value), "utf-8")
+    return folder
