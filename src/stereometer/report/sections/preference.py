@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -34,7 +35,7 @@ TOGETHER = {
 ADJUSTED = "p adjusted by Holm over the slices that fix the same things"
 
 
-class Preference(Section):
+class Preference(Section, ABC):
     scored: ClassVar[str] = "item"
     what: ClassVar[str] = ""
     """What the metric counts, in percent of what."""
@@ -45,13 +46,13 @@ class Preference(Section):
 
     # ------------------------------------------------------------------------- what a kind adds
 
+    @abstractmethod
     def claim(self, estimate: Estimate) -> str:
         """A sentence with {} for the value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def more(self, system: System) -> Iterator[str]:
         """What else is said of a system after its preference."""
-        raise NotImplementedError
 
     def more_details(self, system: System) -> Iterator[str]:
         yield from ()
