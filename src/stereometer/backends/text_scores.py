@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterator, Mapping
 
 from stereometer.types import Answer, Encoding, Follows, Request
 
 
-class TextScores:
+class TextScores(ABC):
     """A model without token ids."""
 
     def encode(self, text: str, second: str | None = None) -> Encoding:
@@ -19,8 +20,9 @@ class TextScores:
             column = "logodds" if isinstance(requests[key], Follows) else "logprob"
             yield key, Answer(({column: array("d", [value])},))
 
+    @abstractmethod
     def numbers(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, float]]:
-        raise NotImplementedError
+        """One number a request, by its key."""
 
 
 def judged_text(request: Request) -> str:

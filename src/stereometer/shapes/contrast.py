@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import ClassVar
 
@@ -10,7 +11,7 @@ from stereometer.shapes.shift import Shift
 from stereometer.types import Estimate, Score, Settings
 
 
-class Contrast(Shape):
+class Contrast(Shape, ABC):
     """Items with a candidate for the stereotype and one for its opposite, the first two."""
 
     shares: ClassVar[tuple[str, ...]] = ()
@@ -29,8 +30,8 @@ class Contrast(Shape):
         """Items of one term are not independent."""
         return score.item
 
+    @abstractmethod
     def shifts(
         self, scores: Sequence[Score], keep: Collection[str], settings: Settings, overall: bool
     ) -> Iterator[Shift]:
         """Every metric on all answered items and on those kept, by headline slice or overall."""
-        raise NotImplementedError

@@ -6,6 +6,7 @@ says what it is about and what differs between its candidates; no other room loo
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
@@ -89,14 +90,14 @@ class SentenceShape(Contrast):
     has_terms: ClassVar[bool] = False
     """Whether items share target terms, which vary together."""
 
+    @abstractmethod
     def read_row(self, row: Row, path: Path, line: int, faulty: bool = False) -> SentenceItem:
         """An item from a row; `faulty` lets through what an audit reports and no method can
         measure."""
-        raise NotImplementedError
 
+    @abstractmethod
     def write(self, path: Path, items: Sequence[Any], hidden: bool = False) -> Path:
         """A file that `stereometer run FILE` reads; `hidden` keeps its texts out of runs."""
-        raise NotImplementedError
 
 
 # ----------------------------------------------------------------------------------- fields of rows

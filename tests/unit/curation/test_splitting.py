@@ -259,7 +259,8 @@ def test_the_list_of_parts_holds_no_text_and_no_hidden_term(tmp_path: Path) -> N
 
 
 def read_back(name: str, path: Path, items: Sequence[Item]) -> Sequence[Item]:
-    (shape,) = all_of(SentenceShape, [catalog.shape(name)])
+    shape = catalog.shape(name)
+    assert isinstance(shape, SentenceShape)
     return open_benchmark(str(shape.write(path, items))).items(name)
 
 

@@ -13,19 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import stereometer
-from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.findings.ensemble import rules as ensemble
 from stereometer.findings.ensemble.combine import combine, mean_weights
 from stereometer.runs.store import load_scores
-from stereometer.shapes.contrast import Contrast
+from stereometer.shapes.cat.shape import SHAPE as CAT
 from stereometer.types import Score
 from tests.builders.little import little_stereoset, pairs_file, predictions
-from tests.builders.sure import all_of
 from tests.builders.trait_runs import stored_run
 from tests.strategies import MODERATE, cat_score
 
-(CAT,) = all_of(Contrast, [catalog.shape("cat")])
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
 
 

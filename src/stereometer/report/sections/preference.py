@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -31,7 +32,7 @@ SAID = (
 ADJUSTED = "p adjusted by Holm over the headline slices, those with fixed terms apart"
 
 
-class Preference(Section):
+class Preference(Section, ABC):
     scored: ClassVar[str] = "item"
     what: ClassVar[str] = ""
     """What the metric counts, in percent of what."""
@@ -42,13 +43,13 @@ class Preference(Section):
 
     # ------------------------------------------------------------------------- what a kind adds
 
+    @abstractmethod
     def claim(self, estimate: Estimate) -> str:
         """A sentence with {} for the value."""
-        raise NotImplementedError
 
+    @abstractmethod
     def more(self, system: System) -> Iterator[str]:
         """What else is said of a system after its preference."""
-        raise NotImplementedError
 
     def more_details(self, system: System) -> Iterator[str]:
         yield from ()

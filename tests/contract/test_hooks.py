@@ -1,0 +1,17 @@
+"""A class that leaves out what its kind must say is refused when it is made, not when it is
+asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from stereometer.backends.text_scores import TextScores
+from stereometer.report.sections.preference import Preference
+from stereometer.shapes.contrast import Contrast
+from stereometer.shapes.sentences import SentenceShape
+
+
+@pytest.mark.parametrize("base", [TextScores, Preference, Contrast, SentenceShape])
+def test_a_class_without_its_hooks_cannot_be_made(base: type) -> None:
+    with pytest.raises(TypeError, match="abstract"):
+        type("Half", (base,), {})()
