@@ -82,6 +82,7 @@ class Scoring:
     """From tokens to their text, for models that can write them."""
     before: str = ""
     """A text that every masked text stands after."""
+    seed: int = 0
 
 
 class Bound:
