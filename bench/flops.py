@@ -21,4 +21,4 @@ def copy_flops(config: Any, length: int) -> float:
     width, wide = config.hidden_size, config.intermediate_size
     token = 4 * width**2 + 2 * width * wide + 2 * length * width
     head = width**2 + width * config.vocab_size
-    return 2.0 * (config.num_hidden_layers * length * token + head)
+    return float(2 * (config.num_hidden_layers * length * token + head))

@@ -68,14 +68,16 @@ def items() -> Items:
             "the starter set, because STEREOMETER_DATA is not set",
         )
     inside, across = (
-        [item for item in cats if item.task == task] for task in ("intrasentence", "intersentence")
+        [item for item in cats if item.slices["task"] == task]
+        for task in ("intrasentence", "intersentence")
     )
     return Items(pairs, inside, across, source)
 
 
 def scorable(found: Sequence[Any], measures: Sequence[Any], count: int) -> Sequence[Any]:
     """So many items, spread evenly, that every measure can plan."""
-    from stereometer.runs.runner import limited, planned
+    from stereometer.runs.job import limited
+    from stereometer.runs.plan import planned
 
     spread = limited(found, min(len(found), count + count // 5))
     kept = [
@@ -103,17 +105,23 @@ class Ours:
     def measure(self, name: str, variant: str) -> Any:
         from stereometer import catalog
 
-        return catalog.find("measure", name)(self.backend, variant)
+        method = catalog.find("method", name)
+        return method.bind(self.backend, variant, method.options())
 
     def scores(self, measure: Any, some: Sequence[Any]) -> dict[tuple[str, str], float]:
         from stereometer.runs.cache import Cache
-        from stereometer.runs.runner import Tally, computed
+        from stereometer.runs.engines.serial import Serial
+        from stereometer.runs.plan import Tally
+        from stereometer.runs.runner import computed
+        from stereometer.types import Asking
 
         with (
             tempfile.TemporaryDirectory() as folder,
             Cache(Path(folder) / "answers.sqlite") as cache,
         ):
-            found = computed(some, measure, self.backend, cache, Tally())
+            found = computed(
+                Asking(some, measure, self.backend), Serial(self.backend), cache, Tally()
+            )
             return {
                 (score.item, name): value for score in found for name, value in score.values.items()
             }

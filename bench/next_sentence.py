@@ -18,7 +18,9 @@ def measure() -> list[dict[str, Any]]:
     torch.set_num_threads(timing.THREADS)
     peak = timing.Peak()
     texts = [
-        item for item in open_benchmark("starter").items("cat") if item.task == "intersentence"
+        item
+        for item in open_benchmark("starter").items("cat")
+        if item.slices["task"] == "intersentence"
     ]
     return [row for name in MODELS for row in _rows(name, texts, peak)]
 
@@ -68,4 +70,5 @@ def flops(trunk: Any, length: int) -> float:
         part.weight.numel() for part in trunk.modules() if isinstance(part, torch.nn.Linear)
     )
     config = trunk.config
-    return 2.0 * length * (linear + config.num_hidden_layers * 2 * length * config.hidden_size)
+    attention = config.num_hidden_layers * 2 * length * config.hidden_size
+    return float(2 * length * (linear + attention))

@@ -19,9 +19,9 @@ import numpy as np
 from bench.timing import clock
 from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
 from stereometer.measures.traits.association import SET
-from stereometer.runs.runner import distinct, planned, windows
+from stereometer.runs.plan import distinct, planned, windows
 from stereometer.stats.set_distance import set_distances
-from stereometer.types import Abilities
+from stereometer.types import Abilities, NoOptions
 
 VOCABULARY, HIDDEN, ADJECTIVES = 50_265, 1024, 32
 ROUNDS = 5
@@ -136,7 +136,8 @@ def full_grid() -> list[dict[str, Any]]:
     if folder is None:
         return [{"what": "full grid: BERT's vocabulary is not installed", "value": None}]
     items = chosen_benchmark(Choice(groups=("released",), templates=("released",))).items("trait")
-    measure_ = SET(Reading(folder), "sound")  # type: ignore[arg-type]
+    reading: Any = Reading(folder)
+    measure_ = SET.bind(reading, "sound", NoOptions())
     start, seen, tokens = clock(), set(), 0
     for window in windows(planned(items, measure_)):
         for key, request in distinct(window).items():

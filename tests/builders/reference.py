@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import product
 from math import sqrt
+from typing import TypeVar
 
 from scipy.stats import norm, t
 
@@ -232,11 +233,14 @@ def longest_common(left: Sequence[str], right: Sequence[str]) -> int:
     return best(0, 0)
 
 
+Statistic = TypeVar("Statistic")
+
+
 def distribution(
-    values: Sequence[float], of: Callable[[Sequence[float]], float]
-) -> dict[float, float]:
+    values: Sequence[float], of: Callable[[Sequence[float]], Statistic]
+) -> dict[Statistic, float]:
     """The exact bootstrap distribution of a statistic: every one of the n^n resamples."""
-    counts: dict[float, int] = {}
+    counts: dict[Statistic, int] = {}
     for drawn in product(values, repeat=len(values)):
         counts[of(drawn)] = counts.get(of(drawn), 0) + 1
     return {value: count / len(values) ** len(values) for value, count in counts.items()}

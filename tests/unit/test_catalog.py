@@ -82,7 +82,7 @@ ASSOCIATION = replace(PSEUDO_LIKELIHOOD, name="association-of-theirs")
 """A method of another package: it reads CATs, whatever it is called."""
 
 
-POINTS = {
+POINTS: dict[str, list[tuple[str, object]]] = {
     "stereometer.backends": [("theirs", Plugin), ("fake", Plugin)],
     "stereometer.methods": [("association-of-theirs", ASSOCIATION)],
 }

@@ -31,7 +31,8 @@ def intersect(
         "besides those excluded by default.",
     ] = None,
     expected: Annotated[
-        Path | None, "A table `group, adjective` of traits expected to emerge."
+        Path | None,
+        "A table `group, adjective`, or `group, dimension, side`, of what is expected to emerge.",
     ] = None,
     counting: FewDraws,
     out: Out = None,

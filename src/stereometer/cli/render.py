@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stereometer.files import to_json
-from stereometer.show.table import Cell, Table, number, text
+from stereometer.show.table import Cell, Table, fitted, number, text
 from stereometer.types import Result
 
 if TYPE_CHECKING:
+    from rich.console import Console, JustifyMethod
     from rich.progress import Progress as Bars
 
     from stereometer.runs.runner import Progress
@@ -38,12 +40,15 @@ def document_or(json: bool, value: Document, tables: Callable[[], None]) -> None
         tables()
 
 
-def _print(content: object, style: str = "", soft_wrap: bool = False) -> None:
+def _console() -> Console:
     from rich.console import Console
 
-    width = None if sys.stdout.isatty() else PIPE_WIDTH
-    console = Console(highlight=False, width=width)
-    console.print(content, style=style or None, soft_wrap=soft_wrap)
+    free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    return Console(highlight=False, width=PIPE_WIDTH if free else None)
+
+
+def _print(content: object, style: str = "", soft_wrap: bool = False) -> None:
+    _console().print(content, style=style or None, soft_wrap=soft_wrap)
 
 
 def line(words: str = "", bold: str = "", soft_wrap: bool = False) -> None:
@@ -91,14 +96,19 @@ def table(data: Table) -> None:
     from rich.table import Table as Grid
     from rich.text import Text
 
+    shown, dropped = fitted(data, _console().width)
     if data.caption:
         heading(data.caption)
-    grid = Grid(box=None, pad_edge=False, header_style="bold")
-    for column in data.columns:
-        grid.add_column(Text(column.text), justify="right" if column.numeric else "left")
-    for row in data.rows:
+    grid = Grid(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for at, column in enumerate(shown.columns):
+        side: JustifyMethod = "right" if column.numeric else "left"
+        least = max(row[at].least for row in (shown.columns, *shown.rows))
+        grid.add_column(Text(column.text), justify=side, no_wrap=column.numeric, min_width=least)
+    for row in shown.rows:
         grid.add_row(*(Text("\n".join((cell.text, *cell.lines))) for cell in row))
     _print(grid)
+    if dropped:
+        aside(f"No room for: {', '.join(dropped)}. A wider window or --json shows them.")
     if data.foot:
         aside(data.foot)
 
@@ -124,7 +134,7 @@ def _cell(value: Any) -> Cell:
 
 
 def results(every: Sequence[Result], side_by_side: bool = False) -> None:
-    """Each result alone, or those measured alike in one table with a row for each model."""
+    """Each result alone, or those measured alike in one table; what to beware of comes last."""
     from stereometer import catalog
     from stereometer.findings.compare import family_notes
 
@@ -132,6 +142,7 @@ def results(every: Sequence[Result], side_by_side: bool = False) -> None:
     for index, result in enumerate(every):
         alike = (result.benchmark, result.measure, result.variant)
         groups.setdefault(alike if side_by_side else index, []).append(result)
+    every_note: list[str] = []
     for group in groups.values():
         first, shown = group[0], catalog.shape(group[0].kind).overview(group)
         title, variant = shown.title or first.data["title"], f"variant {first.variant}"
@@ -140,9 +151,10 @@ def results(every: Sequence[Result], side_by_side: bool = False) -> None:
         else:
             measured = (first.measure, variant, first.scoring, *shown.remarks)
             heading(title, first.model, *measured, bold=2)
-        every_note = [note for result in group for note in result.notes]
-        notes(dict.fromkeys([*every_note, *family_notes(group)]))
         overview(shown)
+        every_note += [note for result in group for note in result.notes]
+        every_note += family_notes(group)
+    notes(dict.fromkeys(every_note))
 
 
 def result(single: Result, json: bool) -> None:

@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stereometer.shapes.metric import Metric
-from stereometer.shapes.overview import Overview, has, overall, rows_of, used_cell
+from stereometer.shapes.overview import (
+    Overview,
+    has,
+    overall,
+    rows_of,
+    used_cell,
+    verdict_cells,
+    verdict_heads,
+)
 from stereometer.shapes.shape import NotCompared, Shape
-from stereometer.show.numbers import says, value, with_interval
+from stereometer.show.numbers import value, with_interval
 from stereometer.show.table import Cell, Table, number, text
 from stereometer.types import Estimate, Result, Score
 
@@ -116,7 +124,8 @@ class Alignment(NotCompared, Shape):
             return super().overview(results)
         every_slice = Shape()
         rows = [row for row in rows_of(every_slice, results) if "tau" in row[1]]
-        heads = [text(title) for title in (*SHOWN.values(), "what tau says")]
+        heads = [text(title) for title in SHOWN.values()]
+        heads += verdict_heads("what tau says")
         table = Table((text(""), number("n / asked"), *heads), tuple(_cells(*row) for row in rows))
         return Overview((table,), (_reading(results[0]), CAUTION), "Agreement with people")
 
@@ -125,8 +134,8 @@ def _cells(label: str, estimates: Mapping[str, Estimate]) -> tuple[Cell, ...]:
     tau = estimates["tau"]
     others = [estimates.get(name) for name in SHOWN if name != tau.name]
     values = ["" if other is None else value(other, 3) for other in others]
-    shown = map(text, (with_interval(tau, 3), *values, says(tau) or tau.why or ""))
-    return (text(label), used_cell(tau), *shown)
+    said = verdict_cells(tau) if tau.verdict else (text(tau.why or ""), number(""))
+    return (text(label), used_cell(tau), *map(text, (with_interval(tau, 3), *values)), *said)
 
 
 def _reading(result: Result) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import Overview, has, overall, used_cell
 from stereometer.shapes.shape import NotCompared, Shape
-from stereometer.show.numbers import says, with_interval
+from stereometer.show.numbers import says, signed_interval, with_interval
 from stereometer.show.table import Cell, Table, number, text
 from stereometer.types import Estimate, Result, Score
 
@@ -15,6 +16,11 @@ ENUMERABLE = 11
 """Templates up to which all 2^k signs are tried: 2,048."""
 FLIPS = 2000
 """Random ones, above."""
+FALSE_DISCOVERY = 0.05
+REACHABLE = 0.01
+"""The share of all cells that may have to reach the least p before any of them emerges."""
+DOMINATES = 0.1
+"""The difference of tau from which a domain dominates, as in the paper."""
 SHOWN = 10
 """Emergent traits in a first table; fifty are in the result."""
 PROFILES = {
@@ -28,6 +34,27 @@ CAUTION = (
     "An emergent trait fits the pair better (or worse) than both parts; "
     "whether people think so is another question."
 )
+
+
+@dataclass(frozen=True)
+class Domination:
+    """A domain whose part pairs resemble more, by so much that it dominates the other."""
+
+    winner: str
+    loser: str
+    sure: bool
+    """Whether the difference is beyond noise."""
+
+
+def domination(estimate: Estimate, level: float) -> Domination | None:
+    """Which of two domains dominates, surely or not; None where neither does."""
+    value = estimate.value or 0.0
+    if abs(value) < DOMINATES:
+        return None
+    names = estimate.slice["domain"], estimate.slice["other_domain"]
+    winner, loser = names if value > 0 else names[::-1]
+    p = estimate.p_adjusted
+    return Domination(winner, loser, p is not None and p < 1 - level)
 
 
 class Intersection(NotCompared, Shape):
@@ -89,7 +116,10 @@ class Intersection(NotCompared, Shape):
             "emergence",
             0.0,
             digits=2,
-            about="How far a pair's association goes beyond that of either part.",
+            about=(
+                "How far a pair's association goes beyond that of either part, more than those of "
+                "the pair's adjectives do on average."
+            ),
         ),
         Metric(
             "expected_precision",
@@ -125,7 +155,7 @@ class Intersection(NotCompared, Shape):
     def overview(self, results: Sequence[Result]) -> Overview:
         if len(results) > 1 or not has(results, *PROFILES):
             return super().overview(results)
-        tables = [_profiles(results[0]), _dominance(results[0])]
+        tables = [_profiles(results[0]), _dominance(results[0]), relations(results[0])]
         tables += [_emergent(results[0], *side) for side in SIDES.items()]
         return Overview(tuple(tables), (*_expected(results[0]), CAUTION), "Where groups meet")
 
@@ -160,6 +190,29 @@ def _dominance(result: Result) -> Table:
     return Table(tuple(map(text, titles)), tuple(rows), caption)
 
 
+def relations(result: Result) -> Table:
+    """Which domains each dominates and is dominated by, as in the paper's Table A8."""
+    level = float(result.settings["level"])
+    rows = [row for row in result.estimates if row.name == "dominance"]
+    found = [known for row in rows if (known := domination(row, level))]
+    domains = dict.fromkeys(row.slice[at] for row in rows for at in ("domain", "other_domain"))
+
+    def named(pairs: Iterable[tuple[str, bool]]) -> str:
+        return ", ".join(name if sure else f"({name})" for name, sure in pairs)
+
+    cells = [
+        (
+            domain,
+            named((each.loser, each.sure) for each in found if each.winner == domain),
+            named((each.winner, each.sure) for each in found if each.loser == domain),
+        )
+        for domain in domains
+    ]
+    titles, body = ("domain", "dominates", "dominated by"), (tuple(map(text, row)) for row in cells)
+    caption = "Domains by domination (in brackets: within noise, or not tested)"
+    return Table(tuple(map(text, titles)), tuple(body), caption)
+
+
 def _emergent(result: Result, direction: str, side: str) -> Table:
     cells = result.estimate("emergent_cells", direction=direction)
     listed = [
@@ -167,16 +220,13 @@ def _emergent(result: Result, direction: str, side: str) -> Table:
         for estimate in result.estimates
         if estimate.name == "emergence" and estimate.slice["direction"] == direction
     ]
-    least = ""
-    if listed:
-        templates = listed[0].n
-        least = f"; of {templates} templates the least p is {least_p(templates):.2g}"
-    caption = (
-        f"Traits that emerge, {side}: {cells.value:.0f} of {cells.n} beyond noise "
-        f"(false-discovery rate 0.05{least})"
+    count = (
+        f"no verdicts: {cells.why}"
+        if cells.value is None
+        else f"{cells.value:.0f} of {cells.n} beyond noise (false-discovery rate 0.05)"
     )
-    beyond = f"beyond both (the {SHOWN} largest)"
-    titles = ("pair", "adjective", beyond, "p", "adjusted", "says")
+    caption = f"Traits that emerge, {side}: {count}"
+    titles = ("pair", "adjective", f"beyond both (the first {SHOWN})", "p", "adjusted", "says")
     rows = tuple(_emergence(estimate) for estimate in listed[:SHOWN])
     return Table(tuple(map(text, titles)), rows, caption)
 
@@ -184,7 +234,8 @@ def _emergent(result: Result, direction: str, side: str) -> Table:
 def _emergence(estimate: Estimate) -> tuple[Cell, ...]:
     ps = (f"{estimate.p:.4f}", f"{estimate.p_adjusted:.4f}")
     place = (estimate.slice["group"], estimate.slice["adjective"])
-    return tuple(map(text, (*place, f"{estimate.value:+.3f}", *ps, str(estimate.verdict))))
+    size = signed_interval(estimate.value or 0.0, estimate.low, estimate.high, 3)
+    return tuple(map(text, (*place, size, *ps, estimate.verdict or "")))
 
 
 def _expected(result: Result) -> Iterator[str]:
@@ -203,6 +254,18 @@ def _expected(result: Result) -> Iterator[str]:
 def least_p(templates: int) -> float:
     """The smallest p that so many templates can give: few cannot stand out among many cells."""
     return 1 / 2**templates if templates <= ENUMERABLE else 1 / (FLIPS + 1)
+
+
+def out_of_reach(templates: int, cells: int) -> str | None:
+    """Why so few templates leave no verdict of any cell, if they do."""
+    least = least_p(templates)
+    needed = least * cells / FALSE_DISCOVERY
+    if needed <= REACHABLE * cells:
+        return None
+    return (
+        f"of {templates} templates the least p is {least:.2g}, which {needed:,.0f} of {cells:,} "
+        f"cells would have to reach before one emerges; take {ENUMERABLE} templates or more"
+    )
 
 
 SHAPE = Intersection()

@@ -35,6 +35,9 @@ class Answered:
     overview: Overview = field(default_factory=lambda: Overview(()))
 
 
+SHORT = 24
+"""Characters of what follows a verdict's colon, up to which it stands under the verdict."""
+BEYOND = "*"
 Row = tuple[str, Mapping[str, Estimate]]
 """What heads a row, and its estimates by name."""
 
@@ -67,7 +70,9 @@ def plain(shape: Shape, results: Sequence[Result]) -> Overview:
     shown = [metric for metric in metrics if metric.headline] or metrics
     rows = rows_of(shape, results)
     legend = absences(results, rows, [metric.name for metric in shown])
-    return Overview((metric_table(rows, shown, shape.leading(results[0])),), tuple(legend))
+    lead = shape.leading(results[0])
+    tables = (metric_table(rows, shown, lead), *by_slice(shape, results, lead))
+    return Overview(tables, tuple(legend))
 
 
 def undeclared(shape: Shape, results: Sequence[Result]) -> tuple[Table, ...]:
@@ -86,9 +91,53 @@ def metric_table(rows: Sequence[Row], metrics: Sequence[Metric], leading: Metric
         if known:
             first = estimates.get(lead.name, known[0])
             cells = [value_cell(estimates.get(metric.name), metric.digits) for metric in metrics]
-            body.append((text(label), used_cell(first), *cells, text(numbers.says(first))))
-    columns = (text(""), number("n / asked"), *heads, text(f"what {lead.label} says"))
+            body.append((text(label), used_cell(first), *cells, *verdict_cells(first)))
+    columns = (text(""), number("n / asked"), *heads, *verdict_heads(f"what {lead.label} says"))
     return Table(columns, tuple(body))
+
+
+def verdict_heads(title: str) -> tuple[Cell, Cell]:
+    return text(title), number("p", spare=2)
+
+
+def verdict_cells(estimate: Estimate) -> tuple[Cell, Cell]:
+    """The verdict in short, and its p apart."""
+    said = estimate.verdict or ""
+    short, mark, rest = said.partition(":")
+    detail = (rest.strip(),) if mark and len(rest) <= SHORT else ()
+    p = estimate.p_adjusted
+    shown = "" if not said or p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return text(short, *detail), number(shown)
+
+
+def by_slice(shape: Shape, results: Sequence[Result], metric: Metric) -> tuple[Table, ...]:
+    """The leading metric of several models: a row a slice, a column a model."""
+    slices = dict.fromkeys(
+        tuple(estimate.slice.items())
+        for estimate in results[0].estimates
+        if estimate.slice and shape.headline_slice(estimate.slice) and estimate.name == metric.name
+    )
+    if len(results) < 2 or not slices:
+        return ()
+    columns = [number(result.model, spare=at) for at, result in enumerate(results)]
+    rows = [
+        (
+            text(numbers.slice_name(dict(slice_))),
+            *(_marked(each, slice_, metric) for each in results),
+        )
+        for slice_ in slices
+    ]
+    head = text(numbers.headed(metric.label, metric.ideal))
+    marked = any(cell.text.endswith(BEYOND) for row in rows for cell in row)
+    return (Table((head, *columns), tuple(rows), foot=f"{BEYOND} beyond noise." if marked else ""),)
+
+
+def _marked(result: Result, slice_: tuple[tuple[str, str], ...], metric: Metric) -> Cell:
+    for estimate in result.estimates:
+        if estimate.name == metric.name and tuple(estimate.slice.items()) == slice_:
+            mark = f" {BEYOND}" if numbers.beyond_noise(estimate) else "  "
+            return number(numbers.with_interval(estimate, metric.digits) + mark)
+    return number("")
 
 
 def used_cell(estimate: Estimate) -> Cell:

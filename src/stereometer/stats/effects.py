@@ -6,7 +6,7 @@ CEAT (Guo and Caliskan 2021).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import erfc, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -46,7 +46,6 @@ class Combined:
     error: float
     between: float
     """Variance between draws beyond that within them."""
-    p: float
 
 
 def within_variance(effects: Floats, sizes: tuple[int, int]) -> Floats:
@@ -57,7 +56,7 @@ def within_variance(effects: Floats, sizes: tuple[int, int]) -> Floats:
 
 
 def random_effects(effects: Floats, variances: Floats) -> Combined:
-    """DerSimonian and Laird, with a two-sided normal p.
+    """DerSimonian and Laird.
 
     Draws are weighted by the inverse of the variance within and between them.
     """
@@ -69,4 +68,4 @@ def random_effects(effects: Floats, variances: Floats) -> Combined:
     between = max(0.0, (q - (effects.size - 1)) / scale) if scale > 0 else 0.0
     weights = 1 / (variances + between)
     effect, error = float((weights * effects).sum() / weights.sum()), sqrt(1 / float(weights.sum()))
-    return Combined(effect, error, between, erfc(abs(effect) / error / sqrt(2)))
+    return Combined(effect, error, between)

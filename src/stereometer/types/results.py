@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from stereometer.errors import UnknownName, UsageError, did_you_mean
+from stereometer.types import summary
 from stereometer.types.items import Slice, Variant
 
 
@@ -57,7 +58,7 @@ class Estimate:
 RESULT_SCHEMA = "result@1"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """One system measured once on one benchmark: what `result.json` holds."""
 
@@ -101,6 +102,16 @@ class Result:
         return UsageError(
             f"{name} is not estimated {place}. {nearest} result.rows() holds all slices."
         )
+
+    def __str__(self) -> str:
+        return summary.as_text(self)
+
+    def __repr__(self) -> str:
+        return f"<Result {summary.title(self)}: {len(self.estimates)} estimates>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return summary.as_html(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """Flat records, one an estimate: `pandas.DataFrame(result.rows())`."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import stereometer
+from stereometer.types import Variant
 from tests.builders.commands import assert_refused, call
 from tests.builders.little import little_stereoset, pairs_file
 
@@ -18,7 +19,7 @@ QUICK = ("--resamples", 100)
 def runs(tmp_path: Path) -> dict[str, Path]:
     """Two coins and one without lms on CATs, under `sound` and one under `paper`; one on pairs."""
     dev = little_stereoset(tmp_path / "dev.json", 6)
-    plans = {
+    plans: dict[str, tuple[str, Variant, int]] = {
         "a": ("random", "sound", 1),
         "b": ("random", "sound", 2),
         "p": ("random", "paper", 1),

@@ -11,7 +11,10 @@ import pytest
 import stereometer
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.errors import DataError
+from stereometer.shapes.cat.items import Cat
+from stereometer.shapes.pair.items import Pair
 from tests.builders.little import intra, stereoset_file
+from tests.builders.sure import all_of
 
 CAT = {
     "task": "intrasentence",
@@ -59,9 +62,8 @@ WRITERS = pytest.mark.parametrize(
 
 @WRITERS
 def test_cats_are_told_by_their_columns(tmp_path: Path, write: Any, name: str) -> None:
-    within, across = stereometer.open_benchmark(str(write(tmp_path / name, [CAT, ACROSS]))).items(
-        "cat"
-    )
+    benchmark = stereometer.open_benchmark(str(write(tmp_path / name, [CAT, ACROSS])))
+    within, across = all_of(Cat, benchmark.items("cat"))
     assert within.texts == {
         "context": "The cook is BLANK.",
         "stereotype": "The cook is loud.",
@@ -78,7 +80,8 @@ def test_pairs_are_told_by_their_columns(tmp_path: Path, write: Any, name: str) 
         PAIR | {"id": "x", "stereo_antistereo": "antistereo", "note": "why"},
         PAIR | {"id": "y", "stereo_antistereo": ""},
     ]
-    first, second = stereometer.open_benchmark(str(write(tmp_path / name, rows))).items("pair")
+    benchmark = stereometer.open_benchmark(str(write(tmp_path / name, rows)))
+    first, second = all_of(Pair, benchmark.items("pair"))
     assert (first.id, first.direction, first.note, first.bias_type) == (
         "x",
         "antistereo",

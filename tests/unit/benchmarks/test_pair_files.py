@@ -12,7 +12,9 @@ from stereometer.errors import DataError
 from stereometer.runs.store import load_scores
 from stereometer.shapes.pair.files import agreement_of, statistics
 from stereometer.shapes.pair.files import write as write_items
+from stereometer.shapes.pair.items import Pair
 from tests.builders.little import QUICK, pairs_file
+from tests.builders.sure import all_of
 
 HEADER = (
     ",sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_writer,anon_annotators\n"
@@ -21,6 +23,10 @@ HEADER = (
 
 def opened(folder: Path, text: str) -> Benchmark:
     return stereometer.open_benchmark("crows-pairs", pairs_file(folder / "pairs.csv", text))
+
+
+def pairs_in(folder: Path, text: str) -> list[Pair]:
+    return all_of(Pair, opened(folder, text).items("pair"))
 
 
 def row(
@@ -37,7 +43,7 @@ def row(
 
 
 def test_a_table_as_released_is_read(tmp_path: Path) -> None:
-    (pair,) = opened(tmp_path, HEADER + row(7)).items("pair")
+    (pair,) = pairs_in(tmp_path, HEADER + row(7))
     assert (pair.id, pair.sent_more, pair.direction, pair.bias_type) == (
         "7",
         "Old men sing.",
@@ -50,7 +56,7 @@ def test_a_table_as_released_is_read(tmp_path: Path) -> None:
 
 
 def test_quoted_line_breaks_and_double_spaces_stay(tmp_path: Path) -> None:
-    (pair,) = opened(tmp_path, HEADER + row(1, '"Old\nmen  sing."')).items("pair")
+    (pair,) = pairs_in(tmp_path, HEADER + row(1, '"Old\nmen  sing."'))
     assert pair.sent_more == "Old\nmen  sing."
 
 
@@ -104,10 +110,10 @@ def test_an_empty_bias_type_is_named(tmp_path: Path) -> None:
 
 
 def test_statistics_count_directions_and_agreement(tmp_path: Path) -> None:
-    found = opened(
+    pairs = pairs_in(
         tmp_path, HEADER + row(1) + row(2, direction="antistereo") + row(3, kind="gender")
     )
-    rows = {one["bias_type"]: one for one in statistics(found.items("pair"))}
+    rows = {one["bias_type"]: one for one in statistics(pairs)}
     assert rows["age"] == {
         "bias_type": "age",
         "pairs": 2,
@@ -123,9 +129,7 @@ def test_statistics_count_directions_and_agreement(tmp_path: Path) -> None:
 
 def test_pairs_that_are_held_back_leave_no_text(tmp_path: Path) -> None:
     """What `split` writes is read as a table of CrowS-Pairs too."""
-    items = opened(tmp_path, HEADER + row(1) + row(2, "Tall men sing.", "Short men sing.")).items(
-        "pair"
-    )
+    items = pairs_in(tmp_path, HEADER + row(1) + row(2, "Tall men sing.", "Short men sing."))
     hidden = write_items(tmp_path / "hidden.csv", items, hidden=True)
     assert all(
         pair.hidden for pair in stereometer.open_benchmark("crows-pairs", hidden).items("pair")

@@ -15,6 +15,7 @@ import stereometer
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.shapes.cat.items import LABELS, Cat
 from stereometer.shapes.pair.items import Pair
+from tests.builders.sure import all_of
 
 ALIKE = 0.6
 
@@ -26,12 +27,12 @@ def starter() -> Benchmark:
 
 @pytest.fixture(scope="module")
 def cats(starter: Benchmark) -> list[Cat]:
-    return list(starter.items("cat"))  # type: ignore[arg-type]
+    return all_of(Cat, starter.items("cat"))
 
 
 @pytest.fixture(scope="module")
 def pairs(starter: Benchmark) -> list[Pair]:
-    return list(starter.items("pair"))  # type: ignore[arg-type]
+    return all_of(Pair, starter.items("pair"))
 
 
 def test_there_are_enough_items(cats: list[Cat], pairs: list[Pair]) -> None:
@@ -60,7 +61,9 @@ def test_ids_are_unique(cats: list[Cat], pairs: list[Pair]) -> None:
 
 
 def test_every_item_says_which_cliche_it_is_about(cats: list[Cat], pairs: list[Pair]) -> None:
-    assert all(item.note.strip() for item in (*cats, *pairs))
+    assert all(
+        note.strip() for note in [*(cat.note for cat in cats), *(pair.note for pair in pairs)]
+    )
 
 
 def test_every_item_can_be_scored(cats: list[Cat], pairs: list[Pair]) -> None:

@@ -13,7 +13,10 @@ import stereometer
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.errors import DataError
 from stereometer.shapes.cat.files import read_cats, statistics
+from stereometer.shapes.cat.items import Cat
+from stereometer.shapes.pair.items import Pair
 from tests.builders.little import QUICK, inter, intra, stereoset_file
+from tests.builders.sure import all_of
 
 
 def opened(folder: Path, intras: list[Any] = [], inters: list[Any] = []) -> Benchmark:  # noqa: B006
@@ -22,8 +25,12 @@ def opened(folder: Path, intras: list[Any] = [], inters: list[Any] = []) -> Benc
     )
 
 
+def cats_in(folder: Path, intras: list[Any] = [], inters: list[Any] = []) -> list[Cat]:  # noqa: B006
+    return all_of(Cat, opened(folder, intras, inters).items("cat"))
+
+
 def test_items_of_both_tasks_are_read_within_before_across(tmp_path: Path) -> None:
-    cats = opened(tmp_path, [intra("a")], [inter("b")]).items("cat")
+    cats = cats_in(tmp_path, [intra("a")], [inter("b")])
     assert [(cat.id, cat.task) for cat in cats] == [("a", "intrasentence"), ("b", "intersentence")]
     assert cats[0].slices == {"task": "intrasentence", "domain": "profession", "target": "cook"}
     assert cats[0].texts["anti-stereotype"] == "The cook is calm today."
@@ -32,13 +39,13 @@ def test_items_of_both_tasks_are_read_within_before_across(tmp_path: Path) -> No
 def test_candidates_are_known_by_label_whatever_their_order(tmp_path: Path) -> None:
     item = intra("a")
     item["sentences"].reverse()
-    (cat,) = opened(tmp_path, [item]).items("cat")
+    (cat,) = cats_in(tmp_path, [item])
     assert list(cat.candidates) == ["stereotype", "anti-stereotype", "unrelated"]
     assert cat.candidates["stereotype"].id == "a-s"
 
 
 def test_the_intrasentence_items_are_pairs_too(tmp_path: Path) -> None:
-    (pair,) = opened(tmp_path, [intra("a")], [inter("b")]).items("pair")
+    (pair,) = all_of(Pair, opened(tmp_path, [intra("a")], [inter("b")]).items("pair"))
     assert (pair.sent_more, pair.sent_less, pair.bias_type) == (
         "The cook is loud today.",
         "The cook is calm today.",
@@ -75,7 +82,7 @@ def test_other_items_than_those_released_are_noted(tmp_path: Path) -> None:
 def test_blanks_that_are_glued_or_stand_twice_are_filled(
     tmp_path: Path, context: str, filler: str
 ) -> None:
-    (cat,) = opened(tmp_path, [intra("a", context)]).items("cat")
+    (cat,) = cats_in(tmp_path, [intra("a", context)])
     assert cat.filler("stereotype") == filler
 
 
@@ -125,7 +132,7 @@ def with_id(item: dict[str, Any], at: int, number: str) -> dict[str, Any]:
         ([with_id(intra("a"), 1, "a-s")], "sentence id 'a-s' stands twice"),
         ([], "has no items"),
         ([{"id": "a"}], r"data\.intrasentence\.0\.target: Field required"),
-        ([intra(7)], r"data\.intrasentence\.0\.id"),
+        ([{**intra("a"), "id": 7}], r"data\.intrasentence\.0\.id"),
         ([intra("a", target=None)], r"data\.intrasentence\.0\.target"),
         ([intra("a", sentences=[{"id": "s"}])], r"sentences\.0\.sentence: Field required"),
         (["text"], r"data\.intrasentence\.0"),
@@ -170,7 +177,7 @@ def test_the_digest_is_of_the_content_not_of_its_layout_or_order(tmp_path: Path)
 def test_statistics_count_terms_items_words_and_agreement(tmp_path: Path) -> None:
     split = intra("a", "The cook is BLANK.")
     split["sentences"][0]["labels"] = [{"label": "stereotype"}, {"label": "related"}]
-    rows = statistics(opened(tmp_path, [split], [inter("b", target="baker")]).items("cat"))
+    rows = statistics(cats_in(tmp_path, [split], [inter("b", target="baker")]))
     by_place = {(row["task"], row["domain"]): row for row in rows}
     assert by_place["intrasentence", "profession"] | {} == {
         "task": "intrasentence",

@@ -8,11 +8,13 @@ import pytest
 
 import stereometer
 from stereometer.errors import DataError
+from stereometer.shapes.pair.items import Pair
+from tests.builders.sure import all_of
 from tests.builders.winobias import ANTI, PRO, folder
 
 
 def test_lines_become_pairs_without_numbers_and_brackets(tmp_path: Path) -> None:
-    pairs = stereometer.open_benchmark("winobias", folder(tmp_path)).items("pair")
+    pairs = all_of(Pair, stereometer.open_benchmark("winobias", folder(tmp_path)).items("pair"))
     assert [pair.id for pair in pairs] == [
         "dev-type1-1",
         "dev-type1-2",

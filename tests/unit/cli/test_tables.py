@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -23,7 +24,7 @@ HEADER = ["id", "sent_more", "sent_less"]
     st.sampled_from([(csv.QUOTE_MINIMAL, "\r\n"), (csv.QUOTE_ALL, "\r\n"), (csv.QUOTE_ALL, "\n")]),
 )
 def test_whatever_a_csv_writer_writes_is_read_back(
-    tmp_path: Path, rows: list[list[str]], mark: str, style: tuple[int, str]
+    tmp_path: Path, rows: list[list[str]], mark: str, style: tuple[Literal[0, 1], str]
 ) -> None:
     """(Before Python 3.13 a writer that ends lines in \\n leaves \\r unquoted unless it quotes
     everything.)"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -88,8 +89,8 @@ def test_counts_and_clean_items(dev: Path) -> None:
 
 
 def test_flags_can_be_chosen_or_left_out(dev: Path) -> None:
-    def flagged(**asked: object) -> int:
-        return audit(str(dev), asked=Asked(**asked), settings=QUICK).shapes[0].flagged  # type: ignore[arg-type]
+    def flagged(**asked: Any) -> int:
+        return audit(str(dev), asked=Asked(**asked), settings=QUICK).shapes[0].flagged
 
     assert flagged(counting=["article"]) == 2
     assert flagged(counting=["article", "glued-blank"], ignoring=["article"]) == 2

@@ -4,6 +4,7 @@ way."""
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -33,12 +34,12 @@ def intra(
     context: str = "The cook was BLANK all day .",
     fills: tuple[str, ...] = ("loud", "calm", "square"),
     number: str = "i",
-    **other: object,
+    **other: Any,
 ) -> Cat:
     texts = [context.replace("BLANK", fill) for fill in fills]
     return Cat(
         number, "intrasentence", "cook", "trade", context, _candidates(number, texts), **other
-    )  # type: ignore[arg-type]
+    )
 
 
 def inter(
@@ -74,9 +75,9 @@ def pair(
     more: str = "The old man sang.",
     less: str = "The young man sang.",
     number: str = "p",
-    **other: object,
+    **other: Any,
 ) -> Pair:
-    return Pair(number, more, less, "age", **other)  # type: ignore[arg-type]
+    return Pair(number, more, less, "age", **other)
 
 
 def found(item: Cat | Pair, *others: Cat | Pair) -> set[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,10 @@ from stereometer.runs.measure import run
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.cat.items import Cat
 from stereometer.shapes.pair.items import Pair
+from stereometer.shapes.sentences import SentenceItem, SentenceShape
+from stereometer.types import Item
 from tests.builders.little import intra, little_stereoset, pairs_file, stereoset_file
+from tests.builders.sure import all_of
 from tests.strategies import MODERATE
 
 
@@ -192,9 +196,11 @@ def test_the_lot_is_drawn_once_over_all_shapes(tmp_path: Path) -> None:
         split("starter", tmp_path / str(seed), seed=seed, hide=False)
         sides = {}
         for part in ("dev", "test"):
-            cats_of = open_benchmark(str(tmp_path / str(seed) / f"{part}-cat.json")).items("cat")
-            pairs_of = open_benchmark(str(tmp_path / str(seed) / f"{part}-pair.csv")).items("pair")
-            sides[part] = {word for item in [*cats_of, *pairs_of] for word in bundles.of_both(item)}
+            folder = tmp_path / str(seed)
+            cats_of = open_benchmark(str(folder / f"{part}-cat.json")).items("cat")
+            pairs_of = open_benchmark(str(folder / f"{part}-pair.csv")).items("pair")
+            items: list[SentenceItem] = [*all_of(Cat, cats_of), *all_of(Pair, pairs_of)]
+            sides[part] = {word for item in items for word in bundles.of_both(item)}
         assert "grandmother" in sides["dev"] | sides["test"]
         assert not sides["dev"] & sides["test"]
 
@@ -252,17 +258,18 @@ def test_the_list_of_parts_holds_no_text_and_no_hidden_term(tmp_path: Path) -> N
     assert json.loads(told)["connected_by"] == bundles.CONNECTED
 
 
+def read_back(name: str, path: Path, items: Sequence[Item]) -> Sequence[Item]:
+    (shape,) = all_of(SentenceShape, [catalog.shape(name)])
+    return open_benchmark(str(shape.write(path, items))).items(name)
+
+
 def test_a_part_says_the_same_as_the_whole_did(tmp_path: Path) -> None:
     """Ids, texts, labels and votes survive the way through a file."""
     for shape, name in (("cat", "x.json"), ("pair", "x.csv")):
         items = open_benchmark("starter").items(shape)
-        again = open_benchmark(str(catalog.shape(shape).write(tmp_path / name, items))).items(shape)
-        assert again == items
+        assert read_back(shape, tmp_path / name, items) == items
     votes = Pair("p", "a, b", 'c "d"', "age", "stereo", (("age", "race"), ()), "note\nwith a line")
-    (again,) = open_benchmark(str(catalog.shape("pair").write(tmp_path / "v.csv", [votes]))).items(
-        "pair"
-    )
-    assert again == votes
+    assert read_back("pair", tmp_path / "v.csv", [votes]) == [votes]
 
 
 def test_nothing_is_overwritten_and_nonsense_is_refused(tmp_path: Path) -> None:

@@ -16,9 +16,15 @@ from stereometer.benchmarks.abc.groups import pairs
 from stereometer.benchmarks.abc.items import Choice, grid
 from stereometer.errors import DataError
 from stereometer.findings.intersect.crossing import Crossing, resampled_means
-from stereometer.findings.intersect.emergence import beyond_both_p, emergent, false_discovery
+from stereometer.findings.intersect.emergence import (
+    Emergent,
+    beyond_both_p,
+    emergent,
+    false_discovery,
+)
 from stereometer.findings.intersect.expected import agreement, read_expected
-from stereometer.findings.intersect.questions import dominance, order
+from stereometer.findings.intersect.questions import dominance, emergence, order
+from stereometer.shapes.intersection import out_of_reach
 from stereometer.types import Settings
 from tests.builders.commands import assert_refused, call
 
@@ -176,7 +182,8 @@ def slow_p(pair: np.ndarray, first: np.ndarray, second: np.ndarray, direction: s
 def test_p_is_that_of_every_choice_of_signs(seed: int, templates: int, direction: str) -> None:
     draw = np.random.default_rng(seed)
     pair, first, second = draw.normal(size=(3, templates, 4)).round(1)
-    found = beyond_both_p(pair, first, second, direction, draw)
+    sign = 1.0 if direction == "above" else -1.0
+    found = beyond_both_p(sign * (pair - first), sign * (pair - second), draw)
     assert found == pytest.approx(
         [slow_p(pair[:, at], first[:, at], second[:, at], direction) for at in range(4)]
     )
@@ -185,7 +192,7 @@ def test_p_is_that_of_every_choice_of_signs(seed: int, templates: int, direction
 def test_of_many_templates_signs_are_drawn_by_lot() -> None:
     draw = np.random.default_rng(0)
     pair, first, second = draw.normal(size=(3, 13, 6))
-    found = beyond_both_p(pair, first, second, "above", draw)
+    found = beyond_both_p(pair - first, pair - second, draw)
     slow = [slow_p(pair[:, at], first[:, at], second[:, at], "above") for at in range(6)]
     assert found == pytest.approx(slow, abs=0.04)
 
@@ -194,7 +201,7 @@ def test_of_many_templates_signs_are_drawn_by_lot() -> None:
 def test_a_pair_like_its_first_part_does_not_emerge_however_low_the_second(gap: float) -> None:
     draw = np.random.default_rng(1)
     pair, first, second = draw.normal(size=(3, 8, 3000))
-    found = beyond_both_p(pair, first, second - gap, "above", draw)
+    found = beyond_both_p(pair - first, pair - second + gap, draw)
     assert np.mean(found <= 0.05) <= 0.065
 
 
@@ -207,27 +214,63 @@ def test_planted_traits_emerge_and_nothing_else_does() -> None:
     found = built(templates=6, noise=0.01)
     index, trait = NAMES.index("Black woman"), 4
     found.paired[:, index, trait, 1] += 9.0
-    top, second, *rest = emergent(found, "above", np.random.default_rng(0))
+    top, *rest = sorted(listed(found), key=lambda cell: -cell.centred)
     assert (PAIRS[top.pair].name, TRAITS[top.trait].head("right")) == ("Black woman", "confident")
     larger = found.single[:, found.parts[index], trait, 1].mean(axis=0).max()
     assert top.part == pytest.approx(larger)
     assert top.increase == pytest.approx(found.paired[:, index, trait, 1].mean() - larger)
     assert top.p == pytest.approx(2.0**-6)
-    assert top.increase > second.increase
-    assert all(one.increase < 0.1 for one in [second, *rest])
+    assert top.low < top.centred < top.high
+    assert top.centred > 3 * max(cell.centred for cell in rest)
+
+
+def listed(table: Crossing, direction: str = "above") -> list[Emergent]:
+    return emergent(table, direction, QUICK, np.random.default_rng(0))
+
+
+def test_they_are_listed_by_q() -> None:
+    cells = listed(built(templates=6, noise=1.0))
+    assert [cell.q for cell in cells] == sorted(cell.q for cell in cells)
 
 
 def test_below_is_the_mirror_of_above() -> None:
     found = built(noise=1.0)
     mirror = Crossing(found.groups, found.pairs, found.traits, -found.single, -found.paired)
-    above, below = (
-        emergent(mirror, "above", np.random.default_rng(0)),
-        emergent(found, "below", np.random.default_rng(0)),
-    )
+    above, below = listed(mirror), listed(found, "below")
     assert [(one.pair, one.trait, one.pole) for one in above] == [
         (one.pair, one.trait, one.pole) for one in below
     ]
     assert [one.increase for one in above] == pytest.approx([one.increase for one in below])
+
+
+def test_what_a_phrase_does_to_every_adjective_is_not_emergence() -> None:
+    """Pairs are no further than their parts; their phrases move all adjectives of a template."""
+    draw = np.random.default_rng(4)
+    single = draw.normal(size=(12, len(GRID.groups), len(TRAITS), 2))
+    phrase = 3 + draw.normal(size=(12, len(PAIRS), 1, 1))
+    parts = Crossing(GRID.groups, PAIRS, TRAITS, single, single[:, :1]).parts
+    paired = (
+        single[:, parts].mean(axis=2) + phrase + draw.normal(size=(12, len(PAIRS), len(TRAITS), 2))
+    )
+    cells = listed(Crossing(GRID.groups, PAIRS, TRAITS, single, paired))
+    assert np.mean([cell.increase > 0 for cell in cells]) > 0.9
+    assert np.mean([cell.p < 0.05 for cell in cells]) <= 0.06
+    assert sum(cell.q < 0.05 for cell in cells) <= 2
+
+
+def test_few_templates_leave_no_verdict_and_say_so() -> None:
+    few = list(emergence(built(templates=8), {"above": listed(built(templates=8, noise=1.0))}))
+    assert few[0].value is None
+    assert few[0].why is not None
+    assert few[0].why.startswith("of 8 templates the least p is 0.0039")
+    assert "take 11 templates or more" in few[0].why
+    assert all(row.verdict is None and row.p_adjusted is not None for row in few[1:])
+    assert all(row.low is not None and row.low <= (row.value or 0) for row in few[1:])
+    many = list(emergence(built(templates=11), {"above": listed(built(templates=11, noise=1.0))}))
+    assert many[0].value is not None
+    assert all(row.verdict is not None for row in many[1:])
+    assert out_of_reach(8, 65_498) is not None
+    assert "5,117 of 65,498" in str(out_of_reach(8, 65_498))
 
 
 def test_chance_alone_emerges_no_more_than_allowed() -> None:
@@ -241,7 +284,7 @@ def test_chance_alone_emerges_no_more_than_allowed() -> None:
         draw.normal(size=shape),
         draw.normal(size=(6, len(PAIRS), len(TRAITS), 2)),
     )
-    every = emergent(found, "above", draw)
+    every = listed(found)
     assert np.mean([one.p < 0.05 for one in every]) <= 0.05
     assert sum(one.q < 0.05 for one in every) <= 3
 
@@ -257,13 +300,30 @@ def test_expected_traits_are_found_or_not(tmp_path: Path) -> None:
     table = tmp_path / "expected.csv"
     table.write_text("group,adjective\nBlack woman,powerful\nBlack woman,wealthy\n")
     expected = read_expected(table, NAMES, TRAITS)
-    every = emergent(found, "above", np.random.default_rng(0))
+    every = listed(found)
     emerging = {(one.trait, one.pole) for one in every if one.pair == index and one.increase > 0}
     named = {one.name: one for one in agreement(expected, every, found, QUICK)}
     assert named["expected_recall"].value == 0.5
     assert named["expected_precision"].value == pytest.approx(1 / len(emerging))
     assert named["expected_precision_chance"].value == pytest.approx(2 / 32)
     assert named["expected_recall_chance"].value == pytest.approx(len(emerging) / 32)
+
+
+def test_sides_of_dimensions_may_be_expected(tmp_path: Path) -> None:
+    """A side emerges where its adjectives are above both parts on average."""
+    found = built(templates=5)
+    index, dimension = NAMES.index("Black woman"), TRAITS[0].dimension
+    found.paired[:, index, [trait.dimension == dimension for trait in TRAITS], 1] += 9.0
+    table = tmp_path / "expected.csv"
+    table.write_text(
+        f"group,dimension,side\nBlack woman,{dimension},high\nBlack woman,{dimension},left\n"
+    )
+    expected = read_expected(table, NAMES, TRAITS)
+    assert expected.by_dimension
+    named = {one.name: one for one in agreement(expected, listed(found), found, QUICK)}
+    sides = 2 * len({trait.dimension for trait in TRAITS})
+    assert named["expected_recall"].value == 0.5
+    assert named["expected_precision_chance"].value == pytest.approx(2 / sides)
 
 
 @pytest.mark.parametrize(
@@ -282,6 +342,10 @@ def test_expected_traits_are_found_or_not(tmp_path: Path) -> None:
             "line 2: there is no adjective called 'qqq'. Known: powerless, powerful, ",
         ),
         ("group,adjective\n", "has no rows"),
+        (
+            "group,dimension,side\nBlack woman,Agency,up\n",
+            "line 2: there is no side called 'up'. Known: left, low, right, high",
+        ),
         ("group\nx\n", "has no column adjective"),
     ],
 )
@@ -302,7 +366,7 @@ def test_the_command_gives_an_ordinary_result(tmp_path: Path) -> None:
     said = call("intersect", "--model", "fake", *FEW, "--out", tmp_path / "one", "--json")
     assert said.code == 0, said.err
     assert said.json["schema"] == "result@1"
-    assert said.json["measure"] == "set@1+intersection"
+    assert said.json["measure"] == "set@1+intersection@2"
     names = {one["name"] for one in said.json["estimates"]}
     assert {
         "tau_first_part",
@@ -378,10 +442,11 @@ def test_a_wrong_table_of_expected_traits_is_told_before_anything_is_asked(tmp_p
 
 
 def test_a_domain_with_groups_enough_is_tested() -> None:
-    grid_ = grid(Choice(("man", "woman", "gay", "Black", "White", "Asian")))
+    groups = ("man", "woman", "gay", "lesbian", "trans", "Black", "White", "Asian", "Hispanic")
+    grid_ = grid(Choice((*groups, "Native American")))
     met = tuple(pairs(grid_.groups, grid_.rules()))
     draw = np.random.default_rng(0)
-    single = np.repeat(draw.normal(size=(1, 6, len(TRAITS), 2)), 3, axis=0)
+    single = np.repeat(draw.normal(size=(1, 10, len(TRAITS), 2)), 3, axis=0)
     at = {group.name: index for index, group in enumerate(grid_.groups)}
     domain = {group.name: group.domain for group in grid_.groups}
     kept = [

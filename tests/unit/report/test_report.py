@@ -28,7 +28,8 @@ from stereometer.shapes import plain
 from stereometer.show import numbers
 from stereometer.show.figure import Figure
 from stereometer.show.table import Table, number, text
-from stereometer.types import Score, Settings
+from stereometer.types import Score, Settings, Variant
+from tests.builders.sure import sure
 
 ATTACK = "</script><script>alert(1)</script>"
 
@@ -40,7 +41,12 @@ MEASURES = {"cat": "cat-pseudo-likelihood", "pair": "pair-likelihood"}
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two systems under `sound`, one of them also under `paper`: folders such as fake-sound/cat."""
     home = tmp_path_factory.mktemp("runs")
-    for model, variant in (("fake", "sound"), ("stereotyped", "sound"), ("fake", "paper")):
+    systems: list[tuple[str, Variant]] = [
+        ("fake", "sound"),
+        ("stereotyped", "sound"),
+        ("fake", "paper"),
+    ]
+    for model, variant in systems:
         for shape, measure in MEASURES.items():
             place = home / f"{model}-{variant}" / shape
             stereometer.run(
@@ -104,9 +110,8 @@ def page(paths: list[Path], tmp_path: Path) -> tuple[str, Elements]:
 
 
 def data_of(html: str) -> Any:
-    return json.loads(
-        re.search(r'<script type="application/json" id="report-data">(.*?)</script>', html, re.S)[1]
-    )  # type: ignore[index]
+    data = r'<script type="application/json" id="report-data">(.*?)</script>'
+    return json.loads(sure(re.search(data, html, re.S))[1])
 
 
 def layers_of(html: str) -> list[Any]:

@@ -12,7 +12,8 @@ import stereometer
 from stereometer.report import write_report
 from stereometer.report.load import groups_of
 from stereometer.report.sections.trait import coloured
-from tests.builders.trait_pages import GROUPS, trait_runs
+from tests.builders.trait_pages import trait_runs
+from tests.builders.trait_runs import GROUPS
 
 
 @pytest.fixture(scope="module")

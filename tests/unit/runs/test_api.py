@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -193,6 +194,25 @@ def test_a_slip_in_an_estimate_is_answered_with_what_was_meant(
 ) -> None:
     with pytest.raises(UsageError, match=meant):
         result.estimate(name, **fixed)
+
+
+def test_a_printed_result_is_a_short_table() -> None:
+    result, _ = stereometer.run("starter", model="random", **QUICK)
+    printed = str(result)
+    assert len(printed.splitlines()) <= 16
+    assert "starter · random" in printed
+    assert "144 / 144" in printed
+    assert printed.splitlines()[2].startswith("lms")
+    assert "more estimates: result.rows()" in printed
+    assert len(repr([result, result])) < 300
+
+
+def test_a_notebook_shows_a_short_table_without_markup_of_others(result: Result) -> None:
+    hostile = replace(result, model="<script>alert(1)</script>")
+    shown = hostile._repr_html_()
+    assert "<table>" in shown
+    assert "<script>" not in shown
+    assert len(shown) < 5000
 
 
 def test_rows_are_flat_records(result: Result) -> None:

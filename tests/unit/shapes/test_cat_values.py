@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stereometer.shapes.cat.metrics import AVERAGES, summarize
-from stereometer.types import Estimate, Score, Settings
+from stereometer.types import Estimate, Score, Settings, Variant
 from tests.builders import reference
 from tests.builders.little import pick
+from tests.builders.sure import bounds
 from tests.strategies import MODERATE, REASONS, cat_score, cat_scores
 
 VARIANTS = st.sampled_from(["paper", "sound"])
@@ -19,14 +20,14 @@ OPEN = 0.0
 """A coverage floor that lets every answered item speak."""
 
 
-def estimates(scores: list[Score], variant: str) -> list[Estimate]:
+def estimates(scores: list[Score], variant: Variant) -> list[Estimate]:
     return summarize(scores, Settings(variant, resamples=100, coverage=OPEN))
 
 
 @MODERATE
 @given(cat_scores(reasons=REASONS), VARIANTS)
 def test_every_average_of_every_slice_equals_a_loop_over_items(
-    scores: list[Score], variant: str
+    scores: list[Score], variant: Variant
 ) -> None:
     for one in estimates(scores, variant):
         terms = list(reference.by_term(reference.inside(scores, dict(one.slice))).values())
@@ -41,7 +42,7 @@ def test_every_average_of_every_slice_equals_a_loop_over_items(
 
 @MODERATE
 @given(cat_scores(reasons=REASONS), VARIANTS)
-def test_every_slice_is_there_once(scores: list[Score], variant: str) -> None:
+def test_every_slice_is_there_once(scores: list[Score], variant: Variant) -> None:
     found = [(one.name, tuple(sorted(one.slice.items()))) for one in estimates(scores, variant)]
     tasks = {score.slices["task"] for score in scores}
     domains = {score.slices["domain"] for score in scores}
@@ -52,11 +53,12 @@ def test_every_slice_is_there_once(scores: list[Score], variant: str) -> None:
 
 @MODERATE
 @given(cat_scores(), VARIANTS)
-def test_values_and_intervals_stay_between_0_and_100(scores: list[Score], variant: str) -> None:
+def test_values_and_intervals_stay_between_0_and_100(scores: list[Score], variant: Variant) -> None:
     for one in estimates(scores, variant):
         if one.value is not None:
-            assert -1e-9 <= one.low <= one.high <= 100 + 1e-9
-            assert -1e-9 <= one.value <= 100 + 1e-9
+            low, value, high = bounds(one)
+            assert -1e-9 <= low <= high <= 100 + 1e-9
+            assert -1e-9 <= value <= 100 + 1e-9
 
 
 def swapped(score: Score) -> Score:
@@ -128,7 +130,7 @@ def test_sound_ties_are_closer_than_a_millionth(gap: float, ss: float) -> None:
 @MODERATE
 @given(cat_scores(reasons=REASONS), VARIANTS, st.randoms(use_true_random=False))
 def test_the_order_of_items_changes_nothing(
-    scores: list[Score], variant: str, shuffler: random.Random
+    scores: list[Score], variant: Variant, shuffler: random.Random
 ) -> None:
     mixed = list(scores)
     shuffler.shuffle(mixed)

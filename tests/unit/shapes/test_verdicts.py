@@ -12,6 +12,7 @@ from stereometer.shapes.pair import metrics as pair_metrics
 from stereometer.shapes.verdicts import LANGUAGE, PREFERENCE, judged
 from stereometer.types import Estimate, Score, Settings
 from tests.builders import reference
+from tests.builders.sure import sure
 from tests.strategies import FEW, cat_scores, pair_scores
 
 
@@ -25,7 +26,7 @@ def families(estimates: list[Estimate]) -> list[list[Estimate]]:
 
 def assert_corrected(estimates: list[Estimate]) -> None:
     for family in families(estimates):
-        adjusted = reference.holm([one.p for one in family])
+        adjusted = reference.holm([sure(one.p) for one in family])
         assert [one.p_adjusted for one in family] == pytest.approx(adjusted)
         assert {one.tests for one in family} == {len(family)}
 

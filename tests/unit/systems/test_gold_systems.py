@@ -8,12 +8,12 @@ import pytest
 
 import stereometer
 from stereometer.systems.gold import ideal, stereotyped
-from stereometer.types import Estimate, Result
+from stereometer.types import Estimate, Result, Variant
 from tests.builders.little import QUICK, little_stereoset, pairs_file, stereoset_file
 from tests.builders.little import intra as intra_item
 
 
-def measured(path: Path, model: str, variant: str = "sound") -> Result:
+def measured(path: Path, model: str, variant: Variant = "sound") -> Result:
     (result,) = stereometer.run(str(path), model=model, variant=variant, **QUICK)
     return result
 
@@ -70,7 +70,7 @@ def test_ideal_leans_to_either_side_in_turn_where_terms_have_an_odd_number_of_it
 
 @pytest.mark.parametrize("variant", ["paper", "sound"])
 def test_stereotyped_prefers_every_stereotype_and_says_nothing_of_unrelated_candidates(
-    cats: Path, variant: str
+    cats: Path, variant: Variant
 ) -> None:
     result = measured(cats, "stereotyped", variant)
     assert {one.value for one in every(result, "ss")} == {100.0}

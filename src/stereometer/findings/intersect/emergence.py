@@ -1,9 +1,10 @@
 """Traits that emerge where two groups meet.
 
-A pair's score is above the larger, or below the smaller, of its parts'. Scores are averaged over
-templates first. The test is against each part by itself, and both must be beaten: were the pair no
-further than a part, the sign of their difference in each template would be a matter of chance. The
-larger of the two p counts.
+A pair's score is above the larger, or below the smaller, of its parts'. What a pair has in common
+over all adjectives says nothing of any of them (longer phrases score higher), so its differences
+from a part are centred, within each template. The test is against each part by itself, and both
+must be beaten: were the pair no further than a part, the sign of their difference in each template
+would be a matter of chance. The larger of the two p counts.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from stereometer.benchmarks.abc.traits import POLES
 from stereometer.findings.intersect.crossing import Crossing
 from stereometer.shapes.intersection import ENUMERABLE, FLIPS
 from stereometer.stats.intervals import Floats
+from stereometer.types import Settings
 
 CELLS = 2048
 """Cells tested at once."""
@@ -31,71 +33,92 @@ class Emergent:
     trait: int
     pole: int
     direction: str
+    templates: int
     increase: float
-    """Positive where the pair is beyond both parts."""
+    """Positive where the pair is beyond both parts, as the paper counts it."""
     part: float
     """The larger part's score (`above`), or the smaller part's (`below`)."""
+    centred: float
+    """The increase beyond what the pair's adjectives have in common."""
+    low: float
+    high: float
+    """Of the centred increase, over templates."""
     p: float
     q: float
     """p with the false-discovery rate controlled over all cells of the direction."""
-    templates: int
 
 
-def beyond(pair: Floats, first: Floats, second: Floats, direction: str) -> Floats:
-    """How far `pair` is beyond both: above the larger, or below the smaller."""
-    if direction == "above":
-        return pair - np.maximum(first, second)
-    return np.minimum(first, second) - pair
-
-
-def emergent(table: Crossing, direction: str, rng: np.random.Generator) -> list[Emergent]:
-    """Every pair and adjective with a score in every template, largest increase first."""
-    pair, first, second = _cells(table)
-    keep = ~(np.isnan(pair) | np.isnan(first) | np.isnan(second)).any(axis=0)
+def emergent(
+    table: Crossing, direction: str, settings: Settings, rng: np.random.Generator
+) -> list[Emergent]:
+    """Every pair and adjective with a score in every template, the smallest q first."""
+    sign = 1.0 if direction == "above" else -1.0
+    raw = [sign * difference for difference in differences(table)]
+    centred = [centre(difference) for difference in raw]
+    flat = [cells.reshape(len(cells), -1) for cells in (*raw, *centred)]
+    keep = ~np.isnan(np.stack(flat)).any(axis=(0, 1))
     places = np.flatnonzero(keep)
-    pair, first, second = pair[:, keep], first[:, keep], second[:, keep]
     if not places.size:
         return []
-    means = pair.mean(axis=0), first.mean(axis=0), second.mean(axis=0)
-    increase = beyond(*means, direction)
-    parts = (np.maximum if direction == "above" else np.minimum)(*means[1:])
-    p = beyond_both_p(pair, first, second, direction, rng)
-    q = false_discovery(p)
-    pairs, traits, poles = np.unravel_index(
-        places, (len(table.pairs), len(table.traits), len(POLES))
-    )
-    return [
-        Emergent(
-            int(pairs[at]),
-            int(traits[at]),
-            int(poles[at]),
-            direction,
-            float(increase[at]),
-            float(parts[at]),
-            float(p[at]),
-            float(q[at]),
-            len(pair),
-        )
-        for at in np.argsort(-increase, kind="stable")
+    *raw, first, second = (cells[:, keep] for cells in flat)
+    p = beyond_both_p(first, second, rng)
+    columns = {
+        "increase": np.minimum(*(cells.mean(axis=0) for cells in raw)),
+        "part": _parts(table, direction)[keep],
+        "centred": np.minimum(first.mean(axis=0), second.mean(axis=0)),
+        **_interval(first, second, settings.level),
+        "p": p,
+        "q": false_discovery(p),
+    }
+    shape = len(table.pairs), len(table.traits), len(POLES)
+    pairs, traits, poles = np.unravel_index(places, shape)
+    numbers = np.stack(list(columns.values()), axis=-1).tolist()
+    cells = [
+        Emergent(int(pair), int(trait), int(pole), direction, len(first), *row)
+        for pair, trait, pole, row in zip(pairs, traits, poles, numbers, strict=True)
     ]
+    return sorted(cells, key=lambda cell: (cell.q, -cell.centred))
 
 
-def _cells(table: Crossing) -> tuple[Floats, Floats, Floats]:
-    """Of every pair, trait and pole in each template: the pair's score and its parts'."""
-    templates = len(table.paired)
-    parts = [table.single[:, table.parts[:, side]].reshape(templates, -1) for side in (0, 1)]
-    return table.paired.reshape(templates, -1), parts[0], parts[1]
+def differences(table: Crossing) -> list[Floats]:
+    """The pair less its first and less its second part: templates x pairs x traits x poles."""
+    return [table.paired - table.single[:, table.parts[:, side]] for side in (0, 1)]
 
 
-def beyond_both_p(
-    pair: Floats, first: Floats, second: Floats, direction: str, rng: np.random.Generator
-) -> Floats:
-    """One-sided p of each column (rows are templates) that the pair is beyond both parts."""
-    sign = 1.0 if direction == "above" else -1.0
-    signs = _signs(len(pair), rng)
-    return np.maximum(
-        sign_flip_p(sign * (pair - first), signs), sign_flip_p(sign * (pair - second), signs)
-    )
+def centre(cells: Floats) -> Floats:
+    """Without what a pair has in common over all adjectives in a template."""
+    there = ~np.isnan(cells)
+    with np.errstate(invalid="ignore"):
+        common = np.where(there, cells, 0.0).sum(axis=(2, 3)) / there.sum(axis=(2, 3))
+    centred: Floats = cells - common[:, :, None, None]
+    return centred
+
+
+def _parts(table: Crossing, direction: str) -> Floats:
+    """The larger, or smaller, of the parts' means over templates."""
+    means = [table.single[:, table.parts[:, side]].mean(axis=0) for side in (0, 1)]
+    nearer: Floats = (np.maximum if direction == "above" else np.minimum)(*means)
+    return nearer.reshape(-1)
+
+
+def _interval(first: Floats, second: Floats, level: float) -> dict[str, Floats]:
+    """Of the smaller of two means over templates: the smaller of their Student's limits."""
+    from scipy.special import stdtrit
+
+    n = len(first)
+    if n < 2:
+        nothing = np.full(first.shape[1], np.nan)
+        return {"low": nothing, "high": nothing}
+    means = np.stack([first.mean(axis=0), second.mean(axis=0)])
+    errors = np.stack([first.std(axis=0, ddof=1), second.std(axis=0, ddof=1)]) / np.sqrt(n)
+    half = float(stdtrit(n - 1, (1 + level) / 2)) * errors
+    return {"low": (means - half).min(axis=0), "high": (means + half).min(axis=0)}
+
+
+def beyond_both_p(first: Floats, second: Floats, rng: np.random.Generator) -> Floats:
+    """One-sided p of each column (rows are templates) that both differences are above 0."""
+    signs = _signs(len(first), rng)
+    return np.maximum(sign_flip_p(first, signs), sign_flip_p(second, signs))
 
 
 def sign_flip_p(differences: Floats, signs: Floats) -> Floats:

@@ -105,7 +105,7 @@ def intersect_run(run: Path, wanted: CrossingSettings, out: Path | None = None) 
     table = crossing(load_scores(run), cells.groups, pairs, cells.traits)
     plan = _plan(result, wanted) | {"scores": table.digest}
     lists = {
-        direction: emergent(table, direction, generator(settings.seed, {}, direction))
+        direction: emergent(table, direction, settings, generator(settings.seed, {}, direction))
         for direction in DIRECTIONS
     }
 
@@ -137,8 +137,13 @@ def _listed(table: Crossing, lists: Mapping[str, Sequence[Emergent]]) -> Iterato
             yield Score(
                 f"{slices['group']}/{slices['adjective']}/{cell.direction}",
                 slices | {"trait": trait.name, "dimension": trait.dimension},
-                {"effect": cell.increase},
-                derived={"part": cell.part, "p": cell.p, "q": cell.q},
+                {"effect": cell.centred},
+                derived={
+                    "increase": cell.increase,
+                    "part": cell.part,
+                    "p": cell.p,
+                    "q": cell.q,
+                },
             )
 
 
@@ -146,7 +151,7 @@ def _plan(result: Result, wanted: CrossingSettings) -> dict[str, Any]:
     return {
         "benchmark": result.benchmark,
         "data": result.data["digest"],
-        "measure": f"{result.measure}+intersection",
+        "measure": f"{result.measure}+intersection@2",
         "variant": result.variant,
         "model": result.model,
         "digest": result.model_card["digest"],

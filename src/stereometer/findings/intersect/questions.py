@@ -12,6 +12,8 @@ from stereometer.benchmarks.abc.traits import POLES
 from stereometer.findings.intersect.crossing import Crossing, resampled_means
 from stereometer.findings.intersect.emergence import Emergent
 from stereometer.shapes.coverage import Coverage
+from stereometer.shapes.intersection import FALSE_DISCOVERY, domination, out_of_reach
+from stereometer.shapes.trait.metrics import ONE_TEMPLATE, OVER_TEMPLATES
 from stereometer.stats.families import corrected
 from stereometer.stats.intervals import Floats, generator, percentile
 from stereometer.stats.tests import bootstrap_p
@@ -19,11 +21,9 @@ from stereometer.types import Estimate, Settings
 
 LISTED = 50
 """Emergent traits shown of each direction, as in the paper's Table A10."""
-DOMINATES = 0.1
-FEW_GROUPS = 3
+FEW_GROUPS = 5
 """Groups of a domain below which drawing them again says nothing."""
 OVER_GROUPS = "bootstrap over groups"
-FALSE_DISCOVERY = 0.05
 
 
 # ---------------------------------------------------------------------------- Q1: does order matter
@@ -80,7 +80,7 @@ def dominance(table: Crossing, settings: Settings) -> list[Estimate]:
         for estimate in _two_domains(table, *pair, settings)
     ]
     return [
-        replace(estimate, verdict=_dominates(estimate, settings), ideal=0.0)
+        replace(estimate, verdict=_says(estimate, settings), ideal=0.0)
         if estimate.name == "dominance"
         else estimate
         for estimate in corrected(estimates, lambda estimate, p: None)
@@ -117,50 +117,57 @@ def _two_domains(
         yield estimate
 
 
-def _dominates(estimate: Estimate, settings: Settings) -> str:
-    value = estimate.value or 0.0
-    if abs(value) < DOMINATES:
+def _says(estimate: Estimate, settings: Settings) -> str:
+    dominates = domination(estimate, settings.level)
+    if dominates is None:
         return "neither dominates"
-    names = estimate.slice["domain"], estimate.slice["other_domain"]
-    winner, loser = names if value > 0 else names[::-1]
+    doubt = "" if dominates.sure else ", within noise"
     if estimate.p_adjusted is None:
         doubt = ", not tested"
-    else:
-        doubt = "" if estimate.p_adjusted < 1 - settings.level else ", within noise"
-    return f"{winner} dominates {loser}{doubt}"
+    return f"{dominates.winner} dominates {dominates.loser}{doubt}"
 
 
 # --------------------------------------------------------------------------------- Q3: what emerges
 
 
 def emergence(table: Crossing, lists: Mapping[str, Sequence[Emergent]]) -> Iterator[Estimate]:
-    """How many cells there are and how many stand the test, then the largest of each direction."""
-    count = len(table.pairs) * len(table.traits) * len(POLES)
+    """How many cells there are and how many stand the test, then the first of each direction."""
+    count, templates = len(table.pairs) * len(table.traits) * len(POLES), len(table.paired)
+    why = out_of_reach(templates, count)
     for direction, cells in lists.items():
+        cells_beyond = sum(cell.q < FALSE_DISCOVERY for cell in cells)
         yield Coverage(count).estimate(
             "emergent_cells",
             {"direction": direction},
             None,
-            value=float(sum(cell.q < FALSE_DISCOVERY for cell in cells)),
+            value=None if why else float(cells_beyond),
+            why=why,
             n=len(cells),
             interval="none: a count, with the false-discovery rate held at 0.05",
         )
-        yield from (_emerging(table, cell, len(cells)) for cell in cells[:LISTED])
+        for cell in cells[:LISTED]:
+            estimate = _emerging(table, cell, len(cells))
+            yield estimate if why else replace(estimate, verdict=_emerges(cell))
 
 
 def _emerging(table: Crossing, cell: Emergent, tests: int) -> Estimate:
-    emerges = cell.q < FALSE_DISCOVERY
+    known = cell.templates > 1
     return Coverage(cell.templates).estimate(
         "emergence",
         place(table, cell),
         0.0,
-        value=cell.increase,
-        interval="none: tested by the signs of its differences from either part",
+        value=cell.centred,
+        low=cell.low if known else None,
+        high=cell.high if known else None,
+        interval=OVER_TEMPLATES if known else ONE_TEMPLATE,
         p=cell.p,
         p_adjusted=cell.q,
         tests=tests,
-        verdict="emerges" if emerges else "not distinguishable from its parts",
     )
+
+
+def _emerges(cell: Emergent) -> str:
+    return "emerges" if cell.q < FALSE_DISCOVERY else "not distinguishable from its parts"
 
 
 def place(table: Crossing, cell: Emergent) -> dict[str, str]:

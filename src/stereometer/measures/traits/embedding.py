@@ -2,14 +2,14 @@
 natural sentences.
 
 `ceat` is the form for one group, `ceat-two-group` the original. Each of a thousand draws takes one
-sentence a word; the effects are combined by a random-effects model. `paper` takes a word's first
-piece, `sound` the mean of its pieces.
+sentence a word; the effects are combined by a random-effects model, whose p is left out: it falls
+with the number of draws. `paper` takes a word's first piece, `sound` the mean of its pieces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 from zlib import crc32
 
@@ -19,7 +19,7 @@ from stereometer.errors import ModelError
 from stereometer.measures.declared import Bound, Declared
 from stereometer.measures.spans import tokens_in
 from stereometer.measures.traits.unknown_words import check_known, unknown_token
-from stereometer.shapes.trait import metrics as trait_metrics
+from stereometer.shapes.trait import sentences
 from stereometer.stats.effects import (
     Combined,
     cosines,
@@ -157,13 +157,14 @@ class EmbeddingAssociation(Bound):
             rng=rng,
         )
         low, high = percentile(effects, 0.95)
-        derived = {
-            "p": combined.p,
-            "low": low,
-            "high": high,
-            "error": combined.error,
-            "between": combined.between,
+        spread = {"error": combined.error, "between": combined.between}
+        targets = [vectors[role] for role in item.words.targets]
+        words = {
+            f"{pole}/{word}": value
+            for pole in item.words.poles
+            for word, value in nearness(vectors[pole], *targets).items()
         }
+        derived = {"low": low, "high": high, **spread, **words}
         return Score(item.id, item.slices, {"effect": combined.effect}, None, item.texts, derived)
 
     def _vector(self, answer: Answer) -> Floats:
@@ -171,34 +172,7 @@ class EmbeddingAssociation(Bound):
         return rows[0] if self.variant == "paper" else np.mean(rows, axis=0)
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-        """As for templates; interval and p of a group and trait are those over sentences."""
-        kept: dict[tuple[str, str], Mapping[str, float]] = {}
-
-        def seen() -> Iterator[Score]:
-            for score in scores:
-                if score.skipped is None:
-                    kept[score.slices["group"], score.slices["trait"]] = score.derived
-                yield score
-
-        estimates = trait_metrics.summarize(seen(), settings)
-        return trait_metrics.judged(
-            [_over_sentences(estimate, kept) for estimate in estimates], settings.level
-        )
-
-
-def _over_sentences(
-    estimate: Estimate, kept: Mapping[tuple[str, str], Mapping[str, float]]
-) -> Estimate:
-    derived = kept.get((estimate.slice.get("group", ""), estimate.slice.get("trait", "")))
-    if derived is None or estimate.value is None:
-        return estimate
-    return replace(
-        estimate,
-        low=derived["low"],
-        high=derived["high"],
-        p=derived["p"],
-        interval=f"middle of {DRAWS} draws of sentences",
-    )
+        return sentences.summarize(scores, settings)
 
 
 def ceat(
@@ -218,6 +192,23 @@ def ceat(
     return effects, random_effects(
         effects, within_variance(effects, (first.shape[1], second.shape[1]))
     )
+
+
+def nearness(pole: Vectors, *targets: Vectors) -> dict[str, float]:
+    """Of each word of a pole, its mean cosine with a group, or with the first less the second.
+
+    Over all sentences of both: whatever was drawn.
+    """
+    groups = [np.mean([_direction(pool) for pool in words.values()], axis=0) for words in targets]
+    towards = groups[0] - groups[1] if len(groups) > 1 else groups[0]
+    return {word: float(_direction(pool) @ towards) for word, pool in pole.items()}
+
+
+def _direction(pool: Floats) -> Floats:
+    """The mean of a word's vectors, each of length 1."""
+    size = np.linalg.norm(pool, axis=-1, keepdims=True)
+    mean: Floats = (pool / np.where(size > 0, size, 1.0)).mean(axis=0)
+    return mean
 
 
 def _drawn(words: Vectors, draws: int, rng: np.random.Generator) -> Floats:

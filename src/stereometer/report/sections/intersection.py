@@ -8,6 +8,8 @@ from stereometer.report.charts.domination import Arrow, domination
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
 from stereometer.report.tables import TESTED, Row, tabled, tested
+from stereometer.shapes.intersection import domination as domination_of
+from stereometer.shapes.intersection import relations
 from stereometer.show import numbers
 from stereometer.show.figure import Chart, Figure
 from stereometer.show.table import Table
@@ -43,7 +45,7 @@ def _domination(group: Group, system: System, index: int) -> Figure:
     rows = [row for row in system.named("dominance") if row.value is not None]
     pairs = [(row.slice["domain"], row.slice["other_domain"]) for row in rows]
     domains = list(dict.fromkeys(name for pair in pairs for name in pair))
-    arrows = [arrow for row in rows if (arrow := _arrow(row))]
+    arrows = [arrow for row in rows if (arrow := _arrow(row, group.settings.level))]
     order = "; ".join(
         f"{words} {numbers.both(row, 2)}"
         for name, words in PARTS.items()
@@ -60,7 +62,8 @@ def _domination(group: Group, system: System, index: int) -> Figure:
     charts = (Chart(system.label, described, domination(domains, arrows)),)
     title = f"Which domain dominates, {system.label}"
     shown = charts if len(domains) > 1 else ()
-    return Figure(f"{group.id}-domination-{index}", title, lead, shown, (_dominance(rows),))
+    listed = relations(system.result), _dominance(rows)
+    return Figure(f"{group.id}-domination-{index}", title, lead, shown, listed)
 
 
 def _dominance(rows: Iterable[Estimate]) -> Table:
@@ -73,15 +76,13 @@ def _dominance(rows: Iterable[Estimate]) -> Table:
     return tabled(heads, cells, "Dominance between domains")
 
 
-def _arrow(row: Estimate) -> Arrow | None:
+def _arrow(row: Estimate, level: float) -> Arrow | None:
     """Where one of the two dominates, surely or not."""
-    verdict = row.verdict or "neither"
-    if verdict.startswith("neither") or "dominates" not in verdict:
+    known = domination_of(row, level)
+    if known is None:
         return None
-    names = row.slice["domain"], row.slice["other_domain"]
-    winner, loser = names if (row.value or 0) > 0 else names[::-1]
-    tip = f"{winner} over {loser} by {numbers.number(abs(row.value or 0), 2)}"
-    return Arrow(winner, loser, verdict == f"{winner} dominates {loser}", tip)
+    tip = f"{known.winner} over {known.loser} by {numbers.number(abs(row.value or 0), 2)}"
+    return Arrow(known.winner, known.loser, known.sure, tip)
 
 
 def _emergent(group: Group, system: System, index: int) -> Figure:
@@ -98,12 +99,14 @@ def _emergent(group: Group, system: System, index: int) -> Figure:
         for row in system.named("emergent_cells")
         if row.value is not None
     ]
+    why = next((row.why for row in system.named("emergent_cells") if row.why), None)
+    beyond = f"Beyond noise, with the false-discovery rate held at 0.05: {'; '.join(counts)}."
     lead = (
         "Pairs whose score for an adjective is above the larger, or below the smaller, of its "
-        "parts'. Beyond noise, with the false-discovery rate held at 0.05: "
-        f"{'; '.join(counts)}.",
+        "parts', more than the pair's adjectives are on average. "
+        f"{f'There are no verdicts: {why}.' if why else beyond}",
     )
-    table = tabled((*heads, "#adjusted"), rows, f"The largest of each side, {system.label}")
+    table = tabled((*heads, "#adjusted"), rows, f"The first of each side, {system.label}")
     title = f"Traits that emerge, {system.label}"
     return Figure(f"{group.id}-emergent-{index}", title, lead, (), (table,))
 

@@ -9,12 +9,15 @@ from stereometer.shapes.overview import (
     Overview,
     Row,
     absences,
+    by_slice,
     has,
     plain,
     rows_of,
     undeclared,
     used_cell,
     value_cell,
+    verdict_cells,
+    verdict_heads,
 )
 from stereometer.shapes.shape import Shape
 from stereometer.shapes.verdicts import LANGUAGE
@@ -23,19 +26,25 @@ from stereometer.show.table import Cell, Table, number, text
 from stereometer.types import Estimate, Result
 
 SHOWN = ("lms", "ss", "icat")
-FIXED = "*"
+SPARE = {"icat": 3, "lms": 1}
+"""Which of them a narrow terminal leaves out first; never ss."""
+FIXED = "†"
 
 
 def overview(shape: Shape, results: Sequence[Result]) -> Overview:
     if not has(results, *SHOWN):
         return plain(shape, results)
     rows = [row for row in rows_of(shape, results) if set(SHOWN) <= row[1].keys()]
-    heads = (number(numbers.headed(name, shape.metric(name).ideal)) for name in SHOWN)
-    lms, ss, icat = heads
-    columns = (text(""), number("n / asked"), number("terms"), lms, ss, number("ties"), icat)
-    table = Table((*columns, text("what ss says")), tuple(_cells(row) for row in rows))
+    lms, ss, icat = (
+        number(numbers.headed(name, shape.metric(name).ideal), spare=SPARE.get(name, 0))
+        for name in SHOWN
+    )
+    terms, ties = number("terms", spare=5), number("ties", spare=4)
+    columns = (text(""), number("n / asked"), terms, lms, ss, ties, icat)
+    table = Table((*columns, *verdict_heads("what ss says")), tuple(_cells(row) for row in rows))
     legend = (*absences(results, rows, SHOWN), *_cautions(rows), *preference.legend(results))
-    return Overview((table, *undeclared(shape, results)), legend)
+    slices = by_slice(shape, results, shape.metric("ss"))
+    return Overview((table, *slices, *undeclared(shape, results)), legend)
 
 
 def _cells(row: Row) -> tuple[Cell, ...]:
@@ -43,7 +52,7 @@ def _cells(row: Row) -> tuple[Cell, ...]:
     lms, ss, icat = (estimates[name] for name in SHOWN)
     terms = number(f"{ss.terms}{FIXED if _fixed(ss) else ''}")
     values = (value_cell(lms), value_cell(ss), number(str(ss.ties)), value_cell(icat))
-    return (text(label), used_cell(ss), terms, *values, text(numbers.says(ss)))
+    return (text(label), used_cell(ss), terms, *values, *verdict_cells(ss))
 
 
 def _fixed(estimate: Estimate) -> bool:
@@ -54,7 +63,8 @@ def _cautions(rows: Sequence[Row]) -> list[str]:
     lines = []
     poor = [label for label, row in rows if row["lms"].verdict not in (None, LANGUAGE.above)]
     if poor:
-        lines.append(f"lms is not distinguishable from chance, or worse, in: {', '.join(poor)}.")
+        where = "every row" if len(poor) == len(rows) else ", ".join(poor)
+        lines.append(f"lms is not distinguishable from chance, or worse, in {where}.")
     if any(_fixed(estimate) for _, estimates in rows for estimate in estimates.values()):
         lines.append(
             f"{FIXED} fewer than ten terms: they are held fixed, "

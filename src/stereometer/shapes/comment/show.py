@@ -18,6 +18,8 @@ from stereometer.shapes.overview import (
     undeclared,
     used_cell,
     value_cell,
+    verdict_cells,
+    verdict_heads,
 )
 from stereometer.shapes.shape import Shape
 from stereometer.show import numbers
@@ -62,16 +64,16 @@ def _asked(settings: Mapping[str, Any]) -> Iterator[str]:
 
 def _accuracies(shape: Shape, rows: Sequence[Row]) -> Table:
     heads = [number(title) for title in ("answers", "comments")]
-    heads += [number(shape.metric(name).label) for name in SHOWN]
+    heads += [number(shape.metric(name).label, spare=at) for at, name in enumerate(SHOWN)]
     body = tuple(_accuracy(*row) for row in rows if "accuracy" in row[1])
-    return Table((text(""), *heads, text("what it says")), body)
+    return Table((text(""), *heads, *verdict_heads("what it says")), body)
 
 
 def _accuracy(label: str, estimates: Mapping[str, Estimate]) -> tuple[Cell, ...]:
     accuracy = estimates["accuracy"]
     counts = (used_cell(accuracy), number(str(accuracy.terms or "")))
     values = [value_cell(estimates.get(name)) for name in SHOWN]
-    return (text(label), *counts, *values, text(numbers.says(accuracy)))
+    return (text(label), *counts, *values, *verdict_cells(accuracy))
 
 
 def _flips(rows: Sequence[Row]) -> Table:

@@ -8,6 +8,7 @@ from stereometer.shapes import preference
 from stereometer.shapes.overview import (
     Overview,
     absences,
+    by_slice,
     has,
     overall,
     plain,
@@ -15,6 +16,8 @@ from stereometer.shapes.overview import (
     undeclared,
     used_cell,
     value_cell,
+    verdict_cells,
+    verdict_heads,
 )
 from stereometer.shapes.shape import Shape
 from stereometer.show import numbers
@@ -31,18 +34,20 @@ def overview(shape: Shape, results: Sequence[Result]) -> Overview:
     rows = [row for row in rows_of(shape, results) if SHOWN in row[1]]
     declared = shape.metric(SHOWN)
     head = number(numbers.headed(declared.label, declared.ideal))
-    columns = (text(""), number("n / asked"), number("ties"), head, text("what it says"))
+    counts = (number("n / asked"), number("ties", spare=4))
+    columns = (text(""), *counts, head, *verdict_heads("what it says"))
     body = [_cells(label, estimates[SHOWN]) for label, estimates in rows]
     confidence = overall(results[0]).get(CONFIDENCE) if len(results) == 1 else None
     if confidence is not None and confidence.value is not None:
         value = value_cell(confidence, shape.metric(CONFIDENCE).digits)
         says = text("difference of medians, in percent (ideal 0)")
         label = text(shape.metric(CONFIDENCE).label)
-        body.append((label, used_cell(confidence), number(""), value, says))
+        body.append((label, used_cell(confidence), number(""), value, says, number("")))
     legend = (*absences(results, rows, (SHOWN,)), *preference.legend(results))
-    return Overview((Table(columns, tuple(body)), *undeclared(shape, results)), legend)
+    tables = (Table(columns, tuple(body)), *by_slice(shape, results, declared))
+    return Overview((*tables, *undeclared(shape, results)), legend)
 
 
 def _cells(label: str, estimate: Estimate) -> tuple[Cell, ...]:
-    ties, says = number(str(estimate.ties)), text(numbers.says(estimate))
-    return (text(label), used_cell(estimate), ties, value_cell(estimate), says)
+    values = (number(str(estimate.ties)), value_cell(estimate))
+    return (text(label), used_cell(estimate), *values, *verdict_cells(estimate))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import Overview
 from stereometer.shapes.shape import NotCompared, Shape
-from stereometer.shapes.trait import metrics, show
+from stereometer.shapes.trait import metrics, sentences, show
 from stereometer.shapes.trait.words import SENTENCES, TEMPLATES, TWO_GROUPS, ProfileWords
 from stereometer.types import Estimate, Result, Score, Settings
 
@@ -68,8 +68,11 @@ class Sentences(Trait):
     name = "sentences"
     words = SENTENCES
 
+    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
+        return sentences.summarize(scores, settings)
 
-class SentencePairs(Trait):
+
+class SentencePairs(Sentences):
     """The same of two groups."""
 
     name = "sentence-pairs"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from stereometer.shapes.overview import Overview, overall, plain, undeclared
 from stereometer.shapes.shape import Shape
@@ -46,7 +46,8 @@ def _table(groups: dict[str, list[Estimate]], foot: str, caption: str) -> Table:
             if "dimension" in estimate.slice
         )
     )
-    heads = [text(title) for title in (*dimensions, "tied most to", "tests beyond noise")]
+    heads = [text(name, spare=at) for at, name in enumerate(dimensions, 1)]
+    heads += [text("tied most to"), text("tests beyond noise", spare=len(dimensions) + 1)]
     rows = tuple(_cells(group, estimates, dimensions) for group, estimates in groups.items())
     return Table((text("group"), number("n / asked"), *heads), rows, caption, foot)
 
@@ -62,10 +63,14 @@ def _cells(
     }
     used = f"{sum(trait.n for trait in traits)} / {sum(trait.asked for trait in traits)}"
     values = [_value(by_dimension[name]) if name in by_dimension else "" for name in dimensions]
-    beyond = sum(trait.verdict not in (None, NEITHER) for trait in traits)
-    tested = sum(trait.verdict is not None for trait in traits)
-    ends = (", ".join(_ends(traits)), f"{beyond} of {tested}" if tested else "")
+    tested = _tested(traits) or _tested(by_dimension.values())
+    beyond = sum(estimate.verdict != NEITHER for estimate in tested)
+    ends = (", ".join(_ends(traits)), f"{beyond} of {len(tested)}" if tested else "")
     return (text(group), number(used), *map(text, values), *map(text, ends))
+
+
+def _tested(estimates: Iterable[Estimate]) -> list[Estimate]:
+    return [estimate for estimate in estimates if estimate.verdict is not None]
 
 
 def _value(estimate: Estimate) -> str:

@@ -15,7 +15,7 @@ class ProfileWords:
     """What low and high are."""
     says: str
     caveat: str = ""
-    """What the p-values leave open."""
+    """What the tests are of."""
 
 
 TEMPLATES = ProfileWords(
@@ -25,8 +25,8 @@ TEMPLATES = ProfileWords(
 )
 DRAWS = "the middle of draws of sentences"
 POOL = (
-    "The p-values of ceat are of draws from the same sentences and say nothing of other sentences: "
-    "a trait is beyond noise only where the middle of the draws leaves out 0 as well"
+    "Draws are from the same sentences and say nothing of other sentences. A trait has two or "
+    "three words a pole, too few for a test: dimensions are tested, over all words of their poles"
 )
 SENTENCES = ProfileWords(
     "in the sentences of a text: whether the group's words are nearer to those of one pole or of "

@@ -3,13 +3,14 @@ pass at a time."""
 
 from __future__ import annotations
 
+from math import log
+from statistics import median
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
-from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
+from stereometer.benchmarks.abc.items import Cell, Choice, chosen_benchmark
 from stereometer.errors import ModelError
 from stereometer.measures.traits.association import CAUSAL_ILPS, CAUSAL_SET, ILPS, ILPS_STAR, SET
 from stereometer.measures.traits.unknown_words import unknown_token
@@ -27,11 +28,17 @@ from stereometer.types import (
 from tests.builders.models.builders import names
 from tests.builders.models.zoo import Zoo
 from tests.builders.set_distance import by_rule
+from tests.builders.sure import all_of
 
-ITEMS = chosen_benchmark(
-    Choice(groups=("woman", "Asian"), templates=("that", "plain", "trait-first"))
-).shapes["trait"]
+ITEMS = all_of(
+    Cell,
+    chosen_benchmark(
+        Choice(groups=("woman", "Asian"), templates=("that", "plain", "trait-first"))
+    ).items("trait"),
+)
 FEW = ITEMS[::5]
+Values = list[tuple[float, float]]
+"""The log-probability and the distance of each piece."""
 
 
 def whole_pass(
@@ -185,10 +192,10 @@ def test_paper_renormalises_by_position_with_special_tokens(zoo: Zoo, name: str,
     ]
     words = ("science-oriented", "analytical", "logical", "athiestic")
     differences = [released(word, False) - released(word, True) for word in words]
-    assert score.values["right"] == pytest.approx(np.median(differences), abs=1e-4)
+    assert score.values["right"] == pytest.approx(median(differences), abs=1e-4)
 
 
-def naive(backend: Any, item: Any, word: str, prior: bool) -> list[tuple[float, float]]:
+def naive(backend: Any, item: Any, word: str, prior: bool) -> Values:
     """Log-probability and distance of each piece, from strings: the sentence cut by hand around the
     trait."""
     tokenizer = backend.checkpoint.tokenizer
@@ -221,6 +228,17 @@ def naive(backend: Any, item: Any, word: str, prior: bool) -> list[tuple[float, 
     return values
 
 
+def first_difference(group: Values, prior: Values) -> float:
+    return group[0][0] - prior[0][0]
+
+
+def log_ratio_of_distances(group: Values, prior: Values) -> float:
+    return -log(max(distance for _, distance in group) / max(distance for _, distance in prior))
+
+
+FORMULAS = ((ILPS, first_difference), (SET, log_ratio_of_distances))
+
+
 def test_scores_are_those_computed_by_hand(zoo: Zoo) -> None:
     backend = zoo.backend("bert")
     for item in FEW[:6]:
@@ -231,10 +249,7 @@ def test_scores_are_those_computed_by_hand(zoo: Zoo) -> None:
             )
             for pole in ("left", "right")
         }
-        for binder, formula in (
-            (ILPS, lambda g, p: g[0][0] - p[0][0]),
-            (SET, lambda g, p: -np.log(max(d for _, d in g) / max(d for _, d in p))),
-        ):
+        for binder, formula in FORMULAS:
             measure = binder.bind(backend, "sound", NoOptions())
             (plan,) = planned([item], measure)
             score = scored(plan, measure, dict(backend.answer(distinct([plan]))))

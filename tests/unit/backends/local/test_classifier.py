@@ -33,7 +33,7 @@ def saved(
     torch.manual_seed(3)
     names = labels or NAMED
     tokenizer = BUILDS[kind].reads.make()
-    common = {
+    common: dict[str, Any] = {
         "vocab_size": len(tokenizer),
         "id2label": names,
         "label2id": {name: at for at, name in names.items()},

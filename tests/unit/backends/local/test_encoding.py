@@ -18,8 +18,9 @@ from stereometer.backends.local.tokens import Tokens
 from stereometer.measures.declared import Scoring
 from stereometer.measures.pair_likelihood import unmodified
 from stereometer.measures.spans import scored_positions, tokens_in
+from stereometer.shapes.pair.items import Pair
 from stereometer.types import Encoding, Skip
-from tests.builders.models.items import CAFE, EMOJI, FAMILY, TEN_PIECES, Pair
+from tests.builders.models.items import CAFE, EMOJI, FAMILY, TEN_PIECES
 from tests.builders.models.reference import Reference, Unscorable, owned, shared_ids, shared_words
 from tests.builders.models.vocabularies import VOCABULARIES
 

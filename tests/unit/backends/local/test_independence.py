@@ -41,7 +41,7 @@ def requests_of(backend: Any) -> dict[str, Request]:
     family = backend.card.family
     measure = bound(MEASURES[family], "sound", backend)
     some = (
-        items.starter("pair")[:3] + items.QUIRKY_PAIRS[:8]
+        [*items.starter("pair")[:3], *items.QUIRKY_PAIRS[:8]]
         if catalog.find("method", measure.name).reads == "pair"
         else [*items.QUIRKY_CATS[:8], *items.QUIRKY_CATS[-4:]]
     )

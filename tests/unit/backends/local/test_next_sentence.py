@@ -383,12 +383,16 @@ NO_HEAD = "cannot say whether a sentence follows"
 def test_a_trained_head_makes_the_measure_whole(zoo: Zoo, tmp_path: Path) -> None:
     backend = zoo.backend("gpt2")
     save(untrained(backend, "mean"), tmp_path / "head")
-    folder = str(zoo.folder("gpt2"))
+    heads: list[dict[str, Any]] = [{}, {"head": str(tmp_path / "head")}]
     without, with_head = (
         stereometer.run(
-            "starter", model=folder, measure=["cat-likelihood"], resamples=100, options=options
+            "starter",
+            model=str(zoo.folder("gpt2")),
+            measure=["cat-likelihood"],
+            resamples=100,
+            **options,
         )[0]
-        for options in ({}, {"head": str(tmp_path / "head")})
+        for options in heads
     )
     assert NO_HEAD in json.dumps(without.as_json())
     assert NO_HEAD not in json.dumps(with_head.as_json())

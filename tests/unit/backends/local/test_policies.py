@@ -24,6 +24,7 @@ from stereometer.runs.cache import Cache
 from stereometer.runs.engines.serial import Serial
 from stereometer.runs.plan import Tally
 from stereometer.runs.runner import computed
+from stereometer.shapes.pair.items import Pair
 from stereometer.types import Asking, Skip
 from tests.builders.models import items
 from tests.builders.models.agreement import assert_agree, bound, family, rows, slow
@@ -223,7 +224,7 @@ def test_a_text_that_fills_the_window_is_scored_and_one_token_more_is_not(
 ) -> None:
     backend = zoo.backend(model)
     full = text_of(backend, backend.tokens.window)
-    pair = items.Pair("full", full, full[:-3] + "a", "x")
+    pair = Pair("full", full, full[:-3] + "a", "x")
     assert_agree("pair-modified-likelihood", "sound", backend, zoo.reference(model), [pair])
     with pytest.raises(Skip, match="longer than the model's window"):
         backend.encode(f"{full} the")

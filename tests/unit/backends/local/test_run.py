@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ from tests.builders.models.agreement import expected
 from tests.builders.models.items import starter
 from tests.builders.models.zoo import BACKENDS, Zoo
 
+Answering = Callable[[Any, Mapping[str, Request]], Iterator[tuple[str, Answer]]]
+
 
 class Counted:
     """How often models were loaded, and what they were asked."""
@@ -28,14 +30,18 @@ class Counted:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.loads: list[str] = []
         self.asked: list[str] = []
-        load = checkpoint.load
-        monkeypatch.setattr(
-            opener, "load", lambda spec, *more: self.loads.append(spec) or load(spec, *more)
-        )
+        monkeypatch.setattr(opener, "load", self.loading(checkpoint.load))
         for kind in BACKENDS.values():
             monkeypatch.setattr(kind, "answer", self.counting(kind.answer))
 
-    def counting(self, answer: Any) -> Any:
+    def loading(self, load: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(spec: str, *more: Any) -> Any:
+            self.loads.append(spec)
+            return load(spec, *more)
+
+        return counted
+
+    def counting(self, answer: Answering) -> Answering:
         def counted(
             model: LanguageModel, requests: Mapping[str, Request]
         ) -> Iterator[tuple[str, Answer]]:

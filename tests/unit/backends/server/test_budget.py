@@ -3,7 +3,6 @@ nothing is sent that might not fit."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from stereometer.runs.runner import answered
 from stereometer.types import WholeText
 from tests.builders.commands import call
 from tests.builders.comments import own_table
-from tests.builders.servers import opened, some
+from tests.builders.servers import opened, slowly, some
 from tests.unit.backends.server.conftest import Stub, run_out, said, send
 
 Start = Callable[..., Stub]
@@ -100,7 +99,7 @@ def test_scored_prompts_cost_what_the_server_says(stub: Start) -> None:
 def test_what_does_not_fit_yet_waits_for_what_is_under_way(stub: Start) -> None:
     """Eight reservations of 108 tokens do not fit; eight answers of 12 do."""
     server = stub()
-    server.always = lambda handler, body: bool(time.sleep(0.05))
+    server.always = slowly(0.05)
     requests = some(8, max_tokens=100)
     assert len(dict(opened(server, budget=str(PROBE + 300), in_flight=8).answer(requests))) == 8
 

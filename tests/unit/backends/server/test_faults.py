@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from email.utils import formatdate
@@ -31,7 +31,7 @@ from stereometer.runs.plan import Tally
 from stereometer.runs.runner import answered
 from stereometer.types import TOO_LONG, Answer, Continuation, Generate, WholeText
 from tests.builders.commands import PROGRAM, call
-from tests.builders.servers import opened, some
+from tests.builders.servers import open_server, opened, slowly, some
 from tests.unit.backends.server.conftest import Reply, Stub, run_out, said, send
 
 Start = Callable[..., Stub]
@@ -180,7 +180,7 @@ def test_what_does_not_pass_is_said(stub: Start, monkeypatch: pytest.MonkeyPatch
 
 def test_a_drip_of_headers_ends_with_the_time_and_breaks_off_nobody_else(stub: Start) -> None:
     server = stub(header_drip)
-    server.always = lambda handler, body: bool(time.sleep(0.3))
+    server.always = slowly(0.3)
     backend = opened(server, timeout=3.0)
     sent, started = len(server.asked()), time.monotonic()
     assert len(dict(backend.answer(some(4)))) == 4
@@ -258,9 +258,8 @@ def test_an_address_that_is_none(spec: str, words: str) -> None:
 def test_an_unknown_model_names_the_known_ones(stub: Start) -> None:
     server = stub()
     server.always = None
-    server.RequestHandlerClass = type(
-        "Lost", (server.RequestHandlerClass,), {"do_POST": lambda self: _lost(self)}
-    )
+    answering: Any = server.RequestHandlerClass
+    server.RequestHandlerClass = type("Lost", (answering,), {"do_POST": _lost})
     with pytest.raises(ModelError, match="It has parrot"):
         opened(server)
 
@@ -630,11 +629,11 @@ def test_numbers_that_are_not_of_the_prompt_are_no_likelihoods(stub: Start) -> N
     from stereometer.backends.server.probe import SENTENCE, SHUFFLED, known_sentence
     from stereometer.backends.server.scoring import covers
 
-    class Lying:
+    class Lying(wire.Wire):
         def __init__(self, better: str) -> None:
             self.better = better
 
-        def post(self, path: str, body: dict[str, Any]) -> Any:
+        def post(self, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
             words = body["prompt"].replace(" ", "\n ").split("\n")
             value = -1.0 if body["prompt"] == self.better else -3.0
             values = [None, *[value] * (len(words) - 1)]
@@ -649,8 +648,10 @@ def test_numbers_that_are_not_of_the_prompt_are_no_likelihoods(stub: Start) -> N
 def test_vllms_way_of_scoring_prompts(stub: Start) -> None:
     from stereometer.backends.server.scoring import by_prompt_logprobs
 
-    class Served:
-        def post(self, path: str, body: dict[str, Any]) -> Any:
+    class Served(wire.Wire):
+        def __init__(self) -> None: ...
+
+        def post(self, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
             assert body["prompt_logprobs"] == 0
             listed = [None, {"17": {"logprob": -2.5, "rank": 3, "decoded_token": " cat"}}]
             return {"text": "x", "prompt_logprobs": listed}
@@ -847,12 +848,12 @@ def test_a_flaky_proxy_changes_nothing(stub: Start) -> None:
     from stereometer.serving import running
 
     with running(Fake()) as real:
-        direct = dict(open_model(f"server:{real.url}#fake").answer(some(30)))
+        direct = dict(open_server(f"server:{real.url}#fake").answer(some(30)))
         proxy = stub(
             *[status(429, Retry_After="0"), cut, silent, not_json, no_choices, status(503)] * 3
         )
         proxy.behind = real.url
-        through = open_model(
+        through = open_server(
             f"server:{proxy.url}#fake", 0, {"timeout": 60.0, "in_flight": 4, "wait_initial": 0.01}
         )
         found = dict(through.answer(some(30)))
@@ -866,7 +867,7 @@ def test_an_interrupted_run_leaves_at_once_and_goes_on(stub: Start, tmp_path: An
     from tests.builders.comments import own_table
 
     server = stub()
-    server.always = lambda handler, body: bool(time.sleep(0.1))
+    server.always = slowly(0.1)
     table = own_table(tmp_path / "own.csv", 80)
     arguments = [
         "ask",

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from stereometer.runs.open import open_model
 from stereometer.types import Continuation, Generate, WholeText
 from tests.builders.commands import call
+from tests.builders.servers import open_server
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def llama() -> Iterator[str]:
 
 
 def test_the_probe_notices_that_echo_is_ignored(llama: str) -> None:
-    backend = open_model(f"server:{llama}#smollm2", 0, {"in_flight": 2})
+    backend = open_server(f"server:{llama}#smollm2", 0, {"in_flight": 2})
     assert backend.finding.completions
     assert backend.finding.chat
     assert backend.finding.likelihood == "none"
@@ -52,13 +52,13 @@ def test_likelihood_is_refused_with_what_can_be_measured_instead(llama: str) -> 
 
 
 def test_it_is_the_same_server_when_it_is_opened_again(llama: str) -> None:
-    first, second = (open_model(f"server:{llama}#smollm2", 0, {"in_flight": 2}) for _ in range(2))
+    first, second = (open_server(f"server:{llama}#smollm2", 0, {"in_flight": 2}) for _ in range(2))
     assert first.card.settings["listed"]
     assert first.card.identity == second.card.identity
 
 
 def test_it_writes_and_talks(llama: str) -> None:
-    backend = open_model(f"server:{llama}#smollm2", 0, {"in_flight": 2})
+    backend = open_server(f"server:{llama}#smollm2", 0, {"in_flight": 2})
     asked = [
         Generate("The capital of France is", max_tokens=4),
         Generate(messages=(("user", "What is the capital of France?"),), max_tokens=12),

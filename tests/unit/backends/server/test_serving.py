@@ -25,6 +25,7 @@ from stereometer.testing import check_backend
 from stereometer.types import Asking, Generate
 from tests.builders.by_hand import bound
 from tests.builders.commands import PROGRAM, call
+from tests.builders.servers import open_server
 
 
 @pytest.fixture
@@ -63,14 +64,14 @@ def test_bad_requests_are_answered(fake: ModelServer, path: str, body: Any, stat
 
 def test_the_backend_keeps_the_contract(fake: ModelServer) -> None:
     """Order and company change nothing, though the server answers in batches."""
-    check_backend(open_model(f"server:{fake.url}#fake"))
+    check_backend(open_server(f"server:{fake.url}#fake"))
 
 
 def test_a_key_is_asked_for_where_one_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEREOMETER_SERVER_KEY", "sesame")
     with running(Fake()) as server:
         assert post(server.url, "/completions", {"prompt": "a"}).status_code == 401
-        assert open_model(f"server:{server.url}#fake").finding.completions
+        assert open_server(f"server:{server.url}#fake").finding.completions
         monkeypatch.setenv("STEREOMETER_SERVER_KEY", "wrong")
         with pytest.raises(ModelError, match="key is missing, wrong"):
             open_model(f"server:{server.url}#fake")
@@ -125,7 +126,7 @@ def test_requests_that_wait_together_are_answered_together() -> None:
 def test_likelihoods_through_the_server_equal_the_local_ones(
     local: Any, served: str, measure: str, shape: str
 ) -> None:
-    remote = open_model(f"server:{served}#smollm2-135m")
+    remote = open_server(f"server:{served}#smollm2-135m")
     assert remote.finding.likelihood == "echo"
     items = open_benchmark("starter").items(shape)
     few = [*items[:4], *items[-4:]]
@@ -146,18 +147,18 @@ def _scored(model: Any, measure: str, items: Any) -> list[Any]:
 
 
 def test_a_real_model_behind_the_server_keeps_the_contract(served: str) -> None:
-    check_backend(open_model(f"server:{served}#smollm2-135m"), tolerance=1e-4)
+    check_backend(open_server(f"server:{served}#smollm2-135m"), tolerance=1e-4)
 
 
 def test_a_real_model_behind_the_server_is_the_same_when_it_is_opened_again(served: str) -> None:
-    first, second = (open_model(f"server:{served}#smollm2-135m") for _ in range(2))
+    first, second = (open_server(f"server:{served}#smollm2-135m") for _ in range(2))
     assert len(first.finding.likelihoods) > 10
     assert first.card.identity == second.card.identity
 
 
 def test_the_server_writes_what_the_model_writes(local: Any, served: str) -> None:
     """At temperature 0 there is nothing to draw."""
-    remote = open_model(f"server:{served}#smollm2-135m")
+    remote = open_server(f"server:{served}#smollm2-135m")
     asked = [
         Generate(text, max_tokens=6) for text in ("The capital of France is", "Once upon a time")
     ]
