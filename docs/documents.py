@@ -77,6 +77,7 @@ def _data(app: Any) -> Iterator[Document]:
     yield _printed(app, "show", "starter")
     yield _printed(app, "list")
     yield _printed(app, "doctor", "-m", "fake")
+    yield _printed(app, "doctor")
     Path("pairs.csv").write_text(
         ",sent_more,sent_less,stereo_antistereo,bias_type,annotations,anon_writer,anon_annotators\n"
         "0,She likes tea.,He likes tea.,stereo,gender,[],a0,[]\n",

@@ -8,8 +8,9 @@
     +-- DataError           exit 4   a file is missing, foreign, truncated or contradicts itself
     |   +-- DataMissing     exit 4   a data set is not on this machine: carries the command that
     gets it
-    +-- ThresholdError      exit 5   a measured value fails a bar the user set with --require
+    +-- ThresholdError      exit 5   the whole interval violates a bar set with --require
     +-- BudgetSpent         exit 6   the next request to a server would cost more than --budget
+    +-- Undecided           exit 7   an interval lies on both sides of a bar set with --require
 
 An error has three sentences: what happened, why, what to do.
 """
@@ -75,3 +76,7 @@ class ThresholdError(StereometerError):
 
 class BudgetSpent(StereometerError):
     exit_code = 6
+
+
+class Undecided(StereometerError):
+    exit_code = 7

@@ -145,6 +145,8 @@ class Source:
     """Other names of its categories, where it has some."""
     advice: Mapping[str, str] = field(default_factory=dict)
     """By shape that its files do not hold, how its items come to be."""
+    published: tuple[str, ...] = ()
+    """The methods of its paper, which `--like-paper` takes."""
 
     def for_audit(self) -> Source:
         return replace(self, read=self.read_faulty or self.read)

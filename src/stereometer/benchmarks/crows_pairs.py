@@ -23,6 +23,8 @@ def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
     return {"pair": pairs}, [note] if unscorable else []
 
 
-ORIGINAL = Source("crows-pairs", read, {"pair": PAIR_MEASURES})
-REVISED = Source("crows-pairs-revised", read, {"pair": PAIR_MEASURES})
-FRENCH = Source("crows-pairs-french", read, {"pair": PAIR_MEASURES})
+ORIGINAL = Source("crows-pairs", read, {"pair": PAIR_MEASURES}, published=("pair-likelihood",))
+REVISED = Source(
+    "crows-pairs-revised", read, {"pair": PAIR_MEASURES}, published=("pair-likelihood",)
+)
+FRENCH = Source("crows-pairs-french", read, {"pair": PAIR_MEASURES}, published=("pair-likelihood",))

@@ -20,4 +20,4 @@ def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
     return {"cat": cats, "pair": pairs}, notes
 
 
-SOURCE = Source("stereoset", read, {"cat": CAT_MEASURES})
+SOURCE = Source("stereoset", read, {"cat": CAT_MEASURES}, published=("cat-likelihood",))

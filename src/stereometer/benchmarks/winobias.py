@@ -71,5 +71,5 @@ def _frame(sentence: str) -> list[str]:
     return re.findall(r"\w+", PRONOUNS.sub("PRONOUN", sentence.lower()))
 
 
-DEV = Source("winobias", read, {"pair": PAIR_MEASURES})
-TEST = Source("winobias-test", read, {"pair": PAIR_MEASURES})
+DEV = Source("winobias", read, {"pair": PAIR_MEASURES}, published=("pair-likelihood",))
+TEST = Source("winobias-test", read, {"pair": PAIR_MEASURES}, published=("pair-likelihood",))

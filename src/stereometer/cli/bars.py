@@ -1,50 +1,18 @@
-"""Bars that overall values must reach: `--require 'icat>=70'`."""
+"""Bars on the command line: `--require 'icat>=70'`."""
 
 from __future__ import annotations
 
-import operator
-import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-from stereometer.errors import ThresholdError, UsageError
-from stereometer.types import Job, Result
-
-OPERATORS: dict[str, Callable[[float, float], bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    ">": operator.gt,
-    "<": operator.lt,
-}
-BAR = re.compile(r"\s*(\w+)\s*(>=|<=|>|<)\s*(-?\d+(?:\.\d+)?)\s*")
-
-
-@dataclass(frozen=True)
-class Bar:
-    metric: str
-    sign: str
-    number: float
-
-    def missed_by(self, value: float | None) -> bool:
-        return value is None or not OPERATORS[self.sign](value, self.number)
-
-    def __str__(self) -> str:
-        return f"{self.metric}{self.sign}{self.number:g}"
+from stereometer.errors import ThresholdError, Undecided, UsageError
+from stereometer.findings.bars import Bar, Outcome, read_bar
+from stereometer.show.numbers import with_interval
+from stereometer.types import Estimate, Job, Result
 
 
 def bars(texts: Sequence[str] | None) -> list[Bar]:
-    return [_bar(text) for text in texts or ()]
-
-
-def _bar(text: str) -> Bar:
-    parts = BAR.fullmatch(text)
-    if not parts:
-        raise UsageError(
-            f"--require '{text}' is not understood. It takes a name, one of "
-            f"{' '.join(OPERATORS)} and a number. For instance 'icat>=70'."
-        )
-    return Bar(parts[1], parts[2], float(parts[3]))
+    return [read_bar(text) for text in texts or ()]
 
 
 def bearing(jobs: Sequence[Job], wanted: Sequence[Bar]) -> Sequence[Job]:
@@ -78,24 +46,38 @@ def _unknown(bar: Bar, names: Iterable[str]) -> UsageError:
 
 
 def check(results: Sequence[Result], wanted: Sequence[Bar]) -> None:
-    """Raises if overall values miss bars, and names all that do, or if there is no such value."""
-    missed: list[str] = []
+    """Raises where overall values miss bars or leave them undecided, and names all of them.
+
+    Also where there is no such value.
+    """
     overall = [
         (result.model, estimate)
         for result in results
         for estimate in result.estimates
         if not estimate.slice
     ]
+    outcomes: dict[Outcome, list[str]] = {}
     for bar in wanted:
         values = [pair for pair in overall if pair[1].name == bar.metric]
         if not values:
             raise _unknown(bar, dict.fromkeys(estimate.name for _, estimate in overall))
-        missed += [
-            f"{model}: {bar.metric} is "
-            f"{'not available' if estimate.value is None else f'{estimate.value:.2f}'}. "
-            f"The bar is {bar}."
-            for model, estimate in values
-            if bar.missed_by(estimate.value)
-        ]
+        for model, estimate in values:
+            says = f"{model}: {bar.metric} is {_value(estimate)}. The bar is {bar}"
+            outcomes.setdefault(bar.outcome(estimate), []).append(says)
+    missed = [f"{says}." for says in outcomes.get("missed", ())]
+    undecided = [f"{says}: undecided." for says in outcomes.get("undecided", ())]
     if missed:
-        raise ThresholdError(f"{' '.join(missed)} The results are stored all the same.")
+        raise ThresholdError(" ".join((*missed, *undecided, STORED)))
+    if undecided:
+        raise Undecided(" ".join((*undecided, STORED, MORE)))
+
+
+def _value(estimate: Estimate) -> str:
+    return "not available" if estimate.value is None else with_interval(estimate, 2)
+
+
+STORED = "The results are stored all the same."
+MORE = (
+    "A bar is met where the whole interval satisfies it. More items narrow the interval; "
+    "point(NAME) asks about the value alone."
+)

@@ -1,13 +1,16 @@
-"""doctor: what a model is, how it reads, and what it makes of three items."""
+"""doctor: what is installed; what a model is, how it reads, and what it makes of three items."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from stereometer.cli import render
 from stereometer.cli.command import command
-from stereometer.cli.options import Json, Loading, Model, opening
+from stereometer.cli.installation import installation, print_installation
+from stereometer.cli.options import Json, Loading, opening
 from stereometer.errors import ModelError, UsageError
 from stereometer.types import (
     Backend,
@@ -25,9 +28,28 @@ SAMPLES = (("cat", 0), ("cat", -1), ("pair", 0))
 """An intrasentence item, an intersentence item and a pair of the starter set."""
 
 
-@command("Models", "doctor --model smollm2-135m")
-def doctor(*, model: Model, loading: Loading, json: Json = False) -> None:
-    """Show how a model reads and scores three sample items, and what to beware of."""
+@command("Models", "doctor", "doctor --model smollm2-135m")
+def doctor(
+    *,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="A model; without one, what is installed.")
+    ] = None,
+    loading: Loading,
+    json: Json = False,
+) -> None:
+    """Check the installation; of a model, show how it reads and scores three sample items."""
+    if model is None:
+        state = installation()
+        if json:
+            render.print_json(state)
+        else:
+            print_installation(state)
+        return
+    _examine(model, loading, json)
+
+
+def _examine(model: str, loading: Loading, json: bool) -> None:
+    """How a model reads and scores three items, and what to beware of."""
     from stereometer.runs.open import open_benchmark, open_model
 
     opened = open_model(model, 0, opening(loading))

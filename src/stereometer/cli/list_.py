@@ -8,6 +8,8 @@ from stereometer.cli import render
 from stereometer.cli.command import command
 from stereometer.cli.options import Json
 
+MODELS = "also a folder, a .gguf file, org/name of a hub, server:URL#model or sentiment:MODEL"
+
 
 @command("Look", "list", "list --json")
 def list_(*, json: Json = False) -> None:
@@ -15,31 +17,54 @@ def list_(*, json: Json = False) -> None:
     from stereometer import catalog
     from stereometer.shapes.comment.settings import SETTINGS
 
-    cards = {name: catalog.find("benchmark", name).card for name in catalog.names("benchmark")}
-    names: dict[str, Any] = {
-        "measures": catalog.names("method"),
-        "models": [*catalog.names("model"), *catalog.names("backend")],
-        "baselines": catalog.names("system"),
+    sources = {name: catalog.find("benchmark", name) for name in catalog.names("benchmark")}
+    backends = catalog.names("backend")
+    aids = [name for name in backends if getattr(catalog.find("backend", name), "aid", False)]
+    names = {
+        "models": catalog.names("model"),
+        "baselines": [*catalog.names("system"), *(name for name in backends if name not in aids)],
+        "testing_aids": aids,
         "settings": list(SETTINGS),
     }
+    measures = [
+        {"name": name, "source": getattr(catalog.find("method", name), "source", "")}
+        for name in catalog.names("method")
+    ]
+    benchmarks = [_benchmark(name, source) for name, source in sources.items()]
     if json:
-        benchmarks = [
-            {"name": name, "title": card.title, "licence": card.licence, "items": dict(card.counts)}
-            for name, card in cards.items()
-        ]
-        render.print_json({"schema": "list@1", "benchmarks": benchmarks, **names})
+        document = {"schema": "list@2", "benchmarks": benchmarks, "measures": measures}
+        render.print_json(document | names)
         return
-    render.records(
-        [
-            {
-                "benchmark": name,
-                "title": card.title,
-                "items": ", ".join(f"{count} {shape}" for shape, count in card.counts.items()),
-                "licence": card.licence,
-            }
-            for name, card in cards.items()
-        ]
-    )
+    render.records([_row(benchmark) for benchmark in benchmarks])
+    render.line()
+    render.records([{"measure": row["name"], "paper": row["source"]} for row in measures])
+    titles = {"testing_aids": "testing aids", "settings": "settings of `ask`"}
     for kind, listed in names.items():
-        of = " of `ask`" if kind == "settings" else ""
-        render.line(f"{of}: {', '.join(listed)}", bold=f"\n{kind}")
+        more = f" ({MODELS})" if kind == "models" else ""
+        render.line(f": {', '.join(listed)}{more}", bold=f"\n{titles.get(kind, kind)}")
+
+
+def _benchmark(name: str, source: Any) -> dict[str, Any]:
+    card = source.card
+    return {
+        "name": name,
+        "title": card.title,
+        "licence": card.licence,
+        "items": dict(card.counts),
+        "defaults": {shape: list(measures) for shape, measures in source.measures.items()},
+        "like_paper": list(source.published),
+    }
+
+
+def _row(benchmark: dict[str, Any]) -> dict[str, str]:
+    """The default is the first measure that a model can answer."""
+    items = (f"{count} {shape}" for shape, count in benchmark["items"].items())
+    defaults = (measures[0] for measures in benchmark["defaults"].values() if measures)
+    return {
+        "benchmark": benchmark["name"],
+        "title": benchmark["title"],
+        "items": ", ".join(items),
+        "default": ", ".join(defaults),
+        "like its paper": ", ".join(benchmark["like_paper"]),
+        "licence": benchmark["licence"],
+    }

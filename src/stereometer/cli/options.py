@@ -28,7 +28,9 @@ Out = Annotated[
     Path | None, "Folder of the run; by default stereometer-runs/<benchmark>-<model>-<digest>."
 ]
 Require = Annotated[
-    list[str] | None, "A bar for an overall value, such as 'icat>=70'; exit code 5 if missed."
+    list[str] | None,
+    "A bar for the whole interval of an overall value, such as 'icat>=70' or '|ss-50|<=5'; exit "
+    "code 5 if missed, 7 if undecided. 'point(ss)<=55' is about the value alone.",
 ]
 Runs = Annotated[list[Path] | None, "Folder of a run on these items; may be repeated."]
 NegativeLabel = Annotated[

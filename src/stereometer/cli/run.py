@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -25,13 +26,14 @@ from stereometer.cli.options import (
     opening,
 )
 from stereometer.errors import UsageError
-from stereometer.types import Finished
+from stereometer.types import Backend, Finished, Job, System
 
 
 @command(
     "Measure",
     "run starter --model smollm2-135m",
     "run stereoset crows-pairs -m gpt2 -m ./my-model --out runs",
+    "run stereoset -m bert-base-cased --like-paper",
     "run stereoset -m ./my-model --require 'icat>=70' --json",
 )
 def run(
@@ -44,6 +46,9 @@ def run(
         list[str] | None, "What the model is called in results; repeat it as --model."
     ] = None,
     measure: Annotated[list[str] | None, "Measures; by default the benchmark's own."] = None,
+    like_paper: Annotated[
+        bool, "The measure of each benchmark's paper, as the authors computed it."
+    ] = False,
     counting: Counting,
     running: Running,
     within_word: Annotated[
@@ -60,24 +65,26 @@ def run(
     json: Json = False,
 ) -> None:
     """Measure one or more models on one or more benchmarks."""
-    from stereometer.runs.measure import jobs_for
+    from stereometer.runs.measure import by_benchmark, jobs_for
     from stereometer.runs.open import check_names, open_model
 
     wanted, settings, measures = bars(require), counting.settings, measure or []
+    settings = replace(settings, variant="paper") if like_paper else settings
     check_names(model, measures)
     options = opening(loading, serving, head=str(head or ""), negative_label=negative_label)
     asked = {"within_word": True} if within_word else {}
     choice = choosing.choice(counting.seed)
     called = _names(name or [], model)
-    where = (running.data, running.limit)
+    how = (settings, running.data, running.limit, asked, choice)
+    parts = by_benchmark(benchmarks, measures, like_paper)
+
+    def jobs_of(opened: Backend | System, label: str | None) -> list[Job]:
+        return [job for part in parts for job in jobs_for(part[0], opened, part[1], *how, label)]
+
     jobs = (
         job
         for spec, label in zip(model, called, strict=True)
-        for opened in [open_model(spec, counting.seed, options)]
-        for job in bearing(
-            list(jobs_for(benchmarks, opened, measures, settings, *where, asked, choice, label)),
-            wanted,
-        )
+        for job in bearing(jobs_of(open_model(spec, counting.seed, options), label), wanted)
     )
     side_by_side = len(model) > 1
     finished = carry_out(jobs, running, json, lambda done: _show(done, json, side_by_side))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stereometer.errors import ModelError
+from stereometer.measures.sources import SOURCES
 from stereometer.types import (
     Answer,
     Backend,
@@ -39,6 +40,11 @@ class Declared:
     @property
     def kind(self) -> str:
         return self.reads
+
+    @property
+    def source(self) -> str:
+        """The paper and the tables it belongs to."""
+        return SOURCES.get(self.name, "")
 
     def label(self, variant: Variant) -> str:
         """As results of a variant name it."""

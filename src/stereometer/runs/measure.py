@@ -34,6 +34,7 @@ def run(
     *benchmarks: str | Path,
     model: Model,
     measure: str | Sequence[str] = (),
+    like_paper: bool = False,
     variant: Variant = "sound",
     data: str | Path | None = None,
     limit: int | None = None,
@@ -54,6 +55,7 @@ def run(
     - `model`: a name, a folder, a .gguf file, `org/name`, `server:URL#model`, or a model in memory:
       `(model, tokenizer)` or a pipeline of transformers.
     - `measure`: one or several measures; by default the benchmark's own.
+    - `like_paper`: the method of each benchmark's paper, in its variant `paper`.
     - `variant`: `sound`, or `paper` for what the authors' code computes.
     - `data`: the data file or folder of the benchmark, if it is not where data are looked for.
     - `limit`: use at most this many items, drawn at random but always the same.
@@ -69,14 +71,18 @@ def run(
       head, negative_label) or a server is asked (budget, price, in_flight, timeout), as on the
       command line; `option={"name": value}` for those of its own scheme.
     """
+    variant = "paper" if like_paper else variant
     settings = Settings(variant, seed, resamples, coverage=coverage)
     names, measures = names_of(benchmarks), [measure] if isinstance(measure, str) else measure
     check_names((), measures)
     asked = {"within_word": True} if within_word else {}
     with opened(model, seed, options) as asked_model:
-        jobs = list(
-            jobs_for(names, asked_model, measures, settings, data, limit, asked, choice, name)
-        )
+        how = (settings, data, limit, asked, choice, name)
+        jobs = [
+            job
+            for each, chosen in by_benchmark(names, measures, like_paper)
+            for job in jobs_for(each, asked_model, chosen, *how)
+        ]
         return [finished.result for finished in execute_all(jobs, out, cache, watch)]
 
 
@@ -96,6 +102,37 @@ def names_of(benchmarks: Sequence[object]) -> list[str]:
             "model=...); `stereometer list` shows all names."
         )
     return [str(benchmark) for benchmark in benchmarks]
+
+
+def by_benchmark(
+    names: Sequence[str], measures: Sequence[str], like_paper: bool
+) -> list[tuple[Sequence[str], Sequence[str]]]:
+    """Benchmarks that are measured the same way together; like its paper each has its own."""
+    if not like_paper:
+        return [(names, measures)]
+    if measures:
+        raise UsageError(
+            "--like-paper and --measure were both given. Like the paper means its own measure. "
+            "Leave one of them out."
+        )
+    return [([name], _published(name)) for name in names]
+
+
+def _published(name: str) -> Sequence[str]:
+    """The methods of the benchmark's paper."""
+    source = catalog.find("benchmark", name) if catalog.has("benchmark", name) else None
+    if source is None or not source.published:
+        others = [
+            known
+            for known in catalog.names("benchmark")
+            if getattr(catalog.find("benchmark", known), "published", ())
+        ]
+        raise UsageError(
+            f"No paper printed numbers of a measure on {name}. Those with such a paper are "
+            f"{', '.join(others)}. Leave --like-paper out."
+        )
+    methods: Sequence[str] = source.published
+    return methods
 
 
 def jobs_for(

@@ -98,7 +98,7 @@ def test_4_data(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "bar", ["pair_preference<60", "pair_preference <= 99.9", "pair_preference>100"]
+    "bar", ["pair_preference<10", "point(pair_preference) <= 99.9", "|pair_preference-10|<=5"]
 )
 def test_5_a_bar_that_is_missed_keeps_the_result(tmp_path: Path, bar: str) -> None:
     said = call(*run(tmp_path, "--require", bar))
@@ -109,10 +109,27 @@ def test_5_a_bar_that_is_missed_keeps_the_result(tmp_path: Path, bar: str) -> No
 
 
 @pytest.mark.parametrize(
-    "bar", ["pair_preference>=100", "pair_preference>50", "pair_preference<=100"]
+    "bar", ["point(pair_preference)>=100", "pair_preference>10", "pair_preference<=100"]
 )
 def test_0_a_bar_that_is_met(tmp_path: Path, bar: str) -> None:
     assert call(*run(tmp_path, "--require", bar)).code == 0
+
+
+def test_7_a_bar_inside_the_interval_is_undecided(tmp_path: Path) -> None:
+    """Every pair prefers the stereotype, and few pairs leave room below 100."""
+    said = call(*run(tmp_path, "--require", "pair_preference>=100"))
+    assert said.code == 7
+    assert "The bar is pair_preference>=100: undecided." in said.err
+    assert "point(NAME) asks about the value alone" in said.err
+    assert stereometer.load(tmp_path / "out").estimate("pair_preference").value == 100.0
+
+
+def test_5_wins_over_7(tmp_path: Path) -> None:
+    bars = ("--require", "pair_preference>=100", "--require", "pair_preference<10")
+    said = call(*run(tmp_path, *bars))
+    assert said.code == 5
+    assert "The bar is pair_preference<10." in said.err
+    assert "The bar is pair_preference>=100: undecided." in said.err
 
 
 def test_5_a_value_that_is_not_there_misses_every_bar(tmp_path: Path) -> None:
@@ -131,7 +148,7 @@ def test_2_a_bar_for_something_not_measured(tmp_path: Path) -> None:
 
 
 def test_5_with_json_still_prints_json_alone(tmp_path: Path) -> None:
-    said = shell(*run(tmp_path, "--require", "pair_preference<60", "--json"))
+    said = shell(*run(tmp_path, "--require", "pair_preference<10", "--json"))
     assert said.code == 5
     assert said.json["schema"] == "runs@1"
 

@@ -95,11 +95,36 @@ def test_show_prints_card_and_statistics(tmp_path: Path, benchmark: str) -> None
 
 def test_list_prints_every_name() -> None:
     said = call("list", "--json")
-    assert said.json["schema"] == "list@1"
+    assert said.json["schema"] == "list@2"
     assert {"starter", "stereoset", "crows-pairs", "winobias", "custom"} <= {
         one["name"] for one in said.json["benchmarks"]
     }
-    assert said.json["baselines"] == ["ideal", "stereotyped"]
+    assert said.json["baselines"] == ["ideal", "stereotyped", "random", "sentiment"]
+    assert said.json["testing_aids"] == ["fake"]
+    assert "fake" not in said.json["models"]
+
+
+def test_every_measure_says_which_paper_it_belongs_to() -> None:
+    sources = {row["name"]: row["source"] for row in call("list", "--json").json["measures"]}
+    assert all(sources.values())
+    assert sources["cat-likelihood"] == "StereoSet, Nadeem et al. 2021, Tables 4 and 6"
+
+
+def test_doctor_without_a_model_looks_at_the_installation() -> None:
+    state = call("doctor", "--json").json
+    assert state["schema"] == "installation@1"
+    assert state["versions"]["numpy"]
+    assert state["data_files"]["starter"]
+    assert set(state["models_ready"]) == {"smollm2-135m", "minilm-mlm"}
+    assert state["cache"]["answers"] == 0
+
+
+def test_doctor_says_what_is_missing_and_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("STEREOMETER_DATA", raising=False)
+    monkeypatch.setattr("stereometer.cli.installation._version", lambda name: None)
+    said = call("doctor").out
+    assert "torch: not installed; part of `pip install '.[hf]'`" in said
+    assert "stereoset: not on this machine; `stereometer show stereoset`" in said
 
 
 def test_data_where_prints_places(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

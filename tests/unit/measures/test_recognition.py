@@ -1079,17 +1079,17 @@ def test_bars_hold_for_answers_too_and_all_that_are_missed_are_named(tmp_path: P
         "--out",
         tmp_path / "run",
         "--require",
-        "accuracy>=90",
+        "point(accuracy)>=90",
         "--require",
-        "f1>=80",
+        "point(f1)>=80",
         "--require",
-        "recall>=10",
+        "point(recall)>=10",
     )
     assert said.code == 5
     assert "accuracy is 50.00" in said.err
     assert "f1 is 50.00" in said.err
     assert "recall" not in said.err
-    assert call(*options, "--out", tmp_path / "run", "--require", "accuracy>=40").code == 0
+    assert call(*options, "--out", tmp_path / "run", "--require", "point(accuracy)>=40").code == 0
     assert call(*options, "--require", "bogus>=3").code == 2
     assert "Add --setting" in call("replay", file, "--benchmark", "ethos").err
 

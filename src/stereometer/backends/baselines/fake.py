@@ -53,6 +53,8 @@ class Fake:
         frozenset({WORD_MASSES, SET_DISTANCES}),
         mask="MASK",
     )
+    aid = True
+    """It is for testing the tool, not a model or a baseline."""
 
     def __init__(self, seed: int = 0) -> None:
         del seed  # deterministic

@@ -272,6 +272,7 @@ SOURCE = Source(
     packaged,
     options=Choice,
     choose=chosen_benchmark,
+    published=("set",),
     advice={
         "sentences": (
             "ceat needs running text, in which it finds sentences about groups. None was given. "

@@ -1,0 +1,108 @@
+"""What is installed and ready: versions, data, default models, cache, devices."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Any
+
+from stereometer.cli import render
+from stereometer.errors import DataMissing, StereometerError
+
+PARTS = {
+    "torch": "hf",
+    "transformers": "hf",
+    "httpx2": "server",
+    "fastapi": "serve",
+    "wordfreq": "lexicon",
+    "vaderSentiment": "lexicon",
+    "sentencex": "train",
+}
+"""Packages of the optional parts."""
+
+
+def installation() -> dict[str, Any]:
+    """Everything that a first run may lack."""
+    return {
+        "schema": "installation@1",
+        "versions": {"python": platform.python_version()} | _versions(),
+        "data_files": _data(),
+        "models_ready": _models(),
+        "cache": _cache(),
+        "devices": _devices(),
+    }
+
+
+def _versions() -> dict[str, str | None]:
+    return {name: _version(name) for name in ("stereometer", "numpy", "scipy", *PARTS)}
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _data() -> dict[str, str | None]:
+    """The first file of each benchmark that needs files."""
+    from stereometer import catalog
+    from stereometer.benchmarks.folders import find
+
+    places: dict[str, str | None] = {}
+    for name in catalog.names("benchmark"):
+        source = catalog.find("benchmark", name)
+        if source.card.files:
+            try:
+                places[name] = str(find(source)[0])
+            except DataMissing:
+                places[name] = None
+    return places
+
+
+def _models() -> dict[str, bool]:
+    from stereometer import catalog
+
+    models = {name: catalog.find("model", name) for name in catalog.names("model")}
+    return {
+        name: model.source is not None or (model.folder / "config.json").exists()
+        for name, model in models.items()
+    }
+
+
+def _cache() -> dict[str, Any]:
+    from stereometer.runs.cache import Cache
+
+    try:
+        with Cache() as cache:
+            return dict(cache.info())
+    except StereometerError as error:
+        return {"problem": str(error)}
+
+
+def _devices() -> list[str]:
+    if find_spec("torch") is None:
+        return []
+    import torch
+
+    others = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    return ["cpu", *(name for name, there in others.items() if there)]
+
+
+def print_installation(state: dict[str, Any]) -> None:
+    render.line(bold="versions")
+    for name, number in state["versions"].items():
+        missing = f"not installed; part of `pip install '.[{PARTS.get(name)}]'`"
+        render.line(f"  {name}: {number or missing}")
+    render.line(bold="\ndata")
+    for name, place in state["data_files"].items():
+        missing = f"not on this machine; `stereometer show {name}` says where to get it"
+        render.line(f"  {name}: {place or missing}")
+    render.line(bold="\ndefault models")
+    for name, ready in state["models_ready"].items():
+        render.line(f"  {name}: {'ready' if ready else f'run `stereometer model add {name}`'}")
+    cache = state["cache"]
+    kept = f"{cache['path']}, {cache['answers']} answers" if "path" in cache else cache["problem"]
+    render.line(f"\n  {kept}", bold="\ncache")
+    render.line(f"\n  {', '.join(state['devices']) or 'none: torch is missing'}", bold="\ndevices")

@@ -1,0 +1,74 @@
+"""Bars that overall values must reach, held against the whole interval: `ss<=55`, `|ss-50|<=5`.
+
+A bar is met where the whole interval satisfies it, missed where all of it violates it, and
+undecided otherwise. `point(ss)<=55` is about the value alone.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from stereometer.errors import UsageError
+from stereometer.types import Estimate
+
+OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+NUMBER = r"-?\d+(?:\.\d+)?"
+BAR = re.compile(
+    rf"(point\()?(?:(\w+)|\|(\w+)-({NUMBER})\|)(?(1)\))(>=|<=|>|<)({NUMBER})",
+)
+
+Outcome = Literal["met", "missed", "undecided"]
+
+
+@dataclass(frozen=True)
+class Bar:
+    metric: str
+    sign: str
+    number: float
+    centre: float | None = None
+    """What the distance is from, where the bar is about a distance."""
+    point: bool = False
+    """Whether it is about the value alone."""
+
+    def outcome(self, estimate: Estimate) -> Outcome:
+        """A value that is not there misses every bar; one without an interval decides none."""
+        if estimate.value is None:
+            return "missed"
+        low, high = (estimate.value,) * 2 if self.point else (estimate.low, estimate.high)
+        if low is None or high is None:
+            return "undecided"
+        satisfied = {OPERATORS[self.sign](end, self.number) for end in self._ends(low, high)}
+        return "undecided" if len(satisfied) > 1 else "met" if True in satisfied else "missed"
+
+    def _ends(self, low: float, high: float) -> tuple[float, float]:
+        """The smallest and the largest of what the bar is about."""
+        if self.centre is None:
+            return low, high
+        away = abs(low - self.centre), abs(high - self.centre)
+        return 0.0 if low <= self.centre <= high else min(away), max(away)
+
+    def __str__(self) -> str:
+        about = self.metric if self.centre is None else f"|{self.metric}-{self.centre:g}|"
+        return f"{f'point({about})' if self.point else about}{self.sign}{self.number:g}"
+
+
+def read_bar(text: str) -> Bar:
+    parts = BAR.fullmatch("".join(text.split()))
+    if not parts:
+        raise UsageError(
+            f"--require '{text}' is not understood. It takes a name, one of "
+            f"{' '.join(OPERATORS)} and a number. For instance 'icat>=70', '|ss-50|<=5', or "
+            "'point(ss)<=55' for the value without its interval."
+        )
+    point, name, of_distance, centre, sign, number = parts.groups()
+    about = None if centre is None else float(centre)
+    return Bar(name or of_distance, sign, float(number), about, point is not None)
