@@ -236,10 +236,10 @@ def test_confidence_is_given_by_direction_too() -> None:
     """Won by 5 %, lost by 1 % of stereo pairs; won by 2 %, lost by 4 % of antistereo ones."""
     margins = {"stereo": (5.0, 1.0), "antistereo": (2.0, 4.0)}
     scores = [
-        pair_score(f"{direction}{number}{side}", "age", direction, *values)
+        pair_score(number, "age", direction, *values)
         for direction, (won, lost) in margins.items()
         for number in range(3)
-        for side, values in enumerate([(won - 100, -100.0), (-100.0, lost - 100)])
+        for values in [(won - 100, -100.0), (-100.0, lost - 100)]
     ]
     found = {
         str(one.slice.get("direction")): one.value
