@@ -21,6 +21,12 @@ def shown(page: Any) -> str:
     return str(page.locator(".browser [role=status]").first.inner_text())
 
 
+def browse(page: Any) -> None:
+    """Opens the first list of items."""
+    page.get_by_text("Browse the items").first.click()
+    page.locator(".browser table").first.wait_for()
+
+
 def choose(page: Any, label: str, option: str) -> None:
     page.locator(".browser").first.get_by_label(label, exact=True).select_option(label=option)
 
@@ -66,6 +72,41 @@ def test_without_javascript_words_and_tables_remain(browser: Any, report: Path) 
 # ---------------------------------------------------------------------------------------- pictures
 
 
+def test_every_picture_can_be_downloaded_with_its_data(found: Opened) -> None:
+    page = found.page
+    assert page.locator(".downloads").count() == page.locator(".chart").count()
+    contents = {}
+    for kind in ("SVG", "PNG", "CSV"):
+        with page.expect_download() as download:
+            page.get_by_label(f"Download this picture as {kind}").first.click()
+        contents[kind] = Path(download.value.path()).read_bytes()
+        assert download.value.suggested_filename.endswith(f".{kind.lower()}")
+    assert contents["SVG"].startswith(b"<svg")
+    assert b"var(--" not in contents["SVG"]
+    assert contents["PNG"].startswith(b"\x89PNG")
+    assert b"value" in contents["CSV"].splitlines()[0]
+    assert len(contents["CSV"].splitlines()) > 3
+    assert found.complaints == []
+
+
+def test_wide_tables_say_that_there_is_more(browser: Any, report: Path) -> None:
+    page = opened(browser, report, viewport={"width": 390, "height": 844}).page
+    wide = page.locator(".scroll.more").first.element_handle()
+    assert wide.evaluate("(one) => getComputedStyle(one, '::before').content").startswith('"Scroll')
+    wide.evaluate("(one) => { one.scrollLeft = one.scrollWidth; }")
+    page.wait_for_function("(one) => !one.classList.contains('more')", arg=wide)
+    page.close()
+
+
+def test_the_contents_are_in_the_order_of_the_page(found: Opened) -> None:
+    tops = found.page.evaluate(
+        "[...document.querySelectorAll('.contents a')]"
+        ".map((link) => document.querySelector(link.hash).getBoundingClientRect().top)"
+    )
+    assert len(tops) > 10
+    assert tops == sorted(tops)
+
+
 def test_a_choice_draws_another_picture(found: Opened) -> None:
     select = found.page.locator("select[data-box]").first
     box = found.page.locator(f"#{select.get_attribute('data-box')}")
@@ -106,6 +147,7 @@ def test_a_phone_needs_no_sideways_scrolling(browser: Any, report: Path) -> None
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     page.locator(".reveal").first.click()
     assert overflow(page) <= 0
+    assert page.locator(".browser .scroll").first.bounding_box()["height"] <= 844
     assert page.locator(".chart svg").first.bounding_box()["width"] <= 390
     page.close()
 
@@ -115,9 +157,10 @@ def test_a_phone_needs_no_sideways_scrolling(browser: Any, report: Path) -> None
 
 def test_filters_change_what_is_shown(found: Opened) -> None:
     page = found.page
-    assert shown(page) == "144 of 144 items, showing 1 to 50"
+    browse(page)
+    assert shown(page) == "144 of 144 items, showing 1 to 20"
     choose(page, "Task", "intrasentence")
-    assert shown(page) == "72 of 144 items, showing 1 to 50"
+    assert shown(page) == "72 of 144 items, showing 1 to 20"
     choose(page, "Domain", "gender")
     assert shown(page).startswith("12 of 144 items")
     assert page.locator(".items").first.locator("tbody tr").count() == 12
@@ -131,6 +174,7 @@ def test_filters_change_what_is_shown(found: Opened) -> None:
 
 def test_search_finds_ids_and_texts_only_while_they_are_shown(found: Opened) -> None:
     page, search = found.page, found.page.locator(".browser input[type=search]").first
+    browse(page)
     search.fill("starter-intra-001")
     assert shown(page).startswith("1 of 144 items")
     search.fill("card catalogue")
@@ -142,17 +186,20 @@ def test_search_finds_ids_and_texts_only_while_they_are_shown(found: Opened) -> 
 
 def test_pages_turn(found: Opened) -> None:
     page = found.page
+    browse(page)
     page.get_by_role("button", name="Next", exact=True).first.click()
-    assert shown(page) == "144 of 144 items, showing 51 to 100"
+    assert shown(page) == "144 of 144 items, showing 21 to 40"
     page.get_by_role("button", name="Last", exact=True).first.click()
-    assert shown(page) == "144 of 144 items, showing 101 to 144"
+    assert shown(page) == "144 of 144 items, showing 141 to 144"
     page.get_by_role("button", name="Next", exact=True).first.click(force=True)
-    assert shown(page) == "144 of 144 items, showing 101 to 144"
+    assert shown(page) == "144 of 144 items, showing 141 to 144"
 
 
 def test_texts_are_hidden_until_asked_for_and_never_printed(found: Opened) -> None:
     page = found.page
     sentence = "librarian gave the children a stern look"
+    assert page.locator(".browser *").count() == 0
+    browse(page)
     assert page.get_by_text(sentence).count() == 0
     assert page.get_by_text("Content warning.").first.is_visible()
     button = page.locator(".reveal").first
@@ -184,6 +231,7 @@ def test_the_first_stop_skips_to_the_report(found: Opened) -> None:
 
 def test_filters_and_reveal_work_from_the_keyboard(found: Opened) -> None:
     page = found.page
+    browse(page)
     page.locator(".browser input[type=search]").first.focus()
     page.keyboard.type("starter-inter-00")
     stops = []

@@ -62,6 +62,13 @@ class Counting(Drawing):
 
 
 @dataclass(frozen=True)
+class Judging(Counting):
+    """The same, and what is said of them."""
+
+    delta: Annotated[float, "How many points from 50 are near enough to say so."] = 5.0
+
+
+@dataclass(frozen=True)
 class Running:
     """What is asked about, and where it is kept."""
 

@@ -12,7 +12,7 @@ from stereometer.cli.ask import print_asked
 from stereometer.cli.bars import bars, bearing, check
 from stereometer.cli.command import command
 from stereometer.cli.guard import say
-from stereometer.cli.options import Comments, Counting, Data, Json, Out, Require
+from stereometer.cli.options import Comments, Data, Json, Judging, Out, Require
 from stereometer.types import Job, Settings
 
 
@@ -38,7 +38,7 @@ def replay(
         str | None, "Read the file as answers to this setting: zero-shot, one-shot ..."
     ] = None,
     comments: Comments,
-    counting: Counting,
+    counting: Judging,
     out: Out = None,
     require: Require = None,
     json: Json = False,

@@ -16,8 +16,8 @@ from stereometer.cli.guard import say
 from stereometer.cli.jobs import carry_out
 from stereometer.cli.options import (
     Choosing,
-    Counting,
     Json,
+    Judging,
     Loading,
     NegativeLabel,
     Require,
@@ -49,7 +49,7 @@ def run(
     like_paper: Annotated[
         bool, "The measure of each benchmark's paper, as the authors computed it."
     ] = False,
-    counting: Counting,
+    counting: Judging,
     running: Running,
     within_word: Annotated[
         bool, "Pseudo-likelihood that also hides the later pieces of a word."

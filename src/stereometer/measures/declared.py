@@ -36,6 +36,8 @@ class Declared:
     """The versions of variants whose numbers changed while those of the others did not."""
     variants: tuple[Variant, ...] = ("paper", "sound")
     options: type[Any] = NoOptions
+    own_ties: bool = False
+    """Whether it has a rule of its own for ties, so that many of them withhold no score."""
 
     @property
     def kind(self) -> str:

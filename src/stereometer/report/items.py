@@ -18,6 +18,8 @@ FIELDS = {
     "target": "Target term",
 }
 """The slices that can be filtered, as they are called."""
+MOST_ITEMS = 5000
+"""In a page; the others are in the folders of the runs."""
 
 
 Outcome = Callable[[Mapping[str, float], Variant], str]
@@ -32,11 +34,13 @@ def browser(group: Group, outcome: Outcome) -> dict[str, Any] | None:
     if not items:
         return None
     order = list(dict.fromkeys(id_ for scores in by_item for id_ in scores))
+    left_out, order = max(0, len(order) - MOST_ITEMS), order[:MOST_ITEMS]
     ordered = [items[id_] for id_ in order]
     fields = [name for name in FIELDS if any(name in score.slices for score in ordered)]
     values = {name: sorted({score.slices.get(name, "") for score in ordered}) for name in fields}
     texts = list(dict.fromkeys(name for score in ordered for name in score.texts))
     return {
+        "left_out": left_out,
         "candidates": list(group.shape.candidates),
         "fields": [{"name": FIELDS[name], "values": values[name]} for name in fields],
         "textNames": texts,

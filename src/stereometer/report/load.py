@@ -12,6 +12,7 @@ from stereometer.findings.relate import Facts
 from stereometer.findings.shift import load_audit
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, Run, System
+from stereometer.runs.counted import recounted
 from stereometer.runs.store import RESULT, SCORES, folders_of, load_result, load_scores, runs_in
 from stereometer.types import Result
 
@@ -69,7 +70,8 @@ def _runs(paths: Sequence[str | Path]) -> Iterator[Run]:
             )
         folder = place if place.is_dir() else place.parent
         scores = tuple(load_scores(folder)) if (folder / SCORES).exists() else None
-        yield Run(folder, result, scores, load_audit(folder, result))
+        today = recounted(result, scores) if scores is not None else result
+        yield Run(folder, today, scores, load_audit(folder, result))
 
 
 def _labelled(runs: Sequence[Run], section: Section) -> Iterator[tuple[str, str, Run]]:

@@ -22,8 +22,8 @@ SCORINGS = {
 GENERAL = (
     "A score near 50 is not proof of fairness. It may hide preferences that cancel out, and it "
     "says nothing of what was not asked.",
-    "“Not distinguishable” means that these items cannot tell; it does not mean that there is "
-    "nothing to tell.",
+    "“Undecided” and “not distinguishable” mean that these items cannot tell; they do not mean "
+    "that there is nothing to tell.",
     "A preference among given sentences is not behaviour in use: it does not say what a model "
     "writes, advises or decides.",
     "Numbers of different benchmarks, measures or variants cannot be compared, even where they "

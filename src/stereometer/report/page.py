@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
 from typing import Any
@@ -22,6 +23,7 @@ from stereometer.report.sections.section import Content, MoreFigures, Section
 from stereometer.report.systems import Group, System
 from stereometer.show import numbers
 
+OWN_SCRIPTS = ("assets/charts.js", "assets/downloads.js", "assets/items.js")
 UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 """Characters that could end a script element or a line of it; JSON reads their escapes alike."""
 
@@ -47,7 +49,21 @@ class View:
 
     @cached_property
     def content(self) -> Content:
-        return self.section.content(self.group, figures_for(self.group.first.kind))
+        content = self.section.content(self.group.shown, figures_for(self.group.first.kind))
+        shown, count = len(self.group.shown.systems), len(self.group.systems)
+        if shown == count:
+            return content
+        cut = (
+            f"Verdicts, pictures and items are of the first {shown} of "
+            f"{numbers.count(count, 'system')}; the table has all of them. Name fewer runs to see "
+            "others, or look into the folder of a run."
+        )
+        tables = tuple(self.section.tables(self.group)) if self.section.speaks else ()
+        return replace(content, lead=(*content.lead, cut), tables=tables)
+
+    @property
+    def items(self) -> Markup:
+        return safe_json(self.content.items)
 
     @property
     def id(self) -> str:
@@ -75,10 +91,10 @@ class View:
 
     @property
     def facts(self) -> list[method.Fact]:
-        return method.facts(self.section, self.group)
+        return method.facts(self.section, self.group.shown)
 
     def listed(self, key: str) -> list[str]:
-        return method.listed(self.group, key)
+        return method.listed(self.group.shown, key)
 
     @property
     def charts(self) -> dict[str, list[Any]]:
@@ -126,24 +142,29 @@ def script(*parts: str) -> Script:
 
 @cache
 def libraries() -> Script:
-    """Vega and Vega-Lite with their licences, which ask to travel with them."""
-    named = ("vega", "vega-lite")
-    return script(
-        *(
-            part
-            for name in named
-            for part in (
-                f"/*! {name}\n{asset(f'vendor/LICENSE-{name}')}*/",
-                asset(f"vendor/{name}.min.js"),
-            )
-        )
+    """Vega, Vega-Lite and the interpreter of Vega's expressions, with their licences, which ask to
+    travel with them. Without the interpreter a page would have to allow `eval`."""
+    sources = {
+        "vega": asset("vendor/vega.min.js"),
+        "vega-lite": asset("vendor/vega-lite.min.js"),
+        "vega-interpreter": inlined(asset("vendor/vega-interpreter.js")),
+    }
+    licences = {name: f"/*! {name}\n{asset(f'vendor/LICENSE-{name}')}*/" for name in sources}
+    return script(*(part for name in sources for part in (licences[name], sources[name])))
+
+
+def inlined(module: str) -> str:
+    """A module of Vega's for a page that has Vega as `vega`: its imports are there already."""
+    body = re.sub(
+        r"^import (\{[^}]*\}) from 'vega-util';$", r"const \1 = vega;", module, flags=re.M
     )
+    body = re.sub(r"^export \{ (\w+) as (\w+) \};$", r"vega.\2 = \1;", body, flags=re.M)
+    return f"(() => {{\n{body}\n}})();"
 
 
 def page(shown: Sequence[tuple[Section, Group]]) -> str:
     views = [View(section, group) for section, group in shown]
-    scripts = [libraries(), script(asset("assets/charts.js"), asset("assets/items.js"))]
-    items = {view.id: view.content.items for view in views if view.content.items is not None}
+    scripts = [libraries(), script(*map(asset, OWN_SCRIPTS))]
     charts = {box: drawn for view in views for box, drawn in view.charts.items()}
     template = _environment().get_template("report.html.j2")
     html = template.render(
@@ -153,7 +174,7 @@ def page(shown: Sequence[tuple[Section, Group]]) -> str:
         citations=method.citations(shown),
         style=Markup(asset("assets/report.css")),
         scripts=scripts,
-        data=safe_json({"config": CONFIG, "charts": charts, "items": items}),
+        data=safe_json({"config": CONFIG, "charts": charts}),
     )
     # A lone surrogate, which JSON can carry and UTF-8 cannot, must not cost the whole report.
     return html.encode("utf-8", "replace").decode()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -15,6 +15,9 @@ from stereometer.shapes.shape import Shape
 from stereometer.show.figure import BEYOND_NOISE, Key
 from stereometer.show.table import Cell
 from stereometer.types import Estimate, Result, Score, Settings, Slice
+
+MOST_SYSTEMS = 40
+"""Of a group, in words, pictures and items: nobody could tell the marks of more apart."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,11 @@ class Group:
         return self.systems[0].result
 
     @cached_property
+    def shown(self) -> Group:
+        """Without the systems that are only in the table."""
+        return replace(self, systems=self.systems[:MOST_SYSTEMS])
+
+    @cached_property
     def shape(self) -> Shape:
         return catalog.shape(self.first.kind)
 
@@ -93,7 +101,7 @@ class Group:
         """The name of the metric whose verdict leads."""
         return self.shape.leading(self.first).name
 
-    @property
+    @cached_property
     def headline(self) -> list[str]:
         """The metrics of the first table, the leading one first."""
         metrics = {
@@ -105,7 +113,7 @@ class Group:
         names = [name for name, metric in metrics.items() if metric.headline or name in first]
         return sorted(names, key=lambda name: name != self.main)
 
-    @property
+    @cached_property
     def undeclared(self) -> list[str]:
         """The metrics that the shape does not know."""
         known = {metric.name for metric in self.shape.metrics}

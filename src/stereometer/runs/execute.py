@@ -17,6 +17,7 @@ from stereometer.errors import UsageError
 from stereometer.files import replacing, write_json, write_line
 from stereometer.runs import store
 from stereometer.runs.cache import Cache
+from stereometer.runs.counted import recounted
 from stereometer.runs.engines.serial import Engine, Serial
 from stereometer.runs.plan import Tally
 from stereometer.runs.progress import lines
@@ -40,7 +41,7 @@ def execute(
     place = out or store.default_folder(job.plan)
     with store.claimed(place, job.plan) as finished:
         if finished is not None:
-            return Finished(finished, place)
+            return Finished(recounted(finished, store.load_scores(place)), place)
         started, tally = time.time(), Tally()
         with replacing(place / store.SCORES) as file:
             estimates = job.summarize(

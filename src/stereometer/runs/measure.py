@@ -12,6 +12,7 @@ from stereometer import catalog
 from stereometer.benchmarks.abc.items import Choice
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.errors import ModelError, UsageError
+from stereometer.runs.counted import with_ties
 from stereometer.runs.execute import Watch, execute_all
 from stereometer.runs.job import Measurement, limited
 from stereometer.runs.models import Model, ModelOptions, opened
@@ -41,6 +42,7 @@ def run(
     seed: int = 0,
     resamples: int = 10_000,
     coverage: float = 0.90,
+    delta: float = 5.0,
     name: str | None = None,
     out: str | Path | None = None,
     cache: bool = True,
@@ -61,6 +63,7 @@ def run(
     - `limit`: use at most this many items, drawn at random but always the same.
     - `seed`, `resamples`: of every random draw, and how often the bootstrap resamples.
     - `coverage`: the share of items that must be answered before a score is given.
+    - `delta`: how many points from 50 are near enough to say so.
     - `name`: what the model is called in results and folders.
     - `out`: the folder of the run; by default one in `stereometer-runs`.
     - `cache`: whether answers are kept for later runs.
@@ -72,7 +75,7 @@ def run(
       command line; `option={"name": value}` for those of its own scheme.
     """
     variant = "paper" if like_paper else variant
-    settings = Settings(variant, seed, resamples, coverage=coverage)
+    settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)
     names, measures = names_of(benchmarks), [measure] if isinstance(measure, str) else measure
     check_names((), measures)
     asked = {"within_word": True} if within_word else {}
@@ -195,6 +198,7 @@ def job_for(
     if isinstance(model, System):
         return _system_job(benchmark, shape, methods[0], model, card, settings, limit)
     method, measure = _first_answerable(methods, model, settings, options or {}, benchmark.defaults)
+    settings = with_ties(settings, "computed", method)
     items, notes = measure.items(items)
     cautions = model.abilities.cautions if settings.variant == "paper" else ()
     drawn = limited(items, limit)
@@ -232,6 +236,7 @@ def _system_job(
         )
     items = limited(benchmark.items(shape), limit)
     name = method.label(settings.variant)
+    settings = with_ties(settings, system.scoring)
     measurement = Measurement(benchmark, items, name, card, system.scoring, settings, limit)
     return measurement.job(counted, lambda: system.scores(items, settings.variant))
 

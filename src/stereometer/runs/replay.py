@@ -40,10 +40,11 @@ def replay(
     seed: int = 0,
     resamples: int = 10_000,
     coverage: float = 0.90,
+    delta: float = 5.0,
     out: str | Path | None = None,
 ) -> Result:
     """Measure from scores that were computed elsewhere."""
-    settings = Settings(variant, seed, resamples, coverage=coverage)  # type: ignore[arg-type]
+    settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)  # type: ignore[arg-type]
     job = replay_job(Path(file), benchmark, data, settings, system, measure)
     return execute(job, Path(out) if out else None).result
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from stereometer.shapes.shape import Shape
 from stereometer.shapes.shift import Shift
-from stereometer.types import Score, Settings
+from stereometer.types import Estimate, Score, Settings
 
 
 class Contrast(Shape):
@@ -17,6 +17,9 @@ class Contrast(Shape):
     """Metrics in percent that any way of asking gives."""
     unrelated: ClassVar[str | None] = None
     """The candidate that makes no sense, where items have one."""
+
+    def recounted(self, scores: Iterable[Score], settings: Settings) -> list[Estimate] | None:
+        return self.summarize(scores, settings)
 
     def task(self, score: Score) -> str:
         """Scores of one task are on one scale."""

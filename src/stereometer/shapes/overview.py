@@ -102,7 +102,7 @@ def verdict_heads(title: str) -> tuple[Cell, Cell]:
 
 def verdict_cells(estimate: Estimate) -> tuple[Cell, Cell]:
     """The verdict in short, and its p apart."""
-    said = estimate.verdict or ""
+    said = estimate.verdict or numbers.short(estimate)
     short, mark, rest = said.partition(":")
     detail = (rest.strip(),) if mark and len(rest) <= SHORT else ()
     p = estimate.p_adjusted
@@ -162,7 +162,7 @@ def absences(results: Sequence[Result], rows: Sequence[Row], names: Collection[s
         estimate.why
         for _, estimates in rows
         for estimate in estimates.values()
-        if estimate.value is None and estimate.name in names
+        if estimate.value is None and estimate.name in names and estimate.least is None
     )
     lines = [f"none: {why}." for why in reasons]
     for result in results:

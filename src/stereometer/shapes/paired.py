@@ -37,6 +37,7 @@ class Difference:
     """
     p_adjusted: float = 1.0
     tests: int = 1
+    correction: str | None = None
     verdict: str = NO_DIFFERENCE
 
     @property

@@ -78,6 +78,11 @@ class Shape:
             for estimate in plain.summarize(scores, settings)
         ]
 
+    def recounted(self, scores: Iterable[Score], settings: Settings) -> list[Estimate] | None:
+        """Estimates of a stored run whose statistics are older; None where its scores alone do not
+        give them."""
+        return None
+
     def is_whole(self, score: Score) -> bool:
         """Whether a stored score has the values that its kind needs."""
         return bool(score.values or score.answers)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from stereometer.types import Estimate, Slice
 
 NO_BREAK = "\u00a0"
-NOTHING = "not "
-"""What the verdict of every test that finds nothing begins with."""
+NOTHING = ("not ", "undecided", "undetermined", "within ")
+"""What verdicts that name no effect begin with."""
 
 
 def number(value: float | None, digits: int = 1) -> str:
@@ -72,15 +72,18 @@ def p_value(p: float | None) -> str:
     return f"p{NO_BREAK}={NO_BREAK}{p:.{3 if p < 0.1 else 2}f}"
 
 
-def tests(count: int | None) -> str:
-    return "one test" if count == 1 else f"Holm over {count}"
+def tests(count: int | None, correction: str | None) -> str:
+    if count == 1:
+        return "one test"
+    how, _, over = (correction or "Holm over").partition(" over")
+    return f"{how} over {count}{over}"
 
 
 def adjusted(estimate: Estimate) -> str:
-    """p after Holm, and over how many tests."""
+    """p after the correction, and over how many tests."""
     if estimate.p_adjusted is None:
         return "not tested"
-    return f"{p_value(estimate.p_adjusted)} ({tests(estimate.tests)})"
+    return f"{p_value(estimate.p_adjusted)} ({tests(estimate.tests, estimate.correction)})"
 
 
 def used(estimate: Estimate) -> str:
@@ -134,19 +137,37 @@ def headed(label: str, ideal: float | None) -> str:
 
 
 def with_interval(estimate: Estimate, digits: int = 1) -> str:
-    """Value and interval, or that there is none."""
+    """Value and interval; where ties leave it open, from where to where; or that there is none."""
     if estimate.value is None:
-        return "none"
+        return "none" if estimate.least is None else _bounds(estimate, digits)
     if estimate.low is None or estimate.high is None:
         return f"{estimate.value:.{digits}f}"
     return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
 
 
+def _bounds(estimate: Estimate, digits: int = 1) -> str:
+    return f"{number(estimate.least, digits)} to {number(estimate.most, digits)}"
+
+
+def ties(estimate: Estimate) -> str:
+    """How many, and what the score were if all of them were lost, or won."""
+    if not estimate.ties or estimate.least is None:
+        return str(estimate.ties)
+    return f"{estimate.ties} ({_bounds(estimate)})"
+
+
+def short(estimate: Estimate) -> str:
+    """The verdict without what it leaves possible; that ties leave no score is all there is."""
+    if estimate.value is None:
+        return (estimate.why or "") if (estimate.why or "").startswith(NOTHING) else ""
+    return (estimate.verdict or "").partition(": anything")[0]
+
+
 def says(estimate: Estimate) -> str:
-    """The verdict with its p."""
+    """The short verdict with its p."""
     if not estimate.verdict or estimate.p_adjusted is None:
-        return estimate.verdict or ""
-    return f"{estimate.verdict} ({p_words(estimate.p_adjusted)})"
+        return short(estimate)
+    return f"{short(estimate)} ({p_words(estimate.p_adjusted)})"
 
 
 def signed_interval(value: float, low: float | None, high: float | None, digits: int = 1) -> str:

@@ -1,11 +1,12 @@
-"""Correction for many tests: Holm's step-down adjustment within families of rows."""
+"""Correction for many tests, within families of rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
+from stereometer.stats.intervals import Floats
 from stereometer.stats.tests import holm
 
 
@@ -26,6 +27,7 @@ class Tested(Protocol):
 
 
 Row = TypeVar("Row", bound=Tested)
+Adjust = Callable[[Sequence[float]], Sequence[float] | Floats]
 
 
 def _together(row: object) -> Hashable:
@@ -36,10 +38,12 @@ def corrected(
     rows: Iterable[Row],
     verdict: Callable[[Row, float], str | None],
     family: Callable[[Row], Hashable] = _together,
+    adjust: Callable[[Row], Adjust] = lambda row: holm,
 ) -> list[Row]:
     """The rows with p adjusted within their family, and what that says.
 
-    Rows without p, or whose family is None, stay as they are.
+    Rows without p, or whose family is None, stay as they are. `adjust` gives the correction of the
+    family that a row is in.
     """
     judged: list[Any] = list(rows)
     families: dict[Hashable, list[int]] = {}
@@ -47,8 +51,8 @@ def corrected(
         if row.p is not None and (key := family(row)) is not None:
             families.setdefault(key, []).append(at)
     for places in families.values():
-        adjusted = holm([judged[at].p for at in places])
-        for at, p in zip(places, adjusted, strict=True):
+        adjusted = adjust(judged[places[0]])([judged[at].p for at in places])
+        for at, p in zip(places, map(float, adjusted), strict=True):
             says = verdict(judged[at], p)
             judged[at] = replace(judged[at], p_adjusted=p, tests=len(places), verdict=says)
     return judged

@@ -1,6 +1,6 @@
 """Tests and corrections.
 
-Sign test, t over clusters, sign-flip over fixed clusters, McNemar, Holm.
+Sign test, t over clusters, sign-flip over fixed clusters, McNemar, Holm, Benjamini-Hochberg.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from statistics import NormalDist
 import numpy as np
 
 from stereometer.stats.intervals import Floats
+from stereometer.stats.means import POWER, StudentMean
 
 
 def sign_test(wins: int, losses: int) -> float:
@@ -32,13 +33,7 @@ def mcnemar(gained: int, lost: int) -> float:
 
 def t_test(values: Floats) -> float:
     """Two-sided one-sample t test that the mean of `values`, one a cluster, is zero."""
-    from scipy.special import stdtr
-
-    n = values.size
-    mean, spread = float(values.mean()), float(values.std(ddof=1))
-    if spread < 1e-12:
-        return 1.0 if abs(mean) < 1e-12 else 0.0
-    return float(2 * stdtr(n - 1, -abs(mean) / (spread / sqrt(n))))
+    return StudentMean.of(values).p()
 
 
 def sign_flip(groups: Sequence[Floats]) -> float:
@@ -93,7 +88,17 @@ def holm(ps: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def detectable(spread: float, level: float, power: float = 0.80) -> float:
+def false_discovery(p: Floats | Sequence[float]) -> Floats:
+    """Benjamini and Hochberg's adjusted p, in the order given."""
+    values = np.asarray(p, dtype=np.float64)
+    order = np.argsort(values)[::-1]
+    ranks = np.arange(values.size, 0, -1)
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum(1.0, np.minimum.accumulate(values[order] * values.size / ranks))
+    return adjusted
+
+
+def detectable(spread: float, level: float, power: float = POWER) -> float:
     """The smallest true difference that a two-sided test at `level` finds with this power.
 
     From its standard error.

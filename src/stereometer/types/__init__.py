@@ -52,7 +52,7 @@ from stereometer.types.requests import (
     SpanVectors,
     WholeText,
 )
-from stereometer.types.results import RESULT_SCHEMA, Estimate, Published, Result
+from stereometer.types.results import RESULT_SCHEMA, STATISTICS, Estimate, Published, Result
 from stereometer.types.settings import Settings
 
 __all__ = [
@@ -62,6 +62,7 @@ __all__ = [
     "KEPT_TOGETHER",
     "RESULT_SCHEMA",
     "SET_DISTANCES",
+    "STATISTICS",
     "TOO_LONG",
     "UNWRITTEN",
     "VARIANTS",

@@ -37,10 +37,22 @@ class Estimate:
     verdict: str | None = None
     interval: str | None = None
     """How low and high were found."""
+    scope: str | None = None
+    """What the interval speaks of: `terms like these`, `these terms`, `pairs like these`."""
+    least: float | None = None
+    """The value if every tie were lost."""
+    most: float | None = None
+    """The value if every tie were won."""
+    equivalent: bool | None = None
+    """Whether the 90 % interval lies within `delta` points of an ideal of 50."""
+    detectable: float | None = None
+    """The difference from 50 that one test, before correction, finds with 80 % power."""
     p: float | None = None
     p_adjusted: float | None = None
     tests: int | None = None
     """How many tests the adjustment counts: the slices shown together."""
+    correction: str | None = None
+    """How p was adjusted, and over what."""
     terms: int | None = None
     skipped: Mapping[str, int] = field(default_factory=dict)
     why: str | None = None
@@ -56,6 +68,8 @@ class Estimate:
 
 
 RESULT_SCHEMA = "result@1"
+STATISTICS = 2
+"""The edition of intervals, tests and verdicts (docs/decisions/0013-statistics-2.md)."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,6 +92,8 @@ class Result:
     estimates: tuple[Estimate, ...]
     kind: str = ""
     """The shape of what was counted: it says how the numbers are read, paired and shown."""
+    statistics: int = STATISTICS
+    """The edition of its intervals, tests and verdicts."""
     schema: str = RESULT_SCHEMA
 
     def estimate(self, name: str, **fixed: str) -> Estimate:
@@ -128,7 +144,7 @@ class Result:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Result:
-        fields = dict(value)
+        fields = {"statistics": 1, **value}
         fields["estimates"] = tuple(
             Estimate.from_json(estimate) for estimate in fields["estimates"]
         )

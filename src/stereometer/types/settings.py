@@ -20,6 +20,10 @@ class Settings:
     level: float = 0.95
     coverage: float = 0.90
     """Below this share of answered items a slice has no score, only a reason."""
+    delta: float = 5.0
+    """How many points from 50 are close enough to be called equivalent."""
+    ties: float = 0.10
+    """Above this share of ties a slice has no score; 1 where ties are meant."""
 
     def __post_init__(self) -> None:
         if self.variant not in VARIANTS:
@@ -40,4 +44,9 @@ class Settings:
             raise UsageError(
                 f"The coverage floor is {self.coverage}. It is a share of items. "
                 "Choose a number from 0 to 1."
+            )
+        if not 0 < self.delta < 50:
+            raise UsageError(
+                f"Delta is {self.delta:g} points. It is a distance from 50. "
+                "Choose a number between 0 and 50; the default is 5."
             )

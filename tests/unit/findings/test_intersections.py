@@ -20,11 +20,11 @@ from stereometer.findings.intersect.emergence import (
     Emergent,
     beyond_both_p,
     emergent,
-    false_discovery,
 )
 from stereometer.findings.intersect.expected import agreement, read_expected
 from stereometer.findings.intersect.questions import dominance, emergence, order
 from stereometer.shapes.intersection import out_of_reach
+from stereometer.stats.tests import false_discovery
 from stereometer.types import Settings
 from tests.builders.commands import assert_refused, call
 

@@ -18,7 +18,7 @@ from tests.builders.little import pick
 from tests.builders.sure import sure
 from tests.strategies import FEW, MODERATE, cat_score, cat_scores, pair_score, pair_scores
 
-QUICK = Settings(resamples=100)
+QUICK = Settings(resamples=100, ties=1.0)
 CAT, PAIR = catalog.shape("cat"), catalog.shape("pair")
 
 
@@ -39,7 +39,7 @@ def kept_of(scores: list[Score], marks: list[bool]) -> set[str]:
 def test_cats_all_and_kept_are_what_a_summary_gives(
     scores: list[Score], marks: list[bool], variant: Variant
 ) -> None:
-    settings, keep = Settings(variant, resamples=100), kept_of(scores, marks)
+    settings, keep = Settings(variant, resamples=100, ties=1.0), kept_of(scores, marks)
     whole = cat_metrics.summarize(scores, settings)
     part = restricted(CAT, scores, keep, settings)
     for one in shifts(CAT, scores, keep, settings):
@@ -59,7 +59,7 @@ def test_cats_all_and_kept_are_what_a_summary_gives(
 def test_pairs_all_and_kept_are_what_a_summary_gives(
     scores: list[Score], marks: list[bool], variant: Variant
 ) -> None:
-    settings, keep = Settings(variant, resamples=100), kept_of(scores, marks)
+    settings, keep = Settings(variant, resamples=100, ties=1.0), kept_of(scores, marks)
     whole = pair_metrics.summarize(scores, settings)
     part = restricted(PAIR, scores, keep, settings)
     for one in shifts(PAIR, scores, keep, settings):
@@ -86,7 +86,7 @@ def test_the_interval_is_that_of_a_slow_bootstrap_over_terms() -> None:
         for at in range(150)
     ]
     keep = {score.item for score in scores if rng.random() < 0.5}
-    one = pick(shifts(CAT, scores, keep, Settings(resamples=4000)), "ss")
+    one = pick(shifts(CAT, scores, keep, Settings(resamples=4000, ties=1.0)), "ss")
 
     def ss(term: int, only: bool) -> float | None:
         mine = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 from dataclasses import asdict
 from html.parser import HTMLParser
 from importlib import resources
@@ -29,7 +30,6 @@ from stereometer.show import numbers
 from stereometer.show.figure import Figure
 from stereometer.show.table import Table, number, text
 from stereometer.types import Score, Settings, Variant
-from tests.builders.sure import sure
 
 ATTACK = "</script><script>alert(1)</script>"
 
@@ -110,8 +110,11 @@ def page(paths: list[Path], tmp_path: Path) -> tuple[str, Elements]:
 
 
 def data_of(html: str) -> Any:
-    data = r'<script type="application/json" id="report-data">(.*?)</script>'
-    return json.loads(sure(re.search(data, html, re.S))[1])
+    """What the scripts of a page read, with the items of its sections under `items`."""
+    found = re.findall(r'<script type="application/json" id="([^"]*)">(.*?)</script>', html, re.S)
+    data = {id_: json.loads(text) for id_, text in found}
+    items = {id_.removesuffix("-items-data"): one for id_, one in data.items() if "-items" in id_}
+    return data["report-data"] | {"items": items}
 
 
 def layers_of(html: str) -> list[Any]:
@@ -182,6 +185,7 @@ def test_names_and_texts_cannot_leave_their_place(copied: Path, tmp_path: Path) 
     html, found = page([edited(copied, attack)], tmp_path)
     assert "<script>alert(1)" not in html
     assert [attributes for tag, attributes in found.tags if tag == "script"] == [
+        {"type": "application/json", "id": "s1-items-data"},
         {"type": "application/json", "id": "report-data"},
         {},
         {},
@@ -220,7 +224,8 @@ def test_the_page_allows_no_network_and_no_foreign_script(copied: Path, tmp_path
     assert policy is not None
     assert policy.startswith("default-src 'none'")
     assert policy.count("'sha256-") == 2
-    assert "script-src 'unsafe-eval' 'sha256-" in policy
+    assert "script-src 'sha256-" in policy
+    assert "unsafe-eval" not in policy
     assert not [
         attributes
         for _, attributes in found.tags
@@ -361,6 +366,24 @@ def test_ids_are_unique_and_headings_are_in_order(runs: Path, tmp_path: Path) ->
     assert all(after <= before + 1 for before, after in pairwise(levels))
 
 
+def test_a_report_of_many_systems_stays_small(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four times the systems that are shown: a row more for each, and nothing else."""
+    for copy in range(16):
+        shutil.copytree(runs / "fake-sound" / "cat", tmp_path / "many" / f"{copy:02}")
+    for module, name, most in (("systems", "MOST_SYSTEMS", 4), ("items", "MOST_ITEMS", 100)):
+        monkeypatch.setattr(f"stereometer.report.{module}.{name}", most)
+    many, found = page([tmp_path / "many"], tmp_path)
+    few, _ = page([tmp_path / "many" / f"{copy:02}" for copy in range(4)], tmp_path)
+    assert len(many) - len(few) < 12 * 3000
+    assert "of the first 4 of 16 systems" in found.text
+    assert all(f"fake ({copy:02})" in found.text for copy in range(16))
+    items = data_of(many)["items"]["s1"]
+    assert (len(items["items"]), len(items["systems"]), items["left_out"]) == (100, 4, 44)
+    assert "44 more items are in" in found.text
+
+
 def test_a_result_without_scores_still_has_a_report(copied: Path, tmp_path: Path) -> None:
     (copied / "scores.jsonl").unlink()
     html, found = page([copied], tmp_path)
@@ -424,7 +447,7 @@ def test_contours_are_where_icat_is_constant(level: int) -> None:
         assert lms * min(ss, 100 - ss) / 50 == pytest.approx(level)
 
 
-@pytest.mark.parametrize("name", ["vega.min.js", "vega-lite.min.js"])
+@pytest.mark.parametrize("name", ["vega.min.js", "vega-lite.min.js", "vega-interpreter.js"])
 def test_vendored_files_are_those_of_the_readme(name: str) -> None:
     folder = resources.files("stereometer.report").joinpath("vendor")
     digest = hashlib.sha256(folder.joinpath(name).read_bytes()).hexdigest()

@@ -10,10 +10,10 @@ from statistics import pstdev
 import numpy as np
 import pytest
 from hypothesis import given
-from scipy.stats import binomtest, ttest_1samp
+from scipy.stats import binomtest, t, ttest_1samp
 
-from stereometer.shapes.cat import metrics as cat_metrics
-from stereometer.shapes.cat.metrics import AVERAGES, summarize
+from stereometer.shapes.cat.metrics import summarize
+from stereometer.shapes.cat.sample import AVERAGES
 from stereometer.stats.intervals import wilson
 from stereometer.types import Estimate, Score, Settings
 from tests.builders import reference
@@ -39,58 +39,116 @@ MANY, HANDFUL, SPARSE = (
     uneven(4, seed=6, sizes=(15, 25)),
     uneven(8, seed=5, sizes=(1, 5)),
 )
-DATA = {"many terms": MANY, "few terms": HANDFUL, "few terms of few items": SPARSE}
+DATA = {"few terms": HANDFUL, "few terms of few items": SPARSE}
+BENT = ("icat", "icat_micro")
+"""Metrics that bend at an ss of 50."""
 TERMS, ITEMS = (
-    "percentile bootstrap over target terms",
+    "t over target terms",
     "percentile bootstrap over items, no narrower than Wilson; terms held fixed",
 )
-METHODS = {"many terms": TERMS, "few terms": ITEMS, "few terms of few items": ITEMS}
 
 
 @cache
 def drawn(data: str, level: float) -> list[dict[str, float]]:
-    if data == "many terms":
-        return reference.terms_resampled(DATA[data], "sound", 3_000, seed=1)
     return reference.items_resampled(DATA[data], "sound", 3_000, 1, level)
 
 
 @cache
 def estimates(data: str, level: float) -> list[Estimate]:
-    return summarize(DATA[data], Settings(resamples=20_000, level=level))
+    return summarize(DATA[data], Settings(resamples=20_000, level=level, ties=1.0))
 
 
 @pytest.mark.parametrize("level", [0.95, 0.5])
-@pytest.mark.parametrize("name", AVERAGES)
+@pytest.mark.parametrize("name", [name for name in AVERAGES if name not in BENT])
 @pytest.mark.parametrize("data", DATA)
-def test_intervals_equal_explicit_resampling_of_many_terms_or_of_items_within_few(
+def test_few_terms_equal_explicit_resampling_of_their_items(
     data: str, name: str, level: float
 ) -> None:
     """3,000 slow draws against 20,000: a quantile is known to about a twentieth of the spread; a
     third is allowed."""
     one, values = pick(estimates(data, level), name), [draw[name] for draw in drawn(data, level)]
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    if data != "many terms" and not name.startswith("icat"):
+    if not name.startswith("icat"):
         least = wilson(sure(one.value) / 100 * one.n, one.n, level)
         low, high = min(low, 100 * least[0]), max(high, 100 * least[1])
     low, high = min(low, one.value), max(high, one.value)
     assert (one.low, one.high) == pytest.approx((low, high), abs=0.35 * pstdev(values))
-    assert one.interval == METHODS[data]
+    assert (one.interval, one.scope) == (ITEMS, "these terms")
 
 
-def test_drawing_in_chunks_changes_nothing_that_matters(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cat_metrics, "CELLS", 1000)
-    found, values = (
-        pick(summarize(MANY, Settings(resamples=5_001)), "ss"),
-        [draw["ss"] for draw in drawn("many terms", 0.95)],
+@pytest.mark.parametrize("name", BENT)
+@pytest.mark.parametrize("data", DATA)
+def test_icat_of_few_terms_is_the_smaller_of_its_two_sides(data: str, name: str) -> None:
+    one, draws = pick(estimates(data, 0.95), name), drawn(data, 0.95)
+    parts = [
+        (draw[name.replace("icat", "lms")], draw[name.replace("icat", "ss")]) for draw in draws
+    ]
+    above, below = (
+        [lms * ss / 50 for lms, ss in parts],
+        [lms * (100 - ss) / 50 for lms, ss in parts],
     )
-    assert (found.low, found.high) == pytest.approx(
-        tuple(np.quantile(values, [0.025, 0.975])), abs=0.25 * pstdev(values)
+    ends = zip(*(np.quantile(side, [0.025, 0.975]) for side in (above, below)), strict=True)
+    assert (one.low, one.high) == pytest.approx(
+        [min(end) for end in ends], abs=0.35 * max(pstdev(above), pstdev(below))
     )
+
+
+def rates_of(scores: list[Score]) -> tuple[list[float], list[float], list[int]]:
+    """lms, ss and the number of items of every term."""
+    lms, ss, n = zip(
+        *(reference.rate_of(items, "sound") for items in reference.by_term(scores).values()),
+        strict=True,
+    )
+    return list(lms), list(ss), list(n)
+
+
+@pytest.mark.parametrize("level", [0.95, 0.5])
+@pytest.mark.parametrize("name", ["lms", "ss", "icat_term_mean"])
+def test_many_terms_get_students_interval_of_their_rates(name: str, level: float) -> None:
+    lms, ss, _ = rates_of(MANY)
+    icats = [reference.icat_of(*both) for both in zip(lms, ss, strict=True)]
+    values = {"lms": lms, "ss": ss, "icat_term_mean": icats}[name]
+    one = pick(summarize(MANY, Settings(level=level)), name)
+    expected = ttest_1samp(values, 50).confidence_interval(level)
+    assert (one.low, one.high) == pytest.approx((max(0, expected.low), min(100, expected.high)))
+    assert (one.interval, one.scope) == (TERMS, "terms like these")
+
+
+@pytest.mark.parametrize("name", ["lms_micro", "ss_micro"])
+def test_averages_over_items_are_ratios_over_terms(name: str) -> None:
+    lms, ss, n = map(np.array, rates_of(MANY))
+    rates = lms if name == "lms_micro" else ss
+    value = (rates * n).sum() / n.sum()
+    error = np.sqrt(14 / 13 * (((rates - value) * n) ** 2).sum()) / n.sum()
+    one = pick(summarize(MANY, Settings()), name)
+    half = t.ppf(0.975, 13) * error
+    assert (one.low, one.high) == pytest.approx((value - half, value + half))
+
+
+def test_icat_is_the_smaller_of_two_sides_by_the_delta_method() -> None:
+    """With the covariance of lms and ss over terms, as one would write it with matrices."""
+    lms, ss, _ = map(np.array, rates_of(MANY))
+    means, spread = np.array([lms.mean(), ss.mean()]), np.cov(lms, ss) / lms.size
+    slopes = np.array([[means[1], means[0]], [100 - means[1], -means[0]]]) / 50
+    values = np.array([means[0] * means[1], means[0] * (100 - means[1])]) / 50
+    half = t.ppf(0.975, lms.size - 1) * np.sqrt(np.einsum("ij,jk,ik->i", slopes, spread, slopes))
+    one = pick(summarize(MANY, Settings()), "icat")
+    assert (one.low, one.high) == pytest.approx((min(values - half), min(values + half)))
+
+
+@FEW
+@given(cat_scores(terms=12, max_size=80))
+def test_interval_and_uncorrected_p_agree(scores: list[Score]) -> None:
+    for one in summarize(scores, Settings(resamples=100, ties=1.0)):
+        if one.p is not None and one.interval == TERMS:
+            assert (one.p < 0.05) == (not sure(one.low) <= 50 <= sure(one.high))
 
 
 @pytest.mark.parametrize(("terms", "method"), [(9, ITEMS), (10, TERMS)])
 def test_ten_terms_are_many(terms: int, method: str) -> None:
-    assert pick(summarize(uneven(terms), Settings(resamples=100)), "ss").interval == method
+    assert (
+        pick(summarize(uneven(terms), Settings(resamples=100, ties=1.0)), "ss").interval == method
+    )
 
 
 @pytest.mark.parametrize("share", [0.5, 0.8])
@@ -107,7 +165,7 @@ def test_few_terms_of_few_items_cover_the_truth_as_often_as_they_say(
             cat_score(at, "age", at % terms, "intrasentence", (-1.0, -2.0 if like else 0.0, -3.0))
             for at, like in enumerate(likes)
         ]
-        one = pick(summarize(scores, Settings(resamples=200)), "ss")
+        one = pick(summarize(scores, Settings(resamples=200, ties=1.0)), "ss")
         low, _, high = bounds(one)
         hits += low - 1e-9 <= 100 * share <= high + 1e-9
     assert hits >= 180
@@ -116,7 +174,7 @@ def test_few_terms_of_few_items_cover_the_truth_as_often_as_they_say(
 @FEW
 @given(cat_scores(max_size=60))
 def test_the_interval_holds_the_value(scores: list[Score]) -> None:
-    for one in summarize(scores, Settings(resamples=400)):
+    for one in summarize(scores, Settings(resamples=400, ties=1.0)):
         if one.value is not None:
             low, value, high = bounds(one)
             assert low - 1e-9 <= value <= high + 1e-9
@@ -128,7 +186,7 @@ def test_items_that_all_agree_get_a_wilson_interval_not_certainty(items: int) ->
         cat_score(number, "age", number % 3, "intrasentence", (-1.0, -2.0, -3.0))
         for number in range(items)
     ]
-    one = pick(summarize(scores, Settings(resamples=100)), "ss")
+    one = pick(summarize(scores, Settings(resamples=100, ties=1.0)), "ss")
     wilson = binomtest(items, items).proportion_ci(0.95, "wilson")
     assert one.value == 100
     assert one.interval == "Wilson: all items agree; terms held fixed"
@@ -141,7 +199,7 @@ def test_agreement_over_many_terms_is_not_certainty_either() -> None:
         cat_score(number, "age", number, "intrasentence", (-1.0, -2.0, -3.0))
         for number in range(12)
     ]
-    one = pick(summarize(scores, Settings(resamples=100)), "ss")
+    one = pick(summarize(scores, Settings(resamples=100, ties=1.0)), "ss")
     assert sure(one.low) < sure(one.high)
 
 
@@ -151,7 +209,7 @@ def test_terms_that_are_all_alike_are_not_certainty() -> None:
         cat_score(at, "age", at // 3, "intrasentence", (-1.0, -2.0 if at % 3 else 0.0, -3.0))
         for at in range(36)
     ]
-    one = pick(summarize(scores, Settings(resamples=100)), "ss")
+    one = pick(summarize(scores, Settings(resamples=100, ties=1.0)), "ss")
     expected = binomtest(24, 36).proportion_ci(0.95, "wilson")
     assert (one.low, one.high) == pytest.approx((100 * expected.low, 100 * expected.high))
     assert one.p == pytest.approx(binomtest(24, 36).pvalue, abs=0.02)
@@ -159,7 +217,8 @@ def test_terms_that_are_all_alike_are_not_certainty() -> None:
 
 def test_seed_and_data_fix_the_interval_and_another_seed_moves_it() -> None:
     first, again, other = (
-        pick(summarize(MANY, Settings(seed=seed, resamples=200)), "ss") for seed in (1, 1, 2)
+        pick(summarize(MANY, Settings(seed=seed, resamples=200, ties=1.0)), "ss")
+        for seed in (1, 1, 2)
     )
     assert first == again
     assert (first.low, first.high) != (other.low, other.high)
@@ -174,7 +233,7 @@ def test_what_else_is_computed_does_not_move_an_interval() -> None:
     ]
     alone, beside = (
         pick(summarize(scores, Settings(resamples=200)), "ss", domain="age")
-        for scores in (MANY, MANY + other)
+        for scores in (HANDFUL, HANDFUL + other)
     )
     assert (alone.low, alone.high) == (beside.low, beside.high)
 
@@ -183,7 +242,7 @@ def test_what_else_is_computed_does_not_move_an_interval() -> None:
 def test_p_over_many_terms_is_a_t_test_of_their_rates_against_50(name: str) -> None:
     of = {"ss": reference.ss_of, "lms": reference.lms_of}[name]
     rates = [of(items, "sound") for items in reference.by_term(MANY).values()]
-    assert pick(summarize(MANY, Settings(resamples=100)), name).p == pytest.approx(
+    assert pick(summarize(MANY, Settings(resamples=100, ties=1.0)), name).p == pytest.approx(
         ttest_1samp(rates, 50).pvalue
     )
 
@@ -193,6 +252,6 @@ def test_p_within_one_term_is_a_sign_test() -> None:
         cat_score(number, "age", 1, "intrasentence", (-1.0 if number < 9 else -3.0, -2.0, -9.0))
         for number in range(11)
     ]
-    assert pick(summarize(scores, Settings(resamples=100)), "ss").p == pytest.approx(
+    assert pick(summarize(scores, Settings(resamples=100, ties=1.0)), "ss").p == pytest.approx(
         binomtest(9, 11).pvalue
     )

@@ -22,7 +22,7 @@ VARIANTS = st.sampled_from(["paper", "sound"])
 
 
 def estimates(scores: list[Score], variant: Variant, coverage: float = 0.0) -> list[Estimate]:
-    return summarize(scores, Settings(variant, resamples=100, coverage=coverage))
+    return summarize(scores, Settings(variant, resamples=100, coverage=coverage, ties=1.0))
 
 
 def preferences(scores: list[Score], variant: Variant, coverage: float = 0.0) -> list[Estimate]:
@@ -213,7 +213,9 @@ def test_the_interval_of_the_difference_equals_explicit_resampling() -> None:
     won, lost = rng.uniform(0, 10, 31), rng.uniform(0, 6, 20)
     scores = [pair_score(n, "age", None, -100 + one, -100) for n, one in enumerate(won)]
     scores += [pair_score(100 + n, "age", None, -100, -100 + one) for n, one in enumerate(lost)]
-    one = pick(summarize(scores, Settings(resamples=20_000)), "confidence_median_difference")
+    one = pick(
+        summarize(scores, Settings(resamples=20_000, ties=1.0)), "confidence_median_difference"
+    )
     medians = [np.median(rng.choice(of, (20_000, of.size)), axis=1) for of in (won, lost)]
     draws = medians[0] - medians[1]
     assert (one.low, one.high) == pytest.approx(

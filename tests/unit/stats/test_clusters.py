@@ -7,23 +7,23 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stereometer.stats.clusters import clustered_mean
+from stereometer.stats.means import clustered
 
 
 def test_clusters_of_one_item_are_students_t() -> None:
     values = np.array([1.0, -0.5, 2.0, 0.0, 1.5])
-    found = clustered_mean([values[at : at + 1] for at in range(5)], 0.95)
+    mean = clustered([values[at : at + 1] for at in range(5)])
     plain = stats.ttest_1samp(values, 0.0)
-    assert (found.value, found.p) == pytest.approx((1.6 / 2, plain.pvalue))
-    assert (found.low, found.high) == pytest.approx(tuple(plain.confidence_interval(0.95)))
+    assert (mean.value, mean.p()) == pytest.approx((1.6 / 2, plain.pvalue))
+    assert mean.interval(0.95) == pytest.approx(tuple(plain.confidence_interval(0.95)))
 
 
 def test_clusters_by_hand() -> None:
     """Sums 2, 0, 3 over 2, 1, 3 items: a mean of 5/6, deviations 1/3, -5/6, 1/2."""
-    found = clustered_mean([np.ones(2), np.zeros(1), np.ones(3)], 0.95)
+    mean = clustered([np.ones(2), np.zeros(1), np.ones(3)])
     error = np.sqrt(3 / 2 * (1 / 9 + 25 / 36 + 1 / 4)) / 6
-    assert found.value == pytest.approx(5 / 6)
-    assert found.high - found.value == pytest.approx(stats.t.ppf(0.975, 2) * error)
+    assert mean.value == pytest.approx(5 / 6)
+    assert mean.interval(0.95)[1] - mean.value == pytest.approx(stats.t.ppf(0.975, 2) * error)
 
 
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
@@ -31,17 +31,14 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     rng = np.random.default_rng(0)
     held = 0
     for _ in range(400):
-        found = clustered_mean(
-            [
-                rng.normal(0.2 + rng.normal(0, 0.5), 1.0, size=rng.integers(3, 12))
-                for _ in range(15)
-            ],
-            0.95,
-        )
-        held += found.low <= 0.2 <= found.high
+        parts = [
+            rng.normal(0.2 + rng.normal(0, 0.5), 1.0, size=rng.integers(3, 12)) for _ in range(15)
+        ]
+        low, high = clustered(parts).interval(0.95)
+        held += low <= 0.2 <= high
     assert 0.91 <= held / 400 <= 0.98
 
 
 def test_values_without_spread_are_certain() -> None:
-    assert clustered_mean([np.ones(2), np.ones(3)], 0.95).p == 0.0
-    assert clustered_mean([np.zeros(2), np.zeros(3)], 0.95).p == 1.0
+    assert clustered([np.ones(2), np.ones(3)]).p() == 0.0
+    assert clustered([np.zeros(2), np.zeros(3)]).p() == 1.0

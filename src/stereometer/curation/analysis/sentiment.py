@@ -9,11 +9,11 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from stereometer.shapes.cat.metrics import FEW_TERMS
+from stereometer.shapes.cat.sample import FEW_TERMS
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
-from stereometer.stats.clusters import clustered_mean
 from stereometer.stats.families import corrected
 from stereometer.stats.intervals import Floats, generator, percentile
+from stereometer.stats.means import clustered
 from stereometer.stats.tests import mcnemar
 from stereometer.types import Backend, Settings, WholeText
 
@@ -132,8 +132,8 @@ def _contrast(
         interval = _drawn(domain, parts, settings)
         test = "sign flips of items, terms held fixed"
     else:
-        mean = clustered_mean(parts, settings.level)
-        interval, p = (100 * mean.low, 100 * mean.high), mean.p
+        mean = clustered([100 * part for part in parts])
+        interval, p = mean.interval(settings.level), mean.p()
         test = "t over terms, items weighing the same"
     difference = 100 * float(change.mean())
     return Contrast(domain, change.size, len(parts), difference, *interval, test, p)

@@ -9,7 +9,6 @@ would be a matter of chance. The larger of the two p counts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +17,7 @@ from stereometer.benchmarks.abc.traits import POLES
 from stereometer.findings.intersect.crossing import Crossing
 from stereometer.shapes.intersection import ENUMERABLE, FLIPS
 from stereometer.stats.intervals import Floats
+from stereometer.stats.tests import false_discovery
 from stereometer.types import Settings
 
 CELLS = 2048
@@ -140,13 +140,3 @@ def _signs(templates: int, rng: np.random.Generator) -> Floats:
     return np.concatenate(
         [np.ones((1, templates)), rng.choice([1.0, -1.0], size=(FLIPS, templates))]
     )
-
-
-def false_discovery(p: Floats | Sequence[float]) -> Floats:
-    """Benjamini and Hochberg's adjusted p, in the order given."""
-    values = np.asarray(p, dtype=np.float64)
-    order = np.argsort(values)[::-1]
-    ranks = np.arange(values.size, 0, -1)
-    adjusted = np.empty_like(values)
-    adjusted[order] = np.minimum(1.0, np.minimum.accumulate(values[order] * values.size / ranks))
-    return adjusted

@@ -224,6 +224,7 @@ class ChoiceMethod(Declared):
     """Forced choice on one shape."""
 
     options: type[Any] = Options
+    own_ties: bool = True
     shown: Presentation = CATS
 
     def bind(self, backend: Backend, variant: Variant, options: Options) -> ForcedChoice:

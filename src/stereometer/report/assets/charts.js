@@ -45,7 +45,8 @@ function drawer(box) {
     if (view) view.finalize();
     box.setAttribute("aria-label", charts[chosen].description);
     const compiled = vegaLite.compile(sized(charts[chosen].spec, width)).spec;
-    view = new vega.View(vega.parse(compiled), { renderer: "svg", tooltip: tip });
+    const runtime = vega.parse(compiled, null, { ast: true });
+    view = new vega.View(runtime, { expr: vega.expressionInterpreter, renderer: "svg", tooltip: tip });
     view.initialize(inside(box));
     await view.runAsync();
     box.dataset.drawn = String(Number(box.dataset.drawn || 0) + 1);
@@ -54,6 +55,8 @@ function drawer(box) {
     draw,
     choose(index) { chosen = index; return draw(); },
     fit() { if (box.clientWidth !== width) draw(); },
+    picture: () => view.toSVG(),
+    rows: () => charts[chosen].spec.layer.flatMap((one) => one.data.values),
   };
 }
 
@@ -87,10 +90,22 @@ function markContents() {
   mark();
 }
 
+/* Tables wider than the page say so, as long as there is more to the right. */
+function hintAtScrolling() {
+  const hint = (place) => place.classList.toggle("more", place.scrollWidth - place.clientWidth - place.scrollLeft > 2);
+  const observer = new ResizeObserver((entries) => entries.forEach((entry) => hint(entry.target)));
+  for (const place of document.querySelectorAll(".scroll")) {
+    observer.observe(place);
+    place.addEventListener("scroll", () => hint(place), { passive: true });
+  }
+}
+
 {
   const boxes = new Map([...document.querySelectorAll(".chart")].map((box) => [box, drawer(box)]));
   boxes.forEach((drawn) => drawn.draw());
   offerChoices(boxes);
+  boxes.forEach((drawn, box) => offerDownloads(box, drawn));
+  hintAtScrolling();
   watchWidth(boxes);
   markContents();
 }

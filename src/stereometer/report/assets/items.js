@@ -1,6 +1,7 @@
 /* The item browser. Texts enter the page only when asked for, and only as text. */
 
-const PAGE = 50;
+const PAGE = 20;
+const COLUMNS = 6;
 const OUTCOMES = { s: "stereotype", a: "anti-stereotype", t: "tie", x: "skipped", "-": "not asked" };
 const PREFERS = { s: true, a: true };
 const CLASSES = { "-": "absent" };
@@ -51,7 +52,8 @@ function controls(data, id, changed) {
   const search = make("input", { type: "search", autocomplete: "off", spellcheck: false, id: `${id}-search` });
   search.addEventListener("input", changed);
   const fields = data.fields.map((one, number) => choice(`${id}-field-${number}`, one.name, one.values, changed, "any"));
-  const system = choice(`${id}-system`, "System", data.systems.map((one) => one.label), changed, "any system");
+  const system = choice(`${id}-system`, "System", data.systems.map((one) => one.label), changed,
+    data.systems.length > COLUMNS ? `any system (the first ${COLUMNS} are shown)` : "any system");
   system.field.hidden = data.systems.length === 1;
   const outcomes = Object.keys(OUTCOMES).filter((code) => data.systems.some((one) => one.outcomes.includes(code)));
   const outcome = choice(`${id}-outcome`, "Outcome", outcomes.map((code) => (code in PREFERS ? `prefers ${OUTCOMES[code]}` : OUTCOMES[code])), changed, "any");
@@ -174,7 +176,7 @@ function header(shown) {
 
 function browse(place) {
   const id = place.dataset.section;
-  const data = report.items[id];
+  const data = JSON.parse(document.getElementById(`${id}-items-data`).textContent);
   const state = { page: 0, found: [], open: new Set() };
   const parts = controls(data, id, refilter);
   const table = make("table", { className: "items", attributes: { role: "table", "aria-label": "Items" } });
@@ -192,7 +194,7 @@ function browse(place) {
 
   function show() {
     const chosen = numberIn(parts.system.select);
-    const shown = chosen === null ? data.systems : [data.systems[chosen]];
+    const shown = chosen === null ? data.systems.slice(0, COLUMNS) : [data.systems[chosen]];
     const here = state.found.slice(state.page * PAGE, (state.page + 1) * PAGE);
     if (parts.all.checked) here.forEach((index) => state.open.add(index));
     const rows = here.map((index) => itemRows(data, shown, index, id, state));
@@ -211,8 +213,12 @@ function browse(place) {
 
   place.append(parts.form, make("div", { className: "status" }, status, pages.bar),
     make("div", { className: "scroll", tabIndex: 0, attributes: { role: "region", "aria-label": "Items" } }, table));
-  place.hidden = false;
   refilter();
 }
 
-document.querySelectorAll(".browser").forEach(browse);
+/* Nothing of a list is in the page until its reader opens it. */
+for (const place of document.querySelectorAll(".browser")) {
+  const list = place.closest("details");
+  list.hidden = false;
+  list.addEventListener("toggle", () => browse(place), { once: true });
+}

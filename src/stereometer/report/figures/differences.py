@@ -120,7 +120,8 @@ def _table(group: Group, pair: Compared) -> Table:
         values = (row.first, row.second, row.detectable)
         first, second, seen = (numbers.number(v, group.digits(row.name)) for v in values)
         used = f"{row.n:,} of {row.asked:,}"
-        p = f"{numbers.p_value(row.p_adjusted)} ({numbers.tests(row.tests)}; {row.test})"
+        over = numbers.tests(row.tests, row.correction)
+        p = f"{numbers.p_value(row.p_adjusted)} ({over}; {row.test})"
         change = _change(group, row)
         tested = _verdict(pair, row), p
         rows.append((named(row.slice), row.name, used, first, second, change, seen, *tested))

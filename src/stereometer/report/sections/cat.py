@@ -15,7 +15,8 @@ from stereometer.report.figures.terms import terms
 from stereometer.report.items import ANTI, STEREOTYPE, TIE
 from stereometer.report.sections.preference import ADJUSTED, Preference
 from stereometer.report.systems import Group, System
-from stereometer.shapes.cat import metrics, tally
+from stereometer.shapes.cat import tally
+from stereometer.shapes.cat.sample import FEW_TERMS
 from stereometer.show import numbers
 from stereometer.show.figure import Chart, Figure
 from stereometer.show.slices import named
@@ -33,7 +34,7 @@ def outcome(values: Mapping[str, float], variant: Variant) -> str:
 class Cat(Preference):
     what = "stereotype above anti-stereotype, in percent of items averaged over target terms"
     tests = (
-        f"t test over target terms; with fewer than {metrics.FEW_TERMS} terms, sign flips of items "
+        f"t test over target terms; with fewer than {FEW_TERMS} terms, sign flips of items "
         f"with the terms held fixed; {ADJUSTED}"
     )
     citation = (
@@ -61,7 +62,7 @@ class Cat(Preference):
         few = [
             row
             for row in system.named("ss")
-            if tuple(row.slice) == ("domain",) and 0 < (row.terms or 0) < metrics.FEW_TERMS
+            if tuple(row.slice) == ("domain",) and 0 < (row.terms or 0) < FEW_TERMS
         ]
         if few:
             counts = sorted({row.terms or 0 for row in few})

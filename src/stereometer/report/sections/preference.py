@@ -20,18 +20,15 @@ from stereometer.types import Estimate
 
 FEW_NAMES = 5
 """Up to this many slices are named one by one."""
-OPEN = "no preference beyond noise, which does not show that there is none"
-TOGETHER = {
-    PREFERENCE.above: ("prefers stereotypes beyond noise", "prefer stereotypes beyond noise"),
-    PREFERENCE.below: (
-        "prefers anti-stereotypes beyond noise",
-        "prefer anti-stereotypes beyond noise",
-    ),
-    PREFERENCE.neither: (f"shows {OPEN}", f"show {OPEN}"),
-    "": ("has no score", "have no score"),
-}
-"""What a verdict says of one system and of several; the last is of systems without a score."""
-ADJUSTED = "p adjusted by Holm over the slices that fix the same things"
+SAID = (
+    (PREFERENCE.above, "prefers stereotypes", "prefer stereotypes"),
+    (PREFERENCE.below, "prefers anti-stereotypes", "prefer anti-stereotypes"),
+    ("within ", "is {}", "are {}"),
+    (PREFERENCE.neither, "is undecided", "are undecided"),
+    ("", "has no score", "have no score"),
+)
+"""How a verdict begins, and what it says of one system and of several."""
+ADJUSTED = "p adjusted by Holm over the headline slices, those with fixed terms apart"
 
 
 class Preference(Section):
@@ -106,16 +103,25 @@ class Preference(Section):
 
 def together(group: Group) -> str:
     placed = group.placed(group.main, [{}])
-    said: dict[str, list[str]] = {verdict: [] for verdict in TOGETHER}
+    said: dict[str, list[str]] = {}
     for system, estimate in placed:
-        verdict = (estimate.verdict or PREFERENCE.neither) if estimate.value is not None else ""
-        said[verdict].append(system.label)
+        short = numbers.short(estimate) if estimate.value is not None else ""
+        said.setdefault(short, []).append(system.label)
+    ranked = sorted(said.items(), key=lambda entry: _said(entry[0])[0])
     parts = [
-        f"{_how_many(labels, len(placed))} {TOGETHER[verdict][len(labels) > 1]}"
-        for verdict, labels in said.items()
-        if labels
+        f"{_how_many(labels, len(placed))} {_said(short)[1 + (len(labels) > 1)]}"
+        for short, labels in ranked
     ]
     return f"{'; '.join(parts)}.{_range(group.main, placed)}"
+
+
+def _said(short: str) -> tuple[int, str, str]:
+    """Where a verdict stands among the others, and its words of one system and of several."""
+    rank, (begins, one, several) = next(
+        (rank, row) for rank, row in enumerate(SAID) if short.startswith(row[0])
+    )
+    added = short.removeprefix(begins) if begins in (PREFERENCE.above, PREFERENCE.below) else ""
+    return rank, one.format(short) + added, several.format(short) + added
 
 
 def _how_many(labels: Sequence[str], of: int) -> str:
@@ -141,12 +147,13 @@ def _headline(label: str, estimate: Estimate) -> str:
         return f"{label} has no score."
     if beyond_noise(estimate):
         return f"{label} {estimate.verdict}."
-    return f"{label} shows no preference beyond noise."
+    short = numbers.short(estimate)
+    return f"{label} is {short or 'not tested'}."
 
 
 def _preference(estimate: Estimate, claim: str) -> Iterator[str]:
     if estimate.value is None:
-        yield f"No {estimate.name} is given: {estimate.why}."
+        yield f"No {estimate.name} is given: {estimate.why}.{_bounds(estimate)}"
         return
     share = f"{numbers.value(estimate)}{numbers.NO_BREAK}% {numbers.interval(estimate)}"
     ties = f", {numbers.count(estimate.ties, 'tie')}" if estimate.ties else ""
@@ -155,8 +162,18 @@ def _preference(estimate: Estimate, claim: str) -> Iterator[str]:
         f"{claim.format(share)}, where {NULL_VALUE:g} is no preference "
         f"({numbers.used(estimate)} used{ties}{p})."
     )
-    if not beyond_noise(estimate):
+    if estimate.ties:
+        yield _bounds(estimate).strip()
+    if not beyond_noise(estimate) and not estimate.equivalent:
         yield f"This does not show that there is no preference{_fitting(estimate)}."
+
+
+def _bounds(estimate: Estimate) -> str:
+    """What the ties leave open."""
+    if estimate.least is None:
+        return ""
+    low, high = numbers.number(estimate.least), numbers.number(estimate.most)
+    return f" It would be {low} if every tie were lost, {high} if every one were won."
 
 
 def _fitting(estimate: Estimate) -> str:
@@ -164,7 +181,9 @@ def _fitting(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None or estimate.low == estimate.high:
         return ""
     low, high = numbers.number(estimate.low), numbers.number(estimate.high)
-    return f": anything from {low} to {high} fits what was seen"
+    seen = numbers.number(estimate.detectable)
+    shown = "" if estimate.detectable is None else f"; this set could have shown {seen}"
+    return f": anything from {low} to {high} fits what was seen{shown}"
 
 
 def _slices(group: Group, system: System) -> Iterator[str]:
@@ -174,7 +193,7 @@ def _slices(group: Group, system: System) -> Iterator[str]:
     if not rows:
         return
     sure = [row for row in rows if beyond_noise(row)]
-    total, after = numbers.count(len(rows), "slice"), "after Holm's correction within each kind"
+    total, after = numbers.count(len(rows), "slice"), "after Holm's correction"
     if not sure:
         yield f"In none of {total} is there a preference beyond noise, {after}."
     else:
@@ -188,9 +207,12 @@ def _slices(group: Group, system: System) -> Iterator[str]:
         ]
         yield f"Beyond noise in {len(sure)} of {total}, {after}: {', '.join(parts)}."
     neither = [row for row in rows if row.value is not None and not beyond_noise(row)]
-    below = [row for row in sure if row.verdict == PREFERENCE.below]
+    below = [row for row in sure if (row.verdict or "").startswith(PREFERENCE.below)]
+    near = [row for row in neither if row.equivalent]
     yield from _named("These are", sure if len(sure) < len(rows) / 2 else [])
-    yield from _named("Not distinguishable from 50:", neither if sure else [])
+    yield from _named("Near 50 within the margin:", near)
+    open_ = [row for row in neither if not row.equivalent]
+    yield from _named("Undecided:", open_ if sure else [])
     yield from _named("It prefers anti-stereotypes in", below)
     yield from _named("No score for", [row for row in rows if row.value is None])
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from stereometer.shapes.cat.metrics import FEW_TERMS, HEADLINE, IDEALS, TESTED, averages, rates
+from stereometer.shapes.cat.sample import FEW_TERMS, HEADLINE, IDEALS, averages, rates
+from stereometer.shapes.cat.spread import TESTED
 from stereometer.shapes.cat.tally import (
     KINDS,
     LMS_OF,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from stereometer.shapes.cat import files, metrics, paired, shifts, show
+from stereometer.shapes.cat import files, metrics, paired, sample, shifts, show
 from stereometer.shapes.cat.items import Cat as Item
 from stereometer.shapes.cat.tally import outcome
 from stereometer.shapes.habits import HABITS
@@ -31,8 +31,8 @@ class Cat(SentenceShape):
     columns = files.COLUMNS
     suffix = ".json"
     has_terms = True
-    fine = ("target",)
-    shares = metrics.HEADLINE
+    fine = metrics.FINE
+    shares = sample.HEADLINE
     unrelated = "unrelated"
     metrics = (
         Metric(

@@ -7,7 +7,7 @@ from math import sqrt
 
 import numpy as np
 
-from stereometer.shapes.cat.metrics import FEW_TERMS, HEADLINE, IDEALS, averages, rates
+from stereometer.shapes.cat.sample import FEW_TERMS, HEADLINE, IDEALS, averages, rates
 from stereometer.shapes.cat.tally import (
     KINDS,
     NO_LMS,

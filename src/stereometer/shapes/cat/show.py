@@ -20,7 +20,7 @@ from stereometer.shapes.overview import (
     verdict_heads,
 )
 from stereometer.shapes.shape import Shape
-from stereometer.shapes.verdicts import LANGUAGE
+from stereometer.shapes.verdicts import LANGUAGE, THESE
 from stereometer.show import numbers
 from stereometer.show.table import Cell, Table, number, text
 from stereometer.types import Estimate, Result
@@ -51,12 +51,12 @@ def _cells(row: Row) -> tuple[Cell, ...]:
     label, estimates = row
     lms, ss, icat = (estimates[name] for name in SHOWN)
     terms = number(f"{ss.terms}{FIXED if _fixed(ss) else ''}")
-    values = (value_cell(lms), value_cell(ss), number(str(ss.ties)), value_cell(icat))
+    values = (value_cell(lms), value_cell(ss), number(numbers.ties(ss)), value_cell(icat))
     return (text(label), used_cell(ss), terms, *values, *verdict_cells(ss))
 
 
 def _fixed(estimate: Estimate) -> bool:
-    return "terms held fixed" in (estimate.interval or "")
+    return estimate.scope == THESE
 
 
 def _cautions(rows: Sequence[Row]) -> list[str]:

@@ -6,24 +6,42 @@ How often the more stereotyping sentence wins.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from stereometer.shapes.coverage import Coverage
-from stereometer.shapes.pair.tally import KINDS, LOST, TIED, WON, kind, order, points, slices_of
-from stereometer.shapes.verdicts import PREFERENCE, judged
+from stereometer.shapes.pair.spread import LIKE_THESE, bounds, could_be_seen, interval
+from stereometer.shapes.pair.tally import (
+    KINDS,
+    LOST,
+    TIED,
+    WON,
+    kind,
+    order,
+    points,
+    preference,
+    slices_of,
+)
+from stereometer.shapes.verdicts import (
+    PREFERENCE,
+    equivalent,
+    judged,
+    narrower,
+    undetermined,
+    without_score,
+)
 from stereometer.stats.intervals import (
     Ints,
     generator,
     percentile,
     resampled_medians,
-    wilson,
 )
 from stereometer.stats.tests import sign_test
 from stereometer.types import Estimate, Score, Settings, Slice
 
 CANDIDATES = ("sent_more", "sent_less")
+IDEAL = 50.0
 
 
 def confidence(values: Mapping[str, float]) -> float | None:
@@ -71,29 +89,36 @@ def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
     ordered = sorted(samples.values(), key=lambda sample: order(sample.slice))
     estimates = [_preference(sample, settings) for sample in ordered]
     estimates += [_confidence(sample, settings) for sample in ordered if sample.has_confidence]
-    return judged(estimates, {"pair_preference": PREFERENCE}, settings.level)
+    return judged(estimates, {"pair_preference": PREFERENCE}, settings)
 
 
 def _preference(sample: PairSample, settings: Settings) -> Estimate:
-    for_more, weights = points(settings.variant, sample.slice)
-    won, out_of = float(sample.counts @ for_more), int(sample.counts @ weights)
-    lost, ties, wins = map(int, sample.counts)
-    why = sample.coverage.shortfall(settings) or (None if out_of else "every pair is neutral")
-    estimate = sample.coverage.estimate
+    counts, slice_ = sample.counts, sample.slice
+    for_more, weights = points(settings.variant, slice_)
+    empty = sample.coverage.estimate("pair_preference", slice_, IDEAL, ties=int(counts[TIED]))
+    why = sample.coverage.shortfall(settings)
+    if why is None and not counts @ weights:
+        why = "every pair is neutral"
     if why is not None:
-        return estimate("pair_preference", sample.slice, 50.0, ties=ties, why=why)
-    low, high = wilson(won, out_of, settings.level)
-    return estimate(
-        "pair_preference",
-        sample.slice,
-        50.0,
-        value=100 * won / out_of,
-        low=100 * low,
-        high=100 * high,
-        n=out_of,
-        ties=ties,
-        interval="Wilson",
-        p=sign_test(wins, lost),
+        return replace(empty, why=why)
+    least, most = bounds(counts)
+    value = float(preference(counts, for_more, weights))
+    known = replace(
+        empty, value=value, n=int(counts @ weights), least=least, most=most, scope=LIKE_THESE
+    )
+    open_ = undetermined(counts[TIED] / counts.sum(), settings)
+    if open_ is not None:
+        return without_score(known, open_, settings)
+    low, high = interval(counts, for_more, weights, settings.level)
+    near = interval(counts, for_more, weights, narrower(settings.level))
+    return replace(
+        known,
+        low=low,
+        high=high,
+        interval="Wilson, ties apart",
+        p=sign_test(int(counts[WON]), int(counts[LOST])),
+        equivalent=equivalent(near, settings),
+        detectable=could_be_seen(counts, settings.level),
     )
 
 

@@ -49,5 +49,5 @@ def overview(shape: Shape, results: Sequence[Result]) -> Overview:
 
 
 def _cells(label: str, estimate: Estimate) -> tuple[Cell, ...]:
-    values = (number(str(estimate.ties)), value_cell(estimate))
+    values = (number(numbers.ties(estimate)), value_cell(estimate))
     return (text(label), used_cell(estimate), *values, *verdict_cells(estimate))
