@@ -49,6 +49,8 @@ class Comparison:
     pairs: tuple[Compared, ...]
     settings: Mapping[str, Any]
     notes: tuple[str, ...] = ()
+    preferences: bool = True
+    """Whether items prefer a stereotype or its opposite, so that a preference can flip."""
     schema: str = field(default="compare@1")
 
     def as_json(self) -> dict[str, Any]:
@@ -77,14 +79,18 @@ class Comparison:
 
 
 def compare(
-    *paths: str | Path, all_pairs: bool = False, seed: int = 0, resamples: int = 10_000
+    *runs: str | Path, all_pairs: bool = False, seed: int = 0, resamples: int = 10_000
 ) -> Comparison:
-    """Compare stored runs on the same items, each with the first, or all pairs."""
-    if len(paths) < 2:
+    """Compare stored runs on the same items, each with the first, or all pairs.
+
+    - `runs`: their folders; the first is the baseline.
+    - `all_pairs`: compare every run with every other.
+    """
+    if len(runs) < 2:
         raise UsageError(
             "compare needs at least two runs. The first is the baseline. Name their folders."
         )
-    folders = store.folders_of(paths)
+    folders = store.folders_of(runs)
     results = store.load_alike(folders)
     first, labels = results[0], store.labels(results)
     floor = min(float(result.settings["coverage"]) for result in results)
@@ -94,12 +100,13 @@ def compare(
     notes = [first.data.get("notice"), *family_notes(results)]
     return Comparison(
         first.benchmark,
-        first.measure,
+        ", ".join(dict.fromkeys(result.measure for result in results)),
         first.variant,
         tuple(labels),
         pairs,
         {"seed": seed, "resamples": resamples, "level": settings.level, "power": POWER},
         tuple(note for note in notes if note),
+        bool(catalog.shape(first.kind).candidates),
     )
 
 
@@ -126,7 +133,7 @@ def compared(
     all_pairs: bool,
 ) -> tuple[Compared, ...]:
     """Every pair of systems, or each with the first, their p adjusted over all that is shown."""
-    by_item = [{score.item: score for score in system} for system in scores]
+    by_item = [shape.units(system, settings.variant) for system in scores]
     chosen = [pair for pair in combinations(range(len(labels)), 2) if all_pairs or not pair[0]]
     pairs = [
         _compared((labels[a], labels[b]), (by_item[a], by_item[b]), shape, settings)
@@ -142,7 +149,9 @@ def _compared(
     names: tuple[str, str], scores: tuple[Scores, Scores], shape: Shape, settings: Settings
 ) -> Compared:
     (first, second), (left, right) = names, scores
-    if left.keys() != right.keys():
+    if shape.shares_some:
+        left = {unit: score for unit, score in left.items() if unit in right}
+    elif left.keys() != right.keys():
         raise UsageError(
             f"{first} and {second} were not scored on the same items. One of the runs is damaged. "
             "Run it again."

@@ -17,11 +17,12 @@ import numpy as np
 
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.files import finite, read_table
+from stereometer.files import finite
 from stereometer.runs import store
 from stereometer.stats.families import corrected
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
 from stereometer.stats.ranks import permutation_p, resampled_points, spearman
+from stereometer.tables import read_table
 from stereometer.types import Result, Settings
 
 FEWEST = 3
@@ -87,15 +88,19 @@ class Relation:
 
 
 def relate(
-    *paths: str | Path, facts: str | Path | None = None, settings: Settings | None = None
+    *runs: str | Path, facts: str | Path | None = None, seed: int = 0, resamples: int = 10_000
 ) -> Relation:
-    """The correlation of lms and ss over stored runs, and of both with the sizes that are known."""
-    if len(paths) < FEWEST:
+    """The correlation of lms and ss over stored runs, and of both with the sizes that are known.
+
+    - `runs`: their folders; all of context association tests, measured alike.
+    - `facts`: a table with system, parameters and corpus_gb, for systems whose cards do not say.
+    """
+    if len(runs) < FEWEST:
         raise UsageError(
             f"relate needs at least {FEWEST} runs. A correlation over fewer says nothing. "
             "Name more folders."
         )
-    results = store.load_alike(store.folders_of(paths))
+    results = store.load_alike(store.folders_of(runs))
     first = results[0]
     if not set(RELATED) <= {metric.name for metric in catalog.shape(first.kind).metrics}:
         raise UsageError(
@@ -104,7 +109,9 @@ def relate(
         )
     own = read_facts(Path(facts)) if facts is not None else {}
     known = {**shipped_facts(), **own}
-    relation = related(results, store.labels(results), known, settings or Settings())
+    relation = related(
+        results, store.labels(results), known, Settings(seed=seed, resamples=resamples)
+    )
     if len(relation.points) < FEWEST:
         raise UsageError(
             f"Only {len(relation.points)} of the runs have both lms and ss. "

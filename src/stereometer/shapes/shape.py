@@ -42,6 +42,8 @@ class Shape:
     """What an item has a score of each, the stereotype first; empty where items are not set against
     each other."""
     metrics: ClassVar[tuple[Metric, ...]] = ()
+    shares_some: ClassVar[bool] = False
+    """Whether two systems may be compared on what they share of their units."""
     fine: ClassVar[tuple[str, ...]] = ()
     """What slices fix that are too many for a first table."""
 
@@ -99,6 +101,14 @@ class Shape:
         return replace(score, derived=derived) if derived else score
 
     # -------------------------------------------------------------------------------------- pairing
+
+    def compared_as(self, result: Result) -> str:
+        """What two results must have in common besides benchmark, items and variant."""
+        return result.measure
+
+    def units(self, scores: Iterable[Score], variant: Variant) -> dict[str, Score]:
+        """Scores by what two systems are paired on: items, unless a shape knows better."""
+        return {score.item: score for score in scores}
 
     def differences(
         self,

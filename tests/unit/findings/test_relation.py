@@ -180,7 +180,7 @@ def test_from_folders(tmp_path: Path) -> None:
             out=tmp_path / str(seed),
             cache=False,
         )
-    found = relate(*(tmp_path / str(seed) for seed in range(3)), settings=QUICK)
+    found = relate(*(tmp_path / str(seed) for seed in range(3)), resamples=200)
     assert [point.system for point in found.points] == ["random (1)", "random (2)", "random (3)"]
     assert found.as_json()["schema"] == "relate@1"
     assert "starter set" in found.notes[0]
@@ -199,7 +199,7 @@ def test_facts_of_a_system_that_is_none_of_the_runs_are_said_to_be_unused(tmp_pa
         )
     (tmp_path / "facts.csv").write_text("system,parameters\nrandom,10\nrandum,20\n")
     found = relate(
-        *(tmp_path / str(seed) for seed in range(3)), facts=tmp_path / "facts.csv", settings=QUICK
+        *(tmp_path / str(seed) for seed in range(3)), facts=tmp_path / "facts.csv", resamples=200
     )
     assert [note for note in found.notes if "facts" in note] == [
         "The table of facts names randum, which is none of the systems: random. "

@@ -33,7 +33,7 @@ TP, FP, TN, FN = range(4)
 READ, UNREAD = "answers could be read", "no answer could be read"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Decision:
     """One answer about one category.
 
