@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stereometer.errors import DataError
-from stereometer.files import read_rows, read_text
+from stereometer.files import read_text
+from stereometer.tables import read_rows
 
 LABELS = ("negative", "positive")
 WORDS = {"0": 0, "neg": 0, "negative": 0, "1": 1, "pos": 1, "positive": 1}
