@@ -54,7 +54,7 @@ app = typer.Typer(
     cls=Headed,
     help="Measure social stereotypes in language models: published methods, with intervals, "
     "denominators and verdicts.",
-    epilog="Start with: stereometer run starter --model fake",
+    epilog="Start with: stereometer run starter --model random",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

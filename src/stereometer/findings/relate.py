@@ -27,8 +27,8 @@ from stereometer.types import Result, Settings
 
 FEWEST = 3
 """Systems without which there is nothing to correlate."""
-FEW = 5
-"""Fewer systems than this cannot be drawn again in enough ways for an interval."""
+FEW = 8
+"""Fewer systems than this cannot be drawn again in enough ways for an interval that covers."""
 SIZES = ("parameters", "corpus_gb")
 RELATED = ("lms", "ss")
 
@@ -92,6 +92,8 @@ def relate(
 ) -> Relation:
     """The correlation of lms and ss over stored runs, and of both with the sizes that are known.
 
+    An ensemble beside its members is left out: it is made of them.
+
     - `runs`: their folders; all of context association tests, measured alike.
     - `facts`: a table with system, parameters and corpus_gb, for systems whose cards do not say.
     """
@@ -133,10 +135,11 @@ def _unused(own: Mapping[str, Facts], results: Sequence[Result]) -> Iterator[str
 def related(
     results: Sequence[Result], labels: Sequence[str], known: Mapping[str, Facts], settings: Settings
 ) -> Relation:
+    beside = _beside_members(results, labels)
     rows = [
         (label, result, values)
         for label, result in zip(labels, results, strict=True)
-        if (values := _overall(result)).keys() == set(RELATED)
+        if label not in beside and (values := _overall(result)).keys() == set(RELATED)
     ]
     points = [_point(label, result, values, known) for label, result, values in rows]
     terms = _terms([result for _, result, _ in rows])
@@ -147,10 +150,29 @@ def related(
         first.variant,
         tuple(points),
         tuple(_correlations(points, terms, settings)) if len(points) >= FEWEST else (),
-        tuple(label for label in labels if label not in {point.system for point in points}),
+        tuple(
+            label
+            for label in labels
+            if label not in beside and label not in {point.system for point in points}
+        ),
         {"seed": settings.seed, "resamples": settings.resamples, "level": settings.level},
-        tuple(filter(None, [first.data.get("notice")])),
+        (*filter(None, [first.data.get("notice")]), *beside.values()),
     )
+
+
+def _beside_members(results: Sequence[Result], labels: Sequence[str]) -> dict[str, str]:
+    """Ensembles that stand beside a system that they are made of, each with a note."""
+    systems = {*labels, *(result.model for result in results)}
+    members = {
+        label: systems & set(result.model_card.get("settings", {}).get("members", ()))
+        for label, result in zip(labels, results, strict=True)
+    }
+    return {
+        label: f"{label} is left out: it is made of {', '.join(sorted(shared))}, and would count "
+        "them twice."
+        for label, shared in members.items()
+        if shared
+    }
 
 
 def _overall(result: Result) -> dict[str, float]:
