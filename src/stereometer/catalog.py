@@ -51,6 +51,8 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "cat-pseudo-likelihood": "stereometer.measures.context_association:PSEUDO_LIKELIHOOD",
         "pair-likelihood": "stereometer.measures.pair_likelihood:LIKELIHOOD",
         "pair-modified-likelihood": "stereometer.measures.pair_likelihood:MODIFIED",
+        "pair-random-masks-likelihood": "stereometer.measures.pair_likelihood:RANDOM_MASKS",
+        "pair-all-masks-likelihood": "stereometer.measures.pair_likelihood:ALL_MASKS",
         "pair-sentence-likelihood": "stereometer.measures.pair_likelihood:SENTENCE",
         "pair-sentence-mean-likelihood": "stereometer.measures.pair_likelihood:SENTENCE_MEAN",
         "pair-after-change-likelihood": "stereometer.measures.pair_likelihood:AFTER_CHANGE",

@@ -96,7 +96,8 @@ def test_the_numbers_are_what_they_were(name: str, measure: str, tmp_path: Path)
         resamples=200,
         out=tmp_path / "run",
     )
-    assert values_of(result) == values_of(stereometer.load(BEFORE / name))
+    old, new = values_of(stereometer.load(BEFORE / name)), values_of(result)
+    assert old.items() <= new.items()
     before = (BEFORE / name / "scores.jsonl").read_bytes()
     assert (tmp_path / "run" / "scores.jsonl").read_bytes() == before
 

@@ -240,14 +240,15 @@ def test_known_faults_of_crows_pairs_are_counted() -> None:
     (shape,) = audit("crows-pairs", asked=Asked(agreed=0.6), settings=QUICK).shapes
     counts = {flag.name: flag.count for flag in shape.flags}
     assert (len(pairs), counts["duplicate"], counts["disagreement"]) == (1508, 1, 162)
-    assert counts["empty"] == counts["same-sides"] == 0
+    assert counts["empty"] == counts["same-sides"] == counts["nothing-shared"] == 0
+    assert (counts["far-apart"], counts["names"]) == (40, 242)
 
 
 def test_flags_that_rest_on_english_are_not_checked_in_french() -> None:
     released("crows_pairs/crows_pairs_FR_languagearc_contribution+210.csv")
     (shape,) = audit("crows-pairs-french", settings=QUICK).shapes
     unchecked = {flag.name: flag.why for flag in shape.flags if flag.count is None}
-    assert set(unchecked) == {"article", "more-than-group", "disagreement"}
+    assert set(unchecked) == {"article", "more-than-group", "names", "disagreement"}
     assert "French" in sure(unchecked["article"])
     assert "no validators' labels" in sure(unchecked["disagreement"])
 

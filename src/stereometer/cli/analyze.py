@@ -33,6 +33,7 @@ def analyze(
     ] = "sentiment",
     negative_label: NegativeLabel = None,
     top: Annotated[int, "Keywords to show for each domain."] = 16,
+    lemmas: Annotated[bool, "Count keywords by base form, as StereoSet's Table 3 does."] = False,
     ends: Annotated[int, "Most and least stereotyped terms to show for each domain."] = 3,
     drawing: Drawing,
     json: Json = False,
@@ -47,6 +48,7 @@ def analyze(
         sentiment=sentiment,
         negative_label=negative_label,
         top=top,
+        lemmas=lemmas,
         ends=ends,
         **asdict(drawing),
     )

@@ -126,7 +126,9 @@ cache_app = _group("cache", "Data", "Look at or clear the answers kept on disk."
 cache.info.add_to(cache_app)
 cache.clear.add_to(cache_app)
 model.add.add_to(_group("model", "Models", "Install the default models."))
-train.nsp.add_to(_group("train", "Models", "Train what a measure needs of a model."))
+train_app = _group("train", "Models", "Train what a measure needs of a model.")
+train.nsp.add_to(train_app)
+train.sentiment.add_to(train_app)
 
 
 def main() -> None:

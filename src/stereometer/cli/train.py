@@ -1,8 +1,8 @@
-"""train nsp: next-sentence heads."""
+"""train nsp and train sentiment: next-sentence heads and sentiment classifiers."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -40,6 +40,16 @@ class Training:
     seed: Annotated[int, "Seed of every random draw."] = 0
 
 
+RecipeName = Annotated[str, "`paper`: what the StereoSet paper prints. Other options change it."]
+"""What is not set is taken from it."""
+
+
+def _changed(options: Any) -> dict[str, Any]:
+    """What a user set to something else than the default."""
+    default = asdict(type(options)())
+    return {name: value for name, value in asdict(options).items() if value != default[name]}
+
+
 @command("Models", "train nsp -m gpt2 --text articles.txt --out gpt2-head")
 def nsp(
     *,
@@ -52,24 +62,24 @@ def nsp(
         ),
     ],
     out: Annotated[Path, typer.Option(help="The head's file.")],
+    recipe: RecipeName = "",
     training: Training,
     loading: InFullPrecision,
     json: Json = False,
 ) -> None:
     """Train a head that says whether one sentence follows another. A stopped run can go on."""
     from stereometer.runs.open import open_model
-    from stereometer.training.recipe import Recipe, check_order
+    from stereometer.training.recipe import check_order, recipe_for
 
-    epochs = training.epochs or (2 if training.full else 20)
-    recipe = Recipe(**asdict(replace(training, epochs=epochs)))
-    check_order(recipe, out)
-    backend: Any = open_model(model, training.seed, opening(loading, dtype="float32"))
+    chosen = recipe_for(recipe, _changed(training))
+    check_order(chosen, out)
+    backend: Any = open_model(model, chosen.seed, opening(loading, dtype="float32"))
     from stereometer.training.next_sentence import train
     from stereometer.training.recipe import with_states
 
     started = perf_counter()
     with render.training() as progress:
-        card = train(with_states(backend), text, out, recipe, progress)
+        card = train(with_states(backend), text, out, chosen, progress)
     if json:
         render.print_json({"schema": "head@1", "file": str(out), "card": vars(card)})
     else:
@@ -88,4 +98,58 @@ def _print(card: Any, out: Path) -> None:
         f"in {trained['training_groups']} groups, {trained['held_out_articles']} in "
         f"{trained['held_out_groups']} held out; {trained['too_long']} pairs were longer than "
         f"{trained['longest']} tokens"
+    )
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """How a classifier is trained."""
+
+    epochs: Annotated[int, typer.Option(min=1, help="Times through the reviews.")] = 2
+    rate: Annotated[float, "Learning rate."] = 2e-5
+    held_out: Annotated[float, "Share of reviews held out for testing."] = 0.1
+    seed: Annotated[int, "Seed of every random draw."] = 0
+
+
+@command("Models", "train sentiment -m bert-base-cased --reviews reviews.csv --out my-sentiment")
+def sentiment(
+    *,
+    model: Annotated[str, typer.Option("--model", "-m", help="The model that is fine-tuned.")],
+    reviews: Annotated[
+        Path,
+        typer.Option(
+            help="A table or JSON lines with `text` and `label` (positive or negative), or a "
+            "folder of text files in `pos` and `neg`."
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The classifier's folder.")],
+    recipe: RecipeName = "",
+    tuned: Tuned,
+    loading: InFullPrecision,
+    json: Json = False,
+) -> None:
+    """Fine-tune a sentiment classifier on reviews; `sentiment:FOLDER` is then a model."""
+    from dataclasses import replace
+
+    from stereometer.errors import UnknownName
+    from stereometer.runs.open import open_model
+    from stereometer.training.recipe import with_states
+
+    backend: Any = open_model(model, tuned.seed, opening(loading, dtype="float32"))
+    from stereometer.training.sentiment import RECIPES, Tuning, train
+
+    if recipe and recipe not in RECIPES:
+        raise UnknownName("recipe", recipe, RECIPES)
+    tuning = replace(RECIPES.get(recipe, Tuning()), **_changed(tuned))
+    with render.training() as progress:
+        record = train(with_states(backend), reviews, out, tuning, progress)
+    if json:
+        render.print_json({"schema": "classifier@1", "folder": str(out), "training": record})
+        return
+    accuracy = record["accuracy"]
+    value, low, high = (100 * accuracy[name] for name in ("value", "low", "high"))
+    typer.echo(
+        f"{out}: sentiment classifier from {record['base']}, trained on {record['reviews']} "
+        f"reviews\nheld-out accuracy {value:.1f} % [{low:.1f}, {high:.1f}] on {accuracy['n']} "
+        f"reviews\nuse it: --model sentiment:{out}"
     )

@@ -19,6 +19,7 @@ def analyze(
     sentiment: str = "sentiment",
     negative_label: str | None = None,
     top: int = 16,
+    lemmas: bool = False,
     ends: int = 3,
     seed: int = 0,
     resamples: int = 10_000,
@@ -30,6 +31,7 @@ def analyze(
     - `sentiment`: what judges sentiment: `sentiment` (VADER) or `sentiment:MODEL`;
       `negative_label` is the negative label of such a model, if it does not name it.
     - `top`, `ends`: keywords, and most and least stereotyped terms, of each domain.
+    - `lemmas`: count keywords by base form.
     """
     return analysis.analyze(
         name,
@@ -38,6 +40,7 @@ def analyze(
         model=sentiment,
         options={"negative_label": negative_label},
         top=top,
+        lemmas=lemmas,
         ends=ends,
         settings=Settings(seed=seed, resamples=resamples),
     )

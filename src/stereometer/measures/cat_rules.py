@@ -150,9 +150,10 @@ class FillBlank:
             raise Skip(NO_FILLER)
         return [
             _at_mask(
-                how.encode(item.context.replace("BLANK", _written(pieces[:at], how) + how.mask)),
+                _read(item.context.replace("BLANK", _written(pieces[:at], how) + how.mask), how),
                 mask,
                 piece,
+                in_place=bool(how.before),
             )
             for at, piece in enumerate(pieces)
         ]
@@ -184,7 +185,11 @@ def _written(pieces: Sequence[int], how: Scoring) -> str:
     return how.decode(pieces)
 
 
-def _at_mask(hole: Encoding, mask: Sequence[int], piece: int) -> MaskedTokens:
+def _read(text: str, how: Scoring) -> Encoding:
+    return how.encode(how.before, text) if how.before else how.encode(text)
+
+
+def _at_mask(hole: Encoding, mask: Sequence[int], piece: int, in_place: bool) -> MaskedTokens:
     """A piece in the place of the first mask: where a context has two blanks, the second stays
     masked."""
     places = [at for at, token in enumerate(hole.ids) if [token] == mask]
@@ -192,7 +197,7 @@ def _at_mask(hole: Encoding, mask: Sequence[int], piece: int) -> MaskedTokens:
         raise Skip("the mask cannot be found in the context")
     at = places[0]
     ids = (*hole.ids[:at], piece, *hole.ids[at + 1 :])
-    return MaskedTokens(ids, (((at,), at),), hole.segments)
+    return MaskedTokens(ids, (((at,), at),), hole.segments, in_place)
 
 
 class ContextGivenFiller:

@@ -23,9 +23,8 @@ from stereometer.measures.cat_rules import (
     Rule,
 )
 from stereometer.measures.declared import Bound, Declared, Scoring, WithinWord, answers_of, scored
-from stereometer.measures.spans import (
-    within_word_label,
-)
+from stereometer.measures.paragraph import NOTE, PARAGRAPH
+from stereometer.measures.spans import within_word_label
 from stereometer.shapes.cat import metrics
 from stereometer.shapes.cat.metrics import CANDIDATES
 from stereometer.shapes.cat.tally import TASKS
@@ -33,6 +32,7 @@ from stereometer.types import (
     Backend,
     Estimate,
     Exchanged,
+    Notes,
     Requests,
     Score,
     Settings,
@@ -52,6 +52,9 @@ class ContextAssociation(Bound):
     rules: Mapping[str, Rule]
     """By task; a task without a rule is skipped and counted."""
     how: Scoring
+
+    def items(self, items: Sequence[CatItem]) -> tuple[Sequence[CatItem], Notes]:
+        return items, (NOTE,) if self.how.before else ()
 
     def plan(self, item: CatItem) -> Requests:
         if item.unscorable:
@@ -84,8 +87,8 @@ class CatMethod(Declared):
     """The tasks without which it is not worth asking; the other half of a likelihood needs a
     next-sentence head."""
 
-    left_to_right: bool = False
-    """Whether `paper` reveals a filler from the left; the released code does not for XLNet."""
+    padded: bool = False
+    """Whether `paper` puts a paragraph before what XLNet-like models read."""
 
     def bind(self, backend: Backend, variant: Variant, options: WithinWord) -> ContextAssociation:
         ways = {task: self.way(backend, task) for task in TASKS}
@@ -97,17 +100,13 @@ class CatMethod(Declared):
                 f"{self.name} has no variant `{variant}`: the authors compute no such thing. "
                 "Use `sound`, or another measure."
             )
-        if variant == "paper" and self.left_to_right and backend.abilities.any_order:
-            raise ModelError(
-                f"{backend.card.name}: `paper` of {self.name} cannot be computed for XLNet-like "
-                "models. The released code puts a text of others before every sentence and hides "
-                "nothing. Use `sound`, or cat-pseudo-likelihood."
-            )
         rules = {task: self.rules[task][way][1] for task, way in ways.items() if way is not None}
         hides = options.within_word and any(isinstance(rule, HIDING) for rule in rules.values())
         decode = backend.decode if isinstance(backend, WritesTokens) else None
         mask = backend.abilities.mask
-        how = Scoring(variant, backend.encode, options.within_word, mask, decode)
+        padded = variant == "paper" and self.padded and backend.abilities.any_order
+        before = PARAGRAPH if padded else ""
+        how = Scoring(variant, backend.encode, options.within_word, mask, decode, before)
         return ContextAssociation(within_word_label(self.label(variant), hides), rules, how)
 
 
@@ -126,7 +125,7 @@ def _rules(name: str) -> Mapping[str, Sequence[Choice]]:
 
 
 LIKELIHOOD = cat_method(
-    "cat-likelihood", _rules("cat-likelihood"), left_to_right=True, revised={"paper": "2"}
+    "cat-likelihood", _rules("cat-likelihood"), padded=True, revised={"paper": "2"}
 )
 SUM_LIKELIHOOD = cat_method("cat-sum-likelihood", _rules("cat-sum-likelihood"), variants=("sound",))
 PSEUDO_LIKELIHOOD = cat_method(

@@ -88,6 +88,9 @@ class Scoring:
     """The text of the mask token, for models that have one."""
     decode: Callable[[Sequence[int]], str] | None = None
     """From tokens to their text, for models that can write them."""
+    before: str = ""
+    """A text that every masked text stands after."""
+    seed: int = 0
 
 
 class Bound:

@@ -3,6 +3,8 @@
 `pair-likelihood` is the CrowS-Pairs score: the tokens both sentences share, each masked in turn,
 given the modified ones. The others are other quantities under other names:
 `pair-modified-likelihood` turns it round (the modified tokens given the shared ones),
+`pair-random-masks-likelihood` and `pair-all-masks-likelihood` hide a random 15 % or all of the
+shared tokens together (the formulations that the paper tried and left),
 `pair-sentence-likelihood` and `pair-sentence-mean-likelihood` score the whole sentence from left to
 right, and `pair-after-change-likelihood` only the shared tokens that come after the first modified
 one.
@@ -12,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from random import Random
 from typing import Any, Protocol
 
 from stereometer.measures.declared import Bound, Declared, Scoring, WithinWord, scored
@@ -35,6 +38,8 @@ from stereometer.types import (
     Estimate,
     Exchanged,
     Item,
+    MaskedTokens,
+    NoOptions,
     Request,
     Requests,
     Score,
@@ -55,6 +60,9 @@ class PairItem(Item, Protocol):
     @property
     def unscorable(self) -> str | None: ...
 
+
+MASKED_SHARE, ROUNDS = 0.15, 10
+"""Of the shared tokens, how many are hidden together, and how often each of them is."""
 
 Aligned = list[tuple[Encoding, list[int]]]
 """Each sentence's encoding and the positions it shares with the other."""
@@ -106,6 +114,36 @@ def modified_given_shared(item: PairItem, how: Scoring) -> Requests:
             raise Skip("one sentence has no modified token")
         requests.append(left_to_right(encoding, modified))
     return _named(requests)
+
+
+def shared_at_once(item: PairItem, how: Scoring) -> Requests:
+    """All shared tokens hidden together."""
+    return _named(_in_parts(encoding, [shared]) for encoding, shared in unmodified(item, how))
+
+
+def shared_at_random(item: PairItem, how: Scoring) -> Requests:
+    """Random subsets of the shared tokens hidden together: in every round each token once. Where
+    both sentences have as many, the subsets are the same."""
+    requests = []
+    for encoding, shared in unmodified(item, how):
+        draw, parts = Random(f"{how.seed}:{item.id}"), []
+        size = max(1, round(MASKED_SHARE * len(shared)))
+        for _ in range(ROUNDS):
+            order = draw.sample(range(len(shared)), len(shared))
+            parts += [
+                sorted(shared[place] for place in order[at : at + size])
+                for at in range(0, len(order), size)
+            ]
+        requests.append(_in_parts(encoding, parts))
+    return _named(requests)
+
+
+def _in_parts(encoding: Encoding, parts: Sequence[Sequence[int]]) -> MaskedTokens:
+    """The positions of each part hidden together and scored."""
+    steps = tuple((tuple(part), position) for part in parts for position in part)
+    if not steps:
+        raise Skip("no token to score")
+    return MaskedTokens(encoding.ids, steps, encoding.segments)
 
 
 def sentence_tokens(item: PairItem, how: Scoring) -> Requests:
@@ -160,6 +198,11 @@ def mean(request: Request, answer: Answer) -> float:
     return sum(row) / len(row)
 
 
+def round_mean(request: Request, answer: Answer) -> float:
+    """The sum of a round, averaged over rounds."""
+    return total(request, answer) / ROUNDS
+
+
 def counted_total(request: Request, answer: Answer) -> float:
     """The sum over the positions that count, picked from the row of the whole sentence."""
     if not isinstance(request, CausalTokens):
@@ -173,6 +216,8 @@ Rule = tuple[str, Callable[[PairItem, Scoring], Requests], Reduce]
 RULES: Mapping[str, Sequence[Rule]] = {
     "pair-likelihood": [("masked-tokens", shared_given_modified, total)],
     "pair-modified-likelihood": [("masked-tokens", modified_given_shared, mean)],
+    "pair-random-masks-likelihood": [("masked-tokens", shared_at_random, round_mean)],
+    "pair-all-masks-likelihood": [("masked-tokens", shared_at_once, total)],
     "pair-sentence-likelihood": [
         ("causal-tokens", sentence_tokens, total),
         ("whole-text", sentence_text, total),
@@ -213,6 +258,13 @@ class PairLikelihood(Bound):
 
 
 @dataclass(frozen=True)
+class Drawn:
+    """The option of a method that draws subsets."""
+
+    seed: int = 0
+
+
+@dataclass(frozen=True)
 class PairMethod(Declared):
     """A row of the rules."""
 
@@ -220,22 +272,29 @@ class PairMethod(Declared):
     options: type[Any] = WithinWord
     rules: Sequence[Rule] = ()
 
-    def bind(self, backend: Backend, variant: Variant, options: WithinWord) -> PairLikelihood:
+    def bind(self, backend: Backend, variant: Variant, options: Any) -> PairLikelihood:
         way = self.way(backend, "pair")
         if way is None:
             raise self.refusal(backend, "pair")
         rule = self.rules[way]
-        hides = options.within_word and rule[0] == "masked-tokens"
-        how = Scoring(variant, backend.encode, options.within_word)
+        within_word = getattr(options, "within_word", False)
+        hides = within_word and rule[0] == "masked-tokens"
+        seed = getattr(options, "seed", 0)
+        how = Scoring(variant, backend.encode, within_word, seed=seed)
         return PairLikelihood(within_word_label(self.label(variant), hides), rule, how)
 
 
-def pair_method(name: str, rules: Sequence[Rule]) -> PairMethod:
+def pair_method(name: str, rules: Sequence[Rule], **more: Any) -> PairMethod:
     """A pair method from its rules, the first that a model can answer taken."""
     needs = {"pair": [frozenset({kind}) for kind, _, _ in rules]}
-    return PairMethod(name, needs=needs, rules=rules)
+    return PairMethod(name, needs=needs, rules=rules, **more)
 
 
-LIKELIHOOD, MODIFIED, SENTENCE, SENTENCE_MEAN, AFTER_CHANGE = (
-    pair_method(name, rules) for name, rules in RULES.items()
+OPTIONS: Mapping[str, type[Any]] = {
+    "pair-random-masks-likelihood": Drawn,
+    "pair-all-masks-likelihood": NoOptions,
+}
+"""Of methods to which `--within-word` means nothing."""
+LIKELIHOOD, MODIFIED, RANDOM_MASKS, ALL_MASKS, SENTENCE, SENTENCE_MEAN, AFTER_CHANGE = (
+    pair_method(name, rules, options=OPTIONS.get(name, WithinWord)) for name, rules in RULES.items()
 )

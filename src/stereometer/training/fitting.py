@@ -80,7 +80,7 @@ def begun(rows: Tensor, recipe: Recipe, steps: int, trunk: Any = None) -> Fit:
 
 def warmed(step: int, steps: int, warm_up: float) -> float:
     """A learning rate's share at a step: up over the first part, then down to nothing."""
-    first = max(1, round(steps * warm_up))
+    first = max(1, round(steps * warm_up if warm_up < 1 else warm_up))
     return min((step + 1) / first, max(0.0, (steps - step) / max(1, steps - first)))
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from stereometer.errors import UsageError
+from stereometer.errors import UnknownName, UsageError
 from stereometer.files import make_room
 from stereometer.types import Backend, System
 
@@ -37,8 +38,31 @@ class Recipe:
     """Train the trunk too."""
     trunk_rate: float = 2e-5
     warm_up: float = 0.1
+    """The share of steps over which the rate rises, or from 1 on their number."""
     accumulate: int = 1
     """Steps whose gradients are added before a change."""
+
+
+PAPER = Recipe(
+    pairs=9_500_000,
+    epochs=10,
+    rate=1e-5,
+    decay=0.01,
+    full=True,
+    trunk_rate=1e-5,
+    warm_up=500,
+)
+"""As printed (Nadeem et al. 2021, appendix A.5), with the weight decay of the optimizer that it
+names. Pairs are as many as the text gives."""
+RECIPES = {"paper": PAPER}
+
+
+def recipe_for(name: str, changed: Mapping[str, Any]) -> Recipe:
+    """A named recipe, or ours, with what a user changed; epochs depend on what is trained."""
+    if name and name not in RECIPES:
+        raise UnknownName("recipe", name, RECIPES)
+    ours = Recipe(epochs=2 if changed.get("full") else 20)
+    return replace(RECIPES.get(name, ours), **changed)
 
 
 def check_order(recipe: Recipe, out: Path) -> None:

@@ -93,6 +93,9 @@ class MaskedTokens(_Keyed):
     steps: tuple[tuple[tuple[int, ...], int], ...]
     segments: tuple[int, ...] = ()
     """Which of two texts a token belongs to, for models that are told; empty for a single text."""
+    in_place: bool = False
+    """Ask a model that hides tokens by other means (XLNet) at a mask that it reads, as a masked
+    model is asked."""
     kind: ClassVar[str] = "masked-tokens"
 
     @property

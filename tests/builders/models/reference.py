@@ -18,6 +18,8 @@ from typing import Any
 
 import torch
 
+from stereometer.measures.paragraph import PARAGRAPH
+
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
 SENTENCES = ("sent_more", "sent_less")
 BLANK = "BLANK"
@@ -203,7 +205,8 @@ class Reference:
             raise Unscorable("the filler has no token of its own")
         for number, piece in enumerate(pieces):
             shown = self.tokenizer.decode(pieces[:number]) + self.tokenizer.mask_token
-            reading = self.read(item.context.replace(BLANK, shown))
+            text = item.context.replace(BLANK, shown)
+            reading = self.read(PARAGRAPH, text) if self.family == "permuted" else self.read(text)
             if self.tokenizer.mask_token_id not in reading.ids:
                 raise Unscorable("the mask cannot be found in the context")
             mask = reading.ids.index(self.tokenizer.mask_token_id)

@@ -345,3 +345,27 @@ def test_from_python() -> None:
     found = stereometer.analyze("starter", resamples=100)
     assert [shape.items for shape in found.shapes] == [144, 96]
     assert found.shapes[0].alpha.value is None
+
+
+def test_keywords_by_lemma_join_the_forms_of_a_word() -> None:
+    """Three forms in three items are one keyword, compared with all forms of the language."""
+    assert [keywords.lemma(word) for word in ("impoverished", "wolves", "evening", "hijabz")] == [
+        "impoverish",
+        "wolf",
+        "evening",
+        "hijabz",
+    ]
+    texts = ("They impoverish towns.", "He impoverished her.", "It impoverishes all.")
+    pairs = [Pair(str(at), text, f"{text} Yes.", "age") for at, text in enumerate(texts)]
+    frequency = keywords.by_lemma("English")
+    assert frequency("impoverish") > keywords.reference("English")("impoverish")
+    (found,) = [
+        keyword
+        for keyword in keywords.keywords(pairs, frequency, 20, form=keywords.lemma)
+        if keyword.word.startswith("impov")
+    ]
+    assert (found.word, found.count, found.items) == ("impoverish", 3, 3)
+    plain = keywords.keywords(pairs, keywords.reference("English"), 20)
+    assert not [keyword for keyword in plain if keyword.word.startswith("impov")]
+    with pytest.raises(UsageError, match="reads English"):
+        keywords.by_lemma("French")

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stereometer.curation.audit.distance import is_farther
 from stereometer.curation.audit.duplicates import alike, duplicates, near
 from stereometer.curation.audit.flags import FLAGS, Background, background_of, flags_for, is_glued
 from stereometer.curation.english import mentions, wants_an
@@ -103,7 +104,10 @@ CASES["unrelated-overlap"] = retexted(
     CASES["unrelated-overlap"], "unrelated", "A mountain is tall."
 )
 PAIRS = {
-    "uneven-lengths": pair("Men sang.", "Women sang in the very old house."),
+    "uneven-lengths": pair("Men sang.", "Women sang in a hall."),
+    "far-apart": pair("The unremarkable mathematician sang.", "The old man sang."),
+    "nothing-shared": pair("Men sang.", "All cry."),
+    "names": pair("Then Jamal's dog sang.", "Then Carl's dog sang."),
     "article": pair("He is a old man.", "He is a young man."),
     "empty": pair("", "The young man sang."),
     "same-sides": pair("The old man sang.", "The old  man sang."),
@@ -120,8 +124,21 @@ def test_a_cat_with_one_fault_has_that_flag(name: str) -> None:
 
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_pair_with_one_fault_has_that_flag(name: str) -> None:
-    expected = {name} | ({"more-than-group"} if name in ("uneven-lengths", "empty") else set())
+    too = ("uneven-lengths", "empty")
+    expected = {name} | ({"more-than-group"} if name in too else set())
     assert found(PAIRS[name]) == expected
+
+
+@MODERATE
+@given(st.text("abc", max_size=9), st.text("abc", max_size=9), st.integers(0, 9))
+def test_distance_is_that_of_the_whole_table(first: str, second: str, limit: int) -> None:
+    table = [list(range(len(second) + 1))]
+    for number, letter in enumerate(first, 1):
+        row = [number]
+        for at, other in enumerate(second):
+            row.append(min(table[-1][at] + (letter != other), table[-1][at + 1] + 1, row[at] + 1))
+        table.append(row)
+    assert is_farther(first, second, limit) == (table[-1][-1] > limit)
 
 
 def test_good_items_have_none() -> None:

@@ -4,6 +4,7 @@ hand."""
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import pytest
 from stereometer import catalog
 from stereometer.backends.baselines.random import Random
 from stereometer.errors import ModelError
+from stereometer.measures.pair_likelihood import ROUNDS
 from stereometer.runs.cache import Cache
 from stereometer.runs.engines.serial import Serial
 from stereometer.runs.plan import Tally
@@ -27,7 +29,17 @@ from stereometer.types import (
     Skip,
     WholeText,
 )
-from tests.builders.by_hand import FAKE, Framed, Only, bound, causal, masked, scores
+from tests.builders.by_hand import (
+    FAKE,
+    Framed,
+    Only,
+    bound,
+    causal,
+    logprob,
+    masked,
+    scores,
+    word,
+)
 from tests.builders.sure import all_of
 
 PAIR = Pair("p", "Old men don't sing well.", "Young men don't sing well.", "age")
@@ -238,3 +250,42 @@ def test_both_sentences_are_cut_where_either_first_differs() -> None:
     }
     found = measure.score(pair, exchanged).values
     assert found["sent_more"] == found["sent_less"] > 3
+
+
+def hidden_alone(words: list[str], hidden: list[int], at: int) -> float:
+    """A token that sees its neighbours, those that are hidden with it left out."""
+    ids = [word(one) for one in words]
+    near = [place for place in (at - 1, at + 1) if 0 <= place < len(ids) and place not in hidden]
+    return logprob(ids[at], *(ids[place] for place in near))
+
+
+def test_all_shared_tokens_masked_together() -> None:
+    shared = list(range(1, 8))
+    expected = {
+        name: sum(hidden_alone(words, shared, at) for at in shared)
+        for name, words in (("sent_more", MORE), ("sent_less", LESS))
+    }
+    assert scores(bound("pair-all-masks-likelihood"), PAIR) == pytest.approx(expected)
+
+
+def test_random_subsets_of_the_shared_tokens_masked_together() -> None:
+    """Every token once a round, about 15 % at a time, the same in both sentences, drawn by seed."""
+    long = Pair(
+        "p",
+        f"Old {' '.join(f'w{number}' for number in range(20))}",
+        f"Young {' '.join(f'w{number}' for number in range(20))}",
+        "age",
+    )
+    name = "pair-random-masks-likelihood"
+    plan = bound(name).plan(long)
+    (more,), (less,) = (all_of(MaskedTokens, plan[side]) for side in ("sent_more", "sent_less"))
+    assert more.steps == less.steps
+    assert Counter(at for _, at in more.steps) == dict.fromkeys(range(1, 21), ROUNDS)
+    sizes = Counter(len(hidden) for hidden, _ in more.steps)
+    assert sizes == {3: 18 * ROUNDS, 2: 2 * ROUNDS}
+    words = long.sent_more.split()
+    expected = sum(hidden_alone(words, list(hidden), at) for hidden, at in more.steps) / ROUNDS
+    assert scores(bound(name), long)["sent_more"] == pytest.approx(expected)
+    method = catalog.find("method", name)
+    again = method.bind(FAKE, "sound", method.options(seed=1)).plan(long)
+    assert again["sent_more"] != plan["sent_more"]

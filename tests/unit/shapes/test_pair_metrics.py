@@ -232,3 +232,20 @@ def test_what_else_a_benchmark_slices_by_comes_last() -> None:
         {"bias_type": "gender"},
         {"occupation": "baker"},
     ]
+
+
+def test_confidence_is_given_by_direction_too() -> None:
+    """Won by 5 %, lost by 1 % of stereo pairs; won by 2 %, lost by 4 % of antistereo ones."""
+    margins = {"stereo": (5.0, 1.0), "antistereo": (2.0, 4.0)}
+    scores = [
+        pair_score(number, "age", direction, *values)
+        for direction, (won, lost) in margins.items()
+        for number in range(3)
+        for values in [(won - 100, -100.0), (-100.0, lost - 100)]
+    ]
+    found = {
+        str(one.slice.get("direction")): one.value
+        for one in summarize(scores, Settings(resamples=100))
+        if one.name == "confidence_median_difference"
+    }
+    assert found == pytest.approx({"None": 1.0, "stereo": 4.0, "antistereo": -2.0})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 import torch
 
@@ -19,6 +20,7 @@ from stereometer.backends.local.language_model import (
     placed,
 )
 from stereometer.backends.local.lean.choice import head_for
+from stereometer.backends.local.masked import Copy, copies
 from stereometer.backends.local.memory import each
 from stereometer.types import Answer, MaskedTokens
 
@@ -58,8 +60,23 @@ class Permuted(LanguageModel):
 
     def masked_tokens(self, requests: Mapping[str, MaskedTokens]) -> Iterator[tuple[str, Answer]]:
         lengths = {key: len(request.steps) for key, request in requests.items()}
-        batches = equal_length(views(requests), token_budget(self.split))
-        return completed(lengths, each(batches, self._batch))
+        hidden = {key: request for key, request in requests.items() if not request.in_place}
+        in_place = {key: request for key, request in requests.items() if request.in_place}
+        mask = int(self.checkpoint.tokenizer.mask_token_id or 0)
+        budget = token_budget(self.split)
+        parts = each(equal_length(views(hidden), budget), self._batch)
+        masked = each(equal_length(copies(in_place, mask), budget), self._masked_batch)
+        return completed(lengths, chain(parts, masked))
+
+    @torch.inference_mode()
+    def _masked_batch(self, batch: list[Copy]) -> Values:
+        """Without a permutation mask: every position sees every other, and itself."""
+        inputs = self.split.inputs([copy.ids for copy in batch], segments_of(batch))
+        states = self.split.trunk(**inputs, use_mems=False)
+        spots = [(row, position) for row, copy in enumerate(batch) for position in copy.asked]
+        rows, positions = (torch.tensor(part) for part in zip(*spots, strict=True))
+        asked = [tokens for copy in batch for tokens in copy.asked.values()]
+        return placed(asked, self.head(states[rows, positions], [list(one) for one in asked]))
 
     @torch.inference_mode()
     def _batch(self, batch: list[View]) -> Values:

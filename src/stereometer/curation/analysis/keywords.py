@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 
-from stereometer.errors import ModelError
+from stereometer.errors import ModelError, UsageError
 from stereometer.shapes.sentences import SentenceItem
 
 SMOOTHING = 1.0
@@ -58,23 +59,55 @@ def reference(language: str) -> Frequency:
     return lambda word: 1e6 * float(word_frequency(word, code))
 
 
+def lemma(word: str) -> str:
+    """The base form of an English word; a word that can stand for itself does."""
+    from lemminflect import getAllLemmas
+
+    forms = [form for forms in getAllLemmas(word).values() for form in forms]
+    return word if word in forms or not forms else str(forms[0])
+
+
+def by_lemma(language: str) -> Frequency:
+    """The frequency of a word in all of its forms."""
+    if other_than_english(language):
+        raise UsageError(
+            f"--lemmas reads English, the items are {language}. Their forms are not known. "
+            "Leave the option out."
+        )
+    if find_spec("lemminflect") is None:
+        raise ModelError(
+            "Keywords by lemma need lemminflect. It is in an optional part of the package. From a "
+            "clone: `pip install '.[lexicon]'`."
+        )
+    from lemminflect import getAllInflections
+
+    frequency = reference(language)
+
+    def of_forms(word: str) -> float:
+        inflected = getAllInflections(word).values()
+        return sum(map(frequency, {word, *(form for forms in inflected for form in forms)}))
+
+    return of_forms
+
+
 def keywords(
     items: Sequence[SentenceItem],
     frequency: Frequency,
     top: int,
     smoothing: float = SMOOTHING,
     fewest: int = FEWEST,
+    form: Callable[[str], str] = str,
 ) -> list[Keyword]:
     """The `top` keywords of each domain or bias type, target terms left out; of pairs, the words
     that change.
 
     A word no more frequent here than in the language (a score of at most 1) is none, even where
-    fewer than `top` are left.
+    fewer than `top` are left. `form` says what words are counted as.
     """
     left_out = {word for item in items for word in (*item.about, *item.instead)}
     keywords: list[Keyword] = []
     for domain in sorted({item.domain for item in items}):
-        texts = [list(item.written) for item in items if item.domain == domain]
+        texts = [list(map(form, item.written)) for item in items if item.domain == domain]
         counts = Counter(word for words in texts for word in words)
         spread = Counter(word for words in texts for word in set(words))
         scored = []

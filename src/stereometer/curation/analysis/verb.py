@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -87,6 +87,7 @@ def analyze(
     model: str = "sentiment",
     options: Mapping[str, Any] | None = None,
     top: int = 16,
+    lemmas: bool = False,
     ends: int = ranked_terms.ENDS,
     settings: Settings | None = None,
 ) -> Analysis:
@@ -99,9 +100,10 @@ def analyze(
     benchmark = open_benchmark(name, data)
     runs = load_runs(run_folders, benchmark)
     backend, judged = _judge(model, options, benchmark.card.language)
-    frequency, notes = _reference(benchmark)
+    frequency, notes = _reference(benchmark, lemmas)
+    counting = Counting(frequency, top, keywords.lemma if lemmas else str)
     shapes = [
-        _shape(benchmark, shape, runs, backend, frequency, top, ends, chosen)
+        _shape(benchmark, shape, runs, backend, counting, ends, chosen)
         for shape in curated_shapes(benchmark)
     ]
     recorded = {name: getattr(chosen, name) for name in ("seed", "resamples", "level")}
@@ -111,7 +113,7 @@ def analyze(
         shapes,
         judged,
         (*benchmark.notes, *notes),
-        recorded | {"smoothing": keywords.SMOOTHING},
+        recorded | {"smoothing": keywords.SMOOTHING, "lemmas": lemmas},
     )
 
 
@@ -140,13 +142,29 @@ def _judge(
     return backend, f"{backend.card.name} ({backend.card.digest[:24]}){toned_by}"
 
 
-def _reference(benchmark: Benchmark) -> tuple[keywords.Frequency | None, tuple[str, ...]]:
+@dataclass(frozen=True)
+class Counting:
+    """How keywords are counted."""
+
+    frequency: keywords.Frequency | None
+    top: int
+    form: Callable[[str], str]
+
+    def keywords(self, items: Sequence[SentenceItem]) -> list[keywords.Keyword]:
+        if self.frequency is None:
+            return []
+        return keywords.keywords(items, self.frequency, self.top, form=self.form)
+
+
+def _reference(
+    benchmark: Benchmark, lemmas: bool
+) -> tuple[keywords.Frequency | None, tuple[str, ...]]:
     language = benchmark.card.language
     note = (
         "The card names no language with reference frequencies: keywords are compared with English."
     )
     try:
-        frequency = keywords.reference(language)
+        frequency = (keywords.by_lemma if lemmas else keywords.reference)(language)
     except ModelError as error:
         return None, (str(error),)
     return frequency, () if language in keywords.LANGUAGES else (note,)
@@ -157,8 +175,7 @@ def _shape(
     shape: SentenceShape,
     runs: Sequence[StoredRun],
     backend: Backend | None,
-    frequency: keywords.Frequency | None,
-    top: int,
+    counting: Counting,
     ends: int,
     settings: Settings,
 ) -> ShapeAnalysis:
@@ -171,7 +188,7 @@ def _shape(
         shape.statistics(items),
         sentiment.tones(judged, signs) if signs else [],
         sentiment.contrasts(judged, shape, signs, settings) if signs else [],
-        keywords.keywords(items, frequency, top) if frequency is not None else [],
+        counting.keywords(items),
         shape.term_agreement(items),
         labels.raw_alpha(items, settings),
         labels.levels(items),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
+from stereometer.curation.audit.distance import is_farther
 from stereometer.curation.audit.duplicates import NEAR, duplicates, near
 from stereometer.curation.english import AGREEMENT, content_words, mentions, wrong_article
 from stereometer.shapes.cat.items import BLANK, Cat
@@ -21,11 +22,17 @@ AGREED = 0.6
 """Share of validators who must have given an item's own label."""
 UNEVEN = 2.0
 """Times as many words as the shortest candidate."""
+FARTHEST = 13
+"""Characters between the sentences of a pair beyond which its writers were warned (Nangia et al.
+2020, appendix)."""
 LONGEST_GROUP = 3
 """Words that name a group at the most."""
 
 DEFINITIONS: Mapping[str, str] = tomllib.loads(
     resources.files("stereometer.curation.audit").joinpath("flags.toml").read_text("utf-8")
+)
+FIRST_NAMES = frozenset(
+    resources.files("stereometer.curation.audit").joinpath("first_names.txt").read_text().split()
 )
 Zipf = Callable[[str], float]
 """How common a word is: the logarithm of its frequency per thousand million."""
@@ -74,7 +81,12 @@ class Flag:
     def definition(self) -> str:
         """In words, with its thresholds: `flags.toml`."""
         return DEFINITIONS[self.name].format(
-            rare=RARE, common=COMMON, uneven=UNEVEN, longest=LONGEST_GROUP, near=NEAR
+            rare=RARE,
+            common=COMMON,
+            uneven=UNEVEN,
+            longest=LONGEST_GROUP,
+            near=NEAR,
+            farthest=FARTHEST,
         )
 
 
@@ -170,6 +182,26 @@ def _more_than_group(item: Pair, background: Background) -> str | None:
     return f"{len(set(changes))} different changes" if len(set(changes)) > 1 else None
 
 
+def _far_apart(item: Pair, background: Background) -> str | None:
+    both = item.sent_more.strip() and item.sent_less.strip()
+    far = both and is_farther(item.sent_more, item.sent_less, FARTHEST)
+    return f"more than {FARTHEST} characters" if far else None
+
+
+def _nothing_shared(item: Pair, background: Background) -> str | None:
+    more, less = words_of(item.sent_more), words_of(item.sent_less)
+    return "no word in common" if more and less and not set(more) & set(less) else None
+
+
+def _names(item: Pair, background: Background) -> str | None:
+    """A name is written with a capital; possessives count."""
+    written = set(re.findall(r"[A-Z]\w+", f"{item.sent_more} {item.sent_less}"))
+    capitals = {word.lower() for word in written}
+    changed = (word.removesuffix("'s") for edit in item.edits for side in edit for word in side)
+    names = [word for word in changed if word in FIRST_NAMES and word in capitals]
+    return ", ".join(dict.fromkeys(names)) or None
+
+
 def _agrees(edit: Edit) -> bool:
     return all(word in AGREEMENT for side in edit for word in side)
 
@@ -211,6 +243,9 @@ FLAGS: tuple[Flag, ...] = (
     Flag("empty", BOTH, _empty),
     Flag("same-sides", PAIR, _same_sides),
     Flag("more-than-group", PAIR, _more_than_group, english=True),
+    Flag("far-apart", PAIR, _far_apart),
+    Flag("nothing-shared", PAIR, _nothing_shared),
+    Flag("names", PAIR, _names, english=True),
     Flag("duplicate", BOTH, _duplicate),
     Flag("near-duplicate", BOTH, _near_duplicate),
     Flag("disagreement", BOTH, _disagreement, needs_votes=True),

@@ -32,7 +32,6 @@ from stereometer.shapes.verdicts import (
     without_score,
 )
 from stereometer.stats.intervals import (
-    Floats,
     Ints,
     generator,
     percentile,
@@ -61,12 +60,18 @@ class PairSample:
     slice: Slice
     coverage: Coverage = field(default_factory=Coverage)
     counts: Ints = field(default_factory=lambda: np.zeros(KINDS, dtype=np.int64))
+    sure: dict[int, list[float]] = field(default_factory=lambda: {LOST: [], TIED: [], WON: []})
+    """Confidences of the pairs, by what they say."""
+
+    @property
+    def has_confidence(self) -> bool:
+        """Confidence is given over all pairs and by direction (section 4.1)."""
+        return self.slice.keys() <= {"direction"}
 
 
 def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
     """Preference overall, by direction and bias type, and the difference of median confidences."""
     samples: dict[tuple[tuple[str, str], ...], PairSample] = {(): PairSample({})}
-    sure: dict[int, list[float]] = {LOST: [], TIED: [], WON: []}
     for score in scores:
         here = [
             samples.setdefault(tuple(slice_.items()), PairSample(slice_))
@@ -76,13 +81,14 @@ def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
             sample.coverage.add(score)
         if score.skipped is None:
             says = kind(score, settings.variant)
+            confident = confidence(score.values)
             for sample in here:
                 sample.counts[says] += 1
-            if (confident := confidence(score.values)) is not None:
-                sure[says].append(confident)
+                if confident is not None and sample.has_confidence:
+                    sample.sure[says].append(confident)
     ordered = sorted(samples.values(), key=lambda sample: order(sample.slice))
     estimates = [_preference(sample, settings) for sample in ordered]
-    estimates.append(_confidence(samples[()], np.array(sure[WON]), np.array(sure[LOST]), settings))
+    estimates += [_confidence(sample, settings) for sample in ordered if sample.has_confidence]
     return judged(estimates, {"pair_preference": PREFERENCE}, settings)
 
 
@@ -116,20 +122,21 @@ def _preference(sample: PairSample, settings: Settings) -> Estimate:
     )
 
 
-def _confidence(everything: PairSample, won: Floats, lost: Floats, settings: Settings) -> Estimate:
+def _confidence(sample: PairSample, settings: Settings) -> Estimate:
+    won, lost = np.array(sample.sure[WON]), np.array(sample.sure[LOST])
     n, name = won.size + lost.size, "confidence_median_difference"
-    known = {"n": n, "ties": int(everything.counts[TIED])}
-    whole = n == everything.counts[WON] + everything.counts[LOST] and won.size and lost.size
-    why = everything.coverage.shortfall(settings)
+    known = {"n": n, "ties": int(sample.counts[TIED])}
+    whole = n == sample.counts[WON] + sample.counts[LOST] and won.size and lost.size
+    why = sample.coverage.shortfall(settings)
     if why is not None or not whole:
         why = why or "needs log-probabilities of pairs won and pairs lost"
-        return everything.coverage.estimate(name, {}, 0.0, why=why, **known)
-    rng = generator(settings.seed, {}, name)
+        return sample.coverage.estimate(name, sample.slice, 0.0, why=why, **known)
+    rng = generator(settings.seed, sample.slice, name)
     draws, minus = (resampled_medians(part, settings.resamples, rng) for part in (won, lost))
     low, high = percentile(draws - minus, settings.level)
-    return everything.coverage.estimate(
+    return sample.coverage.estimate(
         name,
-        {},
+        sample.slice,
         0.0,
         value=float(np.median(won) - np.median(lost)),
         low=low,

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
-from stereometer.errors import ModelError
+from stereometer.measures.paragraph import PARAGRAPH
 from tests.builders.models import items
 from tests.builders.models.agreement import assert_agree, bound
 from tests.builders.models.zoo import Zoo
@@ -40,9 +38,14 @@ def test_within_word_hides_the_later_pieces_of_a_word(zoo: Zoo) -> None:
     )
 
 
-def test_the_released_way_is_refused_with_what_to_use_instead(zoo: Zoo) -> None:
-    with pytest.raises(ModelError, match=r"Use `sound`, or cat-pseudo-likelihood"):
-        bound("cat-likelihood", "paper", zoo.backend("xlnet"))
+def test_paper_asks_at_a_mask_after_a_paragraph_and_says_so(zoo: Zoo) -> None:
+    """The model called as it is: no permutation mask, the paragraph as the first of two texts."""
+    assert_half_scored(zoo, "cat-likelihood", "paper", items.cats()[::2])
+    assert len(PARAGRAPH.split()) == 119 + 1
+    measure = bound("cat-likelihood", "paper", zoo.backend("xlnet"))
+    _, (note,) = measure.items(items.cats())
+    assert "without a permutation mask" in note
+    assert bound("cat-likelihood", "sound", zoo.backend("xlnet")).items([]) == ([], ())
 
 
 def test_one_text_has_the_token_types_that_its_tokenizer_gives(zoo: Zoo) -> None:

@@ -1,0 +1,172 @@
+"""A sentiment classifier fine-tuned on labelled reviews (Nadeem et al. 2021, appendix A.2).
+
+What comes out is an ordinary folder: `--model sentiment:FOLDER` reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from stereometer.backends.local.language_model import LanguageModel
+from stereometer.errors import ModelError, UsageError
+from stereometer.files import write_json
+from stereometer.stats.intervals import wilson
+from stereometer.training.fitting import Progress, warmed
+from stereometer.training.reviews import LABELS, Review, read
+from stereometer.types import digest_of
+
+LONGEST, BATCH = 256, 32
+"""Tokens of a review and reviews of a step, as the paper prints them."""
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What decides a classifier besides model and reviews."""
+
+    epochs: int = 2
+    rate: float = 2e-5
+    warm_up: float = 0.1
+    """The share of steps over which the rate rises, before it falls to nothing; at 0 it stays."""
+    held_out: float = 0.1
+    seed: int = 0
+
+
+PAPER = Tuning(epochs=7, rate=1e-4, warm_up=0.0)
+"""Seven epochs of Adam at 1e-4, as printed."""
+RECIPES = {"paper": PAPER}
+
+
+def train(
+    backend: LanguageModel, reviews: Path, out: Path, tuning: Tuning, progress: Progress
+) -> dict[str, Any]:
+    """Writes the classifier's folder; what it was trained on and how well it does stands in
+    `training.json` there."""
+    _check(tuning, out)
+    texts = read(reviews)
+    training, held_out = _split(texts, tuning)
+    torch.manual_seed(tuning.seed)
+    model = _classifier(backend)
+    _fit(model, backend, training, tuning, progress)
+    right = int((_predicted(model, backend, held_out) == _targets(held_out)).sum())
+    low, high = wilson(right, len(held_out), LEVEL)
+    value = right / len(held_out)
+    record = {
+        "base": backend.checkpoint.name,
+        "base_digest": backend.weights,
+        "reviews_digest": digest_of([[review.text, review.label] for review in texts]),
+        "reviews": len(training),
+        "tuning": asdict(tuning) | {"longest": LONGEST, "batch": BATCH},
+        "accuracy": {"value": value, "low": low, "high": high, "n": len(held_out)},
+    }
+    model.save_pretrained(out)
+    backend.checkpoint.tokenizer.save_pretrained(out)
+    write_json(out / "training.json", record)
+    return record
+
+
+def _check(tuning: Tuning, out: Path) -> None:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(
+            f"{out} is there already. A classifier is a folder of its own. Name another with --out."
+        )
+    if tuning.epochs < 1 or tuning.rate <= 0 or not 0 < tuning.held_out < 1:
+        raise UsageError(
+            "At least one epoch, a rate above 0 and a share held out between 0 and 1 are needed. "
+            "One of them is not. Change it."
+        )
+
+
+def _split(reviews: Sequence[Review], tuning: Tuning) -> tuple[list[Review], list[Review]]:
+    """Held out by lot; texts that stand there twice stay on one side."""
+    texts = list(dict.fromkeys(review.text for review in reviews))
+    order = torch.randperm(len(texts), generator=torch.Generator().manual_seed(tuning.seed))
+    kept_back = {texts[at] for at in order[: max(1, round(tuning.held_out * len(texts)))].tolist()}
+    return (
+        [review for review in reviews if review.text not in kept_back],
+        [review for review in reviews if review.text in kept_back],
+    )
+
+
+def _classifier(backend: LanguageModel) -> Any:
+    """The model's trunk under a new output for two labels."""
+    from transformers import AutoModelForSequenceClassification
+
+    tokenizer = backend.checkpoint.tokenizer
+    if tokenizer.pad_token_id is None:
+        raise ModelError(
+            f"{backend.checkpoint.name} has no padding token. Reviews of different lengths are "
+            "trained on together. Choose a masked model."
+        )
+    config = deepcopy(backend.model.config)
+    config.id2label = dict(enumerate(LABELS))
+    config.label2id = {label: number for number, label in enumerate(LABELS)}
+    config.pad_token_id = tokenizer.pad_token_id
+    model = AutoModelForSequenceClassification.from_config(config)
+    trunk = backend.split.inner.state_dict()
+    inner = getattr(model, model.base_model_prefix)
+    missing = inner.load_state_dict(trunk, strict=False).missing_keys
+    if len(missing) > len(trunk) // 2:
+        raise ModelError(
+            f"The weights of {backend.checkpoint.name} do not fit a classifier of its kind. "
+            f"{len(missing)} of them have no place in it. Choose another model."
+        )
+    return model.float().to(backend.split.device)
+
+
+def _inputs(backend: LanguageModel, reviews: Sequence[Review]) -> Any:
+    longest = min(LONGEST, backend.tokens.window)
+    encoded = backend.checkpoint.tokenizer(
+        [review.text for review in reviews],
+        truncation=True,
+        max_length=longest,
+        padding=True,
+        return_tensors="pt",
+    )
+    return encoded.to(backend.split.device)
+
+
+def _targets(reviews: Sequence[Review]) -> Tensor:
+    return torch.tensor([LABELS.index(review.label) for review in reviews])
+
+
+def _fit(
+    model: Any,
+    backend: LanguageModel,
+    reviews: Sequence[Review],
+    tuning: Tuning,
+    progress: Progress,
+) -> None:
+    draw = torch.Generator().manual_seed(tuning.seed)
+    orders = (torch.randperm(len(reviews), generator=draw) for _ in range(tuning.epochs))
+    batches = [batch for order in orders for batch in torch.split(order, BATCH)]
+    optimizer = torch.optim.Adam(model.parameters(), lr=tuning.rate)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer,
+        lambda step: warmed(step, len(batches), tuning.warm_up) if tuning.warm_up else 1.0,
+    )
+    model.train()
+    with torch.enable_grad():
+        for number, batch in enumerate(batches, 1):
+            part = [reviews[at] for at in batch.tolist()]
+            logits = model(**_inputs(backend, part)).logits
+            loss = nn.functional.cross_entropy(logits, _targets(part).to(logits.device))
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+            progress("training", number, len(batches), f"loss {loss.item():.3f}")
+    model.eval()
+
+
+@torch.inference_mode()
+def _predicted(model: Any, backend: LanguageModel, reviews: Sequence[Review]) -> Tensor:
+    parts = [reviews[at : at + BATCH] for at in range(0, len(reviews), BATCH)]
+    return torch.cat([model(**_inputs(backend, part)).logits.argmax(-1).cpu() for part in parts])
