@@ -38,6 +38,8 @@ def _measured(app: Any) -> Iterator[Document]:
     yield _printed(app, "relate", *runs, *QUICK)
     yield _printed(app, "analyze", "starter", "--run", runs[0], *QUICK)
     yield _printed(app, "split", "starter", "--out", "parts")
+    Path("query.csv").write_text("itemLabel\nnurse\nnight nurse\n", "utf-8")
+    yield _printed(app, "terms", "query.csv", "--property", "P106")
     yield _printed(app, "audit", "starter", "--run", runs[0], *QUICK)
     yield json.loads((Path(runs[0]) / "audit.json").read_text("utf-8"))
     yield json.loads((Path(runs[0]) / "run.json").read_text("utf-8"))

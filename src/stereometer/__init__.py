@@ -7,10 +7,10 @@ from stereometer.types import Estimate, Result
 
 if TYPE_CHECKING:
     from stereometer.benchmarks.abc.items import Choice
-    from stereometer.curation.analysis.verb import analyze
-    from stereometer.curation.audit.verb import audit
     from stereometer.curation.split import split
+    from stereometer.curation.verbs import analyze, audit
     from stereometer.findings.align.align import align
+    from stereometer.findings.calibrate import calibrate
     from stereometer.findings.compare import compare
     from stereometer.findings.ensemble.combine import ensemble_of as ensemble
     from stereometer.findings.intersect.intersect import intersect
@@ -30,6 +30,7 @@ __all__ = [
     "analyze",
     "ask",
     "audit",
+    "calibrate",
     "compare",
     "ensemble",
     "intersect",
@@ -46,9 +47,10 @@ __version__ = "0.1.0"
 _PLACES = {
     "Choice": "benchmarks.abc.items",
     "align": "findings.align.align",
-    "analyze": "curation.analysis.verb",
+    "analyze": "curation.verbs",
     "ask": "runs.ask",
-    "audit": "curation.audit.verb",
+    "audit": "curation.verbs",
+    "calibrate": "findings.calibrate",
     "compare": "findings.compare",
     "ensemble": "findings.ensemble.combine:ensemble_of",
     "intersect": "findings.intersect.intersect",

@@ -20,11 +20,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
+LONGEST = 4000
+"""Characters of a message: what a file holds may be quoted in it, however long that is."""
+
 
 class StereometerError(Exception):
     """The root; `str(error)` is written for the person at the terminal."""
 
     exit_code = 1
+
+    def __str__(self) -> str:
+        """A message that is too long loses its middle."""
+        text = super().__str__()
+        half = LONGEST // 2
+        return text if len(text) <= LONGEST else f"{text[:half]} ... {text[-half:]}"
 
 
 class UsageError(StereometerError):

@@ -1,8 +1,7 @@
-"""JSON, JSONL and CSV in and out: validated on the way in, written atomically on the way out."""
+"""Text, JSON and JSONL in and out: validated on the way in, written atomically on the way out."""
 
 from __future__ import annotations
 
-import csv
 import errno
 import fcntl
 import glob
@@ -11,10 +10,11 @@ import io
 import json
 import math
 import os
+import stat
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -22,48 +22,119 @@ from stereometer.errors import DataError, StereometerError
 
 LARGEST = 1024**3
 """Bytes of a file once unpacked: no data set is near it, and a packed one may pretend."""
-csv.field_size_limit(16 * 1024 * 1024)
+CHUNK = 1024**2
+LARGEST_NUMBER = 1e100
+LONGEST_NUMBER = 400
+"""Digits of a whole number: more than any float holds."""
+WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""How .xlsx and .xls files begin."""
+UTF8 = "utf-8-sig"
+"""With or without a byte-order mark."""
 
 
-def empty_file(path: Path) -> DataError:
-    return DataError(
-        f"{path} has no rows. There is nothing to measure in it. Check that it is the right file."
-    )
+# --------------------------------------------------------------------------------------------- text
 
 
-def read_text(path: Path) -> str:
-    """A plain or gzip-compressed UTF-8 file, without a byte-order mark, lines ending in \\n."""
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
+    """The bytes of a plain or gzip-compressed file that is small enough, unpacked as they are
+    read."""
     try:
-        raw = path.read_bytes()
-        if raw[:2] == b"\x1f\x8b":
-            raw = gzip.GzipFile(fileobj=io.BytesIO(raw)).read(LARGEST + 1)
-    except IsADirectoryError:
-        message = f"{path} is a folder. A file is needed here. Name the file inside it."
-        raise DataError(message) from None
-    except FileNotFoundError:
-        message = f"{path} does not exist. There is nothing to read. Check the path."
-        raise DataError(message) from None
+        _check_place(path)
+        with path.open("rb") as file:
+            start = file.read(4)
+            file.seek(0)
+            if start[:2] != b"\x1f\x8b":
+                _check_kind(path, start)
+                yield file
+                return
+            with gzip.GzipFile(fileobj=file) as unpacked:
+                _check_unpacked(path, unpacked)
+                unpacked.seek(0)
+                yield unpacked
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(
             f"{path} cannot be read: {error}. The file may be cut off or protected. Fetch it again."
         ) from None
-    if len(raw) > LARGEST:
-        raise DataError(
-            f"{path} is larger than {LARGEST} bytes once unpacked. No data set is. Check that it "
-            "is the right file."
-        )
-    if not raw.strip():
-        raise DataError(
-            f"{path} is empty. There is nothing to measure in it. Fetch or export it again."
-        )
+
+
+def _check_place(path: Path) -> None:
     try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
+        known = path.stat()
+    except FileNotFoundError:
+        message = f"{path} does not exist. There is nothing to read. Check the path."
+        raise DataError(message) from None
+    if stat.S_ISDIR(known.st_mode):
+        raise DataError(f"{path} is a folder. A file is needed here. Name the file inside it.")
+    if not stat.S_ISREG(known.st_mode):
         raise DataError(
-            f"{path} is not UTF-8 text (byte {error.start}). It was probably saved in another "
-            "encoding. Save it as UTF-8."
-        ) from None
-    return text.replace("\r\n", "\n")
+            f"{path} is a pipe or a device. It cannot be read twice, and may never end. Save what "
+            "it gives to a file, and name that."
+        )
+    if known.st_size > LARGEST:
+        raise _too_large(path)
+
+
+def _check_kind(path: Path, start: bytes) -> None:
+    if start in WORKBOOKS:
+        raise DataError(
+            f"{path} is a workbook or an archive, not text. Tables are read as CSV. Open it in "
+            "your spreadsheet program and save the sheet as CSV (UTF-8)."
+        )
+
+
+def _check_unpacked(path: Path, unpacked: gzip.GzipFile) -> None:
+    """Counted before anything is kept: a small packed file may unpack to any size."""
+    _check_kind(path, unpacked.read(4))
+    size = 4
+    while chunk := unpacked.read(CHUNK):
+        size += len(chunk)
+        if size > LARGEST:
+            raise _too_large(path)
+
+
+def _too_large(path: Path) -> DataError:
+    return DataError(
+        f"{path} is larger than {LARGEST} bytes once unpacked. No data set is. Check that it is "
+        "the right file."
+    )
+
+
+def _empty(path: Path) -> DataError:
+    return DataError(
+        f"{path} is empty. There is nothing to measure in it. Fetch or export it again."
+    )
+
+
+def read_lines(path: Path, encoding: str = UTF8, newline: str = "\n") -> Generator[str]:
+    """The lines of a file, one at a time; they end in \\n."""
+    number, blank, name = 0, True, "UTF-8" if encoding == UTF8 else encoding
+    with _opened(path) as file, io.TextIOWrapper(file, encoding, newline=newline) as lines:
+        try:
+            for line in lines:
+                number, blank = number + 1, blank and not line.strip()
+                yield line[:-2] + "\n" if line.endswith("\r\n") else line
+        except UnicodeDecodeError:
+            raise DataError(
+                f"{path} is not {name} text (after line {number}). It was probably saved in "
+                "another encoding. Save it as UTF-8, or name its encoding with --encoding."
+            ) from None
+    if blank:
+        raise _empty(path)
+
+
+def read_text(path: Path, encoding: str = UTF8) -> str:
+    """A plain or gzip-compressed text file, without a byte-order mark, lines ending in \\n."""
+    return "".join(read_lines(path, encoding))
+
+
+def begins_with(path: Path, encoding: str = UTF8) -> str:
+    """The first character of a file that is not white space."""
+    with closing(read_lines(path, encoding)) as lines:
+        return next(line.lstrip()[0] for line in lines if line.strip())
+
+
+# --------------------------------------------------------------------------------------------- JSON
 
 
 def parse_json(text: str, source: str) -> Any:
@@ -73,6 +144,7 @@ def parse_json(text: str, source: str) -> Any:
             text,
             parse_constant=_no_constant,
             parse_float=_finite_float,
+            parse_int=_short_int,
             object_pairs_hook=_unique_keys,
         )
         if "\\ud" in text or "\\uD" in text:
@@ -83,7 +155,12 @@ def parse_json(text: str, source: str) -> Any:
             f"{source} is not valid JSON: {error.msg} at line {error.lineno}, column "
             f"{error.colno}. The file is cut off or is something else. Fetch or export it again."
         ) from None
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise DataError(
+            f"{source} cannot be used: lists or objects stand inside each other too deeply. No "
+            "data set is like that. Check that it is the right file."
+        ) from None
+    except ValueError as error:
         raise DataError(
             f"{source} cannot be used: {error}. Only finite numbers and unique keys are accepted."
         ) from None
@@ -100,6 +177,12 @@ def _finite_float(text: str) -> float:
     return value
 
 
+def _short_int(text: str) -> int:
+    if len(text) > LONGEST_NUMBER:
+        raise ValueError(f"it holds a number of {len(text)} digits")
+    return int(text)
+
+
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     unique = dict(pairs)
     if len(unique) != len(pairs):
@@ -107,21 +190,21 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return unique
 
 
-def read_json(path: Path) -> Any:
-    return parse_json(read_text(path), str(path))
+def read_json(path: Path, encoding: str = UTF8) -> Any:
+    return parse_json(read_text(path, encoding), str(path))
 
 
-def read_jsonl(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_jsonl(path: Path, encoding: str = UTF8) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line number and object of each line that is not blank."""
-    for number, line in enumerate(read_text(path).split("\n"), 1):
+    for number, line in enumerate(read_lines(path, encoding), 1):
         if line.strip():
             where = f"{path}, line {number}"
             yield number, _object(parse_json(line, where), where)
 
 
-def _read_list(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_list(path: Path, encoding: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Number and object of each entry of a JSON list."""
-    for number, value in enumerate(read_json(path), 1):
+    for number, value in enumerate(read_json(path, encoding), 1):
         yield number, _object(value, f"{path}, entry {number}")
 
 
@@ -129,69 +212,6 @@ def _object(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise DataError(f"{where} is not a JSON object. Each row is one object. Repair that row.")
     return value
-
-
-def read_rows(
-    path: Path, required: Iterable[str], mend: str
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The same of a table, of JSON lines or of a JSON list, whose entries are counted; `mend` says
-    what to do where a required field is missing."""
-    wanted = list(required)
-    begins = read_text(path).lstrip()[:1]
-    if begins not in ("{", "["):
-        yield from read_table(path, wanted, mend)
-        return
-    for line, row in read_jsonl(path) if begins == "{" else _read_list(path):
-        missing = [name for name in wanted if name not in row]
-        if missing:
-            raise DataError(
-                f"{path}, line {line} has no {', '.join(missing)}. Its fields are "
-                f"{', '.join(row)}. {mend}"
-            )
-        yield line, row
-
-
-def read_table(
-    path: Path, required: Iterable[str], mend: str = "Rename or export it again."
-) -> Iterator[tuple[int, dict[str, str]]]:
-    """Line number and fields of each row; commas, semicolons or tabs separate them."""
-    text = read_text(path)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
-    try:
-        header = next(reader)
-        _check_header(path, header, required, mend)
-        for row in reader:
-            if row and len(row) != len(header):
-                raise DataError(
-                    f"{path}, line {reader.line_num} does not have {len(header)} fields. It is cut "
-                    "off or badly quoted. Repair it."
-                )
-            if row:
-                yield reader.line_num, dict(zip(header, row, strict=True))
-    except csv.Error as error:
-        raise DataError(
-            f"{path}, line {reader.line_num}: {error}. It is cut off or badly quoted. Repair it."
-        ) from None
-
-
-def _check_header(path: Path, header: list[str], required: Iterable[str], mend: str) -> None:
-    missing = [name for name in required if name not in header]
-    if missing:
-        columns = ", ".join(repr(name) for name in header)[:300]
-        raise DataError(
-            f"{path} has no column {', '.join(missing)}. Its columns are {columns}. {mend}"
-        )
-    twice = [name for name in header if header.count(name) > 1]
-    if twice:
-        raise DataError(
-            f"{path} has the column {twice[0]!r} twice. It is not clear which is meant. Rename or "
-            "leave out one."
-        )
-
-
-def _delimiter(text: str) -> str:
-    header = text.split("\n", 1)[0]
-    return max(",;\t", key=header.count)
 
 
 def finite(
@@ -205,9 +225,19 @@ def finite(
             value = float(value)
     with suppress(OverflowError):
         if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
-            return float(value)
+            return _moderate(float(value), where)
     shown = repr(value)[:60]
     raise DataError(f"{where}: {shown} is not a finite number. {wanted}")
+
+
+def _moderate(value: float, where: str) -> float:
+    """Sums and differences of larger numbers would not be finite any more."""
+    if abs(value) > LARGEST_NUMBER:
+        raise DataError(
+            f"{where}: {value:g} is too large to be counted with. No score is beyond "
+            f"{LARGEST_NUMBER:g}. Repair or leave out that row."
+        )
+    return value
 
 
 # ------------------------------------------------------------------------------------------ writing

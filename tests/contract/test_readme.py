@@ -63,3 +63,11 @@ def test_every_command_that_the_docs_name_exists() -> None:
             check=False,
         )
         assert helped.returncode == 0, command
+
+
+def test_readme_and_the_help_start_with_the_same_command() -> None:
+    helped = subprocess.run(
+        [sys.executable, "-m", "stereometer", "--help"], capture_output=True, text=True, check=True
+    )
+    (start,) = re.findall(r"Start with: (.+)", helped.stdout)
+    assert start in (ROOT / "README.md").read_text(encoding="utf-8")

@@ -27,7 +27,30 @@ print(again.kind, len(found.pairs), rows[0]["name"])
 reveal_type(stereometer.replay)
 page = stereometer.write_report(["runs/one"])
 print(page.name, stereometer.open_benchmark("starter").digest)
+run("starter", model="gpt2", name="mine", measure="cat-likelihood", like_paper=True, device="cuda")
+print(stereometer.calibrate("runs/one", "runs/two").verdict)
+print(stereometer.audit("starter", run=["runs/one"], flag=["article"]).benchmark)
+print(stereometer.analyze("starter", run=["runs/one"], seed=1).benchmark)
+print(stereometer.ensemble("runs/one", "runs/two", name="both").model)
+print(stereometer.relate("runs/one", "runs/two", "runs/three", resamples=500).points)
+print(stereometer.replay("file.json", benchmark="stereoset", name="theirs").model)
+print(stereometer.ask("ethos", model="gpt2", setting="zero-shot", repeats=2)[0].model)
 """
+IN_MEMORY = """
+from transformers import AutoModelForMaskedLM, AutoTokenizer, pipeline
+from stereometer import run
+
+model = AutoModelForMaskedLM.from_pretrained("bert-base-cased")
+tokenizer = AutoTokenizer.from_pretrained("bert-base-cased")
+print(run("starter", model=(model, tokenizer))[0])
+print(run("starter", model=pipeline("fill-mask"))[0])
+"""
+SLIPS = {
+    "modle": 'run("starter", modle="random")',
+    "devise": 'run("starter", model="random", devise="cuda")',
+    "list": 'run(["starter"], model="random")',
+    "Literal": 'run("starter", model="random", variant="papre")',
+}
 
 
 def checked(tmp_path: Path, code: str) -> subprocess.CompletedProcess[str]:
@@ -48,6 +71,14 @@ def test_ten_lines_of_use_are_typed(tmp_path: Path) -> None:
     assert "Result" in ran.stdout, "the verb's own type is seen, not Any or object"
 
 
-def test_a_slip_is_an_error(tmp_path: Path) -> None:
-    ran = checked(tmp_path, 'from stereometer import run\nrun("starter", modle="random")\n')
-    assert "modle" in ran.stdout
+def test_a_model_in_memory_is_typed(tmp_path: Path) -> None:
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    ran = checked(tmp_path, IN_MEMORY)
+    assert [line for line in ran.stdout.splitlines() if '"run"' in line and "error" in line] == []
+
+
+def test_slips_are_errors(tmp_path: Path) -> None:
+    ran = checked(tmp_path, "\n".join(["from stereometer import run", *SLIPS.values()]))
+    errors = [line for line in ran.stdout.splitlines() if "error" in line and "use.py" in line]
+    for (slip, _), error in zip(SLIPS.items(), errors, strict=True):
+        assert slip in error

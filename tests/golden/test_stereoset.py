@@ -12,7 +12,7 @@ import pytest
 import stereometer
 from stereometer.shapes.cat.files import read_cats, statistics
 from stereometer.shapes.cat.items import LABELS
-from stereometer.types import Result
+from stereometer.types import Result, Variant
 from tests.builders.sure import sure
 from tests.conftest import released
 
@@ -28,7 +28,9 @@ SYSTEMS = {
 METRICS = {"lms": "LM Score", "ss": "SS Score", "icat": "ICAT Score"}
 
 
-def replayed(system: str, tmp_path: Path, variant: str = "paper", resamples: int = 200) -> Result:
+def replayed(
+    system: str, tmp_path: Path, variant: Variant = "paper", resamples: int = 200
+) -> Result:
     file = released(f"stereoset/predictions/{SYSTEMS[system]}.json.gz")
     return stereometer.replay(
         file,

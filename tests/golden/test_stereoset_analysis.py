@@ -21,7 +21,7 @@ from stereometer.shapes.cat import shape as cat_shape
 from stereometer.shapes.cat.files import read_cats, term_agreement
 from stereometer.shapes.cat.items import Cat
 from stereometer.stats.ranks import spearman
-from stereometer.types import Result, Settings
+from stereometer.types import Result, Settings, Variant
 from tests.builders.sure import all_of, bounds, sure
 from tests.conftest import released
 from tests.golden.test_stereoset import SYSTEMS
@@ -36,7 +36,7 @@ def cats() -> list[Cat]:
     return read_cats(released(DEV))
 
 
-def replay(system: str, variant: str, place: Path) -> Path:
+def replay(system: str, variant: Variant, place: Path) -> Path:
     file = released(f"stereoset/predictions/{SYSTEMS[system]}.json.gz")
     stereometer.replay(
         file,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from stereometer.errors import DataError, UsageError
+from stereometer.tables import PLAIN, Layout
 from stereometer.types import Item, NoOptions, digest_of
 
 Shapes = Mapping[str, Sequence[Item]]
@@ -84,6 +85,11 @@ class Benchmark:
         )
 
     @property
+    def is_own(self) -> bool:
+        """Whether the items are of a file of the user's own, which no release is held against."""
+        return not self.card.digest and bool(self.source)
+
+    @property
     def as_released(self) -> bool:
         return bool(self.card.digest) and self.digest == self.card.digest
 
@@ -126,15 +132,17 @@ class Source:
     """How the catalog names a benchmark: its card and how its files are read."""
 
     name: str
-    read: Callable[[Sequence[Path]], tuple[Shapes, Sequence[str]]]
+    read: Callable[..., tuple[Shapes, Sequence[str]]]
     """Files to shapes and notes."""
     measures: Mapping[str, Sequence[str]]
     packaged: Callable[[], Sequence[Path]] | None = None
     """Files that ship with the package, for a benchmark that needs no download."""
     package: str = "stereometer.benchmarks"
     """The package whose folder `cards` holds the card."""
-    read_faulty: Callable[[Sequence[Path]], tuple[Shapes, Sequence[str]]] | None = None
+    read_faulty: Callable[..., tuple[Shapes, Sequence[str]]] | None = None
     """The same with items that `read` refuses because they cannot be measured, if there are any."""
+    takes_layout: bool = False
+    """Whether both also read files in other encodings and with other columns: `layout`."""
     options: type[Any] = NoOptions
     """What only this benchmark lets a user choose."""
     choose: Callable[[Any], Benchmark] = _nothing_to_choose
@@ -150,6 +158,17 @@ class Source:
 
     def for_audit(self) -> Source:
         return replace(self, read=self.read_faulty or self.read)
+
+    def laid_out(self, layout: Layout) -> Source:
+        """The source of files with such columns and encoding."""
+        if layout == PLAIN:
+            return self
+        if not self.takes_layout:
+            raise UsageError(
+                f"{self.name} is read as it was released. --column and --encoding are for files of "
+                "your own. Name the file in place of the benchmark."
+            )
+        return replace(self, read=partial(self.read, layout=layout))
 
     @property
     def card(self) -> Card:

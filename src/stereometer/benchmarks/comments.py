@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from stereometer.benchmarks.benchmark import Benchmark, load_card
 from stereometer.errors import DataError, UsageError
-from stereometer.files import empty_file, read_rows
+from stereometer.files import UTF8
 from stereometer.shapes.comment.items import Comment, share
 from stereometer.shapes.words import plain_name
+from stereometer.tables import Layout, empty_file, gathered, read_rows
 
 RENAMED = "Say what its columns hold, for instance --column comment=text."
 
@@ -28,19 +30,21 @@ class Columns:
     neither: str = "neither"
     """The label of a text that is of no category."""
     id: str | None = None
+    encoding: str = UTF8
 
 
 def read_own(path: Path, columns: Columns) -> Benchmark:
     """Any CSV, TSV or JSONL with a text and labels."""
     needed = [columns.text, *([columns.label] if columns.label else columns.categories)]
-    rows = list(read_rows(path, needed, RENAMED))
-    if not rows:
-        raise empty_file(path)
     spelt = {plain_name(name): name for name in (*columns.categories, columns.neither)}
-    comments = [
-        _comment(row, number, columns, spelt, f"{path}, line {line}")
-        for number, (line, row) in enumerate(rows, 1)
-    ]
+    number = count(1)
+    comments = gathered(
+        path,
+        read_rows(path, needed, RENAMED, Layout(columns.encoding), [columns.id or ""]),
+        lambda line, row: _comment(row, next(number), columns, spelt, f"{path}, line {line}"),
+    )
+    if not comments:
+        raise empty_file(path)
     if len({comment.id for comment in comments}) < len(comments):
         raise DataError(
             f"{path} has the same id twice. Every row needs its own. Name another column, or none."
@@ -79,7 +83,9 @@ def _scores(
     return {} if label == columns.neither else {label: 1.0}
 
 
-def columns_from(pairs: Sequence[str], categories: Sequence[str], neither: str) -> Columns:
+def columns_from(
+    pairs: Sequence[str], categories: Sequence[str], neither: str, encoding: str = UTF8
+) -> Columns:
     """`--column comment=text --column label=gold` as Columns."""
     named = dict(column_pair(pair) for pair in pairs)
     unknown = sorted(set(named) - {"comment", "label", "id"})
@@ -95,6 +101,7 @@ def columns_from(pairs: Sequence[str], categories: Sequence[str], neither: str) 
         categories,
         neither,
         named.get("id"),
+        encoding,
     )
 
 

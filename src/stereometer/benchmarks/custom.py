@@ -7,31 +7,40 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from stereometer.benchmarks.benchmark import CAT_MEASURES, PAIR_MEASURES, Shapes, Source
 from stereometer.errors import DataError
-from stereometer.files import empty_file, read_jsonl, read_table, read_text
 from stereometer.shapes.cat import shape as cat
 from stereometer.shapes.cat.files import read_cats
 from stereometer.shapes.pair import shape as pair
 from stereometer.shapes.sentences import SentenceShape, unique
+from stereometer.tables import PLAIN, Layout, empty_file, gathered, read_rows
 from stereometer.types import Item
 
 SHAPES: tuple[SentenceShape, ...] = (cat.SHAPE, pair.SHAPE)
+OPTIONAL = ("id", "note", "hidden", "stereo_antistereo", "annotations")
+KNOWN = (*dict.fromkeys(name for shape in SHAPES for name in shape.columns), *OPTIONAL)
 
 
-def read(files: Sequence[Path], faulty: bool = False) -> tuple[Shapes, Sequence[str]]:
+def read(
+    files: Sequence[Path], faulty: bool = False, layout: Layout = PLAIN
+) -> tuple[Shapes, Sequence[str]]:
     """For an audit also `faulty` items: those with an empty text or a context without BLANK."""
     (path,) = files
     if path.name.removesuffix(".gz").endswith(".json"):
-        return {"cat": read_cats(path)}, []
-    is_jsonl = read_text(path).lstrip().startswith("{")
-    rows = list(read_jsonl(path) if is_jsonl else read_table(path, []))
-    if not rows:
+        return {"cat": read_cats(path, layout.encoding)}, []
+    rows = read_rows(path, [], "", layout, KNOWN)
+    line, row = next(rows, (0, None))
+    if row is None:
         raise empty_file(path)
-    shape = _shape(path, list(rows[0][1]))
-    items = [shape.read_row(row, path, line, faulty) for line, row in rows]
+    shape = _shape(path, list(row))
+    items = gathered(
+        path,
+        chain([(line, row)], rows),
+        lambda at, fields: shape.read_row(fields, path, at, faulty),
+    )
     unique((item.id for item in items), f"{path}: item")
     return {shape.name: items}, repeated(items)
 
@@ -44,8 +53,9 @@ def _shape(path: Path, columns: Sequence[str]) -> SentenceShape:
         return nearest
     raise DataError(
         f"{path} lacks {', '.join(missing[nearest])}. It has the columns "
-        f"{', '.join(map(str, columns))}. CATs need {', '.join(cat.SHAPE.columns)}; pairs need "
-        f"{', '.join(pair.SHAPE.columns)}. Rename its columns."
+        f"{', '.join(map(str, columns))[:300]}. CATs need {', '.join(cat.SHAPE.columns)}; pairs "
+        f"need {', '.join(pair.SHAPE.columns)}. Say which column is which with --column "
+        f"{missing[nearest][0]}=NAME, or rename them."
     )
 
 
@@ -61,4 +71,5 @@ SOURCE = Source(
     read,
     {"cat": CAT_MEASURES, "pair": PAIR_MEASURES},
     read_faulty=partial(read, faulty=True),
+    takes_layout=True,
 )

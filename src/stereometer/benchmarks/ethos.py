@@ -9,8 +9,8 @@ from pathlib import Path
 
 from stereometer.benchmarks.benchmark import Shapes, Source
 from stereometer.errors import DataError
-from stereometer.files import read_table
 from stereometer.shapes.comment.items import Comment, share
+from stereometer.tables import read_table
 
 COLUMNS = """
 violence directed_vs_generalized gender race national_origin disability religion sexual_orientation

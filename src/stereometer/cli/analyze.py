@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 from stereometer.cli import render
@@ -37,17 +38,17 @@ def analyze(
     json: Json = False,
 ) -> None:
     """Describe a data set: statistics, sentiment, keywords, annotator agreement; terms of runs."""
-    from stereometer.curation.analysis import verb as curation
+    from stereometer.curation import verbs
 
-    analysis = curation.analyze(
+    analysis = verbs.analyze(
         name,
         data=data,
-        run_folders=run or [],
-        model=sentiment,
-        options={"negative_label": negative_label},
+        run=run or (),
+        sentiment=sentiment,
+        negative_label=negative_label,
         top=top,
         ends=ends,
-        settings=drawing.settings,
+        **asdict(drawing),
     )
     render.document_or(json, analysis, lambda: _print(analysis))
 

@@ -29,6 +29,7 @@ from stereometer.cli import (
     serve_model,
     show,
     split,
+    terms,
     train,
 )
 
@@ -53,7 +54,7 @@ app = typer.Typer(
     cls=Headed,
     help="Measure social stereotypes in language models: published methods, with intervals, "
     "denominators and verdicts.",
-    epilog="Start with: stereometer run starter --model fake",
+    epilog="Start with: stereometer run starter --model random",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -94,6 +95,7 @@ intersect.intersect.add_to(app)
 analyze.analyze.add_to(app)
 audit.audit.add_to(app)
 split.split.add_to(app)
+terms.terms.add_to(app)
 doctor.doctor.add_to(app)
 serve_model.serve_model.add_to(app, "serve-model")
 

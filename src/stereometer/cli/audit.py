@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -41,11 +42,20 @@ def audit(
     json: Json = False,
 ) -> None:
     """Check items for known faults, and what those do to the numbers of runs."""
-    from stereometer.curation.audit import verb as curation
+    from stereometer.curation import verbs
 
-    asked = curation.Asked(flag or [], ignore or [], agreement, examples, show_texts, errata, write)
-    audited = curation.audit(
-        name, data=data, run_folders=run or [], asked=asked, settings=drawing.settings
+    audited = verbs.audit(
+        name,
+        data=data,
+        run=run or (),
+        flag=flag or (),
+        ignore=ignore or (),
+        agreement=agreement,
+        errata=errata,
+        examples=examples,
+        show_texts=show_texts,
+        write=write,
+        **asdict(drawing),
     )
     render.document_or(json, audited, lambda: _print(audited, show_texts))
     for folder in run or []:

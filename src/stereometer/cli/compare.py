@@ -49,11 +49,11 @@ def _print(comparison: Comparison, every_slice: bool) -> None:
     render.heading(comparison.benchmark, comparison.measure, variant, systems)
     render.notes(comparison.notes)
     for pair in comparison.pairs:
-        _print_pair(pair, every_slice)
+        _print_pair(pair, every_slice, comparison.preferences)
     render.aside(LEGEND)
 
 
-def _print_pair(pair: Compared, every_slice: bool) -> None:
+def _print_pair(pair: Compared, every_slice: bool, flips: bool) -> None:
     """The overall differences and those beyond noise, and how many are not; or all."""
     from stereometer.shapes.paired import NO_DIFFERENCE
 
@@ -72,10 +72,11 @@ def _print_pair(pair: Compared, every_slice: bool) -> None:
         )
     for withheld in pair.withheld:
         render.line(f"{numbers.slice_name(withheld.slice)}: not compared, {withheld.why}.")
-    render.line(
-        f"{len(pair.flips)} items changed preference: {pair.toward_stereotype} toward the "
-        f"stereotype, {pair.toward_anti} away from it (their ids: --json)."
-    )
+    if flips:
+        render.line(
+            f"{len(pair.flips)} items changed preference: {pair.toward_stereotype} toward the "
+            f"stereotype, {pair.toward_anti} away from it (their ids: --json)."
+        )
 
 
 def _table(differences: Sequence[Difference]) -> Table:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from stereometer.cli import render
+from stereometer.cli.guard import say
 from stereometer.cli.options import Running
 from stereometer.types import Asking, Finished, Job, Request
 
@@ -22,6 +23,7 @@ def carry_out(
     """What is finished is shown, whatever ends the rest; nothing is carried out in a dry run."""
     from stereometer.runs.execute import execute_all
 
+    jobs = _with_outlook(jobs)
     if running.dry_run:
         print_plans(jobs, json)
         return []
@@ -32,6 +34,19 @@ def carry_out(
         if finished:
             show(finished)
     return finished
+
+
+def _with_outlook(jobs: Iterable[Job]) -> Iterator[Job]:
+    """The jobs, after what a small design could show at all."""
+    from stereometer import catalog
+
+    for job in jobs:
+        if isinstance(job.source, Asking):
+            level = float(job.plan.get("level", 0.95))
+            outlook = catalog.shape(job.kind).outlook(job.source.items, level)
+            if outlook:
+                say(outlook)
+        yield job
 
 
 def print_plans(jobs: Iterable[Job], json: bool) -> None:

@@ -15,6 +15,7 @@ import typer
 if TYPE_CHECKING:
     from stereometer.benchmarks.abc.items import Choice
     from stereometer.benchmarks.comments import Columns
+    from stereometer.tables import Layout
     from stereometer.types import Settings
 
 Json = Annotated[bool, "Print JSON and nothing else."]
@@ -167,14 +168,31 @@ class Choosing(Cells):
 
 
 @dataclass(frozen=True)
-class Comments:
-    """What a table of comments calls its parts."""
+class OwnFile:
+    """How a file of the user's own is written."""
 
     column: Annotated[
         list[str] | None,
-        "What a column holds: comment=NAME, answer=NAME, label=NAME, category=NAME, "
-        "repeat=NAME ...",
+        "What a file of your own calls a column: sent_more=NAME, comment=NAME, answer=NAME ...; "
+        "may be repeated.",
     ] = None
+    encoding: Annotated[
+        str | None, "Encoding of a file of your own, such as latin-1; by default UTF-8."
+    ] = None
+
+    @property
+    def layout(self) -> Layout:
+        from stereometer.benchmarks.comments import column_pair
+        from stereometer.tables import Layout
+
+        pairs = dict(column_pair(pair) for pair in self.column or ())
+        return Layout(columns=pairs) if self.encoding is None else Layout(self.encoding, pairs)
+
+
+@dataclass(frozen=True)
+class Comments(OwnFile):
+    """What a table of comments calls its parts."""
+
     category: Annotated[
         list[str] | None, "A category column; column=word if its word is another."
     ] = None
@@ -192,7 +210,8 @@ class Comments:
     def columns(self) -> Columns:
         from stereometer.benchmarks.comments import columns_from
 
-        return columns_from(self.column or [], list(self.words), self.neither)
+        encoding = self.layout.encoding
+        return columns_from(self.column or [], list(self.words), self.neither, encoding)
 
 
 def opening(*groups: Any, **more: Any) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def relate(
     """Correlate language modelling, stereotyping and size across systems."""
     from stereometer.findings import relate as findings
 
-    relation = findings.relate(*runs, facts=facts, settings=drawing.settings)
+    relation = findings.relate(*runs, facts=facts, seed=drawing.seed, resamples=drawing.resamples)
     render.document_or(json, relation, lambda: _print(relation))
     if output is not None:
         from stereometer.report import write_report

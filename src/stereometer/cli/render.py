@@ -140,7 +140,7 @@ def results(every: Sequence[Result], side_by_side: bool = False) -> None:
 
     groups: dict[object, list[Result]] = {}
     for index, result in enumerate(every):
-        alike = (result.benchmark, result.measure, result.variant)
+        alike = (result.data["digest"], result.measure, result.variant)
         groups.setdefault(alike if side_by_side else index, []).append(result)
     every_note: list[str] = []
     for group in groups.values():

@@ -74,6 +74,9 @@ def _answers(
     from stereometer.shapes.comment.settings import setting_of
     from stereometer.systems.answers import answer_columns
 
-    columns, words = answer_columns(comments.column or []), comments.words or None
+    columns, words = (
+        answer_columns(comments.column or [], comments.layout.encoding),
+        comments.words or None,
+    )
     asked = setting_of(setting)
     return answers_job(file, asked, settings, columns, words, name, benchmark, comments.neither)

@@ -20,6 +20,7 @@ from stereometer.cli.options import (
     Judging,
     Loading,
     NegativeLabel,
+    OwnFile,
     Require,
     Running,
     Serving,
@@ -27,6 +28,14 @@ from stereometer.cli.options import (
 )
 from stereometer.errors import UsageError
 from stereometer.types import Backend, Finished, Job, System
+
+
+def _without_option(name: str | None) -> None:
+    """`replay` has the option, so people try it here."""
+    if name is not None:
+        raise typer.BadParameter(
+            f"`run` takes benchmarks without an option. Write `stereometer run {name} -m MODEL`."
+        )
 
 
 @command(
@@ -45,6 +54,9 @@ def run(
     name: Annotated[
         list[str] | None, "What the model is called in results; repeat it as --model."
     ] = None,
+    benchmark: Annotated[
+        str | None, typer.Option(hidden=True, is_eager=True, callback=_without_option)
+    ] = None,
     measure: Annotated[list[str] | None, "Measures; by default the benchmark's own."] = None,
     like_paper: Annotated[
         bool, "The measure of each benchmark's paper, as the authors computed it."
@@ -60,6 +72,7 @@ def run(
     ] = None,
     negative_label: NegativeLabel = None,
     choosing: Choosing,
+    own_file: OwnFile,
     serving: Serving,
     require: Require = None,
     json: Json = False,
@@ -79,7 +92,8 @@ def run(
     parts = by_benchmark(benchmarks, measures, like_paper)
 
     def jobs_of(opened: Backend | System, label: str | None) -> list[Job]:
-        return [job for part in parts for job in jobs_for(part[0], opened, part[1], *how, label)]
+        more = (*how, label, own_file.layout)
+        return [job for part in parts for job in jobs_for(part[0], opened, part[1], *more)]
 
     jobs = (
         job

@@ -86,4 +86,10 @@ def _print_source(benchmark: Benchmark) -> None:
     if not benchmark.as_released and not benchmark.card.digest:
         state = "no released version to compare with"
     render.line(f"read from {benchmark.source}: content {benchmark.digest[:16]}, {state}")
+    for shape, measures in benchmark.measures.items():
+        if shape in benchmark.shapes:
+            first = ", else ".join(measures)
+            render.line(
+                f"measured by default ({shape}): {first} (the first that a model can answer)"
+            )
     render.bullets("notes", benchmark.notes)

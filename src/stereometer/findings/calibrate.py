@@ -61,8 +61,13 @@ class Calibration:
         return {"schema": "calibration@1", **asdict(self)}
 
 
-def calibrate(likelihood: Path, choice: Path) -> Calibration:
-    """From the folders of two runs of one model on the same items."""
+def calibrate(likelihood: str | Path, choice: str | Path) -> Calibration:
+    """How far a model's forced choices agree with its likelihoods, item by item.
+
+    - `likelihood`, `choice`: folders of two runs of one model on the same items, the first of a
+      likelihood measure, the second of a forced choice.
+    """
+    likelihood, choice = store.folders_of([likelihood, choice])
     first, second = store.load_result(likelihood), store.load_result(choice)
     shape = _check(first, second)
     margins, choices = (_answered(folder) for folder in (likelihood, choice))

@@ -53,6 +53,8 @@ class Comparison:
     pairs: tuple[Compared, ...]
     settings: Mapping[str, Any]
     notes: tuple[str, ...] = ()
+    preferences: bool = True
+    """Whether items prefer a stereotype or its opposite, so that a preference can flip."""
     schema: str = field(default="compare@1")
 
     def as_json(self) -> dict[str, Any]:
@@ -81,14 +83,18 @@ class Comparison:
 
 
 def compare(
-    *paths: str | Path, all_pairs: bool = False, seed: int = 0, resamples: int = 10_000
+    *runs: str | Path, all_pairs: bool = False, seed: int = 0, resamples: int = 10_000
 ) -> Comparison:
-    """Compare stored runs on the same items, each with the first, or all pairs."""
-    if len(paths) < 2:
+    """Compare stored runs on the same items, each with the first, or all pairs.
+
+    - `runs`: their folders; the first is the baseline.
+    - `all_pairs`: compare every run with every other.
+    """
+    if len(runs) < 2:
         raise UsageError(
             "compare needs at least two runs. The first is the baseline. Name their folders."
         )
-    folders = store.folders_of(paths)
+    folders = store.folders_of(runs)
     results = store.load_alike(folders)
     first, labels = results[0], store.labels(results)
     floor = min(float(result.settings["coverage"]) for result in results)
@@ -99,12 +105,13 @@ def compare(
     notes = [first.data.get("notice"), *family_notes(results)]
     return Comparison(
         first.benchmark,
-        first.measure,
+        ", ".join(dict.fromkeys(result.measure for result in results)),
         first.variant,
         tuple(labels),
         pairs,
         {"seed": seed, "resamples": resamples, "level": settings.level, "power": POWER},
         tuple(note for note in notes if note),
+        bool(catalog.shape(first.kind).candidates),
     )
 
 
@@ -133,7 +140,7 @@ def compared(
 ) -> tuple[Compared, ...]:
     """Every pair of systems, or each with the first, their p adjusted over all that is shown."""
     most = ties or [settings.ties] * len(labels)
-    by_item = [{score.item: score for score in system} for system in scores]
+    by_item = [shape.units(system, settings.variant) for system in scores]
     chosen = [pair for pair in combinations(range(len(labels)), 2) if all_pairs or not pair[0]]
     pairs = [
         _compared(
@@ -155,7 +162,9 @@ def _compared(
     ties: tuple[float, float],
 ) -> Compared:
     (first, second), (left, right) = names, scores
-    if left.keys() != right.keys():
+    if shape.shares_some:
+        left = {unit: score for unit, score in left.items() if unit in right}
+    elif left.keys() != right.keys():
         raise UsageError(
             f"{first} and {second} were not scored on the same items. One of the runs is damaged. "
             "Run it again."

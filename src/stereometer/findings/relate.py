@@ -17,17 +17,18 @@ import numpy as np
 
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.files import finite, read_table
+from stereometer.files import finite
 from stereometer.runs import store
 from stereometer.stats.families import corrected
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
 from stereometer.stats.ranks import permutation_p, resampled_points, spearman
+from stereometer.tables import read_table
 from stereometer.types import Result, Settings
 
 FEWEST = 3
 """Systems without which there is nothing to correlate."""
-FEW = 5
-"""Fewer systems than this cannot be drawn again in enough ways for an interval."""
+FEW = 8
+"""Fewer systems than this cannot be drawn again in enough ways for an interval that covers."""
 SIZES = ("parameters", "corpus_gb")
 RELATED = ("lms", "ss")
 
@@ -87,15 +88,21 @@ class Relation:
 
 
 def relate(
-    *paths: str | Path, facts: str | Path | None = None, settings: Settings | None = None
+    *runs: str | Path, facts: str | Path | None = None, seed: int = 0, resamples: int = 10_000
 ) -> Relation:
-    """The correlation of lms and ss over stored runs, and of both with the sizes that are known."""
-    if len(paths) < FEWEST:
+    """The correlation of lms and ss over stored runs, and of both with the sizes that are known.
+
+    An ensemble beside its members is left out: it is made of them.
+
+    - `runs`: their folders; all of context association tests, measured alike.
+    - `facts`: a table with system, parameters and corpus_gb, for systems whose cards do not say.
+    """
+    if len(runs) < FEWEST:
         raise UsageError(
             f"relate needs at least {FEWEST} runs. A correlation over fewer says nothing. "
             "Name more folders."
         )
-    results = store.load_alike(store.folders_of(paths))
+    results = store.load_alike(store.folders_of(runs))
     first = results[0]
     if not set(RELATED) <= {metric.name for metric in catalog.shape(first.kind).metrics}:
         raise UsageError(
@@ -104,7 +111,9 @@ def relate(
         )
     own = read_facts(Path(facts)) if facts is not None else {}
     known = {**shipped_facts(), **own}
-    relation = related(results, store.labels(results), known, settings or Settings())
+    relation = related(
+        results, store.labels(results), known, Settings(seed=seed, resamples=resamples)
+    )
     if len(relation.points) < FEWEST:
         raise UsageError(
             f"Only {len(relation.points)} of the runs have both lms and ss. "
@@ -126,10 +135,11 @@ def _unused(own: Mapping[str, Facts], results: Sequence[Result]) -> Iterator[str
 def related(
     results: Sequence[Result], labels: Sequence[str], known: Mapping[str, Facts], settings: Settings
 ) -> Relation:
+    beside = _beside_members(results, labels)
     rows = [
         (label, result, values)
         for label, result in zip(labels, results, strict=True)
-        if (values := _overall(result)).keys() == set(RELATED)
+        if label not in beside and (values := _overall(result)).keys() == set(RELATED)
     ]
     points = [_point(label, result, values, known) for label, result, values in rows]
     terms = _terms([result for _, result, _ in rows])
@@ -140,10 +150,29 @@ def related(
         first.variant,
         tuple(points),
         tuple(_correlations(points, terms, settings)) if len(points) >= FEWEST else (),
-        tuple(label for label in labels if label not in {point.system for point in points}),
+        tuple(
+            label
+            for label in labels
+            if label not in beside and label not in {point.system for point in points}
+        ),
         {"seed": settings.seed, "resamples": settings.resamples, "level": settings.level},
-        tuple(filter(None, [first.data.get("notice")])),
+        (*filter(None, [first.data.get("notice")]), *beside.values()),
     )
+
+
+def _beside_members(results: Sequence[Result], labels: Sequence[str]) -> dict[str, str]:
+    """Ensembles that stand beside a system that they are made of, each with a note."""
+    systems = {*labels, *(result.model for result in results)}
+    members = {
+        label: systems & set(result.model_card.get("settings", {}).get("members", ()))
+        for label, result in zip(labels, results, strict=True)
+    }
+    return {
+        label: f"{label} is left out: it is made of {', '.join(sorted(shared))}, and would count "
+        "them twice."
+        for label, shared in members.items()
+        if shared
+    }
 
 
 def _overall(result: Result) -> dict[str, float]:

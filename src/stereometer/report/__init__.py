@@ -16,12 +16,14 @@ __all__ = ["write_report"]
 
 def write_report(
     runs: Sequence[str | Path],
-    file: str | Path = "stereometer-report.html",
+    output: str | Path = "stereometer-report.html",
     facts: str | Path | None = None,
 ) -> Path:
-    """Writes the report of runs (folders, result.json files, or folders of runs); gives its path.
+    """Write one self-contained HTML page of stored runs; gives its path.
 
-    `facts` is a table of sizes (system, parameters, corpus_gb) for systems whose cards do not say.
+    - `runs`: folders, result.json files, or folders of runs.
+    - `output`: the file to write.
+    - `facts`: a table of sizes (system, parameters, corpus_gb) for systems whose cards do not say.
     """
     if isinstance(runs, (str, Path)):
         runs = [runs]
@@ -30,7 +32,7 @@ def write_report(
             "No run is named. A report shows stored runs. Name the folders of runs, or a folder "
             "that holds them."
         )
-    path = Path(file)
+    path = Path(output)
     known = dict(shipped_facts()) | (read_facts(Path(facts)) if facts is not None else {})
     html = page(groups_of(runs, known))
     with replacing(path) as out:

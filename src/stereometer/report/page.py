@@ -168,7 +168,7 @@ def page(shown: Sequence[tuple[Section, Group]]) -> str:
     charts = {box: drawn for view in views for box, drawn in view.charts.items()}
     template = _environment().get_template("report.html.j2")
     html = template.render(
-        title=title([group for _, group in shown]),
+        title=title(shown),
         views=views,
         general=method.GENERAL,
         citations=method.citations(shown),
@@ -193,9 +193,11 @@ def _environment() -> Environment:
     return environment
 
 
-def title(groups: Sequence[Group]) -> str:
-    names = list(dict.fromkeys(system.name for group in groups for system in group.systems))
-    return f"Stereotypes in {names[0] if len(names) == 1 else numbers.count(len(names), 'system')}"
+def title(shown: Sequence[tuple[Section, Group]]) -> str:
+    subjects = {section.subject for section, _ in shown}
+    names = list(dict.fromkeys(system.name for _, group in shown for system in group.systems))
+    subject = subjects.pop() if len(subjects) == 1 else Section.subject
+    return f"{subject} {names[0] if len(names) == 1 else numbers.count(len(names), 'system')}"
 
 
 def coded(text: str) -> Markup:

@@ -92,9 +92,10 @@ class Measurement:
         content."""
         benchmark = self.benchmark
         name = benchmark.name
-        if not benchmark.card.digest and benchmark.source:
+        if benchmark.is_own:
             name = f"{Path(benchmark.source).stem}-{benchmark.digest[:6]}"
-        return store.folder_name(name, self.card.name, self.measure.split("@")[0])
+        limit = [] if self.limit is None else [f"limit{self.limit}"]
+        return store.folder_name(name, self.card.name, self.measure.split("@")[0], *limit)
 
     def result(self, kind: str, estimates: Sequence[Estimate]) -> Result:
         card, benchmark = self.benchmark.card, self.benchmark
@@ -116,7 +117,7 @@ class Measurement:
             model=self.card.name,
             scoring=self.scoring,
             model_card=asdict(self.card) | {"notes": list(self.card.notes)},
-            data=described(benchmark, len(self.items)),
+            data=described(benchmark, len(self.items), self.limit),
             settings=settings | {"limit": self.limit, **self.recorded},
             versions=versions(),
             notes=notes,
@@ -136,11 +137,13 @@ def _with_settings(
     return summarize(scores, settings)
 
 
-def described(benchmark: Benchmark, items: int) -> dict[str, Any]:
+def described(benchmark: Benchmark, items: int, limit: int | None = None) -> dict[str, Any]:
     """What a result says of its data."""
     card = benchmark.card
+    own = f" ({benchmark.source})" if benchmark.is_own else ""
+    drawn = "" if limit is None else f", {items} items drawn"
     return {
-        "title": card.title,
+        "title": f"{card.title}{own}{drawn}",
         "notice": card.notice,
         "digest": benchmark.digest,
         "as_released": benchmark.as_released,

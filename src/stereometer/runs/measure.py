@@ -12,11 +12,13 @@ from stereometer import catalog
 from stereometer.benchmarks.abc.items import Choice
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.errors import ModelError, UsageError
+from stereometer.files import UTF8
 from stereometer.runs.counted import with_ties
 from stereometer.runs.execute import Watch, execute_all
 from stereometer.runs.job import Measurement, limited
 from stereometer.runs.models import Model, ModelOptions, opened
 from stereometer.runs.open import check_names, open_benchmark
+from stereometer.tables import PLAIN, Layout
 from stereometer.types import (
     Asking,
     Backend,
@@ -48,6 +50,8 @@ def run(
     cache: bool = True,
     within_word: bool = False,
     choice: Choice | None = None,
+    columns: Mapping[str, str] | None = None,
+    encoding: str = UTF8,
     watch: Watch | None = None,
     **options: Unpack[ModelOptions],
 ) -> list[Result]:
@@ -69,6 +73,8 @@ def run(
     - `cache`: whether answers are kept for later runs.
     - `within_word`: pseudo-likelihood that also hides the later pieces of a word.
     - `choice`: groups, traits and templates of abc.
+    - `columns`, `encoding`: what a file of your own calls our columns, such as {"sent_more":
+      "biased"}, and how it is encoded.
     - `watch`: what shows progress; by default a line every 30 seconds on standard error.
     - `options`: how the model is loaded (device, dtype, threads, allow_pickle, trust_remote_code,
       head, negative_label) or a server is asked (budget, price, in_flight, timeout), as on the
@@ -80,7 +86,7 @@ def run(
     check_names((), measures)
     asked = {"within_word": True} if within_word else {}
     with opened(model, seed, options) as asked_model:
-        how = (settings, data, limit, asked, choice, name)
+        how = (settings, data, limit, asked, choice, name, Layout(encoding, columns or {}))
         jobs = [
             job
             for each, chosen in by_benchmark(names, measures, like_paper)
@@ -148,6 +154,7 @@ def jobs_for(
     options: Mapping[str, Any] | None = None,
     choice: object | None = None,
     called: str | None = None,
+    layout: Layout = PLAIN,
 ) -> Iterator[Job]:
     """A job for each benchmark and shape that has a measure; `called` renames the model."""
     if data is not None and len(names) > 1:
@@ -159,7 +166,7 @@ def jobs_for(
         raise UsageError(
             f"The limit is {limit}. At least one item is needed. Leave it out for all of them."
         )
-    for benchmark in [open_benchmark(name, data, choice) for name in names]:
+    for benchmark in [open_benchmark(name, data, choice, layout) for name in names]:
         for shape, candidates in _chosen(benchmark, measures):
             yield job_for(benchmark, shape, candidates, model, settings, limit, options, called)
 

@@ -13,20 +13,25 @@ from stereometer.benchmarks.benchmark import Benchmark, Source
 from stereometer.benchmarks.folders import open_benchmark as open_source
 from stereometer.errors import DataError, StereometerError, UnknownName, UsageError
 from stereometer.runs.cache import Cache
+from stereometer.tables import PLAIN, Layout
 from stereometer.types import Backend, ModelSpec, Opener, System
 
 CHECKPOINT = "checkpoint"
 """The opener of specs without a scheme."""
-FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".gz")
+FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".gz", ".xlsx", ".xls")
 LIKELY_TYPO = 0.7
 """How alike a plain name must be to a known one to be a slip rather than a model on the hub."""
 
 
 def open_benchmark(
-    name: str, data: str | Path | None = None, options: object | None = None
+    name: str,
+    data: str | Path | None = None,
+    options: object | None = None,
+    layout: Layout = PLAIN,
 ) -> Benchmark:
     """A benchmark by name, or a user's own file by path."""
     source, path = _source(name, data)
+    source = source.laid_out(layout)
     if options is None:
         return open_source(source, path)
     if not isinstance(options, source.options):
@@ -37,10 +42,10 @@ def open_benchmark(
     return source.choose(options)
 
 
-def open_for_audit(name: str, data: str | Path | None = None) -> Benchmark:
+def open_for_audit(name: str, data: str | Path | None = None, layout: Layout = PLAIN) -> Benchmark:
     """The same, with items in it that cannot be measured."""
     source, path = _source(name, data)
-    return open_source(source.for_audit(), path)
+    return open_source(source.for_audit().laid_out(layout), path)
 
 
 def _source(name: str, data: str | Path | None) -> tuple[Source, Path | None]:

@@ -19,12 +19,14 @@ from stereometer.systems.answers import (
     AnswerColumns,
     Golds,
     labels_in,
+    misspelt_rows,
     read_answers,
     scored_rows,
     uneven,
 )
 from stereometer.systems.replay import Replayed, joined, read_replay, scale_notes
-from stereometer.types import Job, Method, ModelCard, Result, Score, Settings, Variant, digest_of
+from stereometer.types import Job, Method, ModelCard, Result, Score, Settings, Variant
+from stereometer.types.digest import digest_of_rows
 
 REPLAYS = {"cat": "cat-replay@1", "pair": "pair-replay@1"}
 
@@ -34,8 +36,8 @@ def replay(
     *,
     benchmark: str,
     data: str | Path | None = None,
-    variant: str = "sound",
-    system: str | None = None,
+    variant: Variant = "sound",
+    name: str | None = None,
     measure: str | None = None,
     seed: int = 0,
     resamples: int = 10_000,
@@ -43,9 +45,17 @@ def replay(
     delta: float = 5.0,
     out: str | Path | None = None,
 ) -> Result:
-    """Measure from scores that were computed elsewhere."""
-    settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)  # type: ignore[arg-type]
-    job = replay_job(Path(file), benchmark, data, settings, system, measure)
+    """Measure from scores that were computed elsewhere.
+
+    - `file`: StereoSet predictions, the CSV of the CrowS-Pairs script, or lines of scores.
+    - `benchmark`, `data`: what was measured, and where its data are.
+    - `name`: of the system; by default from the file's name.
+    - `measure`: the measure the scores are of, so that runs of it can be compared with them.
+
+    Everything else is as for `run`.
+    """
+    settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)
+    job = replay_job(Path(file), benchmark, data, settings, name, measure)
     return execute(job, Path(out) if out else None).result
 
 
@@ -129,11 +139,6 @@ def answers_job(
 ) -> Job:
     """Answers collected elsewhere, read and scored again. The gold labels are the file's own;
     `neither` is its word for none of them."""
-    if setting is MISSPELLING:
-        raise UsageError(
-            "Answers to misspelt comments cannot be replayed. They are compared with those of the "
-            "same model. Use `stereometer ask`."
-        )
     card, known, nouns = _about(benchmark)
     rows = list(read_answers(path, setting, columns))
     if not rows:
@@ -145,7 +150,8 @@ def answers_job(
     golds = Golds(
         path, words or known or labels_in(rows, setting, neither), asked_about, neither, nouns
     )
-    scores = list(scored_rows(rows, measure, golds))
+    read = misspelt_rows if setting is MISSPELLING else scored_rows
+    scores = list(read(rows, measure, golds))
     comments = _comments_of(scores)
     notes = (
         "The comments and labels are those in the file; they were not compared with the released "
@@ -174,7 +180,7 @@ def _comments_of(scores: Sequence[Score]) -> list[Comment]:
 
 def _replayed_card(name: str, path: Path, rows: Sequence[Mapping[str, str]]) -> ModelCard:
     settings = {"file": path.name}
-    return ModelCard(name, "replayed", "replay@1", digest_of(rows), settings=settings)
+    return ModelCard(name, "replayed", "replay@1", digest_of_rows(rows), settings=settings)
 
 
 def _about(benchmark: str) -> tuple[Card, Mapping[str, str], Mapping[str, str]]:

@@ -199,14 +199,18 @@ def _conditions(result: Result) -> dict[str, object]:
     return {
         "benchmark": result.benchmark,
         "items": items,
-        "measure": result.measure,
+        "measure": catalog.shape(result.kind).compared_as(result),
         "variant": result.variant,
     }
 
 
 def labels(results: Sequence[Result]) -> list[str]:
-    """Model names, numbered where the same name comes twice."""
-    names = [result.model for result in results]
+    """Model names, with their measures where those differ, numbered where a name comes twice."""
+    differ = len({result.measure for result in results}) > 1
+    names = [
+        f"{result.model} · {result.measure.split('@')[0]}" if differ else result.model
+        for result in results
+    ]
     return [
         name if names.count(name) == 1 else f"{name} ({names[: index + 1].count(name)})"
         for index, name in enumerate(names)

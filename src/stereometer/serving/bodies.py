@@ -58,7 +58,7 @@ class Question(BaseModel):
 
     model: Text | None = None
     temperature: Annotated[float, Field(ge=0, le=2)] | None = None
-    seed: Annotated[int, Field(ge=0, lt=2**63), WHOLE] | None = None
+    seed: Annotated[int, Field(ge=0, le=2**53), WHOLE] | None = None
     stop: SomeText | Annotated[list[SomeText], Field(max_length=16)] | None = None
     user: Text | None = None
     n: One | None = None

@@ -44,6 +44,8 @@ class Shape:
     """What an item has a score of each, the stereotype first; empty where items are not set against
     each other."""
     metrics: ClassVar[tuple[Metric, ...]] = ()
+    shares_some: ClassVar[bool] = False
+    """Whether two systems may be compared on what they share of their units."""
     fine: ClassVar[tuple[str, ...]] = ()
     """What slices fix that are too many for a first table."""
 
@@ -102,6 +104,14 @@ class Shape:
 
     # -------------------------------------------------------------------------------------- pairing
 
+    def compared_as(self, result: Result) -> str:
+        """What two results must have in common besides benchmark, items and variant."""
+        return result.measure
+
+    def units(self, scores: Iterable[Score], variant: Variant) -> dict[str, Score]:
+        """Scores by what two systems are paired on: items, unless a shape knows better."""
+        return {score.item: score for score in scores}
+
     def differences(
         self,
         both: Sequence[tuple[Score, Score]],
@@ -128,6 +138,10 @@ class Shape:
     def statistics(self, items: Sequence[Any]) -> list[dict[str, Any]]:
         """What a set of items is made of, in rows; nothing where a shape has no such table."""
         return []
+
+    def outlook(self, items: Sequence[Any], level: float) -> str | None:
+        """What a design as small as this could show at all; None where it is large enough."""
+        return None
 
     def term_agreement(self, items: Sequence[Any]) -> list[dict[str, Any]]:
         """How far validators agree on each target term, lowest first."""

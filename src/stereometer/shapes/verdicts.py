@@ -54,6 +54,20 @@ PREFERENCE = Equivalence("prefers stereotypes", "prefers anti-stereotypes", "und
 LANGUAGE = Verdicts("better than chance", "worse than chance", "not distinguishable from chance")
 
 
+def at_floor(p: float | None, adjusted: float, settings: Settings, sides: int = 1) -> str | None:
+    """What is said where p is the least that so many resamples can give, and not small enough.
+
+    A bootstrap counts both `sides`, so its p falls no lower than twice that of a permutation.
+    """
+    least = sides / (settings.resamples + 1)
+    if p is None or p > least * (1 + 1e-9) or adjusted < 1 - settings.level:
+        return None
+    return (
+        f"undecided: with {settings.resamples:,} resamples p cannot fall below {adjusted:.2g}; "
+        "take more"
+    )
+
+
 def equivalent(interval: tuple[float, float], settings: Settings) -> bool:
     """Whether an interval, of 90 % where the level is 95 %, lies within delta points of 50."""
     return max(abs(bound - NULL_VALUE) for bound in interval) <= settings.delta

@@ -59,6 +59,15 @@ def resampled_clusters(count: int, resamples: int, rng: np.random.Generator) -> 
     return rng.multinomial(count, np.full(count, 1 / count), size=resamples)
 
 
+def resampled_strata(strata: Sequence[object], resamples: int, rng: np.random.Generator) -> Ints:
+    """The same of clusters that are drawn within their own stratum: its size is by design."""
+    weights = np.zeros((resamples, len(strata)), dtype=np.int64)
+    for stratum in dict.fromkeys(strata):
+        at = [place for place, each in enumerate(strata) if each == stratum]
+        weights[:, at] = resampled_clusters(len(at), resamples, rng)
+    return weights
+
+
 def resampled_tallies(
     tally: Ints, resamples: int, rng: np.random.Generator, total: int | None = None
 ) -> tuple[Ints, Ints]:

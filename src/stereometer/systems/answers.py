@@ -8,16 +8,18 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
+from sys import intern
 
 from stereometer.benchmarks.comments import RENAMED, column_pair
 from stereometer.errors import DataError, UsageError
-from stereometer.files import read_rows
+from stereometer.files import UTF8
 from stereometer.measures.recognition.method import Recognition, scored
 from stereometer.measures.recognition.questions import Question
 from stereometer.measures.recognition.reading import Reader
 from stereometer.shapes.comment.items import NEITHER
-from stereometer.shapes.comment.settings import Setting
+from stereometer.shapes.comment.settings import MISSPELLING, Setting
 from stereometer.shapes.words import plain_name
+from stereometer.tables import Layout, read_rows
 from stereometer.types import Score
 
 
@@ -31,19 +33,22 @@ class AnswerColumns:
     category: str = "category"
     repeat: str = "repeat"
     example_set: str = "example_set"
+    original: str = "original"
+    status: str = "status"
+    encoding: str = UTF8
 
 
-def answer_columns(pairs: Sequence[str]) -> AnswerColumns:
+def answer_columns(pairs: Sequence[str], encoding: str = UTF8) -> AnswerColumns:
     """`--column answer=response` and so on."""
     named = dict(column_pair(pair) for pair in pairs)
-    known = [column.name for column in fields(AnswerColumns)]
+    known = [column.name for column in fields(AnswerColumns) if column.name != "encoding"]
     unknown = [name for name in named if name not in known]
     if unknown:
         raise UsageError(
             f"--column names '{unknown[0]}'. A file of answers has {', '.join(known)}. For "
             "instance --column answer=response."
         )
-    return AnswerColumns(**named)
+    return AnswerColumns(**named, encoding=encoding)
 
 
 @dataclass(frozen=True)
@@ -89,13 +94,20 @@ def labels_in(
 
 
 def read_answers(path: Path, setting: Setting, columns: AnswerColumns) -> Iterator[dict[str, str]]:
-    """Each row as text under our own names; what is not given is empty."""
+    """Each row as text under our own names; what is not given is empty.
+
+    The same text is one object: a file of answers repeats its comments and labels.
+    """
     needed = {"comment": columns.comment, "answer": columns.answer, "label": columns.label}
     needed |= {} if setting.mixed else {"category": columns.category}
+    edits = {"original": columns.original, "status": columns.status}
+    needed |= edits if setting is MISSPELLING else {}
     optional = {"repeat": columns.repeat, "example_set": columns.example_set}
-    for _, row in read_rows(path, needed.values(), RENAMED):
+    for _, row in read_rows(
+        path, needed.values(), RENAMED, Layout(columns.encoding), optional.values()
+    ):
         values = {name: row.get(column) for name, column in (needed | optional).items()}
-        yield {name: "" if value is None else str(value) for name, value in values.items()}
+        yield {name: intern("" if value is None else str(value)) for name, value in values.items()}
 
 
 YES, NO = ("yes", "true", "1", "1.0"), ("no", "false", "0", "0.0")
@@ -202,6 +214,53 @@ def scored_rows(
                 {**reader.read_text(row["answer"], words), "repeat": str(at)} for at, row in turns
             ]
             yield scored(question, answers)
+
+
+EDITED, UNEDITED = "edited", "unedited"
+
+
+def misspelt_rows(
+    rows: Sequence[Mapping[str, str]], measure: Recognition, golds: Golds
+) -> Iterator[Score]:
+    """Comments as they were and with edits; a copy that an edit left as it was, or that is there
+    twice, says nothing."""
+    reader = Reader(measure.setting, measure.variant)
+    seen: dict[tuple[str, str], list[str]] = {}
+    for row in sorted(rows, key=lambda row: _status(row["status"], golds.path) == EDITED):
+        category, original = golds.category(row["category"]), row["original"]
+        gold, copies = (
+            golds.single(row["label"], category),
+            seen.setdefault((category, original), []),
+        )
+        edited = _status(row["status"], golds.path) == EDITED
+        if row["comment"] in copies:
+            continue
+        if edited != bool(copies):
+            raise DataError(
+                f"{golds.path}: comment {original[:40]!r} ({category}) does not stand there once "
+                "as it was. Edits are compared with that. Repair the rows."
+            )
+        copies.append(row["comment"])
+        question = Question(
+            Text(f"text-{original}", row["comment"], 0),
+            gold,
+            (category, f"not-{category}"),
+            category,
+            edit=f"copy {len(copies) - 1}" if edited else "",
+            text=row["comment"],
+        )
+        reading = reader.read_text(row["answer"], _words(measure, question, golds))
+        yield scored(question, [{**reading, "repeat": "0"}])
+
+
+def _status(text: str, path: Path) -> str:
+    status = text.strip().lower()
+    if status not in (EDITED, UNEDITED):
+        raise DataError(
+            f"{path} has the status '{text[:40]}'. It is {EDITED} or {UNEDITED}. Repair the rows, "
+            "or name another column."
+        )
+    return status
 
 
 def _words(measure: Recognition, question: Question, golds: Golds) -> Mapping[str, str]:

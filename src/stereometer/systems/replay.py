@@ -15,11 +15,12 @@ from sys import float_info
 from typing import Any
 
 from stereometer.errors import DataError
-from stereometer.files import empty_file, finite, parse_json, read_jsonl, read_table, read_text
+from stereometer.files import finite, parse_json, read_jsonl, read_text
 from stereometer.shapes.cat.items import TASKS
 from stereometer.shapes.pair.items import DIRECTIONS, Pair
 from stereometer.shapes.pair.metrics import CANDIDATES
 from stereometer.shapes.sentences import SentenceItem, row_choice, row_id
+from stereometer.tables import empty_file, read_table
 from stereometer.types import ModelCard, Score, Slice, Variant, digest_of
 
 NO_SCORE = "no score in the file"

@@ -7,17 +7,16 @@ may be gzipped.
 
 from __future__ import annotations
 
-import gzip
 import json
 import random
 import re
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from stereometer.errors import DataError
+from stereometer.files import begins_with, read_jsonl, read_text
 from stereometer.stats.connected import connected
 
 SHORTEST = 3
@@ -58,40 +57,16 @@ def digest(articles: Iterable[Article]) -> str:
 
 
 def _articles(path: Path) -> Iterator[Article]:
-    text = _text(path)
+    if begins_with(path) == "{":
+        return _from_json_lines(path)
+    text = read_text(path)
     start = text.lstrip()[:5]
-    if start.startswith("{"):
-        return _from_json_lines(path, text)
     return _from_marks(text) if start == "<doc " else _from_plain(text)
 
 
-def _text(path: Path) -> str:
-    try:
-        raw = path.read_bytes()
-        return (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(
-            f"{path} could not be read: {error}. It may be missing or damaged. Check the path."
-        ) from None
-    except UnicodeDecodeError as error:
-        raise DataError(
-            f"{path} is not UTF-8 text (byte {error.start}). It may be of another kind. "
-            "Convert it to UTF-8."
-        ) from None
-
-
-def _from_json_lines(path: Path, text: str) -> Iterator[Article]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except ValueError:
-            raise DataError(
-                f"{path}, line {number}, is not JSON. The file begins as JSON lines. "
-                "Mend or drop that line."
-            ) from None
-        if not isinstance(record, dict) or not isinstance(record.get("text"), str):
+def _from_json_lines(path: Path) -> Iterator[Article]:
+    for number, record in read_jsonl(path):
+        if not isinstance(record.get("text"), str):
             raise DataError(
                 f"{path}, line {number}, has no text. Each line is an object with a string in "
                 '"text". Add it.'
@@ -107,7 +82,7 @@ def _from_marks(text: str) -> Iterator[Article]:
 
 
 def _from_plain(text: str) -> Iterator[Article]:
-    parts = re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n"))
+    parts = re.split(r"\n[ \t]*\n", text)
     return (_titled(" ".join(part.split())) for part in parts)
 
 

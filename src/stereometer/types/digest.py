@@ -4,9 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
+
+
+def digest_of_rows(rows: Iterable[object]) -> str:
+    """The digest of a list, of which one entry at a time is held as text."""
+    hashed, comma = hashlib.sha256(b"["), b""
+    for row in rows:
+        hashed.update(comma + _canonical(row))
+        comma = b","
+    hashed.update(b"]")
+    return hashed.hexdigest()
 
 
 def digest_of(value: object) -> str:
     """The sha256 of a value's canonical JSON; equal values give equal digests on every machine."""
+    return hashlib.sha256(_canonical(value)).hexdigest()
+
+
+def _canonical(value: object) -> bytes:
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return text.encode("utf-8", "surrogatepass")

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stereometer.errors import DataError
-from stereometer.files import read_table
+from stereometer.tables import read_table
 from tests.strategies import MODERATE, tables
 
 HEADER = ["id", "sent_more", "sent_less"]

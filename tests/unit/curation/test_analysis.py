@@ -342,6 +342,6 @@ def test_a_run_on_items_of_another_shape_is_refused(look: Any, tmp_path: Path) -
 
 
 def test_from_python() -> None:
-    found = stereometer.analyze("starter", settings=QUICK)
+    found = stereometer.analyze("starter", resamples=100)
     assert [shape.items for shape in found.shapes] == [144, 96]
     assert found.shapes[0].alpha.value is None

@@ -381,3 +381,25 @@ def test_every_flag_is_in_the_docs_as_the_program_defines_it() -> None:
     text = (Path(__file__).parents[3] / "docs" / "howto" / "audit.md").read_text(encoding="utf-8")
     for flag in FLAGS:
         assert f"| `{flag.name}` | {flag.definition} |" in text
+
+
+def test_items_that_are_all_alike_are_not_each_compared_with_each(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 3,000 near-duplicates every one is flagged, in a number of comparisons that grows with
+    their number and not with its square."""
+    from stereometer.curation.audit import duplicates
+
+    calls = 0
+    alike = duplicates.alike
+
+    def counted(first: frozenset[str], second: frozenset[str]) -> float:
+        nonlocal calls
+        calls += 1
+        return alike(first, second)
+
+    monkeypatch.setattr(duplicates, "alike", counted)
+    shared = [f"word{at}" for at in range(12)]
+    sets = {f"i{at}": frozenset([*shared, f"own{at}"]) for at in range(3000)}
+    assert len(duplicates.near(sets)) == 3000
+    assert calls < 30_000

@@ -83,7 +83,7 @@ def system(
     stereometer.replay(
         path,
         benchmark=str(data),
-        system=name,
+        name=name,
         out=folder / f"{name}-{seed}",
         **({"coverage": 0.5} | QUICK | settings),
     )

@@ -59,29 +59,44 @@ SYSTEMS = [
     result(name, lms, ss)
     for name, lms, ss in (("a", 80, 55), ("b", 85, 60), ("c", 70, 52), ("d", 90, 58), ("e", 75, 51))
 ]
+MORE = [*SYSTEMS, result("f", 60, 53), result("g", 95, 59), result("h", 77, 56)]
 
 
 def test_rho_is_scipys_and_the_interval_holds_it() -> None:
-    one = found_of(SYSTEMS).correlations[0]
-    assert one.rho == pytest.approx(spearmanr([80, 85, 70, 90, 75], [55, 60, 52, 58, 51]).statistic)
+    one = found_of(MORE).correlations[0]
+    lms, ss = [80, 85, 70, 90, 75, 60, 95, 77], [55, 60, 52, 58, 51, 53, 59, 56]
+    assert one.rho == pytest.approx(spearmanr(lms, ss).statistic)
     assert one.low <= one.rho <= one.high
-    assert (one.n, one.interval) == (5, "percentile bootstrap over systems")
+    assert (one.n, one.interval) == (8, "percentile bootstrap over systems")
     assert one.p == one.p_adjusted
 
 
 def test_a_perfect_order_has_no_interval_and_says_why() -> None:
-    perfect = [result(str(at), 60 + at, 50 + at) for at in range(6)]
+    perfect = [result(str(at), 60 + at, 50 + at) for at in range(8)]
     one = found_of(perfect).correlations[0]
     assert (one.rho, one.low) == (pytest.approx(1.0), None)
     assert "not certainty" in one.interval
     assert one.verdict == "ss rises with lms"
 
 
-def test_four_systems_have_a_value_and_no_interval() -> None:
-    one = found_of(SYSTEMS[:4]).correlations[0]
+@pytest.mark.parametrize("count", [4, 7])
+def test_seven_systems_have_a_value_and_no_interval(count: int) -> None:
+    one = found_of(MORE[:count]).correlations[0]
     assert one.rho is not None
     assert one.low is None
-    assert "fewer than 5" in one.interval
+    assert "fewer than 8" in one.interval
+
+
+def test_an_ensemble_never_stands_beside_its_members() -> None:
+    ensemble = result("all four", 92, 61, members=["a", "b", "c", "d"])
+    relation = found_of([*SYSTEMS, ensemble])
+    assert "all four" not in [point.system for point in relation.points]
+    assert relation.left_out == ()
+    assert relation.notes == (
+        "all four is left out: it is made of a, b, c, d, and would count them twice.",
+    )
+    alone = found_of([SYSTEMS[4], ensemble, result("f", 60, 53)])
+    assert "all four" in [point.system for point in alone.points]
 
 
 def test_terms_are_drawn_for_all_systems_at_once() -> None:
@@ -180,7 +195,7 @@ def test_from_folders(tmp_path: Path) -> None:
             out=tmp_path / str(seed),
             cache=False,
         )
-    found = relate(*(tmp_path / str(seed) for seed in range(3)), settings=QUICK)
+    found = relate(*(tmp_path / str(seed) for seed in range(3)), resamples=200)
     assert [point.system for point in found.points] == ["random (1)", "random (2)", "random (3)"]
     assert found.as_json()["schema"] == "relate@1"
     assert "starter set" in found.notes[0]
@@ -199,7 +214,7 @@ def test_facts_of_a_system_that_is_none_of_the_runs_are_said_to_be_unused(tmp_pa
         )
     (tmp_path / "facts.csv").write_text("system,parameters\nrandom,10\nrandum,20\n")
     found = relate(
-        *(tmp_path / str(seed) for seed in range(3)), facts=tmp_path / "facts.csv", settings=QUICK
+        *(tmp_path / str(seed) for seed in range(3)), facts=tmp_path / "facts.csv", resamples=200
     )
     assert [note for note in found.notes if "facts" in note] == [
         "The table of facts names randum, which is none of the systems: random. "

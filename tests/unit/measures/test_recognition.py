@@ -33,6 +33,7 @@ from stereometer.runs.replay import answers_job
 from stereometer.runs.runner import computed
 from stereometer.shapes.comment import metrics
 from stereometer.shapes.comment.answers import confusion, flipped, in_scope, out_of_scope
+from stereometer.shapes.comment.chance import against_chance
 from stereometer.shapes.comment.items import Comment
 from stereometer.shapes.comment.settings import (
     FEW_SHOT_MIXED,
@@ -576,8 +577,61 @@ def test_shuffling_finds_what_it_should_as_often_as_it_should(seed: int) -> None
             for at, share in enumerate(rng.random(20))
             for repeat in range(4)
         ]
-        low += metrics.against_chance(decisions, Settings(resamples=200, seed=seed), {}) < 0.05
+        asked = metrics.answers_of(decisions)
+        low += against_chance(asked, Settings(resamples=200, seed=seed), {}) < 0.05
     assert low <= 13
+
+
+def test_comments_asked_about_two_categories_are_shuffled_once() -> None:
+    """Answers about negatives that two categories share hang together; none knows the labels."""
+    rng = np.random.default_rng(9)
+    low = 0
+    for seed in range(300):
+        decisions = [
+            metrics.Decision(comment, category, repeat, of == category, bool(rng.random() < share))
+            for of in ("rude", "kind", "neither")
+            for comment, share in ((f"{of}{at}", rng.beta(0.3, 0.3)) for at in range(10))
+            for category in (("rude", "kind") if of == "neither" else (of,))
+            for repeat in range(4)
+        ]
+        asked = metrics.answers_of(decisions)
+        low += against_chance(asked, Settings(resamples=200, seed=seed), {}) < 0.05
+    assert low / 300 <= 0.075
+
+
+def test_comments_are_drawn_among_those_of_their_label() -> None:
+    """A model that says no to all: how many comments are of a category is no matter of chance."""
+    scores = [score(str(at), "rude" if at < 30 else "not-rude", "not-rude") for at in range(60)]
+    accuracy = next(
+        one for one in metrics.summarize(scores, Settings(resamples=500)) if one.name == "accuracy"
+    )
+    assert accuracy.value == 50.0
+    assert accuracy.interval == "Wilson: all comments agree"
+
+
+def test_a_p_at_its_floor_says_so() -> None:
+    """Twenty categories of which each is known: 200 resamples give none of them a small p."""
+    right = [
+        Score(
+            f"{category}{at}",
+            {"comment": f"{category}{at}", "gold": gold, "category": f"c{category}"},
+            {},
+            answers=({"text": gold, "label": gold},),
+        )
+        for category in range(20)
+        for at in range(20)
+        for gold in (f"c{category}" if at % 2 else f"not-c{category}",)
+    ]
+    few, many = (
+        next(
+            one
+            for one in metrics.summarize(right, Settings(resamples=count))
+            if one.name == "balanced_accuracy" and one.slice == {"category": "c0"}
+        )
+        for count in (200, 2000)
+    )
+    assert few.verdict == "undecided: with 200 resamples p cannot fall below 0.1; take more"
+    assert many.verdict == "better than chance"
 
 
 def test_example_sets_of_one_comment_are_not_independent() -> None:

@@ -551,3 +551,20 @@ def _points(entries: dict[str, Any], kind: str) -> dict[str, Any]:
     return {
         name: SimpleNamespace(load=lambda entry=entry: entry) for name, entry in entries.items()
     }
+
+
+def test_one_colour_means_one_thing() -> None:
+    """Systems, sides and readings share no colour, in the light and in the dark."""
+    css = resources.files("stereometer.report").joinpath("assets", "report.css").read_text("utf-8")
+    meaning = r"--(?:system-\d|more|less|read|unread|refused): (#[0-9a-f]{6})"
+    light, dark = (re.findall(meaning, block) for block in css.split("@media screen")[:2])
+    assert len(light) == len(set(light)) == len(dark) == len(set(dark)) == 12
+
+
+def test_a_section_is_named_by_its_file_and_limit(copied: Path, tmp_path: Path) -> None:
+    def own(value: Any) -> None:
+        value["data"].update(source="/somewhere/my items.csv", as_released=False)
+        value["settings"]["limit"] = 1200
+
+    _, found = page([edited(copied, own)], tmp_path)
+    assert "my items.csv, limit 1,200, cat-pseudo-likelihood" in found.text

@@ -280,7 +280,7 @@ def test_the_system_is_named_after_the_file(file: str, name: str) -> None:
 
 
 def test_a_name_may_be_given(dev: Path) -> None:
-    assert replayed(dev, predictions(dev), system="mine").model == "mine"
+    assert replayed(dev, predictions(dev), name="mine").model == "mine"
 
 
 def test_other_scores_have_another_identity_and_the_same_scores_the_same(dev: Path) -> None:

@@ -75,7 +75,7 @@ def test_commas_and_semicolons_are_the_same(tmp_path: Path, mark: str) -> None:
 
 def test_swapped_columns_of_antistereo_rows_are_put_right_and_noted(tmp_path: Path) -> None:
     right, swapped = (
-        replayed(table(tmp_path / f"{swap}.csv", rows(swap)), system="x") for swap in (False, True)
+        replayed(table(tmp_path / f"{swap}.csv", rows(swap)), name="x") for swap in (False, True)
     )
     assert right.estimates == swapped.estimates
     assert any("columns were swapped on antistereo rows" in note for note in swapped.notes)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from stereometer.errors import DataError, UnknownName
-from stereometer.files import empty_file, read_table
+from stereometer.tables import empty_file, read_table
 
 
 def counted(count: int, noun: str) -> str:

@@ -10,6 +10,9 @@ from stereometer.types import Item
 
 NEAR = 0.8
 """Share of words two items have in common, of all words that either has (Jaccard)."""
+MOST = 400
+"""Items under one rare word that another is compared with: more would take hours in a large set
+whose items are all alike."""
 
 
 def normal(item: Item) -> tuple[str, ...]:
@@ -32,7 +35,7 @@ def near(sets: Mapping[str, frozenset[str]], least: float = NEAR) -> dict[str, s
 
     Two sets that alike share one of their rarest words: if all but the last `least` of each,
     ordered by rarity, were disjoint, too few would be left in common. So only sets that meet in
-    those prefixes are compared.
+    those prefixes are compared, and with no more than `MOST` under a word.
     """
     often = Counter(word for words in sets.values() for word in words)
     seen: dict[str, list[str]] = defaultdict(list)
@@ -42,12 +45,23 @@ def near(sets: Mapping[str, frozenset[str]], least: float = NEAR) -> dict[str, s
             : len(words) - ceil(least * len(words)) + 1
         ]
         for other in dict.fromkeys(id_ for word in prefix for id_ in seen[word]):
+            if name in nearest and other in nearest:
+                continue
             if alike(words, sets[other]) >= least:
                 nearest.setdefault(name, other)
                 nearest.setdefault(other, name)
         for word in prefix:
             seen[word].append(name)
+            if len(seen[word]) > MOST:
+                seen[word] = _kept(seen[word], nearest)
     return nearest
+
+
+def _kept(names: Sequence[str], nearest: Mapping[str, str]) -> list[str]:
+    """The latest that have no near one yet, and the latest of those that have."""
+    lone = [name for name in names if name not in nearest]
+    paired = [name for name in names if name in nearest]
+    return [*paired[-MOST // 4 :], *lone[-MOST // 4 :]]
 
 
 def alike(first: frozenset[str], second: frozenset[str]) -> float:

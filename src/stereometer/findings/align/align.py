@@ -107,7 +107,15 @@ def align(
     resamples: int = 10_000,
     out: str | Path | None = None,
 ) -> Finished:
-    """Compare a run on groups and traits with what people say of the groups."""
+    """Compare a run on groups and traits with what people say of the groups.
+
+    - `run`: the folder of a run of abc.
+    - `ratings`: the released JSON, or a table of your own ratings.
+    - `templates`: use only these templates of the run.
+    - `pilot`, `pilot_groups`: choose at most two templates on these groups, then leave them out.
+    - `choice`: groups and traits of your own, with the names that the ratings use.
+    - `out`: the folder of the result.
+    """
     if pilot and templates:
         raise UsageError(
             "A pilot and templates both say which templates count. The pilot chooses by itself. "

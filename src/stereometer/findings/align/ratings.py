@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from stereometer.errors import DataError
-from stereometer.files import finite, read_json, read_jsonl, read_table, read_text
+from stereometer.files import begins_with, finite, read_json, read_jsonl
 from stereometer.findings.align.names import Names
 from stereometer.stats.intervals import Floats
 from stereometer.stats.means import t_interval
+from stereometer.tables import read_table
 
 COLUMNS = ("participant", "group", "trait", "rating")
 MIDDLE = 50.0
@@ -194,9 +195,7 @@ def _foreign(path: Path) -> DataError:
 
 
 def _flat(path: Path) -> Iterator[Row]:
-    lines = (
-        read_jsonl(path) if read_text(path).lstrip().startswith("{") else read_table(path, COLUMNS)
-    )
+    lines = read_jsonl(path) if begins_with(path) == "{" else read_table(path, COLUMNS)
     for line, row in lines:
         where = f"{path}, line {line}"
         missing = [name for name in COLUMNS if row.get(name) in (None, "")]

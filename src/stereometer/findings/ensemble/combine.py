@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from stereometer import catalog
 from stereometer.errors import UsageError
@@ -135,9 +135,29 @@ def combine(
     return execute(job, Path(out) if out is not None else None)
 
 
-def ensemble_of(*paths: str | Path, **options: Any) -> Result:
-    """The result of `combine`."""
-    return combine(*paths, **options).result
+class EnsembleOptions(TypedDict, total=False):
+    """What `combine` takes besides the runs."""
+
+    variant: Variant | None
+    name: str
+    weights: Sequence[str]
+    folds: int
+    seed: int
+    resamples: int
+    coverage: float
+    out: str | Path | None
+
+
+def ensemble_of(*runs: str | Path, **options: Unpack[EnsembleOptions]) -> Result:
+    """Combine stored runs into a new one.
+
+    - `runs`: their folders; measured alike, on the same items.
+    - `options`: `name` of the ensemble; `weights` of a task in the order of the runs, instead of
+      fitted ones; `folds`, parts of the target terms, each scored with weights fitted on the
+      others; `variant`, by default that of the runs; seed, resamples, coverage and out as for
+      `run`.
+    """
+    return combine(*runs, **options).result
 
 
 def _variant(members: Members, asked: str | None) -> Variant:

@@ -9,11 +9,11 @@ from statistics import fmean
 
 from stereometer.benchmarks.abc.traits import POLES, Trait
 from stereometer.errors import DataError, did_you_mean
-from stereometer.files import read_table
 from stereometer.findings.intersect.crossing import Crossing
 from stereometer.findings.intersect.emergence import Emergent
 from stereometer.shapes.coverage import Coverage
 from stereometer.stats.intervals import wilson
+from stereometer.tables import read_table
 from stereometer.types import Estimate, Settings
 
 ADJECTIVES, DIMENSIONS = ("group", "adjective"), ("group", "dimension", "side")

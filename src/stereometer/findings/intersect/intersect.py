@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from stereometer.benchmarks.abc.items import Choice, crossed, grid
+from stereometer.files import read_text
 from stereometer.findings.intersect.crossing import Crossing, crossing
 from stereometer.findings.intersect.emergence import DIRECTIONS, Emergent, emergent
 from stereometer.findings.intersect.expected import agreement, read_expected
@@ -155,7 +156,7 @@ def _plan(result: Result, wanted: CrossingSettings) -> dict[str, Any]:
         "variant": result.variant,
         "model": result.model,
         "digest": result.model_card["digest"],
-        "expected": wanted.expected.read_text("utf-8") if wanted.expected else None,
+        "expected": read_text(wanted.expected) if wanted.expected else None,
         "seed": wanted.settings.seed,
         "resamples": wanted.settings.resamples,
         "level": wanted.settings.level,

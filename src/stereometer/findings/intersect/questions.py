@@ -14,6 +14,7 @@ from stereometer.findings.intersect.emergence import Emergent
 from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.intersection import FALSE_DISCOVERY, domination, out_of_reach
 from stereometer.shapes.trait.metrics import ONE_TEMPLATE, OVER_TEMPLATES
+from stereometer.shapes.verdicts import at_floor
 from stereometer.stats.families import corrected
 from stereometer.stats.intervals import Floats, generator, percentile
 from stereometer.stats.tests import bootstrap_p
@@ -121,10 +122,11 @@ def _says(estimate: Estimate, settings: Settings) -> str:
     dominates = domination(estimate, settings.level)
     if dominates is None:
         return "neither dominates"
-    doubt = "" if dominates.sure else ", within noise"
+    says = f"{dominates.winner} dominates {dominates.loser}"
     if estimate.p_adjusted is None:
-        doubt = ", not tested"
-    return f"{dominates.winner} dominates {dominates.loser}{doubt}"
+        return f"{says}, not tested"
+    floor = at_floor(estimate.p, estimate.p_adjusted, settings, sides=2)
+    return says if dominates.sure else f"{says}, {floor or 'within noise'}"
 
 
 # --------------------------------------------------------------------------------- Q3: what emerges

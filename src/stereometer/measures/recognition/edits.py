@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from stereometer.errors import DataError
-from stereometer.files import read_table
+from stereometer.tables import read_table
 
 
 def shipped_edits() -> Sequence[tuple[str, str]]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from stereometer.report.charts.forest import Axis, chance_axis
 from stereometer.report.charts.shares import shares
+from stereometer.report.figures.differences import differences
 from stereometer.report.figures.slices import by_slice
-from stereometer.report.sections.section import Section
+from stereometer.report.sections.section import Section, drawn_from
 from stereometer.report.systems import Group, Run, System
 from stereometer.report.tables import tabled
 from stereometer.report.verdict import Verdict
-from stereometer.shapes.comment.answers import confusion, out_of_scope
-from stereometer.shapes.comment.settings import SETTINGS, Setting, setting_of
+from stereometer.shapes.comment.answers import confusion, confusion_by_set, out_of_scope
+from stereometer.shapes.comment.settings import MISSPELLING, SETTINGS, Setting, setting_of
 from stereometer.show import numbers
 from stereometer.show.figure import SQUARE, Chart, Figure, Key
 from stereometer.show.table import Table
@@ -22,11 +24,11 @@ from stereometer.types import Estimate, Result
 NAME = "balanced_accuracy"
 LISTED = ("accuracy", "precision", "recall", "f1", NAME, "matches")
 READINGS = {
-    "read": ("read", "var(--system-0)"),
+    "read": ("read", "var(--read)"),
     "empty": ("empty", "var(--strong)"),
-    "unparsed": ("no label in it", "var(--system-4)"),
-    "refused": ("refused", "var(--system-3)"),
-    "other": ("other", "var(--muted)"),
+    "unparsed": ("no label in it", "var(--unread)"),
+    "refused": ("refused", "var(--refused)"),
+    "other": ("other", "var(--ink)"),
 }
 """What became of answers: the words and the colour for each."""
 AGREEMENTS = {
@@ -43,6 +45,7 @@ def _setting(result: Result) -> Setting:
 
 
 class Comments(Section):
+    subject = "Recognition of speech by"
     without_items = "Comments are not shown here; they are in the folders of the runs."
     citation = (
         "Chiu, Collins, Alexander (2021). Detecting hate speech with GPT-3. arXiv:2103.12407",
@@ -63,7 +66,7 @@ class Comments(Section):
         return f" · {_setting(result).name}"
 
     def subtitle(self, group: Group) -> str:
-        return f"recognition by prompting, variant {group.first.variant}"
+        return f"{drawn_from(group)}recognition by prompting, variant {group.first.variant}"
 
     def line(self, group: Group) -> str:
         count = numbers.count(len({_setting(system.result) for system in group.systems}), "setting")
@@ -92,10 +95,21 @@ class Comments(Section):
 
     def figures(self, group: Group) -> Iterator[Figure]:
         yield _chance(group)
+        yield differences(_unedited(group))
         yield _coverage(group)
         yield _example_sets(group)
         for index, system in enumerate(group.systems):
             yield _answers(group, system, index)
+
+
+def _unedited(group: Group) -> Group:
+    """Without runs with misspellings, which set a model against itself."""
+    return replace(
+        group,
+        systems=tuple(
+            system for system in group.systems if _setting(system.result) is not MISSPELLING
+        ),
+    )
 
 
 def _main(system: System) -> Estimate | None:
@@ -106,7 +120,8 @@ def _accuracy(system: System, row: Estimate) -> str:
     accuracy = system.find("accuracy", {})
     share = _percent(accuracy) if accuracy is not None and accuracy.value is not None else ""
     first = f"Accuracy {share}, balanced" if share else "Balanced"
-    return f"{first} accuracy {_percent(row)} (chance is 50)."
+    p = f"; {numbers.p_value(row.p_adjusted)}" if row.p_adjusted is not None else ""
+    return f"{first} accuracy {_percent(row)}, where 50 is chance ({numbers.used(row)} used{p})."
 
 
 def _percent(row: Estimate) -> str:
@@ -182,7 +197,12 @@ def _example_sets(group: Group) -> Figure:
 
 def _answers(group: Group, system: System, index: int) -> Figure:
     lead = tuple(filter(None, (f"{_asked(system.result)}.", _agreement(system))))
-    listed = (_confusion(system), _numbers(group, system), *_out_of_scope(system))
+    listed = (
+        _confusion(system),
+        _numbers(group, system),
+        *_by_set(system),
+        *_out_of_scope(system),
+    )
     shown = listed if system.scores else listed[1:2]
     return Figure(f"{group.id}-answers-{index}", system.label, lead, (), shown)
 
@@ -216,6 +236,16 @@ def _confusion(system: System) -> Table:
     rows = [(gold, *(str(row.get(label, 0)) for label in labels)) for gold, row in counts.items()]
     heads = ("gold \\ read as", *(f"#{label}" for label in labels))
     return tabled(heads, rows, "Gold labels and how answers were read")
+
+
+def _by_set(system: System) -> Iterator[Table]:
+    """The study's Tables 18 to 21."""
+    rows = confusion_by_set(system.scores, system.result.variant)
+    counts = ("not of it: not called so", "not of it: called so", "of it: not", "of it: called so")
+    heads = ("category", "set", *(f"#{count}" for count in counts))
+    if rows:
+        cells = [tuple(map(str, row.values())) for row in rows]
+        yield tabled(heads, cells, "Gold labels and answers by example set")
 
 
 def _numbers(group: Group, system: System) -> Table:

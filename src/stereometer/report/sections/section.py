@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 from stereometer.report import tables
@@ -52,6 +53,8 @@ class Section:
 
     noun: ClassVar[str] = ""
     """What an item is called; as the shape says where it is empty."""
+    subject: ClassVar[str] = "Stereotypes in"
+    """What a page is about, before the systems it is about."""
     title: ClassVar[str] = ""
     """Over the section; the title of the data where it is empty."""
     speaks: ClassVar[bool] = True
@@ -100,7 +103,7 @@ class Section:
         return self.title or group.title
 
     def subtitle(self, group: Group) -> str:
-        return f"{group.first.measure}, variant {group.first.variant}"
+        return f"{drawn_from(group)}{group.first.measure}, variant {group.first.variant}"
 
     def line(self, group: Group) -> str:
         """What was measured, at the head of the page."""
@@ -166,3 +169,11 @@ def plain_forest(group: Group, name: str) -> Figure:
     )
     against = ", against the ideal" if axis.lines else ""
     return by_slice(group, name, metric.label.capitalize(), lead, axis, against)
+
+
+def drawn_from(group: Group) -> str:
+    """The file and the limit, where a section is not of a whole released data set."""
+    source, limit = str(group.first.data.get("source", "")), group.first.settings.get("limit")
+    own = not group.first.data.get("as_released", True) and Path(source).suffix
+    parts = [*([Path(source).name] if own else []), *([f"limit {limit:,}"] if limit else [])]
+    return "".join(f"{part}, " for part in parts)

@@ -15,9 +15,10 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from stereometer.errors import DataError
-from stereometer.files import read_json, write_json
+from stereometer.files import UTF8, read_json, write_json
 from stereometer.shapes.cat.items import BLANK, LABELS, TASKS, Candidate, Cat, agreement_of, words
 from stereometer.shapes.sentences import Row, mean, row_hidden, row_id, row_text, unique
+from stereometer.tables import SHOWN_FAULTS, gathered
 
 COLUMNS = ("task", "target", "domain", "context", "stereotype", "anti_stereotype", "unrelated")
 
@@ -47,16 +48,21 @@ class _File(BaseModel):
     data: dict[str, list[_Item]]
 
 
-def read_cats(path: Path) -> list[Cat]:
-    """A file like StereoSet's dev.json."""
+def read_cats(path: Path, encoding: str = UTF8) -> list[Cat]:
+    """A file like StereoSet's dev.json, or a list of such items without their tasks."""
+    value = read_json(path, encoding)
     try:
-        parsed = _File.model_validate(read_json(path))
+        bare = isinstance(value, list) and value
+        parsed = _File.model_validate(_by_task(value) if bare else value)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"])) or "top level"
+        faults = [
+            f"{'.'.join(map(str, fault['loc'])) or 'top level'}: {fault['msg']}"
+            for fault in error.errors()
+        ]
+        more = f" ({len(faults) - SHOWN_FAULTS} more)" if len(faults) > SHOWN_FAULTS else ""
         raise DataError(
-            f"{path} is not a StereoSet file: {where}: {first['msg']}. It should look like "
-            "dev.json. Check that it is the right file."
+            f"{path} is not a StereoSet file: {'; '.join(faults[:SHOWN_FAULTS])}{more}. It should "
+            "look like dev.json. Check that it is the right file."
         ) from None
     foreign = sorted(set(parsed.data) - set(TASKS))
     if foreign or not parsed.data:
@@ -64,7 +70,10 @@ def read_cats(path: Path) -> list[Cat]:
             f"{path} has the task(s) {', '.join(foreign) or 'none'}. StereoSet has "
             f"{' and '.join(TASKS)}. Check that it is the right file."
         )
-    cats = [_cat(item, task, path) for task in TASKS for item in parsed.data.get(task, [])]
+    items = (
+        (at, (item, task)) for task in TASKS for at, item in enumerate(parsed.data.get(task, []))
+    )
+    cats = gathered(path, items, lambda _, placed: _cat(*placed, path))
     if not cats:
         raise DataError(
             f"{path} has no items. There is nothing to measure in it. Check that it is the right "
@@ -74,6 +83,15 @@ def read_cats(path: Path) -> list[Cat]:
     sentences = (candidate.id for cat in cats for candidate in cat.candidates.values())
     unique(sentences, f"{path}: sentence")
     return cats
+
+
+def _by_task(items: list[Any]) -> dict[str, Any]:
+    """A bare list of items: those whose context has a blank are intrasentence items."""
+    tasks: dict[str, list[Any]] = {task: [] for task in TASKS}
+    for item in items:
+        context = item.get("context") if isinstance(item, dict) else ""
+        tasks[TASKS[0] if BLANK in str(context) else TASKS[1]].append(item)
+    return {"data": tasks}
 
 
 def _cat(item: _Item, task: str, path: Path) -> Cat:

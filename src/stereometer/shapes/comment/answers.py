@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from stereometer.shapes.comment.items import NEITHER, SEPARATOR, UNNAMED
+from stereometer.shapes.comment.metrics import FN, FP, TN, TP, categories, decisions
 from stereometer.shapes.comment.settings import Setting
-from stereometer.types import UNWRITTEN, Score
+from stereometer.types import UNWRITTEN, Score, Variant
 
 
 def out_of_scope(scores: Iterable[Score], setting: Setting) -> list[tuple[str, int]]:
@@ -60,6 +61,25 @@ def confusion(scores: Iterable[Score]) -> dict[str, dict[str, int]]:
         )
         row.update([f"({score.skipped})"] if score.skipped else [])
     return {gold: dict(sorted(row.items())) for gold, row in rows.items()}
+
+
+def confusion_by_set(scores: Iterable[Score], variant: Variant) -> list[dict[str, Any]]:
+    """Of each category and example set, how often comments that are of it and comments that are
+    not were called so (the study's Tables 18 to 21); one row for all sets comes last."""
+    every = [score for score in scores if "example_set" in score.slices]
+    numbers = sorted({score.slices["example_set"] for score in every}, key=int)
+    parts = [(n, [score for score in every if score.slices["example_set"] == n]) for n in numbers]
+    return [
+        {"category": category, "example_set": number, **_cells(part, category, variant)}
+        for category in categories(every)
+        for number, part in [*parts, ("all", every)]
+    ]
+
+
+def _cells(scores: Sequence[Score], category: str, variant: Variant) -> dict[str, int]:
+    counts = Counter(row.cell for row in decisions(scores, category, variant))
+    order = {"rightly_not": TN, "wrongly_called": FP, "missed": FN, "rightly_called": TP}
+    return {name: counts[cell] for name, cell in order.items()}
 
 
 def in_scope(text: str, words: Sequence[str]) -> bool:

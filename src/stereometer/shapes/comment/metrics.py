@@ -2,6 +2,7 @@
 
 Answers to the same comment are not independent, whether they are repeats, questions about another
 category or other example sets: a resample draws comments, with all that was answered about them.
+How many comments have a label is by design, so comments are drawn among those of their label.
 """
 
 from __future__ import annotations
@@ -10,16 +11,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import erfc, sqrt
 
 import numpy as np
 
+from stereometer.shapes.comment.chance import Asked, against_chance
 from stereometer.shapes.comment.items import NEITHER, SEPARATOR
 from stereometer.shapes.coverage import Coverage
-from stereometer.shapes.verdicts import LANGUAGE
+from stereometer.shapes.verdicts import LANGUAGE, at_floor
 from stereometer.stats.clusters import clustered_percent, percent_fields
 from stereometer.stats.families import corrected
-from stereometer.stats.intervals import Floats, generator, resampled_clusters
+from stereometer.stats.intervals import Floats, generator, resampled_strata
 from stereometer.types import Estimate, Score, Settings, Slice, Variant
 
 METRICS = ("accuracy", "precision", "recall", "f1", "balanced_accuracy")
@@ -27,13 +28,11 @@ SLIPPED = "sexist"
 """The category whose recall stands in the numerator of the study's overall F1 (`paper`)."""
 CELLS = 4_000_000
 """Resamples x repeats x counts held at once."""
-PERMUTABLE = 2000
-"""Questions whose labels are shuffled in earnest; more are taken as normal."""
 TP, FP, TN, FN = range(4)
 READ, UNREAD = "answers could be read", "no answer could be read"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Decision:
     """One answer about one category.
 
@@ -100,6 +99,33 @@ def table(rows: Sequence[Decision], like: Sequence[Decision] | None = None) -> F
     return counts
 
 
+def strata(rows: Sequence[Decision]) -> list[frozenset[str]]:
+    """What each comment is of, in the order of `table`."""
+    labels: dict[str, set[str]] = {}
+    for row in rows:
+        labels.setdefault(row.comment, set()).update({row.category} if row.gold else ())
+    return [frozenset(label) for label in labels.values()]
+
+
+def answers_of(rows: Sequence[Decision]) -> dict[str, dict[str, Asked]]:
+    """By category and comment: the share of positive answers, and whether the comment is of it.
+
+    A comment counts once, whatever example sets and repeats it was asked with.
+    """
+    said: dict[str, dict[str, list[bool]]] = {}
+    gold: dict[tuple[str, str], bool] = {}
+    for row in rows:
+        said.setdefault(row.category, {}).setdefault(row.comment, []).append(row.said)
+        gold[row.category, row.comment] = row.gold
+    return {
+        category: {
+            comment: Asked(float(np.mean(answers)), gold[category, comment])
+            for comment, answers in comments.items()
+        }
+        for category, comments in said.items()
+    }
+
+
 def rates(counts: Floats) -> dict[str, Floats]:
     """In percent, of counts whose last axis is the four cells; NaN where nothing is divided by."""
     tp, fp, tn, fn = (counts[..., cell] for cell in range(4))
@@ -125,58 +151,31 @@ def mean_over_repeats(values: Floats) -> Floats:
     return means
 
 
-def drawn(counts: Floats, settings: Settings, slice_: Slice) -> Iterator[Floats]:
+def drawn(
+    counts: Floats, labels: Sequence[object], settings: Settings, slice_: Slice
+) -> Iterator[Floats]:
     """Counts of resamples, resamples x repeats x 4 at a time: comments with all their answers.
 
-    Tables with the comments in the same order get the same draws.
+    They are drawn among comments of the same label. Tables with the comments in the same order get
+    the same draws.
     """
     rng = generator(settings.seed, slice_, "recognition")
     flat = counts.reshape(len(counts), -1)
     step = max(1, CELLS // (counts.shape[1] * 4))
     for start in range(0, settings.resamples, step):
-        weights = resampled_clusters(len(counts), min(step, settings.resamples - start), rng)
+        weights = resampled_strata(labels, min(step, settings.resamples - start), rng)
         yield (weights @ flat).reshape(len(weights), *counts.shape[1:])
 
 
-def resampled(counts: Floats, settings: Settings, slice_: Slice) -> dict[str, Floats]:
+def resampled(
+    counts: Floats, labels: Sequence[object], settings: Settings, slice_: Slice
+) -> dict[str, Floats]:
     """The bootstrap distribution of every metric's mean over repeats."""
     parts = [
         {name: mean_over_repeats(values) for name, values in rates(part).items()}
-        for part in drawn(counts, settings, slice_)
+        for part in drawn(counts, labels, settings, slice_)
     ]
     return {name: np.concatenate([part[name] for part in parts]) for name in METRICS}
-
-
-def against_chance(rows: Sequence[Decision], settings: Settings, slice_: Slice) -> float:
-    """p that answers have nothing to do with the labels.
-
-    Labels are shuffled over the comments asked about each category. A comment counts once, with all
-    its answers, whatever example sets and repeats it was asked with. What is compared is the share
-    of positive answers among comments that are of the category less that among those that are not,
-    summed over categories.
-    """
-    shares: dict[tuple[str, str, bool], list[bool]] = {}
-    for row in rows:
-        shares.setdefault((row.category, row.comment, row.gold), []).append(row.said)
-    rng = generator(settings.seed, slice_, "chance")
-    seen, variance, shuffled = 0.0, 0.0, np.zeros(settings.resamples)
-    for category in dict.fromkeys(name for name, _, _ in shares):
-        keys = [key for key in shares if key[0] == category]
-        share = np.array([np.mean(shares[key]) for key in keys])
-        gold = np.array([key[2] for key in keys])
-        n, of = gold.size, int(gold.sum())
-        if of in (0, n):
-            continue
-        seen += float(share[gold].mean() - share[~gold].mean())
-        variance += float(share.var(ddof=1)) * (1 / of + 1 / (n - of)) if n > 1 else 0.0
-        if n <= PERMUTABLE:
-            mixed = rng.permuted(np.tile(share, (settings.resamples, 1)), axis=1)
-            shuffled += mixed[:, :of].mean(axis=1) - mixed[:, of:].mean(axis=1)
-    if variance == 0:
-        return 1.0
-    if max(Counter(category for category, _, _ in shares).values()) > PERMUTABLE:
-        return erfc(abs(seen) / sqrt(2 * variance))
-    return float((1 + (np.abs(shuffled) >= abs(seen) - 1e-12).sum()) / (settings.resamples + 1))
 
 
 # ---------------------------------------------------------------------------------------- estimates
@@ -203,7 +202,7 @@ def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
         for slice_, part, names in slices(every, categories(every), settings.variant)
         for estimate in _estimates(slice_, part, names, settings)
     ]
-    return judged(estimates, settings.level)
+    return judged(estimates, settings)
 
 
 def slices(
@@ -233,14 +232,17 @@ def _estimates(
         return
     counts = table(every)
     per_repeat = rates(counts.sum(axis=0))
-    draws = resampled(counts, settings, slice_)
-    p = {"balanced_accuracy": against_chance(every, settings, slice_)}
+    labels = strata(every)
+    draws = resampled(counts, labels, settings, slice_)
+    p = {"balanced_accuracy": against_chance(answers_of(every), settings, slice_)}
     empty = partial(coverage.estimate, slice_=slice_, ideal=100.0, terms=len(counts))
     if settings.variant == "paper" and not slice_ and SLIPPED in names and not mixed:
         yield _estimate(empty("f1_harmonic"), per_repeat["f1"], draws["f1"], settings.level)
         category = table([row for row in every if row.category == SLIPPED], every)
         per_repeat["f1"] = _slipped(counts.sum(axis=0), category.sum(axis=0))
-        both = zip(drawn(counts, settings, slice_), drawn(category, settings, slice_), strict=True)
+        both = zip(
+            *(drawn(table_, labels, settings, slice_) for table_ in (counts, category)), strict=True
+        )
         draws["f1"] = np.concatenate([mean_over_repeats(_slipped(*pair)) for pair in both])
     for name in METRICS:
         estimate = empty(name, p=p.get(name))
@@ -339,14 +341,16 @@ def ratio(
 # ----------------------------------------------------------------------------------------- verdicts
 
 
-def judged(estimates: Iterable[Estimate], level: float) -> list[Estimate]:
+def judged(estimates: Iterable[Estimate], settings: Settings) -> list[Estimate]:
     """Balanced accuracy against 50, Holm over the slices that fix the same things.
 
     Accuracy carries the same words.
     """
     rows = corrected(
         estimates,
-        lambda estimate, p: LANGUAGE.of(estimate, p, level),
+        lambda estimate, p: (
+            at_floor(estimate.p, p, settings) or LANGUAGE.of(estimate, p, settings.level)
+        ),
         lambda estimate: tuple(sorted(estimate.slice)),
     )
     tested = {_key(row.slice): row for row in rows if row.name == "balanced_accuracy"}

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from stereometer.shapes.comment import metrics, show
+from stereometer.shapes.comment import metrics, paired, show
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import Answered, Overview
-from stereometer.shapes.shape import NotCompared, Shape
+from stereometer.shapes.paired import Difference, Withheld
+from stereometer.shapes.shape import Shape
 from stereometer.shapes.verdicts import LANGUAGE
-from stereometer.types import Estimate, Result, Score, Settings
+from stereometer.types import Estimate, Result, Score, Settings, Slice, Variant
 
 
-class Comment(NotCompared, Shape):
+class Comment(Shape):
     """A comment, and what a model answered when asked about it."""
 
     name = "comment"
     noun = "question"
+    shares_some = True
     metrics = (
         Metric(
             "accuracy",
@@ -109,6 +111,18 @@ class Comment(NotCompared, Shape):
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
         return metrics.summarize(list(scores), settings)
+
+    def compared_as(self, result: Result) -> str:
+        """Settings are compared with each other: they ask about the same comments."""
+        return "recognition"
+
+    def units(self, scores: Iterable[Score], variant: Variant) -> dict[str, Score]:
+        return paired.units(scores, variant)
+
+    def differences(
+        self, both: Sequence[tuple[Score, Score]], every: Sequence[Slice], settings: Settings
+    ) -> Iterator[Difference | Withheld]:
+        return paired.differences(both, every, settings)
 
     def overview(self, results: Sequence[Result]) -> Overview:
         return show.overview(self, results)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from stereometer.shapes.comment.answers import confusion, flipped, out_of_scope
+from stereometer.shapes.comment.answers import confusion, confusion_by_set, flipped, out_of_scope
 from stereometer.shapes.comment.settings import MISSPELLING, setting_of
 from stereometer.shapes.overview import (
     Answered,
@@ -134,6 +134,8 @@ def answered(result: Result, scores: Iterable[Score]) -> Answered:
     every, setting = list(scores), setting_of(result.settings["setting"])
     read, strange = confusion(every), out_of_scope(every, setting)
     document: dict[str, Any] = {"confusion": read, "out_of_scope": strange}
+    if setting.mixed:
+        document["confusion_by_set"] = confusion_by_set(every, result.variant)
     if setting is MISSPELLING:
         document["flipped"] = flipped(every)
     legend = (*_strange(strange), *_turned(document.get("flipped", ())))

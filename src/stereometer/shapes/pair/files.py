@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from stereometer.files import empty_file, read_table, replacing
+from stereometer.files import replacing
 from stereometer.shapes.pair.items import DIRECTIONS, Pair
 from stereometer.shapes.sentences import Row, mean, row_choice, row_hidden, row_id, row_text
+from stereometer.tables import empty_file, gathered, read_table
 
 COLUMNS = ("sent_more", "sent_less", "bias_type")
 WRITTEN = "id sent_more sent_less stereo_antistereo bias_type annotations note hidden"
@@ -18,10 +20,18 @@ WRITTEN = "id sent_more sent_less stereo_antistereo bias_type annotations note h
 
 def read_pairs(path: Path) -> list[Pair]:
     """A released table, with pairs that cannot be scored; rows without an id are counted from 0."""
-    pairs = [
-        _pair({**row, "id": row_id(row, number)}, path, line, row["sent_more"], row["sent_less"])
-        for number, (line, row) in enumerate(read_table(path, COLUMNS))
-    ]
+    number = count()
+    pairs = gathered(
+        path,
+        read_table(path, COLUMNS),
+        lambda line, row: _pair(
+            {**row, "id": row_id(row, next(number))},
+            path,
+            line,
+            row["sent_more"],
+            row["sent_less"],
+        ),
+    )
     if not pairs:
         raise empty_file(path)
     return pairs

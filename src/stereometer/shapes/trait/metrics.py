@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import sqrt
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from stereometer.types import Estimate, Score, Settings, Slice
 NEITHER = "not distinguishable from 0"
 OVER_TEMPLATES = "Student's t over templates"
 ONE_TEMPLATE = "none: a single template"
+LARGE = 3.0
+"""Standard deviations between templates beyond which hardly any score lies."""
 
 
 def difference(values: Mapping[str, float]) -> float:
@@ -115,6 +118,23 @@ def _around_0(estimate: Estimate) -> bool:
         estimate.low is not None
         and estimate.high is not None
         and (estimate.low <= 0 <= estimate.high)
+    )
+
+
+def outlook(templates: int, tests: int, level: float) -> str | None:
+    """What so few templates could show: how far from 0 a score must be, next to their spread."""
+    if templates < 2:
+        return "One template: scores have no interval, and none can be told from 0."
+    from scipy.special import stdtrit
+
+    quantile = float(stdtrit(templates - 1, 1 - (1 - level) / 2 / tests))
+    needed = quantile / sqrt(templates)
+    if needed <= LARGE:
+        return None
+    return (
+        f"{templates} templates and {tests:,} tests: a score is beyond noise only if it is "
+        f"{needed:,.1f} times as large as its standard deviation between templates. "
+        "More templates, or fewer groups, would show more."
     )
 
 

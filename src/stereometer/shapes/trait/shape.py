@@ -58,6 +58,11 @@ class Trait(NotCompared, Shape):
             for (kind, of), names in sorted(lists.items())
         ]
 
+    def outlook(self, items: Sequence[Any], level: float) -> str | None:
+        templates = {item.slices["template"] for item in items}
+        cells = {(item.slices["group"], item.slices["trait"]) for item in items}
+        return metrics.outlook(len(templates), len(cells), level)
+
     def overview(self, results: Sequence[Result]) -> Overview:
         return show.overview(self, results, self.words)
 
@@ -70,6 +75,9 @@ class Sentences(Trait):
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
         return sentences.summarize(scores, settings)
+
+    def outlook(self, items: Sequence[Any], level: float) -> str | None:
+        return None
 
 
 class SentencePairs(Sentences):

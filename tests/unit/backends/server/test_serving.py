@@ -170,3 +170,16 @@ def test_the_server_writes_what_the_model_writes(local: Any, served: str) -> Non
     }
     long = Generate("word " * 20_000)
     assert dict(remote.answer({long.key: long}))[long.key].end == "longer than the model's window"
+
+
+def test_a_text_that_nobody_waits_for_is_not_written_to_its_end(local: Any) -> None:
+    asked: list[int] = []
+
+    def abandoned() -> bool:
+        asked.append(len(asked))
+        return len(asked) == 3
+
+    request = Generate("Once upon a time", max_tokens=500, abandoned=abandoned)
+    assert request.key == Generate("Once upon a time", max_tokens=500).key
+    assert dict(local.answer({request.key: request}))[request.key].text == ""
+    assert len(asked) == 3

@@ -1,0 +1,198 @@
+"""Tables: rows of CSV, TSV, JSON lines or a JSON list, under the names that we know."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, TypeVar
+
+from stereometer.errors import DataError, UsageError
+from stereometer.files import UTF8, begins_with, read_jsonl, read_lines, read_list
+
+SHOWN_FAULTS = 20
+"""Rows that an error names; it counts the others."""
+csv.field_size_limit(16 * 1024 * 1024)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a file is written: its encoding, and what it calls the columns that we know."""
+
+    encoding: str = UTF8
+    columns: Mapping[str, str] = field(default_factory=dict)
+    """By our name, the file's."""
+
+    def __post_init__(self) -> None:
+        try:
+            codecs.lookup(self.encoding)
+        except LookupError:
+            raise UsageError(
+                f"There is no encoding '{self.encoding}'. Python's names are known, such as "
+                "utf-8, latin-1, cp1252 or mac-roman. Check the spelling."
+            ) from None
+
+    def names(self, header: Sequence[str], known: Iterable[str], path: Path) -> list[str]:
+        """A header under our names: as the layout says, otherwise in any case, spaces aside."""
+        bare = [name.strip().lower() for name in header]
+        ours = {name.strip().lower(): our for our, name in self.columns.items()}
+        absent = [name for name in self.columns.values() if name.strip().lower() not in bare]
+        if absent:
+            raise DataError(
+                f"{path} has no column {absent[0]!r}. Its columns are {_listed(header)}. Name one "
+                "of them with --column."
+            )
+        ours = {name.lower(): name for name in known if name not in header} | ours
+        return [
+            ours.get(plain) or (f"{name} (own)" if name in self.columns else name)
+            for name, plain in zip(header, bare, strict=True)
+        ]
+
+
+PLAIN = Layout()
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(map(repr, islice(names, 60)))[:300]
+
+
+def empty_file(path: Path) -> DataError:
+    return DataError(
+        f"{path} has no rows. There is nothing to measure in it. Check that it is the right file."
+    )
+
+
+class BadRows(DataError):
+    """Every row of a file that cannot be used, in one message."""
+
+    def __init__(self, path: Path, faults: list[str]) -> None:
+        self.faults = faults
+        shown = [f"- {fault.removeprefix(f'{path}, ')[:400]}" for fault in faults[:SHOWN_FAULTS]]
+        more = len(faults) - len(shown)
+        super().__init__(
+            faults[0]
+            if len(faults) == 1
+            else "\n".join(
+                [
+                    f"{path} has {len(faults)} rows that cannot be used. Repair or leave them out.",
+                    *shown,
+                    *([f"... and {more} more."] if more else []),
+                ]
+            )
+        )
+
+
+Entry = TypeVar("Entry")
+Raw = TypeVar("Raw")
+
+
+def gathered(
+    path: Path,
+    rows: Iterable[tuple[int, Raw]],
+    read: Callable[[int, Raw], Entry],
+) -> list[Entry]:
+    """What every row stands for; raises once, with all that is wrong with any of them."""
+    entries, faults = [], []
+    try:
+        for line, row in rows:
+            try:
+                entries.append(read(line, row))
+            except DataError as error:
+                faults.append(str(error))
+    except BadRows as error:
+        faults += error.faults
+    if faults:
+        raise BadRows(path, faults)
+    return entries
+
+
+def read_rows(
+    path: Path,
+    required: Iterable[str],
+    mend: str,
+    layout: Layout = PLAIN,
+    known: Iterable[str] = (),
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The same of a table, of JSON lines or of a JSON list, whose entries are counted; `mend` says
+    what to do where a required field is missing."""
+    wanted, names = list(required), {*required, *known}
+    begins = begins_with(path, layout.encoding)
+    if begins not in ("{", "["):
+        yield from read_table(path, wanted, mend, layout, names)
+        return
+    rows = read_jsonl(path, layout.encoding) if begins == "{" else read_list(path, layout.encoding)
+    for line, values in rows:
+        row = values
+        if layout.columns or not names >= values.keys():
+            row = dict(zip(layout.names([*values], names, path), values.values(), strict=True))
+        missing = [name for name in wanted if name not in row]
+        if missing:
+            raise DataError(
+                f"{path}, line {line} has no {', '.join(missing)}. Its fields are "
+                f"{_listed(values)}. {mend}"
+            )
+        yield line, row
+
+
+def read_table(
+    path: Path,
+    required: Iterable[str],
+    mend: str = "Rename or export it again.",
+    layout: Layout = PLAIN,
+    known: Iterable[str] = (),
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Line number and fields of each row; commas, semicolons or tabs separate them.
+
+    Headers may be written in any case where they are required or `known`.
+    """
+    wanted, lines = list(required), read_lines(path, layout.encoding, newline="")
+    blank, first = _first_line(lines)
+    reader = csv.reader(chain([first], lines), delimiter=_delimiter(first), strict=True)
+    faults = []
+    try:
+        header = layout.names(next(reader), [*known, *wanted], path)
+        _check_header(path, header, wanted, mend)
+        for row in reader:
+            line = blank + reader.line_num
+            if len(row) == len(header):
+                yield line, dict(zip(header, row, strict=True))
+            elif row:
+                faults.append(
+                    f"{path}, line {line} does not have {len(header)} fields. It is cut off or "
+                    "badly quoted. Repair it."
+                )
+    except csv.Error as error:
+        faults.append(
+            f"{path}, line {blank + reader.line_num}: {error}. It is cut off or badly quoted. "
+            "Repair it."
+        )
+    if faults:
+        raise BadRows(path, faults)
+
+
+def _first_line(lines: Iterator[str]) -> tuple[int, str]:
+    """How many blank lines come first, and the line after them."""
+    return next((at, line) for at, line in enumerate(lines) if line.strip())
+
+
+def _check_header(path: Path, header: list[str], required: Iterable[str], mend: str) -> None:
+    counts = Counter(header)
+    missing = [name for name in required if name not in counts]
+    if missing:
+        raise DataError(
+            f"{path} has no column {', '.join(missing)}. Its columns are {_listed(header)}. {mend}"
+        )
+    twice = next((name for name, count in counts.items() if count > 1), None)
+    if twice is not None:
+        raise DataError(
+            f"{path} has the column {twice!r} twice. It is not clear which is meant. Rename or "
+            "leave out one."
+        )
+
+
+def _delimiter(header: str) -> str:
+    return max(",;\t", key=header.count)
