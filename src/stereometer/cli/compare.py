@@ -86,11 +86,10 @@ def _table(differences: Sequence[Difference]) -> Table:
 
 
 def _cells(difference: Difference) -> tuple[Cell, ...]:
-    from stereometer.shapes.paired import NO_DIFFERENCE
 
     change = numbers.signed_interval(difference.difference, difference.low, difference.high)
     verdict = difference.verdict
-    if verdict != NO_DIFFERENCE and difference.ideal is not None:
+    if difference.closer != "neither":
         verdict = f"{verdict}; {difference.closer} is closer to {difference.ideal:g}"
     values = (
         str(difference.n),

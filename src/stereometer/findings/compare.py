@@ -6,7 +6,7 @@ answered, with the same resamples for both, so that what the items have in commo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations, islice
 from pathlib import Path
@@ -15,9 +15,13 @@ from typing import Any
 from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.runs import store
-from stereometer.shapes.paired import NO_DIFFERENCE, POWER, Difference, Flip, Withheld
+from stereometer.runs.counted import settings_of
+from stereometer.shapes.paired import NO_DIFFERENCE, Difference, Flip, Withheld
 from stereometer.shapes.shape import Shape
+from stereometer.shapes.verdicts import THESE
 from stereometer.stats.families import corrected
+from stereometer.stats.means import POWER
+from stereometer.stats.tests import holm
 from stereometer.types import Result, Score, Settings, Variant
 
 
@@ -57,7 +61,7 @@ class Comparison:
         fields = {"schema": self.schema} | asdict(self)
         for pair, stored in zip(self.pairs, fields["pairs"], strict=True):
             for difference, row in zip(pair.differences, stored["differences"], strict=True):
-                row |= {"difference": difference.difference, "closer_to_ideal": difference.closer}
+                row |= {"difference": difference.difference, "closer_to_ideal": row.pop("closer")}
         return fields
 
     def rows(self) -> list[dict[str, Any]]:
@@ -96,7 +100,8 @@ def compare(
     floor = min(float(result.settings["coverage"]) for result in results)
     settings = Settings(first.variant, seed, resamples, coverage=floor)
     scores = [store.load_scores(*run) for run in zip(folders, results, strict=True)]
-    pairs = compared(labels, scores, catalog.shape(first.kind), settings, all_pairs)
+    ties = [settings_of(result).ties for result in results]
+    pairs = compared(labels, scores, catalog.shape(first.kind), settings, all_pairs, ties)
     notes = [first.data.get("notice"), *family_notes(results)]
     return Comparison(
         first.benchmark,
@@ -131,12 +136,16 @@ def compared(
     shape: Shape,
     settings: Settings,
     all_pairs: bool,
+    ties: Sequence[float] = (),
 ) -> tuple[Compared, ...]:
     """Every pair of systems, or each with the first, their p adjusted over all that is shown."""
+    most = ties or [settings.ties] * len(labels)
     by_item = [shape.units(system, settings.variant) for system in scores]
     chosen = [pair for pair in combinations(range(len(labels)), 2) if all_pairs or not pair[0]]
     pairs = [
-        _compared((labels[a], labels[b]), (by_item[a], by_item[b]), shape, settings)
+        _compared(
+            (labels[a], labels[b]), (by_item[a], by_item[b]), shape, settings, (most[a], most[b])
+        )
         for a, b in chosen
     ]
     return tuple(_adjusted(pairs, settings.level))
@@ -146,7 +155,11 @@ Scores = Mapping[str, Score]
 
 
 def _compared(
-    names: tuple[str, str], scores: tuple[Scores, Scores], shape: Shape, settings: Settings
+    names: tuple[str, str],
+    scores: tuple[Scores, Scores],
+    shape: Shape,
+    settings: Settings,
+    ties: tuple[float, float],
 ) -> Compared:
     (first, second), (left, right) = names, scores
     if shape.shares_some:
@@ -167,7 +180,11 @@ def _compared(
             "See why in their results."
         )
     every = [score.slices for score in left.values()]
-    rows = list(shape.differences(both, every, settings))
+    tied = [shape.tie_shares(side, settings.variant) for side in zip(*both, strict=True)]
+    rows = [
+        _open(row, names, [shares(row.slice) for shares in tied], ties) or row
+        for row in shape.differences(both, every, settings)
+    ]
     flips = [flip for pair in both if (flip := shape.flip(*pair, settings.variant))]
     toward = sum(flip.toward_stereotype for flip in flips)
     return Compared(
@@ -184,16 +201,45 @@ def _compared(
 
 
 def _adjusted(pairs: Sequence[Compared], level: float) -> Iterator[Compared]:
-    """Holm over the differences of a metric whose slices fix the same things, across all pairs."""
-    judged = iter(
-        corrected(
-            (difference for pair in pairs for difference in pair.differences),
-            lambda difference, p: _verdict(difference, p, level),
-            lambda difference: (difference.name, *sorted(difference.slice)),
-        )
+    """Holm over the differences of a metric whose slices fix the same things, across all pairs,
+    those of fixed terms apart; and likewise over the claims that one system is closer to 50."""
+    rows = corrected(
+        (difference for pair in pairs for difference in pair.differences),
+        lambda difference, p: _verdict(difference, p, level),
+        _family,
     )
+    closer: dict[Hashable, list[int]] = {}
+    for at, row in enumerate(rows):
+        if row.p_closer is not None:
+            closer.setdefault(_family(row), []).append(at)
+    known = {
+        at: p
+        for places in closer.values()
+        for at, p in zip(places, holm([rows[at].p_closer or 0.0 for at in places]), strict=True)
+    }
+    judged = iter([row.judged(known.get(at), level) for at, row in enumerate(rows)])
     for pair in pairs:
         yield replace(pair, differences=tuple(islice(judged, len(pair.differences))))
+
+
+def _family(difference: Difference) -> Hashable:
+    return (difference.name, difference.scope == THESE, *sorted(difference.slice))
+
+
+def _open(
+    row: Difference | Withheld,
+    names: tuple[str, str],
+    shares: Sequence[Mapping[str, float]],
+    ties: tuple[float, float],
+) -> Withheld | None:
+    """Instead of a difference of which one side is undetermined."""
+    if isinstance(row, Withheld):
+        return None
+    for name, share, most in zip(names, shares, ties, strict=True):
+        if (tied := share.get(row.name, 0.0)) > most:
+            why = f"{row.name} of {name} is undetermined: {100 * tied:.0f} % ties"
+            return Withheld(row.slice, row.n, row.asked, why)
+    return None
 
 
 def _verdict(difference: Difference, p: float, level: float) -> str:

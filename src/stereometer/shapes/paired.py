@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import sqrt
 
-from stereometer.stats.intervals import Floats, percentile
+from stereometer.stats.intervals import Floats, percentile, wilson_percent
+from stereometer.stats.means import POWER, StudentMean
 from stereometer.stats.tests import detectable
 from stereometer.types import Settings, Slice
 
-POWER = 0.80
 NO_DIFFERENCE = "not beyond noise"
 
 
@@ -39,18 +40,45 @@ class Difference:
     tests: int = 1
     correction: str | None = None
     verdict: str = NO_DIFFERENCE
+    scope: str | None = None
+    """What it speaks of: `terms like these`, `these terms`, `pairs like these`."""
+    p_closer: float | None = None
+    """That one is closer to an ideal of 50: the larger p of a difference and of a sum that is not
+    zero, where both are measured from 50."""
+    p_closer_adjusted: float | None = None
+    closer: str = "neither"
+    """Which of the two is nearer to the ideal, where that is beyond noise."""
 
     @property
     def difference(self) -> float:
         return self.second - self.first
 
     @property
-    def closer(self) -> str:
-        """Which of the two is nearer to the ideal."""
+    def nearer(self) -> str:
+        """Which of the two values is nearer to the ideal, tested or not."""
         if self.ideal is None:
             return "neither"
         first, second = abs(self.first - self.ideal), abs(self.second - self.ideal)
         return "neither" if first == second else "first" if first < second else "second"
+
+    def judged(self, p_closer: float | None, level: float) -> Difference:
+        """With the claim that one is closer, after the correction; beyond the ideal no value can
+        be, so where that is an end of the scale the difference itself says it."""
+        sure = self.verdict != NO_DIFFERENCE if p_closer is None else p_closer < 1 - level
+        return replace(self, closer=self.nearer if sure else "neither", p_closer_adjusted=p_closer)
+
+    def over_terms(self, mean: StudentMean, settings: Settings) -> Difference:
+        """With the interval, the test and what could be seen from one standard error."""
+        low, high = mean.interval(settings.level)
+        seen = mean.detectable(settings.level)
+        return replace(self, low=low, high=high, p=mean.p(), detectable=seen)
+
+    def without_spread(self, settings: Settings) -> Difference:
+        """Where all clusters differ alike: no wider spread than this is possible for so many items,
+        which stands in for the one that is not seen."""
+        low, high = wilson_percent((100 + self.difference) / 2, self.n, settings.level)
+        seen = detectable(100 / sqrt(self.n), settings.level)
+        return replace(self, low=2 * low - 100, high=2 * high - 100, detectable=seen)
 
     def measured(self, draws: Floats, p: float, test: str, settings: Settings) -> Difference:
         """With its interval, its test and what this set could have seen."""

@@ -7,7 +7,7 @@ of an unknown kind, or with metrics that nobody declared, still gets.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -18,6 +18,8 @@ from stereometer.shapes.overview import Answered, Overview
 from stereometer.shapes.overview import plain as plain_overview
 from stereometer.shapes.paired import Difference, Flip, Withheld
 from stereometer.types import Estimate, Result, Score, Settings, Slice, Variant
+
+TieShares = Callable[[Slice], Mapping[str, float]]
 
 
 class NotCompared:
@@ -134,6 +136,10 @@ class Shape:
                 yield replace(row, ideal=self.metric(row.name).ideal)
             else:
                 yield row
+
+    def tie_shares(self, scores: Iterable[Score], variant: Variant) -> TieShares:
+        """From a slice of these scores to the share of ties, by metric."""
+        return lambda slice_: {}
 
     def flip(self, first: Score, second: Score, variant: Variant) -> Flip | None:
         """Whether the two systems prefer different candidates."""

@@ -10,6 +10,7 @@ from stereometer.report import tables
 from stereometer.report.charts.forest import Axis, Block, Line, forest
 from stereometer.report.charts.frame import outwards
 from stereometer.report.systems import Group, System
+from stereometer.runs.counted import settings_of
 from stereometer.shapes.paired import NO_DIFFERENCE, Difference
 from stereometer.show import numbers
 from stereometer.show.figure import Chart, Figure, Spec
@@ -58,7 +59,8 @@ def _pairs(group: Group) -> tuple[Compared, ...]:
         return ()
     labels = [system.label for system in group.systems]
     scores = [system.scores for system in group.systems]
-    return compared(labels, scores, group.shape, group.settings, len(scores) <= FEW_SYSTEMS)
+    ties = [settings_of(system.result).ties for system in group.systems]
+    return compared(labels, scores, group.shape, group.settings, len(scores) <= FEW_SYSTEMS, ties)
 
 
 def _overall(pair: Compared) -> list[Difference]:

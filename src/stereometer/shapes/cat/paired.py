@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from stereometer.shapes.cat.sample import FEW_TERMS, HEADLINE, IDEALS, averages, rates
-from stereometer.shapes.cat.spread import TESTED
+from stereometer.shapes.cat.spread import SAME, TESTED
 from stereometer.shapes.cat.tally import (
     KINDS,
     LMS_OF,
@@ -19,8 +20,10 @@ from stereometer.shapes.cat.tally import (
     outcome,
 )
 from stereometer.shapes.paired import Difference, Withheld, asked_or_withheld
+from stereometer.shapes.verdicts import LIKE_THESE, NULL_VALUE, THESE
 from stereometer.stats.intervals import Floats, Ints, generator, resampled_clusters, resampled_means
-from stereometer.stats.tests import bootstrap_p, sign_flip, t_test
+from stereometer.stats.means import StudentMean
+from stereometer.stats.tests import bootstrap_p, sign_flip
 from stereometer.types import Score, Settings, Slice
 
 
@@ -51,12 +54,52 @@ def _slice(slice_: Slice, tables: Ints, asked: int, settings: Settings) -> Itera
     first, second = _sides(tables, n, np.ones(len(tables)))
     draws = _draws(slice_, tables, n, few, settings)
     for name in ("ss",) if undefined else HEADLINE:
-        p, test = _p(name, tables, few, draws[name])
         values = float(first[name]), float(second[name])
         difference = Difference(
             name, slice_, *values, int(n.sum()), asked, len(tables), IDEALS[name]
         )
-        yield difference.measured(draws[name], p, test, settings)
+        scoped = replace(difference, scope=THESE if few else LIKE_THESE)
+        if name not in TESTED:
+            p = bootstrap_p(draws[name])
+            yield scoped.measured(draws[name], p, "bootstrap", settings)
+        elif few:
+            p = sign_flip(_groups(name, tables))
+            test = "sign flips of items, terms held fixed"
+            yield _closer(scoped.measured(draws[name], p, test, settings), tables, sign_flip)
+        else:
+            yield _closer(_over_terms(scoped, tables, settings), tables, _t)
+
+
+def _groups(name: str, tables: Ints, sign: int = -1) -> list[Floats]:
+    """By term, each item under the second system less the first, or both together, from 50."""
+    of = TESTED[name] - 0.5
+    both = of[None, :] + sign * of[:, None]
+    return [np.repeat(both.ravel(), table.ravel()) for table in tables]
+
+
+def _over_terms(difference: Difference, tables: Ints, settings: Settings) -> Difference:
+    groups = _groups(difference.name, tables)
+    mean = StudentMean.of(np.array([100 * group.mean() for group in groups]))
+    if mean.error > SAME or not any(group.any() for group in groups):
+        return replace(difference.over_terms(mean, settings), test="paired t over terms")
+    alike = difference.without_spread(settings)
+    return replace(alike, p=sign_flip(groups), test="sign flips of items: all terms agree")
+
+
+def _t(groups: Sequence[Floats]) -> float:
+    mean = StudentMean.of(np.array([100 * group.mean() for group in groups]))
+    return mean.p() if mean.error > SAME else sign_flip(groups)
+
+
+def _closer(
+    difference: Difference, tables: Ints, test: Callable[[Sequence[Floats]], float]
+) -> Difference:
+    """With p that one is closer to 50: neither is where the sum of both is not beyond noise."""
+    if difference.ideal != NULL_VALUE:
+        return difference
+    return replace(
+        difference, p_closer=max(difference.p, test(_groups(difference.name, tables, 1)))
+    )
 
 
 def _sides(tables: Ints, n: Ints, weights: Floats | Ints) -> list[dict[str, Floats]]:
@@ -82,14 +125,3 @@ def _draws(
     else:
         sides = _sides(tables, n, resampled_clusters(len(tables), settings.resamples, rng))
     return {name: sides[1][name] - sides[0][name] for name in HEADLINE}
-
-
-def _p(name: str, tables: Ints, few: bool, draws: Floats) -> tuple[float, str]:
-    if name not in TESTED:
-        return bootstrap_p(draws), "bootstrap"
-    of = TESTED[name]
-    change = of[None, :] - of[:, None]
-    groups = [np.repeat(change.ravel(), table.ravel()) for table in tables]
-    if few:
-        return sign_flip(groups), "sign flips of items, terms held fixed"
-    return t_test(np.array([group.mean() for group in groups])), "paired t over terms"

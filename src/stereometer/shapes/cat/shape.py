@@ -14,6 +14,7 @@ from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import Overview
 from stereometer.shapes.paired import Difference, Flip, Withheld
 from stereometer.shapes.sentences import Row, SentenceShape
+from stereometer.shapes.shape import TieShares
 from stereometer.shapes.shift import Shift
 from stereometer.shapes.verdicts import LANGUAGE, PREFERENCE
 from stereometer.types import Estimate, Result, Score, Settings, Slice, Variant
@@ -96,6 +97,10 @@ class Cat(SentenceShape):
         self, both: Sequence[tuple[Score, Score]], every: Sequence[Slice], settings: Settings
     ) -> Iterator[Difference | Withheld]:
         return paired.differences(both, every, settings)
+
+    def tie_shares(self, scores: Iterable[Score], variant: Variant) -> TieShares:
+        tallies = sample.tally(scores, variant)
+        return lambda slice_: sample.sample(tallies, slice_).tie_shares
 
     def flip(self, first: Score, second: Score, variant: Variant) -> Flip | None:
         before, after = (outcome(score.values, variant).ss for score in (first, second))

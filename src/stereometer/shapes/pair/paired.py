@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from stereometer.shapes.pair.tally import KINDS, LOST, WON, counted, kind, points, preference
+from stereometer.shapes.pair.spread import LIKE_THESE
+from stereometer.shapes.pair.tally import KINDS, LOST, TIED, WON, counted, kind, points, preference
 from stereometer.shapes.paired import Difference, Withheld, asked_or_withheld
-from stereometer.stats.intervals import Ints, generator, resampled_tallies
+from stereometer.stats.intervals import Floats, Ints, generator, resampled_tallies
+from stereometer.stats.means import StudentMean
 from stereometer.stats.tests import mcnemar
 from stereometer.types import Score, Settings, Slice
 
@@ -46,8 +49,31 @@ def _difference(slice_: Slice, table: Ints, asked: int, settings: Settings) -> D
     )
     draws = (second - first) * (-1 if turned else 1)
     before, after = (float(preference(table.sum(axis=axis), won, out_of)) for axis in (1, 0))
-    gained, lost = int(np.triu(table, 1).sum()), int(np.tril(table, -1).sum())
     difference = Difference(
         "pair_preference", slice_, before, after, int(table.sum()), asked, terms=None, ideal=50.0
     )
-    return difference.measured(draws, mcnemar(gained, lost), "McNemar", settings)
+    measured = replace(difference, scope=LIKE_THESE).measured(draws, *_tested(table), settings)
+    if not out_of.all() or int(table.sum()) < 2:
+        return measured
+    change, both = (StudentMean.of(_items(table, won, sign)) for sign in (-1, 1))
+    if not change.has_spread and change.value:
+        return replace(measured.without_spread(settings), p_closer=max(measured.p, both.p()))
+    over = measured.over_terms(change, settings)
+    p = change.p() if _has_ties(table) else measured.p
+    return replace(over, p=p, p_closer=max(p, both.p()))
+
+
+def _items(table: Ints, won: Floats, sign: int) -> Floats:
+    """Of each pair what it counts for the second system less the first, or for both, from 50."""
+    points_ = 100 * won - 50
+    return np.repeat((points_[None, :] + sign * points_[:, None]).ravel(), table.ravel())
+
+
+def _has_ties(table: Ints) -> bool:
+    return bool(table[TIED].any() or table[:, TIED].any())
+
+
+def _tested(table: Ints) -> tuple[float, str]:
+    """McNemar's test counts pairs that changed, and a tie that is resolved is not half a change."""
+    gained, lost = int(np.triu(table, 1).sum()), int(np.tril(table, -1).sum())
+    return mcnemar(gained, lost), "paired t over pairs" if _has_ties(table) else "McNemar"

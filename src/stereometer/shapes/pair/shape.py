@@ -9,11 +9,12 @@ from typing import Any
 from stereometer.shapes.habits import HABITS
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import Overview
-from stereometer.shapes.pair import files, metrics, paired, shifts, show
+from stereometer.shapes.pair import files, metrics, paired, shifts, show, tally
 from stereometer.shapes.pair.items import Pair as Item
 from stereometer.shapes.pair.tally import decision
 from stereometer.shapes.paired import Difference, Flip, Withheld
 from stereometer.shapes.sentences import Row, SentenceShape
+from stereometer.shapes.shape import TieShares
 from stereometer.shapes.shift import Shift
 from stereometer.shapes.verdicts import PREFERENCE
 from stereometer.types import Estimate, Result, Score, Settings, Slice, Variant
@@ -65,6 +66,17 @@ class Pair(SentenceShape):
         self, both: Sequence[tuple[Score, Score]], every: Sequence[Slice], settings: Settings
     ) -> Iterator[Difference | Withheld]:
         return paired.differences(both, every, settings)
+
+    def tie_shares(self, scores: Iterable[Score], variant: Variant) -> TieShares:
+        tables = list(
+            tally.counted(((score, tally.kind(score, variant)) for score in scores), (3,))
+        )
+
+        def shares(slice_: Slice) -> Mapping[str, float]:
+            table = next(table for place, table in tables if place == slice_)
+            return {"pair_preference": float(table[tally.TIED] / table.sum())}
+
+        return shares
 
     def flip(self, first: Score, second: Score, variant: Variant) -> Flip | None:
         before, after = (decision(score.values, variant) for score in (first, second))
