@@ -10,7 +10,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 DEMO := stereometer-runs/demo
 
-.PHONY: demo test test-long bench docs reference chromium clean
+.PHONY: demo test test-long bench docs reference chromium postgresql clean
 .DELETE_ON_ERROR:
 
 .venv/pip:
@@ -42,7 +42,7 @@ demo: .venv/models
 	$(BIN)/stereometer run starter -m smollm2-135m -m minilm-mlm --out $(DEMO)
 	$(BIN)/stereometer report $(DEMO) -o stereometer-report.html
 
-test: .venv/dev chromium
+test: .venv/dev chromium postgresql
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -59,6 +59,14 @@ chromium:
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
 	fi; \
 	command -v chromium >/dev/null 2>&1 || echo "chromium is not installed: the browser tests will be skipped"
+
+# Debian's PostgreSQL for a throw-away cluster that the tests start; the system's own is not touched.
+postgresql:
+	@ls -d /usr/lib/postgresql/*/bin >/dev/null 2>&1 && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null; \
+	fi; \
+	ls -d /usr/lib/postgresql/*/bin >/dev/null 2>&1 || echo "PostgreSQL is not installed: its tests will be skipped"
 
 bench: .venv/dev
 	$(BIN)/python -m bench

@@ -26,22 +26,28 @@ def backup_sqlite(folder: Path, to: Path) -> None:
 
 def move_to(folder: Path, url: str) -> int:
     """Every row, in one transaction; refused where the other database holds any."""
-    source, target = open_database(folder), open_database(folder, url)
+    with (
+        closing(open_database(folder)) as source,
+        closing(open_database(folder, url)) as target,
+        source.read() as reading,
+        target.write() as writing,
+    ):
+        return _copied(reading, writing)
+
+
+def _copied(reading: Connection, writing: Connection) -> int:
+    if writing.execute(select(func.count()).select_from(answers)).scalar():
+        raise UsageError(
+            "The PostgreSQL database already holds answers. A study is moved to an empty one. "
+            "Name another."
+        )
     count = 0
-    with source.read() as reading, target.write() as writing:
-        if writing.execute(select(func.count()).select_from(answers)).scalar():
-            raise UsageError(
-                "The PostgreSQL database already holds answers. A study is moved to an empty one. "
-                "Name another."
-            )
-        for table in metadata.sorted_tables:
-            rows = [row._asdict() for row in reading.execute(select(table))]
-            if rows:
-                writing.execute(table.insert(), rows)
-            count += len(rows)
-        _number_on(writing)
-    source.close()
-    target.close()
+    for table in metadata.sorted_tables:
+        rows = [row._asdict() for row in reading.execute(select(table))]
+        if rows:
+            writing.execute(table.insert(), rows)
+        count += len(rows)
+    _number_on(writing)
     return count
 
 
