@@ -175,14 +175,26 @@ def kept_rows(
     rows = []
     for start in range(0, len(pairs), PART):
         file = folder / f"{start:09d}.npy"
-        if not file.exists():
+        part = pairs[start : start + PART]
+        stored = _stored(file, len(part))
+        if stored is None:
+            stored = features.rows(part).float().cpu()
             partial = file.with_suffix(".part")
             with partial.open("wb") as out:
-                np.save(out, features.rows(pairs[start : start + PART]).float().cpu().numpy())
+                np.save(out, stored.numpy())
             partial.replace(file)
-        rows.append(torch.from_numpy(np.load(file)))
+        rows.append(stored)
         progress(min(start + PART, len(pairs)), len(pairs))
     return torch.cat(rows)
+
+
+def _stored(file: Path, count: int) -> Tensor | None:
+    """The rows that are there; a file that is cut or damaged is made again."""
+    try:
+        rows = torch.from_numpy(np.load(file))
+    except (OSError, ValueError, EOFError):
+        return None
+    return rows if len(rows) == count else None
 
 
 def fitted(rows: Tensor, targets: Tensor, recipe: Recipe, progress: Progress) -> Head:

@@ -12,11 +12,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+from stereometer.backends.local.digests import weights_digest
 from stereometer.errors import ModelError
 
 HUB_PATIENCE = 5
@@ -54,6 +56,11 @@ class Checkpoint:
     """The storage of the weights where it is not their own precision, such as GGUF's Q4_1."""
     next_sentence: Any = None
     """The same model with the next-sentence head that came with it, where one did."""
+
+    @cached_property
+    def weights(self) -> str:
+        """The digest of the weights."""
+        return weights_digest(self.model)
 
 
 Choose = Callable[[Any, str], tuple[str, Any]]

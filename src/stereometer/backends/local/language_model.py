@@ -10,7 +10,7 @@ from typing import Any
 
 from stereometer.backends.local.blanks import Blanks, Way
 from stereometer.backends.local.checkpoint import Checkpoint
-from stereometer.backends.local.digests import config_digest, tokenizer_digest, weights_digest
+from stereometer.backends.local.digests import config_digest, tokenizer_digest
 from stereometer.backends.local.forward import Split
 from stereometer.backends.local.generation import template_of
 from stereometer.backends.local.tokens import UNBOUNDED, Tokens, canaries, window_of
@@ -102,10 +102,10 @@ class LanguageModel(ABC):
         """Why a `paper` variant may not come out with this tokenizer."""
         return tuple(canaries(self.tokens))
 
-    @cached_property
+    @property
     def weights(self) -> str:
         """The digest of the weights."""
-        return weights_digest(self.model)
+        return self.checkpoint.weights
 
     @cached_property
     def chat_template(self) -> str:

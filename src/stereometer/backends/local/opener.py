@@ -90,9 +90,7 @@ def _add_head(backend: LanguageModel, shipped: Path | None) -> None:
         if trained.card.base_digest == backend.weights:
             add(backend, NextSentence(backend, trained))
         else:
-            loaded = "these weights are others"
-            loaded = loaded if dtype == "float32" else f"weights in {dtype} are others"
             backend.notes.append(
                 "The next-sentence head that ships for this model was trained on its float32 "
-                f"weights; {loaded}, so it is not used."
+                f"weights; weights in {dtype} are others, so it is not used."
             )

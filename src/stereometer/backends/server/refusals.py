@@ -119,7 +119,7 @@ def seconds(retry_after: str | None) -> float | None:
         pass
     try:
         return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time.time())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

@@ -364,3 +364,23 @@ def test_where_a_model_stops_writing_belongs_to_its_identity(zoo: Zoo, tmp_path:
             (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": ends}))
         identities.add(open_model(str(folder)).card.identity)
     assert len(identities) == 3
+
+
+OWN_CODE = """from transformers import BertForMaskedLM
+from .scale import SCALE
+class Own(BertForMaskedLM):
+    scale = SCALE
+"""
+
+
+def test_every_file_of_its_own_code_belongs_to_a_models_identity(zoo: Zoo, tmp_path: Path) -> None:
+    identities = set()
+    for scale in (1, 2):
+        folder = copied(zoo, "bert", tmp_path / str(scale) / "m")
+        changed_config(folder, auto_map={"AutoModelForMaskedLM": "modeling_own.Own"})
+        (folder / "modeling_own.py").write_text(OWN_CODE)
+        (folder / "scale.py").write_text(f"SCALE = {scale}\n")
+        backend: Any = open_model(str(folder), options={"trust_remote_code": True})
+        assert backend.model.scale == scale
+        identities.add(backend.card.identity)
+    assert len(identities) == 2

@@ -150,6 +150,8 @@ def test_retry_after_is_waited_for_in_seconds_and_until_a_date(stub: Start) -> N
     assert refusals.seconds(formatdate(time.time() + 30, usegmt=True)) == pytest.approx(30, abs=2)
     assert refusals.seconds("soon") is None
     assert refusals.seconds("-5") == 0
+    assert refusals.seconds(f"Mon, 01 Jan {10**30} 00:00:00 GMT") is None
+    assert refusals.seconds(f"Mon, 01 Jan 2026 00:00:00 +{10**14}") is None
 
 
 def test_a_server_that_asks_for_an_hour_is_not_waited_for(stub: Start) -> None:
