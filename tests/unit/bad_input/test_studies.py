@@ -18,11 +18,12 @@ QUICK = ("--resamples", 100)
 
 @pytest.fixture
 def runs(tmp_path: Path) -> dict[str, Path]:
-    """Two coins and one without lms on CATs, under `sound` and one under `paper`; one on pairs."""
+    """Three coins and one without lms on CATs, under `sound` and one under `paper`; one on pairs."""
     dev = little_stereoset(tmp_path / "dev.json", 6)
     plans: dict[str, tuple[str, Variant, int]] = {
         "a": ("random", "sound", 1),
         "b": ("random", "sound", 2),
+        "c": ("random", "sound", 3),
         "p": ("random", "paper", 1),
         "s": ("stereotyped", "sound", 0),
     }
@@ -229,7 +230,7 @@ def test_splits_that_make_no_sense(tmp_path: Path) -> None:
 def test_json_is_one_document_with_a_schema(runs: dict[str, Path], tmp_path: Path) -> None:
     spoken = {
         "result@1": ("ensemble", runs["a"], runs["b"], "--out", tmp_path / "e", *QUICK),
-        "relate@1": ("relate", runs["a"], runs["b"], tmp_path / "e", *QUICK),
+        "relate@1": ("relate", runs["a"], runs["b"], runs["c"], *QUICK),
         "analysis@1": ("analyze", "starter", *QUICK),
         "split@1": ("split", "starter", "--out", tmp_path / "x"),
         "audit@1": ("audit", tmp_path / "dev.json", "--run", runs["a"], *QUICK),
@@ -243,7 +244,7 @@ def test_words_for_people(runs: dict[str, Path], tmp_path: Path) -> None:
         "weights, intrasentence: random (1)"
         in call("ensemble", runs["a"], runs["b"], "--out", tmp_path / "e", *QUICK).out
     )
-    said = call("relate", runs["a"], runs["b"], tmp_path / "e", "-o", tmp_path / "r.html", *QUICK)
+    said = call("relate", runs["a"], runs["b"], runs["c"], "-o", tmp_path / "r.html", *QUICK)
     assert "lms with ss: rho" in said.out
     assert (tmp_path / "r.html").exists()
     assert (

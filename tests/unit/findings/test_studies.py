@@ -139,7 +139,7 @@ def test_two_groups_are_too_few_for_an_interval(tmp_path: Path) -> None:
     )
     first = found.result.estimate("tau_first_part")
     assert (first.low, first.high) == (None, None)
-    assert "fewer than 3 groups" in str(first.interval)
+    assert "fewer than 5 groups" in str(first.interval)
 
 
 def test_a_handful_of_groups_or_traits_gets_no_interval_and_no_verdict(tmp_path: Path) -> None:

@@ -149,6 +149,8 @@ def test_a_result_says_everything_it_depends_on(result: Result) -> None:
         "resamples": 100,
         "level": 0.95,
         "coverage": 0.9,
+        "delta": 5.0,
+        "ties": 0.1,
         "limit": 3,
     }
     assert set(result.versions) == {"stereometer", "numpy", "scipy"}

@@ -503,7 +503,7 @@ def test_the_command_trains_and_says_how_good_it_is(zoo: Zoo, tmp_path: Path) ->
         (["--seed", 2**64], 2, "The seed is"),
         (["--full", "--trunk-rate", -1], 2, "A learning rate is -1"),
         (["--full", "--trunk-rate", 0], 2, "A learning rate is 0"),
-        (["--text", "/nowhere"], 4, "could not be read"),
+        (["--text", "/nowhere"], 4, "does not exist"),
     ],
 )
 def test_bad_orders(zoo: Zoo, tmp_path: Path, more: list[Any], code: int, says: str) -> None:
