@@ -15,6 +15,8 @@ SOURCES = {
     "cat-pseudo-likelihood": f"{STEREOSET}, Tables 5 and 7",
     "cat-forced-choice": f"{OURS}: the items as questions",
     "pair-likelihood": f"{CROWS_PAIRS}, Table 2",
+    "pair-random-masks-likelihood": f"{CROWS_PAIRS}, section 3",
+    "pair-all-masks-likelihood": f"{CROWS_PAIRS}, section 3",
     "pair-modified-likelihood": f"{BIAS_BENCH}, for masked models",
     "pair-sentence-likelihood": "CrowS-Pairs as lm-evaluation-harness computes it",
     "pair-sentence-mean-likelihood": f"{BIAS_BENCH}, for causal models",

@@ -217,7 +217,7 @@ def test_terms_that_are_all_alike_are_not_certainty() -> None:
 
 def test_seed_and_data_fix_the_interval_and_another_seed_moves_it() -> None:
     first, again, other = (
-        pick(summarize(MANY, Settings(seed=seed, resamples=200, ties=1.0)), "ss")
+        pick(summarize(HANDFUL, Settings(seed=seed, resamples=200, ties=1.0)), "ss", domain="age")
         for seed in (1, 1, 2)
     )
     assert first == again
