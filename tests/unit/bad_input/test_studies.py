@@ -18,7 +18,7 @@ QUICK = ("--resamples", 100)
 
 @pytest.fixture
 def runs(tmp_path: Path) -> dict[str, Path]:
-    """Three coins and one without lms on CATs, under `sound` and one under `paper`; one on pairs."""
+    """Three coins and one without lms on CATs under `sound`, one under `paper`; one on pairs."""
     dev = little_stereoset(tmp_path / "dev.json", 6)
     plans: dict[str, tuple[str, Variant, int]] = {
         "a": ("random", "sound", 1),
