@@ -84,12 +84,12 @@ DAMAGED = WHOLE[:10] + b"\xff" * 8 + WHOLE[18:]
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "holds no article"),
+        (b"", "is empty"),
         (b'{"text": 1}\n', "line 1, has no text"),
-        (b'{"text": "a"}\n{', "line 2, is not JSON"),
+        (b'{"text": "a"}\n{', "line 2 is not valid JSON"),
         (b"\xff\xfe", "not UTF-8"),
-        (b"\x1f\x8bxx", "could not be read"),
-        (DAMAGED, "could not be read"),
+        (b"\x1f\x8bxx", "cannot be read"),
+        (DAMAGED, "cannot be read"),
     ],
 )
 def test_files_that_are_no_articles(tmp_path: Path, content: bytes, says: str) -> None:
