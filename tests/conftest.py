@@ -13,11 +13,13 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No test reads or writes the user's cache, data folder or working folder."""
+    """No test reads or writes the user's cache, data folder or working folder, or hangs on the
+    width of a terminal."""
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("STEREOMETER_CACHE", str(home / "cache"))
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / "xdg-cache"))
+    monkeypatch.delenv("COLUMNS", raising=False)
     monkeypatch.chdir(home)
     return home
 

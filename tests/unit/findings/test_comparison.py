@@ -679,8 +679,9 @@ def test_48_and_52_are_equally_far_from_50() -> None:
 
 @pytest.mark.long
 def test_closer_is_claimed_as_often_as_it_should_be() -> None:
-    assert claimed(48, 52, 600, terms=79) <= 0.06
-    assert claimed(50, 53, 600, terms=79) > 0.2
+    """At most .05, and 99 of 100 samples of 200 sets have at most .09; about .37 where it is so."""
+    assert claimed(48, 52, 200, terms=79) <= 0.09
+    assert claimed(50, 53, 200, terms=79) > 0.2
 
 
 def tied_pairs(rng: np.random.Generator, tied: float) -> list[Score]:
