@@ -1,6 +1,7 @@
 """From errors to exit codes.
 
-0 done, 1 unexpected, 2 usage, 3 model, 4 data, 5 threshold, 6 budget, 130 interrupted.
+0 done, 1 unexpected, 2 usage, 3 model, 4 data, 5 bar missed, 6 budget, 7 bar undecided,
+130 interrupted.
 """
 
 from __future__ import annotations

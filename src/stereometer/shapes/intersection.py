@@ -196,7 +196,7 @@ def relations(result: Result) -> Table:
     """Which domains each dominates and is dominated by, as in the paper's Table A8."""
     level = float(result.settings["level"])
     rows = [row for row in result.estimates if row.name == "dominance"]
-    found = [known for row in rows if (known := domination(row, level))]
+    dominations = [known for row in rows if (known := domination(row, level))]
     domains = dict.fromkeys(row.slice[at] for row in rows for at in ("domain", "other_domain"))
 
     def named(pairs: Iterable[tuple[str, bool]]) -> str:
@@ -205,8 +205,8 @@ def relations(result: Result) -> Table:
     cells = [
         (
             domain,
-            named((each.loser, each.sure) for each in found if each.winner == domain),
-            named((each.winner, each.sure) for each in found if each.loser == domain),
+            named((each.loser, each.sure) for each in dominations if each.winner == domain),
+            named((each.winner, each.sure) for each in dominations if each.loser == domain),
         )
         for domain in domains
     ]

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stereometer.stats.agreement import point_alpha
-from stereometer.studies.kinds import judge_cats, judge_pairs, survey
 from stereometer.studies.people import Participant, kept
 from stereometer.studies.study import Study
 
@@ -24,35 +23,14 @@ class Agreement:
 
 def agreement_of(study: Study, people: Sequence[Participant]) -> Agreement | None:
     """None for a study in which nothing is judged."""
-    counted = kept(people, study.kind.counts_at_once)
-    if study.kind.name == survey.SURVEY.name:
-        cells: dict[str, list[float]] = {}
-        for participant in counted:
-            for row in survey.ratings(study, participant.person):
-                cells.setdefault(f"{row['group']}/{row['trait']}", []).append(row["rating"])
-        return _agreement([values for values in cells.values() if len(values) > 1], nominal=False)
-    labels = _labels(study, counted)
-    if labels is None:
+    if study.kind.scale is None:
         return None
-    return _agreement([values for values in labels.values() if len(values) > 1], nominal=True)
-
-
-def _labels(study: Study, people: Sequence[Participant]) -> dict[str, list[str]] | None:
-    rows: dict[str, list[str]] = {}
-    if study.kind.name == judge_cats.JUDGE_CATS.name:
-        for participant in people:
-            for row in judge_cats.labels(study, participant.person):
-                rows.setdefault(row["candidate"], []).append(row["label"])
-        return rows
-    if study.kind.name == judge_pairs.JUDGE_PAIRS.name:
-        for participant in people:
-            for row in judge_pairs.labels(study, participant.person):
-                rows.setdefault(row["item"], []).append(f"{row['more']}/{row['less']}")
-        return rows
-    return None
-
-
-def _agreement(judged: Sequence[Sequence[str] | Sequence[float]], nominal: bool) -> Agreement:
-    shares = [max(Counter(values).values()) / len(values) for values in judged]
-    majority = sum(shares) / len(shares) if nominal and shares else None
-    return Agreement(point_alpha(judged, nominal), majority, len(judged))
+    judged: dict[str, list[str | float]] = {}
+    for participant in kept(people, study.kind.counts_at_once):
+        for what, answer in study.kind.judged(study, participant.person):
+            judged.setdefault(what, []).append(answer)
+    repeated = [answers for answers in judged.values() if len(answers) > 1]
+    names = study.kind.scale == "names"
+    shares = [max(Counter(answers).values()) / len(answers) for answers in repeated]
+    majority = sum(shares) / len(shares) if names and shares else None
+    return Agreement(point_alpha(repeated, names), majority, len(repeated))

@@ -12,6 +12,7 @@ from stereometer.errors import UsageError
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.cat.items import Cat
 from stereometer.shapes.pair.items import Pair
+from stereometer.studies.config import OUTCOMES
 from stereometer.studies.kinds import kind_called
 from stereometer.studies.kinds.kind import Source
 from stereometer.studies.secrets import new_secrets, read_secrets, write_secrets
@@ -20,36 +21,6 @@ from stereometer.studies.texts import copy_texts
 from stereometer.studies.written import written_items
 
 T = TypeVar("T")
-PEOPLE = {
-    # judgements, units a person, pay, minutes
-    "survey": (20, 4, 2.0, 10),
-    "write-cats": (3, 4, 3.0, 12),
-    "validate-cats": (5, 10, 2.5, 10),
-    "write-pairs": (1, 4, 4.0, 15),
-    "validate-pairs": (5, 10, 2.5, 10),
-}
-DEMOGRAPHICS = {"survey": ("gender", "race", "age", "education", "area", "state", "years")}
-OPTIONS = {
-    "survey": """\
-society = "American society"   # whose view is asked for
-name_check = "text"            # or "choice": name the first group, or pick it from four
-name_distance = 2              # edits by which a typed name may differ
-repeat_share = 0.8             # share of traits that must come out alike when a group is repeated
-repeat_points = 20             # ratings this near to each other are alike
-""",
-    "write-cats": 'tasks = ["intrasentence", "intersentence"]\n',
-    "validate-cats": "agree = 3   # how many must give an association the same label\n",
-    "write-pairs": """\
-wanted = 40         # pairs to be written in all
-warn_above = 13     # edit distance, in characters
-refuse_above = 25
-bonus = 1.0         # for each four valid pairs of four different types
-""",
-    "validate-pairs": """\
-wording = "{wording}"      # or {other}
-rule = "{rule}"   # or {other_rule}
-""",
-}
 
 
 def new_study(
@@ -121,21 +92,22 @@ def _sampled(items: Sequence[T], sample: int | None, seed: int, source: str) -> 
 
 
 def _toml(kind: str, languages: Sequence[str], source: str | None, items: int) -> str:
-    judgements, per_person, pay, minutes = PEOPLE[kind]
-    per_person = min(per_person, items) if items else per_person
-    codes = {outcome: secrets.token_hex(4).upper() for outcome in _OUTCOMES}
+    chosen = kind_called(kind)
+    defaults, pay = chosen.defaults, chosen.defaults.pay
+    per_person = min(defaults.per_person, items or defaults.per_person)
+    codes = {outcome: secrets.token_hex(4).upper() for outcome in OUTCOMES}
     listed = ", ".join(f'"{language}"' for language in languages)
-    questions = ", ".join(f'"{name}"' for name in DEMOGRAPHICS.get(kind, ()))
+    questions = ", ".join(f'"{name}"' for name in defaults.demographics)
     return f"""\
 kind = "{kind}"
-title = "{kind_called(kind).does}"
+title = "{chosen.does}"
 contact = ""              # whom participants can write to
 languages = [{listed}]
 demographics = [{questions}]   # asked last, every question optional
 join_demographics = false # true only where the consent text allows it
 
 [quota]
-judgements = {judgements}    # for each group, term or item
+judgements = {defaults.judgements}    # for each group, term or item
 per_person = {per_person}
 lease_minutes = 45   # how long a place is kept for a person who sends nothing
 
@@ -143,7 +115,7 @@ lease_minutes = 45   # how long a place is kept for a person who sends nothing
 currency = "USD"
 complete = {pay:.2f}
 left = {pay / 4:.2f}
-minutes = {minutes}
+minutes = {defaults.minutes}
 
 [codes]
 {chr(10).join(f'{outcome} = "{code}"' for outcome, code in codes.items())}
@@ -153,19 +125,15 @@ name = "open"        # or "link", "prolific", "mechanical-turk"
 return_url = ""      # for Prolific: https://app.prolific.com/submissions/complete?cc={{code}}
 
 [{kind}]
-{_options(kind, source)}"""
+{_options(chosen.settings, source)}"""
 
 
-_OUTCOMES = ("complete", "failed", "declined", "left")
-
-
-def _options(kind: str, source: str | None) -> str:
-    wording = "stereoset" if source == "stereoset" else "crows-pairs"
-    second = source is not None and not (Path(source) / "study.toml").is_file()
-    rules = ("majority", "writer-and-judges")
-    return OPTIONS[kind].format(
-        wording=wording,
-        other='"crows-pairs"' if wording == "stereoset" else '"stereoset"',
-        rule=rules[0] if second else rules[1],
-        other_rule=f'"{rules[1] if second else rules[0]}"',
-    )
+def _options(settings: str, source: str | None) -> str:
+    """Items that others have released are judged in their wording, by the second rule."""
+    if source == "stereoset":
+        settings = settings.replace(
+            '"crows-pairs"      # or "stereoset"', '"stereoset"        # or "crows-pairs"'
+        )
+    if source is not None and not (Path(source) / "study.toml").is_file():
+        settings = settings.replace('"writer-and-judges"', '"majority"')
+    return settings

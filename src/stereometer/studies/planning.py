@@ -145,7 +145,7 @@ def check_document(study: Study, pilot: Path | None = None) -> dict[str, Any]:
         "hourly": needed.hourly,
         "notes": warnings_of(study),
     }
-    if study.kind.name == "survey":
+    if study.kind.scale == "numbers":
         own = sorted({*RATERS, max(study.config.quota.judgements, 2)})
         document["precision"] = [asdict(precision(n, spread)) for n in own]
     return document

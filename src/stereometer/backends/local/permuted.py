@@ -76,7 +76,7 @@ class Permuted(LanguageModel):
         spots = [(row, position) for row, copy in enumerate(batch) for position in copy.asked]
         rows, positions = (torch.tensor(part) for part in zip(*spots, strict=True))
         asked = [tokens for copy in batch for tokens in copy.asked.values()]
-        return placed(asked, self.head(states[rows, positions], [list(one) for one in asked]))
+        return placed(asked, self.head(states[rows, positions], [list(tokens) for tokens in asked]))
 
     @torch.inference_mode()
     def _batch(self, batch: list[View]) -> Values:

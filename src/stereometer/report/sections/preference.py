@@ -118,11 +118,11 @@ def together(group: Group) -> str:
 
 def _said(short: str) -> tuple[int, str, str]:
     """Where a verdict stands among the others, and its words of one system and of several."""
-    rank, (begins, one, several) = next(
+    rank, (begins, single, several) = next(
         (rank, row) for rank, row in enumerate(SAID) if short.startswith(row[0])
     )
     added = short.removeprefix(begins) if begins in (PREFERENCE.above, PREFERENCE.below) else ""
-    return rank, one.format(short) + added, several.format(short) + added
+    return rank, single.format(short) + added, several.format(short) + added
 
 
 def _how_many(labels: Sequence[str], of: int) -> str:

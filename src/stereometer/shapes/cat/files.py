@@ -205,7 +205,7 @@ def _alike(cat: Cat) -> list[float]:
     stereotype = LABELS[0]
     votes = cat.candidates[stereotype].votes if stereotype in cat.candidates else ()
     pairs = list(combinations((*votes, stereotype), 2))
-    return [sum(one == other for one, other in pairs) / len(pairs)] if pairs else []
+    return [sum(first == second for first, second in pairs) / len(pairs)] if pairs else []
 
 
 def term_agreement(cats: Sequence[Cat]) -> list[dict[str, Any]]:

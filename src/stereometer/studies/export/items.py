@@ -23,14 +23,16 @@ Ids = Mapping[str, str]
 def write_written_cats(
     study: Study, people: Sequence[Participant], ids: Ids, out: Path
 ) -> list[Path]:
-    cats = [cat for each in people for cat in write_cats.written(study, each.person)]
+    written = write_cats.WRITE_CATS.written
+    cats = [cat for each in people for cat in written(study, each.person)]
     return [cat_files.write(out / "items.json", cats)] if cats else []
 
 
 def write_written_pairs(
     study: Study, people: Sequence[Participant], ids: Ids, out: Path
 ) -> list[Path]:
-    pairs = [pair for each in people for pair in write_pairs.written(study, each.person)]
+    written = write_pairs.WRITE_PAIRS.written
+    pairs = [pair for each in people for pair in written(study, each.person)]
     return [pair_files.write(out / "pairs.csv", pairs)] if pairs else []
 
 

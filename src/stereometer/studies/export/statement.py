@@ -51,7 +51,7 @@ Participants answered in a browser, alone, without time limit, after reading a c
 They could leave on every page and can have their answers removed.
 
 ## Text characteristics
-{_characteristics(study)}
+{study.kind.leaves}
 
 ## Recording and provenance
 Recorded by the study's own server. Texts are published as they were written. Ids of panels were \
@@ -95,16 +95,3 @@ def _demographics(study: Study) -> str:
         f"Asked last, every question optional: {asked}. Values that fewer than {SMALLEST_CELL} "
         f"people share are withheld. {joined}"
     )
-
-
-def _characteristics(study: Study) -> str:
-    about = {
-        "survey": "Numbers from 0 to 100 on scales between two opposite traits; no free text.",
-        "write-cats": "Short English sentences written to express a stereotype, its opposite and "
-        "something unrelated. Some may offend.",
-        "validate-cats": "Labels of sentences that others wrote. Some of the sentences may offend.",
-        "write-pairs": "Pairs of short sentences that differ in whom they are about. Some may "
-        "offend.",
-        "validate-pairs": "Judgements of pairs that others wrote. Some of the pairs may offend.",
-    }
-    return about[study.kind.name]

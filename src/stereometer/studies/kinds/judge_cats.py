@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -12,8 +12,8 @@ from stereometer.benchmarks.starter import packaged as starter_files
 from stereometer.shapes.cat.files import read_cats, write
 from stereometer.shapes.cat.items import LABELS, Cat
 from stereometer.studies.fields import Choice, Form
-from stereometer.studies.kinds.kind import Page, Person, Source, Unit
-from stereometer.studies.kinds.writers import read_writers, write_writers
+from stereometer.studies.kinds.kind import Defaults, Judging, Page, Person, Source
+from stereometer.studies.kinds.writers import write_writers
 
 if TYPE_CHECKING:
     from stereometer.studies.study import Study
@@ -32,25 +32,25 @@ def read_items(study: Study) -> dict[str, Cat]:
     return {cat.id: cat for cat in read_cats(study.folder / "items.json")}
 
 
-class JudgeCats:
-    name: ClassVar[str] = "validate-cats"
-    does: ClassVar[str] = "Label the associations of context association tests"
-    options: ClassVar[type[BaseModel]] = Options
-    counts_at_once: ClassVar[bool] = True
-    materials: ClassVar[Sequence[str]] = ("items.json",)
+class JudgeCats(Judging):
+    name = "validate-cats"
+    does = "Label the associations of context association tests"
+    leaves = "Labels of sentences that others wrote. Some of the sentences may offend."
+    options = Options
+    settings = "agree = 3   # how many must give an association the same label\n"
+    defaults = Defaults(5, 10, 2.5, 10)
+    materials = ("items.json",)
+    scale = "names"
 
-    def units(self, study: Study) -> Sequence[Unit]:
-        writers = study.cached(read_writers)
-        return [Unit(id_, id_, writers.get(id_, "")) for id_ in study.cached(read_items)]
+    def items(self, study: Study) -> Mapping[str, Cat]:
+        return study.cached(read_items)
 
-    def pages(self, study: Study, person: Person) -> Sequence[Page]:
-        return [
-            _page(study, person, at, study.cached(read_items)[unit])
-            for at, unit in enumerate(person.units, 1)
-        ]
+    def page(self, study: Study, person: Person, at: int, unit: str) -> Page:
+        return _page(study, person, at, self.items(study)[unit])
 
-    def checks(self, study: Study, person: Person) -> Mapping[str, bool]:
-        return {}
+    def judged(self, study: Study, person: Person) -> Iterable[tuple[str, str]]:
+        for row in labels(study, person):
+            yield row["candidate"], row["label"]
 
     def start(self, folder: Path, source: Source) -> None:
         write(folder / "items.json", source.cats or read_cats(starter_files()[0]))

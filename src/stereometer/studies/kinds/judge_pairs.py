@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -12,9 +12,9 @@ from stereometer.benchmarks.starter import packaged as starter_files
 from stereometer.shapes.pair.files import read_pairs, write
 from stereometer.shapes.pair.items import Pair
 from stereometer.studies.fields import Choice, Form
-from stereometer.studies.kinds.kind import Page, Person, Source, Unit
+from stereometer.studies.kinds.kind import Defaults, Judging, Page, Person, Source
 from stereometer.studies.kinds.write_pairs import TYPES
-from stereometer.studies.kinds.writers import read_writers, write_writers
+from stereometer.studies.kinds.writers import write_writers
 
 if TYPE_CHECKING:
     from stereometer.studies.study import Study
@@ -38,25 +38,31 @@ def read_items(study: Study) -> dict[str, Pair]:
     return {pair.id: pair for pair in read_pairs(study.folder / "pairs.csv")}
 
 
-class JudgePairs:
-    name: ClassVar[str] = "validate-pairs"
-    does: ClassVar[str] = "Judge minimal pairs"
-    options: ClassVar[type[BaseModel]] = Options
-    counts_at_once: ClassVar[bool] = True
-    materials: ClassVar[Sequence[str]] = ("pairs.csv",)
+SETTINGS = """\
+wording = "crows-pairs"      # or "stereoset"
+rule = "writer-and-judges"   # or "majority", that of the second validation
+"""
 
-    def units(self, study: Study) -> Sequence[Unit]:
-        writers = study.cached(read_writers)
-        return [Unit(id_, id_, writers.get(id_, "")) for id_ in study.cached(read_items)]
 
-    def pages(self, study: Study, person: Person) -> Sequence[Page]:
-        return [
-            _page(study, person, at, study.cached(read_items)[unit])
-            for at, unit in enumerate(person.units, 1)
-        ]
+class JudgePairs(Judging):
+    name = "validate-pairs"
+    does = "Judge minimal pairs"
+    leaves = "Judgements of pairs that others wrote. Some of the pairs may offend."
+    options = Options
+    settings = SETTINGS
+    defaults = Defaults(5, 10, 2.5, 10)
+    materials = ("pairs.csv",)
+    scale = "names"
 
-    def checks(self, study: Study, person: Person) -> Mapping[str, bool]:
-        return {}
+    def items(self, study: Study) -> Mapping[str, Pair]:
+        return study.cached(read_items)
+
+    def page(self, study: Study, person: Person, at: int, unit: str) -> Page:
+        return _page(study, person, at, self.items(study)[unit])
+
+    def judged(self, study: Study, person: Person) -> Iterable[tuple[str, str]]:
+        for row in labels(study, person):
+            yield row["item"], f"{row['more']}/{row['less']}"
 
     def start(self, folder: Path, source: Source) -> None:
         write(folder / "pairs.csv", source.pairs or read_pairs(starter_files()[1]))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel
 
 from stereometer.shapes.cat.items import Cat
 from stereometer.shapes.pair.items import Pair
 from stereometer.studies.fields import Form
+from stereometer.studies.kinds.writers import read_writers
 
 if TYPE_CHECKING:
     from stereometer.studies.study import Study
@@ -73,24 +75,72 @@ class Source:
     """The keyed hash of who wrote each item, where that is known."""
 
 
-class Kind(Protocol):
+@dataclass(frozen=True)
+class Defaults:
+    """What a new study of a kind begins with."""
+
+    judgements: int
+    per_person: int
+    pay: float
+    """In dollars, for whoever completes."""
+    minutes: int
+    demographics: tuple[str, ...] = ()
+
+
+class Kind(ABC):
+    """A kind of study; one that is written or judged page by page says little more than `page`."""
+
     name: ClassVar[str]
     does: ClassVar[str]
     """What a person does in it, as a heading."""
+    leaves: ClassVar[str]
+    """What its answers are like, for the data statement."""
     options: ClassVar[type[BaseModel]]
     """The section of study.toml that carries the kind's name."""
-    counts_at_once: ClassVar[bool]
-    """Whether a unit counts when its page is in, or only when the whole participation passes."""
+    settings: ClassVar[str]
+    """That section as a new study has it."""
+    defaults: ClassVar[Defaults]
     materials: ClassVar[Sequence[str]]
     """Files that the folder must have."""
+    counts_at_once: ClassVar[bool] = True
+    """Whether a unit counts when its page is in, or only when the whole participation passes."""
+    scale: ClassVar[Literal["names", "numbers"] | None] = None
+    """What people judge with, where they judge."""
 
+    @abstractmethod
     def units(self, study: Study) -> Sequence[Unit]: ...
+
+    @abstractmethod
+    def page(self, study: Study, person: Person, at: int, unit: str) -> Page:
+        """The page about a person's unit, counted from 1."""
 
     def pages(self, study: Study, person: Person) -> Sequence[Page]:
         """The pages between the instructions and the last questions."""
+        return [self.page(study, person, at, unit) for at, unit in enumerate(person.units, 1)]
 
     def checks(self, study: Study, person: Person) -> Mapping[str, bool]:
         """Whether each check was passed, of a person who has answered everything."""
+        return {}
 
+    def judged(self, study: Study, person: Person) -> Iterable[tuple[str, str | float]]:
+        """What a person judged, and how."""
+        return ()
+
+    def written(self, study: Study, person: Person) -> Sequence[Cat | Pair]:
+        """The items that a person wrote."""
+        return ()
+
+    @abstractmethod
     def start(self, folder: Path, source: Source) -> None:
         """Write the materials of a new study."""
+
+
+class Judging(Kind):
+    """People judge items that others wrote."""
+
+    @abstractmethod
+    def items(self, study: Study) -> Mapping[str, Cat | Pair]: ...
+
+    def units(self, study: Study) -> Sequence[Unit]:
+        writers = study.cached(read_writers)
+        return [Unit(id_, id_, writers.get(id_, "")) for id_ in self.items(study)]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from rapidfuzz.distance import OSA
@@ -16,7 +16,7 @@ from stereometer.benchmarks.abc.items import data_file
 from stereometer.errors import UsageError
 from stereometer.shapes.sentences import unique
 from stereometer.studies.fields import Choice, Form, Scale, Text
-from stereometer.studies.kinds.kind import Answers, Page, Person, Source, Unit
+from stereometer.studies.kinds.kind import Answers, Defaults, Kind, Page, Person, Source, Unit
 from stereometer.tables import read_table
 
 if TYPE_CHECKING:
@@ -69,19 +69,36 @@ def read_traits(study: Study) -> list[Trait]:
     return [Trait(row["name"], row["left"], row["right"]) for _, row in rows]
 
 
-class Survey:
-    name: ClassVar[str] = "survey"
-    does: ClassVar[str] = "Rate how groups are seen"
-    options: ClassVar[type[BaseModel]] = Options
-    counts_at_once: ClassVar[bool] = False
-    materials: ClassVar[Sequence[str]] = ("groups.csv", "traits.csv")
+SETTINGS = """\
+society = "American society"   # whose view is asked for
+name_check = "text"            # or "choice": name the first group, or pick it from four
+name_distance = 2              # edits by which a typed name may differ
+repeat_share = 0.8             # share of traits that must come out alike when a group is repeated
+repeat_points = 20             # ratings this near to each other are alike
+"""
+ASKED = ("gender", "race", "age", "education", "area", "state", "years")
+
+
+class Survey(Kind):
+    name = "survey"
+    does = "Rate how groups are seen"
+    leaves = "Numbers from 0 to 100 on scales between two opposite traits; no free text."
+    options = Options
+    settings = SETTINGS
+    defaults = Defaults(20, 4, 2.0, 10, ASKED)
+    materials = ("groups.csv", "traits.csv")
+    counts_at_once = False
+    scale = "numbers"
 
     def units(self, study: Study) -> Sequence[Unit]:
         return [Unit(name, label) for name, label in study.cached(read_groups).items()]
 
+    def page(self, study: Study, person: Person, at: int, unit: str) -> Page:
+        return _rating(study, person, f"rate-{at}", unit)
+
     def pages(self, study: Study, person: Person) -> Sequence[Page]:
         groups = person.units
-        pages = [_rating(study, person, f"rate-{at}", name) for at, name in enumerate(groups, 1)]
+        pages = [self.page(study, person, at, name) for at, name in enumerate(groups, 1)]
         checks = [_name_check(study, person, groups[0])] if groups else []
         if len(groups) > 1:
             checks.append(_trait_check(study, person, groups[1]))
@@ -98,6 +115,10 @@ class Survey:
         if "check-traits" in person.answers:
             passed["traits"] = _sides_right(study, person.answers)
         return passed
+
+    def judged(self, study: Study, person: Person) -> Iterable[tuple[str, float]]:
+        for row in ratings(study, person):
+            yield f"{row['group']}/{row['trait']}", row["rating"]
 
     def start(self, folder: Path, source: Source) -> None:
         if source != Source():

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from stereometer.shapes.cat.items import BLANK, LABELS, TASKS, Candidate, Cat
 from stereometer.shapes.sentences import unique
 from stereometer.studies.fields import Complaints, Form, Text, Values
-from stereometer.studies.kinds.kind import Page, Person, Source, Unit
+from stereometer.studies.kinds.kind import Defaults, Kind, Page, Person, Source, Unit
 from stereometer.tables import read_table
 
 if TYPE_CHECKING:
@@ -49,26 +49,32 @@ def read_terms(study: Study) -> dict[str, Term]:
     return {row["term"]: Term(row["term"], row["domain"]) for row in rows}
 
 
-class WriteCats:
-    name: ClassVar[str] = "write-cats"
-    does: ClassVar[str] = "Write context association tests"
-    options: ClassVar[type[BaseModel]] = Options
-    counts_at_once: ClassVar[bool] = True
-    materials: ClassVar[Sequence[str]] = ("terms.csv",)
+class WriteCats(Kind):
+    name = "write-cats"
+    does = "Write context association tests"
+    leaves = (
+        "Short sentences written to express a stereotype, its opposite and something unrelated. "
+        "Some may offend."
+    )
+    options = Options
+    settings = 'tasks = ["intrasentence", "intersentence"]\n'
+    defaults = Defaults(3, 4, 3.0, 12)
+    materials = ("terms.csv",)
 
     def units(self, study: Study) -> Sequence[Unit]:
         tasks = study.options(Options).tasks
         terms = study.cached(read_terms)
         return [Unit(f"{term}/{task}", term) for term in terms for task in tasks]
 
-    def pages(self, study: Study, person: Person) -> Sequence[Page]:
-        return [
-            _page(study, person, at, unit, len(person.units))
-            for at, unit in enumerate(person.units, 1)
-        ]
+    def page(self, study: Study, person: Person, at: int, unit: str) -> Page:
+        return _page(study, person, at, unit, len(person.units))
 
-    def checks(self, study: Study, person: Person) -> Mapping[str, bool]:
-        return {}
+    def written(self, study: Study, person: Person) -> Sequence[Cat]:
+        return [
+            _cat(study, person, at, unit, person.answers[f"write-{at}"])
+            for at, unit in enumerate(person.units, 1)
+            if f"write-{at}" in person.answers
+        ]
 
     def start(self, folder: Path, source: Source) -> None:
         rows = read_table(source.file, ["term", "domain"]) if source.file else ()
@@ -118,15 +124,6 @@ def _common(term: str, values: Values) -> Complaints:
         if sent[at] in sent[:at]:
             return {field: "same_text"}
     return {}
-
-
-def written(study: Study, person: Person) -> list[Cat]:
-    """The items that a person wrote."""
-    return [
-        _cat(study, person, at, unit, person.answers[f"write-{at}"])
-        for at, unit in enumerate(person.units, 1)
-        if f"write-{at}" in person.answers
-    ]
 
 
 def _cat(study: Study, person: Person, at: int, unit: str, values: Values) -> Cat:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Limited
@@ -13,7 +13,7 @@ from rapidfuzz.distance import Levenshtein
 from stereometer.files import read_text
 from stereometer.shapes.pair.items import DIRECTIONS, Pair
 from stereometer.studies.fields import Choice, Complaints, Field, Form, Text, Values, tidy
-from stereometer.studies.kinds.kind import Page, Person, Source, Unit
+from stereometer.studies.kinds.kind import Defaults, Kind, Page, Person, Source, Unit
 
 if TYPE_CHECKING:
     from stereometer.studies.study import Study
@@ -53,12 +53,22 @@ def read_prompts(study: Study) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-class WritePairs:
-    name: ClassVar[str] = "write-pairs"
-    does: ClassVar[str] = "Write minimal pairs"
-    options: ClassVar[type[BaseModel]] = Options
-    counts_at_once: ClassVar[bool] = True
-    materials: ClassVar[Sequence[str]] = ("prompts.txt",)
+SETTINGS = """\
+wanted = 40         # pairs to be written in all
+warn_above = 13     # edit distance, in characters
+refuse_above = 25
+bonus = 1.0         # for each four valid pairs of four different types
+"""
+
+
+class WritePairs(Kind):
+    name = "write-pairs"
+    does = "Write minimal pairs"
+    leaves = "Pairs of short sentences that differ in whom they are about. Some may offend."
+    options = Options
+    settings = SETTINGS
+    defaults = Defaults(1, 4, 4.0, 15)
+    materials = ("prompts.txt",)
 
     def units(self, study: Study) -> Sequence[Unit]:
         return [
@@ -66,11 +76,12 @@ class WritePairs:
             for number in range(1, study.options(Options).wanted + 1)
         ]
 
-    def pages(self, study: Study, person: Person) -> Sequence[Page]:
-        return [_page(study, person, at, unit) for at, unit in enumerate(person.units, 1)]
+    def page(self, study: Study, person: Person, at: int, unit: str) -> Page:
+        return _page(study, person, at, unit)
 
-    def checks(self, study: Study, person: Person) -> Mapping[str, bool]:
-        return {}
+    def written(self, study: Study, person: Person) -> Sequence[Pair]:
+        sent = [(at, person.answers.get(f"write-{at}")) for at in range(1, len(person.units) + 1)]
+        return [_pair(f"{person.id}-{at}", values) for at, values in sent if values is not None]
 
     def start(self, folder: Path, source: Source) -> None:
         text = read_text(source.file) if source.file else PROMPTS
@@ -125,17 +136,12 @@ def _rule(options: Options) -> Any:
     return rule
 
 
-def written(study: Study, person: Person) -> list[Pair]:
-    """The pairs of a person. Sentence 1, about the disadvantaged group, is the more stereotypical
-    one where it shows a stereotype, and the less where it breaks one."""
-    pairs = []
-    for at in range(1, len(person.units) + 1):
-        if (values := person.answers.get(f"write-{at}")) is not None:
-            sentences = values["first"], values["second"]
-            more, less = sentences if values["direction"] == "stereo" else reversed(sentences)
-            pair = Pair(f"{person.id}-{at}", more, less, values["type"], values["direction"])
-            pairs.append(pair)
-    return pairs
+def _pair(id_: str, values: Values) -> Pair:
+    """Sentence 1, about the disadvantaged group, is the more stereotypical one where it shows a
+    stereotype, and the less where it breaks one."""
+    sentences = values["first"], values["second"]
+    more, less = sentences if values["direction"] == "stereo" else reversed(sentences)
+    return Pair(id_, more, less, values["type"], values["direction"])
 
 
 def bonuses(types: Sequence[str]) -> int:

@@ -1,4 +1,7 @@
-"""The tables, and triggers that refuse to change an answer."""
+"""The tables, and triggers that refuse to change an answer.
+
+There is no way back: a study's answers are restored from a backup.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +76,3 @@ def upgrade() -> None:
     )
     for statement in (SQLITE,) if op.get_bind().dialect.name == "sqlite" else POSTGRES:
         op.execute(statement)
-
-
-def downgrade() -> None:
-    raise NotImplementedError("A study's database is never taken back a step: restore a backup.")

@@ -1,0 +1,17 @@
+"""A missing package is an error that says what to install."""
+
+from __future__ import annotations
+
+import pytest
+
+from stereometer.errors import UsageError
+from stereometer.studies.packages import check_packages
+
+
+def test_what_is_missing_is_named_with_the_extra_that_brings_it() -> None:
+    with pytest.raises(UsageError, match=r"fastapi, .*rapidfuzz.*stereometer\[web\]"):
+        check_packages(lambda name: None)
+
+
+def test_nothing_is_said_where_all_is_there() -> None:
+    check_packages(lambda name: name)
