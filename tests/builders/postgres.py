@@ -11,6 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
+
+from stereometer.studies.database import open_database
+from stereometer.studies.database.tables import metadata
 
 BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 
@@ -21,7 +25,7 @@ def postgres() -> Iterator[str]:
     if not BINARIES:
         pytest.skip("PostgreSQL is not installed: apt-get install postgresql")
     folder = Path(tempfile.mkdtemp(prefix="pg"))
-    port = _free_port()
+    port = free_port()
     as_user = _as_user(folder)
     control = [*as_user, str(BINARIES[0] / "pg_ctl"), "-D", str(folder / "data"), "-w"]
     options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
@@ -33,6 +37,16 @@ def postgres() -> Iterator[str]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+def emptied(url: str) -> str:
+    """The same cluster without the answers of the test before."""
+    database = open_database(Path(), url)
+    with database.write() as connection:
+        names = ", ".join(table.name for table in metadata.sorted_tables)
+        connection.execute(text(f"TRUNCATE {names}"))
+    database.close()
+    return url
+
+
 def _as_user(folder: Path) -> list[str]:
     if os.getuid() != 0:
         return []
@@ -41,7 +55,7 @@ def _as_user(folder: Path) -> list[str]:
     return ["runuser", "-u", user, "--"]
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         port: int = listening.getsockname()[1]

@@ -64,11 +64,17 @@ def serve(
     ] = None,
     database: DatabaseUrl = None,
     https: Annotated[bool, "People come over HTTPS, through a proxy: send secure cookies."] = False,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Address of a proxy that is believed about where people come from; repeatable."
+        ),
+    ] = None,
 ) -> None:
     """Serve a study until it is stopped with Ctrl-C."""
     from stereometer.studies.serve import serve_study
 
-    serve_study(folder, host, port, tuple(name or ()), database, https, say)
+    serve_study(folder, host, port, tuple(name or ()), database, https, tuple(proxy or ()), say)
 
 
 @command("People", "study status my-study", "study status my-study --json")

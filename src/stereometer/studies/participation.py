@@ -10,7 +10,7 @@ import random
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Connection, select, update
@@ -140,6 +140,9 @@ class Participation:
         )
         if row.outcome is not None:
             return Standing(person, None, row.outcome)
+        return self._under_way(person)
+
+    def _under_way(self, person: Person) -> Standing:
         pages = self.pages(person)
         waiting = [page for page in pages if page.key not in person.answers]
         done = len(pages) - len(waiting)
@@ -162,11 +165,9 @@ class Participation:
                 self._end(connection, participant, "left", [])
                 return self._standing(connection, participant)
             self._store(connection, participant, before.page, values)
-            after = self._standing(connection, participant)
-            if after is None or after.page is not None:
-                return after
-            self._finish(connection, after.person)
-            return self._standing(connection, participant)
+            person = replace(before.person, answers={**before.person.answers, key: dict(values)})
+            after = self._under_way(person)
+            return after if after.page else replace(after, outcome=self._finish(connection, person))
 
     def _kept(self, connection: Connection, participant: str) -> bool:
         now, quota = self.clock(), self.study.config.quota.judgements
@@ -189,10 +190,12 @@ class Participation:
 
     # --------------------------------------------------------------------------------- the end
 
-    def _finish(self, connection: Connection, person: Person) -> None:
+    def _finish(self, connection: Connection, person: Person) -> str:
         checks = self.study.kind.checks(self.study, person)
         failed = sorted(name for name, passed in checks.items() if not passed)
-        self._end(connection, person.id, "failed" if failed else "complete", failed)
+        outcome = "failed" if failed else "complete"
+        self._end(connection, person.id, outcome, failed)
+        return outcome
 
     def _end(
         self, connection: Connection, participant: str, outcome: str, failed: Sequence[str]

@@ -28,6 +28,7 @@ def serve_study(
     names: tuple[str, ...],
     database: str | None,
     https: bool,
+    proxies: tuple[str, ...],
     say: Callable[[str], None],
 ) -> None:
     if not _is_loopback(host) and not names:
@@ -44,7 +45,15 @@ def serve_study(
     if token:
         say(f"Its token, shown only now: {token}")
     app = make_app(participation, (*LOOPBACK, host, *names), https)
-    uvicorn.run(app, host=host, port=port, log_level="warning", server_header=False)
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        log_level="warning",
+        server_header=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
+    )
 
 
 def _is_loopback(host: str) -> bool:

@@ -41,12 +41,19 @@ class Texts:
         text = self.pages[part]
         for key, value in values.items():
             text = text.replace(f"{{{key}}}", str(value))
-        return Markup(self._markdown.render(text))
+        if text not in self._rendered:
+            self._rendered[text] = Markup(self._markdown.render(text))
+        return self._rendered[text]
 
     def aside(self, part: str, **values: object) -> Markup:
         """The same beside another page, whose heading stays the first."""
         html = self.page(part, **values)
         return Markup(re.sub(r"(</?)h1>", r"\1h2>", html))
+
+    @cached_property
+    def _rendered(self) -> dict[str, Markup]:
+        """Few: what is put in is the study's, never a person's."""
+        return {}
 
     @cached_property
     def _markdown(self) -> MarkdownIt:

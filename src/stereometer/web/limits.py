@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from starlette.requests import Request
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_KEYS = 20_000
@@ -85,6 +86,19 @@ class RateLimit:
         if len(self.buckets) > MOST_KEYS:
             self.buckets.popitem(last=False)
         return allowed
+
+
+class AddressLimit:
+    """Turns away an address that sends too many requests."""
+
+    def __init__(self, app: ASGIApp, rates: RateLimit) -> None:
+        self.app, self.rates = app, rates
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self.app
+        if scope["type"] == "http" and not self.rates.allows(address(Request(scope))):
+            app = PlainTextResponse("Too many requests. Please wait a moment.", 429)
+        await app(scope, receive, send)
 
 
 def address(request: Request) -> str:

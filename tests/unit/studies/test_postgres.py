@@ -7,26 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError
 
 from stereometer.errors import UsageError
 from stereometer.studies.assignment import COUNTED
 from stereometer.studies.database import answers, leases, open_database
 from stereometer.studies.database.copy import backup_sqlite, move_to
-from tests.builders.postgres import postgres
+from tests.builders.postgres import emptied, postgres
 from tests.builders.studies import Desk, desk, finish, small_survey
 
 __all__ = ["postgres"]
-
-
-def emptied(url: str) -> str:
-    database = open_database(Path(), url)
-    with database.write() as connection:
-        tables = "answers, leases, participants, payments, tombstones, controls"
-        connection.execute(text(f"TRUNCATE {tables}"))
-    database.close()
-    return url
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from stereometer.errors import UsageError
 
 FILE = "study.sqlite"
 WAIT_SECONDS = 30
+THREADS = 20
+"""Connections that a server may have at once, each used by a thread of its own."""
 LOCK = 7_305_641
 """The advisory lock of PostgreSQL that assignments take."""
 
@@ -25,6 +28,9 @@ LOCK = 7_305_641
 @dataclass(frozen=True)
 class Database:
     engine: Engine
+    turn: threading.Lock = field(default_factory=threading.Lock)
+    """Threads of this process queue here: waiting in SQLite is polling, and waiting in PostgreSQL
+    holds a connection."""
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -34,7 +40,7 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """One writer at a time: what it counts stays true until it commits."""
-        with self.engine.connect() as connection:
+        with self.turn, self.engine.connect() as connection:
             writer = connection.execution_options(writes=True)
             with writer.begin():
                 if self.engine.dialect.name == "postgresql":
@@ -74,7 +80,11 @@ def _postgres(url: str) -> Engine:
         address = make_url(url)
         if address.get_backend_name() != "postgresql":
             raise ArgumentError(url)
-        return create_engine(address.set(drivername="postgresql+psycopg"), pool_size=10)
+        return create_engine(
+            address.set(drivername="postgresql+psycopg"),
+            max_overflow=THREADS - 5,
+            pool_pre_ping=True,
+        )
     except (ArgumentError, NoSuchModuleError):
         raise UsageError(
             "--database takes the address of a PostgreSQL database, postgresql://USER@HOST/NAME. "
@@ -90,7 +100,7 @@ def _postgres(url: str) -> Engine:
 def _sqlite(path: Path) -> Engine:
     engine = create_engine(
         f"sqlite:///{path}",
-        pool_size=10,
+        pool_size=THREADS,
         connect_args={"timeout": WAIT_SECONDS, "check_same_thread": False},
     )
 

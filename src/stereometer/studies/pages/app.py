@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 from fastapi import FastAPI
+from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
@@ -18,8 +20,9 @@ from stereometer.studies.pages import admin, participant
 from stereometer.studies.pages.visitor import Cookies
 from stereometer.studies.participation import Participation
 from stereometer.web.headers import SecurityHeaders
-from stereometer.web.limits import BodyLimit, RateLimit, address
+from stereometer.web.limits import AddressLimit, BodyLimit, RateLimit
 
+LOG = logging.getLogger("stereometer")
 MOST_BYTES = 64 * 1024
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "testserver")
 
@@ -45,8 +48,9 @@ def make_app(
     app.include_router(participant.routes(participation, cookies, people))
     app.include_router(admin.routes(participation, secure))
     app.mount("/static", StaticFiles(directory=_static()), name="static")
-    _guard_rates(app, RateLimit(*limits.address))
     app.add_exception_handler(HTTPException, _plain_error)
+    app.add_exception_handler(DBAPIError, _try_again)
+    app.add_middleware(AddressLimit, rates=RateLimit(*limits.address))
     app.add_middleware(BodyLimit, most=MOST_BYTES)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
     app.add_middleware(SecurityHeaders)
@@ -57,15 +61,14 @@ def _static() -> Path:
     return Path(str(resources.files("stereometer.studies.pages").joinpath("static")))
 
 
-def _guard_rates(app: FastAPI, addresses: RateLimit) -> None:
-    @app.middleware("http")
-    async def limited(request: Request, call_next: participant.Next) -> Response:
-        if not addresses.allows(address(request)):
-            return PlainTextResponse("Too many requests. Please wait a moment.", 429)
-        return await call_next(request)
-
-
 async def _plain_error(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     detail = error.detail if isinstance(error, HTTPException) else ""
     return PlainTextResponse(f"{detail or 'There is no such page.'}\n", status)
+
+
+async def _try_again(request: Request, error: Exception) -> Response:
+    """The database cannot be reached or written; what was stored before is safe."""
+    LOG.error("The database refused: %s", error)
+    text = "The study cannot store answers at the moment. Please reload this page in a minute.\n"
+    return PlainTextResponse(text, 503, {"retry-after": "60"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fastapi import APIRouter
@@ -19,7 +19,6 @@ from stereometer.studies.panels import PANELS, arrival_ids
 from stereometer.studies.participation import INSTRUCTIONS, Arrival, Participation, Standing
 from stereometer.web.limits import RateLimit
 
-Next = Callable[[Request], Awaitable[Response]]
 PREVIEW = "preview"
 
 

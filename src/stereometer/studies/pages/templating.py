@@ -18,6 +18,7 @@ def environment() -> Environment:
         loader=PackageLoader("stereometer.studies.pages"),
         autoescape=True,
         undefined=StrictUndefined,
+        auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
     )
