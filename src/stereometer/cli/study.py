@@ -147,28 +147,45 @@ def _no_such_code(code: str) -> Exception:
     )
 
 
-@command("People", "study check my-study", "study check my-study --pilot ratings.csv")
+@command(
+    "People",
+    "study check my-study",
+    "study check my-study --pilot ratings.csv",
+    "study check my-study --within 5",
+)
 def check(
     *,
     folder: Folder,
-    pilot: Annotated[Path | None, "Ratings of a pilot, to plan a survey with their spread."] = None,
+    pilot: Annotated[
+        Path | None, "Ratings of a pilot or released ones, to plan a survey with their spread."
+    ] = None,
+    within: Annotated[
+        float | None, "How near, in points, the mean of a survey should be known; 5 by default."
+    ] = None,
     json: Json = False,
 ) -> None:
     """Say what is missing, how many people a study takes, what it costs and what it can show."""
     from stereometer.studies.planning import check_document
     from stereometer.studies.study import open_study
 
-    document = check_document(open_study(folder), pilot)
+    document = check_document(open_study(folder), pilot, within)
     if json:
         render.print_json(document)
         return
     say(
         f"{document['unit_count']} units, {document['judgements']} judgements each: at least "
-        f"{document['people_needed']} people who pass, {document['cost']:.2f} "
+        f"{document['people_needed']} people who pass. With those who fail, about "
+        f"{document['people_paid']} are paid: {document['cost']:.2f} "
         f"{document['currency']} ({document['hourly']:.2f} an hour)."
     )
     if "precision" in document:
         render.records([_precision_row(row) for row in document["precision"]])
+    for row in document.get("wanted", ()):
+        say(
+            f"A mean within {row['half_width']:g} points ({row['of']}) needs {row['raters']} "
+            f"passing raters a group: {row['people']} people who pass, about {row['paid']} paid, "
+            f"{row['cost']:.2f} {document['currency']}."
+        )
     for note in document["notes"]:
         say(f"- {note}")
 

@@ -38,6 +38,10 @@ class Pay(_Section):
     minutes: float = Field(gt=0)
     """How long a participation takes."""
 
+    @property
+    def hourly(self) -> float:
+        return 60 * self.complete / self.minutes
+
 
 class Codes(_Section):
     complete: str = Field(pattern=CODE)
@@ -60,6 +64,16 @@ class Panel(_Section):
     """Where people go back to; {code} stands for the completion code."""
 
 
+class Publication(_Section):
+    """What an export says of itself; nothing is said of what is left empty."""
+
+    licence: str = Field(default="", pattern=r"^(https?://\S+)?$")
+    address: str = Field(default="", pattern=r"^(https?://\S+)?$")
+    """Where the data will be found."""
+    variety: str = Field(default="", max_length=200)
+    """The language that participants speak: American English."""
+
+
 class Config(_Section):
     kind: str
     title: str = Field(min_length=1, max_length=200)
@@ -75,6 +89,7 @@ class Config(_Section):
     pay: Pay
     codes: Codes
     panel: Panel = Panel()
+    publication: Publication = Publication()
     options: dict[str, Any] = Field(default_factory=dict)
 
 

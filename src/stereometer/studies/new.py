@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import random
 import secrets
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from stereometer.errors import UsageError
+from stereometer.errors import StereometerError, UsageError
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.cat.items import Cat
 from stereometer.shapes.pair.items import Pair
-from stereometer.studies.config import OUTCOMES
+from stereometer.studies.config import OUTCOMES, read_config
 from stereometer.studies.kinds import kind_called
 from stereometer.studies.kinds.kind import Source
 from stereometer.studies.secrets import new_secrets, read_secrets, write_secrets
@@ -21,6 +22,8 @@ from stereometer.studies.texts import copy_texts
 from stereometer.studies.written import written_items
 
 T = TypeVar("T")
+STARTER = "starter"
+"""The set that ships, whose items a new study judges."""
 
 
 def new_study(
@@ -39,15 +42,26 @@ def new_study(
         )
     material = _source(kind, source, sample, seed)
     folder.mkdir(parents=True, exist_ok=True)
-    chosen.start(folder, material)
-    for language in languages:
-        copy_texts(kind, language, folder / "texts" / language)
-    (folder / "study.toml").write_text(
-        _toml(kind, languages, source, len(material.cats or material.pairs)), encoding="utf-8"
-    )
-    write_secrets(folder, new_secrets(_person_key(source)))
-    (folder / ".gitignore").write_text("secrets.json\nstudy.sqlite*\n", encoding="utf-8")
-    return open_study(folder)
+    try:
+        chosen.start(folder, material)
+        for language in languages:
+            copy_texts(kind, language, folder / "texts" / language)
+        _write_toml(folder / "study.toml", kind, languages, source)
+        write_secrets(folder, new_secrets(_person_key(source)))
+        (folder / ".gitignore").write_text("secrets.json\nstudy.sqlite*\n", encoding="utf-8")
+        return open_study(folder)
+    except StereometerError:
+        shutil.rmtree(folder)  # it was empty: half a study would stand in the way of the next try
+        raise
+
+
+def _write_toml(path: Path, kind: str, languages: Sequence[str], source: str | None) -> None:
+    """With no more for each person than there is."""
+    per_person = kind_called(kind).defaults.per_person
+    path.write_text(_toml(kind, languages, source, per_person), encoding="utf-8")
+    count = len(Study(path.parent, read_config(path)).units)
+    if count < per_person:
+        path.write_text(_toml(kind, languages, source, max(1, count)), encoding="utf-8")
 
 
 def _person_key(source: str | None) -> str | None:
@@ -58,10 +72,22 @@ def _person_key(source: str | None) -> str | None:
 
 
 def _source(kind: str, source: str | None, sample: int | None, seed: int) -> Source:
-    if source is None:
-        return Source()
-    if kind in ("write-cats", "write-pairs"):
-        return Source(file=Path(source))
+    takes = kind_called(kind).made_from
+    if sample is not None and takes != "items":
+        raise UsageError(
+            f"--sample draws items to judge. A {kind} study has none. Leave it out."
+        )
+    if source is not None and takes == "nothing":
+        raise UsageError(
+            f"A {kind} is not made from another study. Its groups and traits are tables in its "
+            "folder. Leave out --from and edit groups.csv and traits.csv."
+        )
+    if takes == "file":
+        return Source(file=Path(source) if source else None)
+    return _items(kind, source or STARTER, sample, seed) if takes == "items" else Source()
+
+
+def _items(kind: str, source: str, sample: int | None, seed: int) -> Source:
     if (Path(source) / "study.toml").is_file():
         cats, pairs, writers = written_items(open_study(source))
     else:
@@ -91,10 +117,9 @@ def _sampled(items: Sequence[T], sample: int | None, seed: int, source: str) -> 
     return random.Random(seed).sample(list(items), sample)
 
 
-def _toml(kind: str, languages: Sequence[str], source: str | None, items: int) -> str:
+def _toml(kind: str, languages: Sequence[str], source: str | None, per_person: int) -> str:
     chosen = kind_called(kind)
     defaults, pay = chosen.defaults, chosen.defaults.pay
-    per_person = min(defaults.per_person, items or defaults.per_person)
     codes = {outcome: secrets.token_hex(4).upper() for outcome in OUTCOMES}
     listed = ", ".join(f'"{language}"' for language in languages)
     questions = ", ".join(f'"{name}"' for name in defaults.demographics)
@@ -123,6 +148,11 @@ minutes = {defaults.minutes}
 [panel]
 name = "open"        # or "link", "prolific", "mechanical-turk"
 return_url = ""      # for Prolific: https://app.prolific.com/submissions/complete?cc={{code}}
+
+[publication]
+licence = ""         # of what is exported, such as https://spdx.org/licenses/CC-BY-4.0.html
+address = ""         # where it will be found
+variety = ""         # what participants speak, such as American English
 
 [{kind}]
 {_options(chosen.settings, source)}"""

@@ -7,7 +7,6 @@ gets with n raters a group, and which agreement (Kendall's tau) is to be expecte
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,15 +17,15 @@ from scipy import stats
 from stereometer.benchmarks.abc.groups import Group, read_groups
 from stereometer.benchmarks.abc.items import data_file
 from stereometer.benchmarks.abc.traits import Trait, read_traits
-from stereometer.findings.align.names import Names
+from stereometer.errors import DataError, UsageError
+from stereometer.findings.align.names import EVERYBODY, Names
 from stereometer.findings.align.ratings import Ratings, read_ratings
+from stereometer.studies.kinds import survey
 from stereometer.studies.study import Study
 
-SPREAD = 21.87
-"""Standard deviation of ratings within a cell, mean over the cells of the ABC ratings."""
-SINGLE_RATER = 0.3516
-"""Reliability of one rater there: the variance between cells over all variance."""
 RATERS = (5, 10, 20, 40, 80)
+NEAR = 5.0
+"""Points within which a mean should be known, unless something else is wanted."""
 FAIR_HOURLY = 15.0
 """What StereoSet and CrowS-Pairs paid at least, in dollars."""
 
@@ -48,28 +47,42 @@ class Precision:
 
 @dataclass(frozen=True)
 class Spread:
+    """How far raters differ."""
+
     within: float
+    """Standard deviation within a cell, mean over cells."""
+    wide: float
+    """The same in the cell at the 90th percentile."""
     single_rater: float
+    """Reliability of one rater: the variance between cells over all variance."""
 
 
-PUBLISHED = Spread(SPREAD, SINGLE_RATER)
+PUBLISHED = Spread(21.873, 28.250, 0.3465)
+"""`spread_of` the released ratings of the ABC study, its 25 groups."""
 
 
 def spread_of(ratings: Ratings) -> Spread:
-    """Of a pilot or of released ratings: within cells, and of one rater's view."""
-    columns = [column[~np.isnan(column)] for table in ratings.tables.values() for column in table.T]
-    within = float(np.mean([column.std(ddof=1) for column in columns]))
+    """Of a pilot or of released ratings; people in general, a yardstick, are left out."""
+    tables = [table for group, table in ratings.tables.items() if group != EVERYBODY]
+    columns = [column[~np.isnan(column)] for table in tables for column in table.T]
+    if len(columns) < 2:
+        raise DataError(
+            "The pilot has ratings of a single group and trait. How far cells differ cannot be "
+            "told from one. Rate at least two."
+        )
+    spreads = [column.std(ddof=1) for column in columns]
     error = float(np.mean([column.var(ddof=1) for column in columns]))
     raters = float(np.mean([column.size for column in columns]))
     means = np.array([column.mean() for column in columns])
     between = max(float(means.var(ddof=1)) - error / raters, 0.0)
-    return Spread(within, between / (between + error))
+    wide = float(np.quantile(spreads, 0.9))
+    return Spread(float(np.mean(spreads)), wide, between / (between + error))
 
 
 def precision(raters: int, spread: Spread = PUBLISHED) -> Precision:
     return Precision(
         raters,
-        float(stats.t.ppf(0.975, raters - 1)) * spread.within / math.sqrt(raters),
+        _half_width(raters, spread.within),
         tau(reliability(raters / 2, spread.single_rater)),
         tau(reliability(raters, spread.single_rater)),
         tau(math.sqrt(reliability(raters, spread.single_rater))),
@@ -86,12 +99,17 @@ def tau(correlation: float) -> float:
     return 2 / math.pi * math.asin(min(correlation, 1.0))
 
 
-def raters_for(half_width: float, spread: float = SPREAD) -> int:
+def raters_for(half_width: float, deviation: float) -> int:
     """The fewest raters whose mean has an interval of at most that half width."""
-    raters = 2
-    while float(stats.t.ppf(0.975, raters - 1)) * spread / math.sqrt(raters) > half_width:
+    raters = max(2, math.floor((1.96 * deviation / half_width) ** 2))
+    while _half_width(raters, deviation) > half_width:
         raters += 1
     return raters
+
+
+def _half_width(raters: int, deviation: float) -> float:
+    """Of the 95 % interval of a mean, by Student's t."""
+    return float(stats.t.ppf(0.975, raters - 1)) * deviation / math.sqrt(raters)
 
 
 # ----------------------------------------------------------------------------------- what it takes
@@ -101,14 +119,44 @@ def raters_for(half_width: float, spread: float = SPREAD) -> int:
 class Effort:
     people: int
     """Who pass, at least."""
+    paid: int
+    """Who take part, where as many fail as in the study that the kind follows: they are paid."""
     cost: float
-    hourly: float
 
 
-def effort(study: Study) -> Effort:
+def effort(study: Study, judgements: int | None = None) -> Effort:
     quota, pay = study.config.quota, study.config.pay
-    people = math.ceil(len(study.units) * quota.judgements / quota.per_person)
-    return Effort(people, people * pay.complete, 60 * pay.complete / pay.minutes)
+    wanted = quota.judgements if judgements is None else judgements
+    people = math.ceil(len(study.units) * wanted / quota.per_person)
+    paid = math.ceil(people / study.kind.passing)
+    return Effort(people, paid, paid * pay.complete)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What an interval of a wanted half width takes."""
+
+    half_width: float
+    of: str
+    raters: int
+    people: int
+    paid: int
+    cost: float
+
+
+def wanted(study: Study, half_width: float, spread: Spread) -> list[Wanted]:
+    """At the mean spread of a cell, and in the cell where nine of ten are narrower."""
+    if not 0 < half_width <= 50:
+        raise UsageError(
+            f"--within {half_width:g} is not a half width. It is a number of points on the scale "
+            "from 0 to 100. Write one above 0, up to 50."
+        )
+    deviations = {"mean spread": spread.within, "90th percentile": spread.wide}
+    raters = {of: raters_for(half_width, deviation) for of, deviation in deviations.items()}
+    return [
+        Wanted(half_width, of, count, **asdict(effort(study, count)))
+        for of, count in raters.items()
+    ]
 
 
 def warnings_of(study: Study) -> list[str]:
@@ -117,9 +165,9 @@ def warnings_of(study: Study) -> list[str]:
     notes = []
     if not config.contact:
         notes.append("Nobody to write to: set `contact` in study.toml.")
-    if effort(study).hourly < FAIR_HOURLY:
+    if config.pay.hourly < FAIR_HOURLY:
         notes.append(
-            f"The pay is {effort(study).hourly:.2f} {config.pay.currency} an hour. StereoSet and "
+            f"The pay is {config.pay.hourly:.2f} {config.pay.currency} an hour. StereoSet and "
             f"CrowS-Pairs paid at least {FAIR_HOURLY:g} dollars."
         )
     if config.panel.name == "prolific" and not config.panel.return_url:
@@ -131,25 +179,43 @@ def warnings_of(study: Study) -> list[str]:
     return notes
 
 
-def check_document(study: Study, pilot: Path | None = None) -> dict[str, Any]:
+def check_document(
+    study: Study, pilot: Path | None = None, within: float | None = None
+) -> dict[str, Any]:
+    numbers = study.kind.scale == "numbers"
+    if not numbers and (pilot is not None or within is not None):
+        raise UsageError(
+            f"{study.folder} is a {study.kind.name} study. Ratings and intervals are planned for a "
+            "survey. Leave out --pilot and --within."
+        )
     needed = effort(study)
-    spread = spread_of(read_ratings(pilot, Names(*_vocabulary()))) if pilot else PUBLISHED
     document: dict[str, Any] = {
         "schema": "study-check@1",
         "study_kind": study.kind.name,
         "unit_count": len(study.units),
         "judgements": study.config.quota.judgements,
         "people_needed": needed.people,
+        "people_paid": needed.paid,
         "cost": needed.cost,
         "currency": study.config.pay.currency,
-        "hourly": needed.hourly,
+        "hourly": study.config.pay.hourly,
         "notes": warnings_of(study),
     }
-    if study.kind.scale == "numbers":
+    if numbers:
+        spread = spread_of(read_ratings(pilot, names_of(study))) if pilot else PUBLISHED
+        document["wanted"] = [asdict(each) for each in wanted(study, within or NEAR, spread)]
         own = sorted({*RATERS, max(study.config.quota.judgements, 2)})
         document["precision"] = [asdict(precision(n, spread)) for n in own]
     return document
 
 
-def _vocabulary() -> tuple[Sequence[Group], Sequence[Trait]]:
-    return read_groups(data_file("groups.csv")), read_traits(data_file("traits.csv"))
+def names_of(study: Study) -> Names:
+    """Those that ship, and the study's own."""
+    labels = study.cached(survey.read_groups)
+    groups = [Group(name, "", label, label, "") for name, label in labels.items()]
+    traits = [
+        Trait(trait.name, "", trait.left, trait.right)
+        for trait in study.cached(survey.read_traits)
+    ]
+    ours = read_groups(data_file("groups.csv")), read_traits(data_file("traits.csv"))
+    return Names((*ours[0], *groups), (*ours[1], *traits))

@@ -78,6 +78,8 @@ class Study:
                 f"in {self.kind.materials[0]}. Nobody gets the same one twice. Write {count} "
                 "or less."
             )
+        if (refusal := self.kind.refusal(self)) is not None:
+            raise DataError(f"{self.folder / 'study.toml'}: {refusal}")
         for texts in self._texts.values():
             texts.checked(PARTS)
         return self

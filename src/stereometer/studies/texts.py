@@ -33,14 +33,16 @@ class Texts:
     def word(self, key: str) -> str:
         return self.words[key]
 
+    def filled(self, key: str, values: Mapping[str, object]) -> str:
+        """A word or sentence with {size} and the like put in."""
+        return _put_in(self.words[key], values)
+
     def name(self, name: str) -> str:
         return self.names.get(name, name)
 
     def page(self, part: str, **values: object) -> Markup:
         """A page as HTML, with {title} and the like put in. Markdown only: HTML in it is shown."""
-        text = self.pages[part]
-        for key, value in values.items():
-            text = text.replace(f"{{{key}}}", str(value))
+        text = _put_in(self.pages[part], values)
         if text not in self._rendered:
             self._rendered[text] = Markup(self._markdown.render(text))
         return self._rendered[text]
@@ -66,6 +68,12 @@ class Texts:
                     f"{self.folder / part}.md is missing or empty. Everybody who takes part reads "
                     "it. Write it, or take it from a new folder of `stereometer study new`."
                 )
+
+
+def _put_in(text: str, values: Mapping[str, object]) -> str:
+    for key, value in values.items():
+        text = text.replace(f"{{{key}}}", str(value))
+    return text
 
 
 def read_texts(folder: Path, kind: str) -> Texts:

@@ -162,3 +162,13 @@ def test_wrong_labels_are_refused(tmp_path: Path, pair_file: Path, row: str, wor
     labels.write_text(head + row, encoding="utf-8")
     with pytest.raises(DataError, match=words):
         aggregate(labels, str(pair_file), "crows-pairs", tmp_path / "out")
+
+
+def test_a_majority_for_none_of_the_types_keeps_no_pair() -> None:
+    none = Vote("demonstrates", "neither", True, "none")
+    assert "type" in judge_pair(PAIR, [none] * 5).reason
+
+
+def test_sentences_that_share_no_word_are_left_out() -> None:
+    apart = Pair("p", "Grandfathers nap.", "Teenagers dance.", "age", "stereo")
+    assert "share no word" in judge_pair(apart, [VALID] * 5).reason

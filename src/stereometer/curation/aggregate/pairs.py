@@ -10,11 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from stereometer.shapes.pair.items import Pair
+from stereometer.shapes.words import words_of
 
 STRENGTH = {"demonstrates": 1, "neither": 0, "violates": -1}
 """How stereotypical a sentence is that shows a stereotype, does neither, or breaks one."""
 AS_WRITTEN, SWAPPED = 1, -1
 WRITERS_SHARE = 1 / 2
+NO_TYPE = "none"
+"""What a judge says of a pair that is of none of the types."""
 FLIPPED = {"stereo": "antistereo", "antistereo": "stereo", None: None}
 
 
@@ -64,8 +67,10 @@ def judge_pair(pair: Pair, judges: Sequence[Vote]) -> JudgedPair:
         return replace(judged, reason="fewer than half find it valid in one direction")
     approving = [vote for vote in votes if vote.approves == direction]
     bias_type, count = Counter(vote.bias_type for vote in approving).most_common(1)[0]
-    if 2 * count <= len(approving):
+    if 2 * count <= len(approving) or bias_type == NO_TYPE:
         return replace(judged, reason="no majority for one type")
+    if not set(words_of(pair.sent_more)) & set(words_of(pair.sent_less)):
+        return replace(judged, reason="the sentences share no word")
     types = tuple((vote.bias_type,) for vote in judges)
     settled = replace(pair, bias_type=bias_type, votes=types)
     return replace(judged, pair=_swapped(settled) if judged.swapped else settled)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from stereometer.shapes.sentences import Row, mean, row_choice, row_hidden, row_
 from stereometer.tables import empty_file, gathered, read_table
 
 COLUMNS = ("sent_more", "sent_less", "bias_type")
+ANONYMOUS = ("anon_writer", "anon_annotators")
 WRITTEN = "id sent_more sent_less stereo_antistereo bias_type annotations note hidden"
 
 
@@ -66,12 +67,26 @@ def read_votes(text: str) -> tuple[tuple[str, ...], ...]:
     )
 
 
-def write(path: Path, pairs: Sequence[Pair], hidden: bool = False) -> Path:
+def write(
+    path: Path,
+    pairs: Sequence[Pair],
+    hidden: bool = False,
+    people: Mapping[str, tuple[str, Sequence[str]]] | None = None,
+) -> Path:
+    """`people` are the writer and the annotators of each pair, in numbers that say no more."""
+    columns = WRITTEN.split() + (list(ANONYMOUS) if people is not None else [])
     with replacing(path) as file:
-        table = csv.DictWriter(file, WRITTEN.split(), lineterminator="\n")
+        table = csv.DictWriter(file, columns, lineterminator="\n")
         table.writeheader()
-        table.writerows(_written(pair, hidden) for pair in pairs)
+        table.writerows(
+            _written(pair, hidden) | (_anonymous(*people[pair.id]) if people is not None else {})
+            for pair in pairs
+        )
     return path
+
+
+def _anonymous(writer: str, annotators: Sequence[str]) -> dict[str, str]:
+    return dict(zip(ANONYMOUS, (writer, repr(list(annotators))), strict=True))
 
 
 def _written(pair: Pair, hidden: bool) -> dict[str, str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.files import write_json
+from stereometer.studies.config import Publication
 from stereometer.studies.study import Study
 
 CONTEXT = {
@@ -55,23 +56,22 @@ FORMATS = {".csv": "text/csv", ".json": "application/json", ".md": "text/markdow
 NUMBERS = {"rating", "mean", "low", "high", "raters", "sd", "valid", "bonuses"}
 
 
-def write_croissant(study: Study, files: Sequence[Path], out: Path) -> Path:
+def write_croissant(study: Study, files: Sequence[Path], facts: Sequence[str], out: Path) -> Path:
     path = out / "croissant.json"
-    write_json(path, document(study, files))
+    write_json(path, document(study, files, facts))
     return path
 
 
-def document(study: Study, files: Sequence[Path]) -> dict[str, Any]:
+def document(study: Study, files: Sequence[Path], facts: Sequence[str] = ()) -> dict[str, Any]:
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     tables = [path for path in files if path.suffix == ".csv"]
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "name": "".join(sign if sign.isalnum() else "-" for sign in study.config.title),
-        "description": f"{study.kind.does}. See data-statement.md.",
+        "description": " ".join([f"{study.kind.does}.", *facts, "See data-statement.md."]),
         "conformsTo": "http://mlcommons.org/croissant/1.0",
-        "license": "https://spdx.org/licenses/CC-BY-SA-4.0.html",
-        "url": "https://example.org/",
+        **_published(study.config.publication),
         "version": "1.0.0",
         "datePublished": today,
         "citeAs": study.config.title,
@@ -79,6 +79,12 @@ def document(study: Study, files: Sequence[Path]) -> dict[str, Any]:
         "distribution": [_file(path) for path in files],
         "recordSet": [_records(path) for path in tables],
     }
+
+
+def _published(publication: Publication) -> dict[str, str]:
+    """What the study's authors have said; nothing is made up."""
+    said = {"license": publication.licence, "url": publication.address}
+    return {name: value for name, value in said.items() if value}
 
 
 def _file(path: Path) -> dict[str, Any]:

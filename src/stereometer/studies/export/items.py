@@ -2,77 +2,118 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stereometer.curation.aggregate.cats import judge_cat
-from stereometer.curation.aggregate.pairs import Vote, judge_again, judge_pair
+from stereometer.curation.aggregate.cats import JudgedCat, judge_cat
+from stereometer.curation.aggregate.pairs import (
+    JudgedPair,
+    Vote,
+    judge_again,
+    judge_pair,
+    majority_share,
+)
 from stereometer.shapes.cat import files as cat_files
 from stereometer.shapes.pair import files as pair_files
-from stereometer.studies.export.tables import write_table
+from stereometer.studies.export.tables import Written, write_table
 from stereometer.studies.kinds import judge_cats, judge_pairs, write_cats, write_pairs
 from stereometer.studies.kinds.writers import read_writers
 from stereometer.studies.people import Participant
 from stereometer.studies.study import Study
 
 REMOVED = ("item", "reason")
+CAT_LABELS = ("item", "candidate", "person", "label")
+PAIR_LABELS = ("item", "person", "more", "less", "minimal", "type")
 Ids = Mapping[str, str]
+Rows = list[dict[str, Any]]
 
 
 def write_written_cats(
     study: Study, people: Sequence[Participant], ids: Ids, out: Path
-) -> list[Path]:
+) -> Written:
     written = write_cats.WRITE_CATS.written
     cats = [cat for each in people for cat in written(study, each.person)]
-    return [cat_files.write(out / "items.json", cats)] if cats else []
+    files = [cat_files.write(out / "items.json", cats)] if cats else []
+    return Written(files, (f"{len(cats)} items were written.",))
 
 
 def write_written_pairs(
     study: Study, people: Sequence[Participant], ids: Ids, out: Path
-) -> list[Path]:
+) -> Written:
     written = write_pairs.WRITE_PAIRS.written
-    pairs = [pair for each in people for pair in written(study, each.person)]
-    return [pair_files.write(out / "pairs.csv", pairs)] if pairs else []
+    by_pair = {pair: ids[each.person.id] for each in people for pair in written(study, each.person)}
+    writers = {pair.id: (writer, ()) for pair, writer in by_pair.items()}
+    path = out / "pairs.csv"
+    files = [pair_files.write(path, list(by_pair), people=writers)] if by_pair else []
+    return Written(files, (f"{len(by_pair)} pairs were written.",))
 
 
-def write_judged_cats(
-    study: Study, people: Sequence[Participant], ids: Ids, out: Path
-) -> list[Path]:
+def write_judged_cats(study: Study, people: Sequence[Participant], ids: Ids, out: Path) -> Written:
     rows = _labels(people, ids, lambda each: judge_cats.labels(study, each.person))
     votes: dict[str, list[str]] = {}
     for row in rows:
         votes.setdefault(row["candidate"], []).append(row["label"])
     agree = study.options(judge_cats.Options).agree
     judged = [judge_cat(cat, votes, agree) for cat in study.cached(judge_cats.read_items).values()]
-    removed = [{"item": each.item, "reason": each.reason} for each in judged if each.reason]
-    return [
+    files = [
         cat_files.write(out / "items.json", [each.cat for each in judged if each.cat]),
-        write_table(out / "labels.csv", ("item", "candidate", "person", "label"), rows),
-        write_table(out / "removed.csv", REMOVED, removed),
+        write_table(out / "labels.csv", CAT_LABELS, rows),
+        write_table(out / "removed.csv", REMOVED, _removed(judged)),
     ]
+    return Written(files, (f"{_kept(judged)}, where {agree} validators had to agree.",))
 
 
 def write_judged_pairs(
     study: Study, people: Sequence[Participant], ids: Ids, out: Path
-) -> list[Path]:
+) -> Written:
     rows = _labels(people, ids, lambda each: judge_pairs.labels(study, each.person))
     votes: dict[str, list[Vote]] = {}
     for row in rows:
-        vote = Vote(row["more"], row["less"], row["minimal"] == "yes", row["type"])
-        votes.setdefault(row["item"], []).append(vote)
+        votes.setdefault(row["item"], []).append(judge_pairs.vote_of(row))
     first = study.options(judge_pairs.Options).rule == "writer-and-judges"
     decide = judge_pair if first else judge_again
     pairs = study.cached(judge_pairs.read_items)
     judged = [decide(pair, votes.get(id_, [])) for id_, pair in pairs.items()]
-    removed = [{"item": each.item, "reason": each.reason} for each in judged if each.reason]
-    columns = ("item", "person", "more", "less", "minimal", "type")
-    return [
-        pair_files.write(out / "pairs.csv", [each.pair for each in judged if each.pair]),
-        write_table(out / "labels.csv", columns, rows),
-        write_table(out / "removed.csv", REMOVED, removed),
-        *_bonuses(study, {each.item: each.pair.bias_type for each in judged if each.pair}, out),
+    kept = [each.pair for each in judged if each.pair]
+    files = [
+        pair_files.write(out / "pairs.csv", kept, people=_people(study, rows)),
+        write_table(out / "labels.csv", PAIR_LABELS, rows),
+        write_table(out / "removed.csv", REMOVED, _removed(judged)),
+        *_bonuses(study, {pair.id: pair.bias_type for pair in kept}, out),
     ]
+    return Written(files, tuple(_outcome(judged)))
+
+
+def _removed(judged: Sequence[JudgedCat | JudgedPair]) -> Rows:
+    return [{"item": each.item, "reason": each.reason} for each in judged if each.reason]
+
+
+def _kept(judged: Sequence[JudgedCat | JudgedPair]) -> str:
+    kept = len(judged) - len(_removed(judged))
+    return f"{kept} of {len(judged)} items are kept ({100 * kept / len(judged):.1f} %)"
+
+
+def _outcome(judged: Sequence[JudgedPair]) -> list[str]:
+    """As in Table 3 of the paper: how many are valid, and the mean size of the majority."""
+    said = [majority_share(each) for each in judged if each.votes > 1]
+    facts = [f"{_kept(judged)}; {sum(each.swapped for each in judged)} were swapped."]
+    if said:
+        facts.append(f"Agreement on validity, the mean majority: {100 * sum(said) / len(said):.1f} %.")
+    return facts
+
+
+def _people(study: Study, rows: Rows) -> dict[str, tuple[str, Sequence[str]]]:
+    """Of each pair, numbers for its writer and for those who judged it."""
+    hashes = study.cached(read_writers)
+    numbers = {hash_: f"w{at:04}" for at, hash_ in enumerate(sorted(set(hashes.values())), 1)}
+    judges: dict[str, list[str]] = {}
+    for row in rows:
+        judges.setdefault(row["item"], []).append(row["person"])
+    return {
+        id_: (numbers.get(hashes.get(id_, ""), ""), judges.get(id_, ()))
+        for id_ in study.cached(judge_pairs.read_items)
+    }
 
 
 def _bonuses(study: Study, types: Mapping[str, str], out: Path) -> list[Path]:
@@ -89,6 +130,8 @@ def _bonuses(study: Study, types: Mapping[str, str], out: Path) -> list[Path]:
     return [write_table(out / "bonuses.csv", ("writer", "valid", "bonuses"), rows)] if rows else []
 
 
-def _labels(people: Sequence[Participant], ids: Ids, labels_of: Any) -> list[dict[str, Any]]:
+def _labels(
+    people: Sequence[Participant], ids: Ids, labels_of: Callable[[Participant], Rows]
+) -> Rows:
     rows = [{"person": ids[each.person.id], **row} for each in people for row in labels_of(each)]
     return sorted(rows, key=lambda row: (row["item"], row["person"]))

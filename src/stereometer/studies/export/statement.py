@@ -6,64 +6,123 @@ import datetime
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 from stereometer.files import replacing
-from stereometer.studies.export.tables import SMALLEST_CELL
-from stereometer.studies.people import Participant
+from stereometer.studies.export.tables import SMALLEST_CELL, Written, counts_of
+from stereometer.studies.people import Participant, kept
 from stereometer.studies.study import Study
+
+NOT_SAID = "Not recorded: set `publication.variety` in study.toml."
+NOBODY = "nobody yet"
+WHAT_IT_IS_NOT = """\
+Answers say what people think that others think. They are not facts about any group, and a mean \
+hides how far people disagree."""
 
 
 def write_statement(
-    study: Study, people: Sequence[Participant], files: Sequence[Path], out: Path
+    study: Study, people: Sequence[Participant], written: Written, out: Path
 ) -> Path:
     path = out / "data-statement.md"
     with replacing(path) as file:
-        file.write(statement(study, people, files))
+        file.write(statement(study, people, written))
     return path
 
 
-def statement(study: Study, people: Sequence[Participant], files: Sequence[Path]) -> str:
-    config, pay = study.config, study.config.pay
+def statement(study: Study, people: Sequence[Participant], written: Written) -> str:
+    """The fields A to I, in the order and under the names of the paper's section 5."""
+    config = study.config
+    speakers, annotators = _roles(study, _demographics(study, people))
+    sections = {
+        "A. Curation rationale": f"{study.kind.does}. {len(study.units)} units, "
+        f"{config.quota.judgements} judgements each, {config.quota.per_person} a person. "
+        + " ".join(written.facts),
+        "B. Language variety": f"{', '.join(config.languages)}. "
+        f"{config.publication.variety or NOT_SAID}",
+        "C. Speaker demographic": speakers,
+        "D. Annotator demographic": annotators,
+        "E. Speech situation": _situation(study, people),
+        "F. Text characteristics": study.kind.leaves,
+        "G. Recording quality": "Typed or chosen in a browser and recorded by the study's own "
+        "server. Texts are published as they were written.",
+        "H. Other": f"{_pay(study)}\n\n{WHAT_IT_IS_NOT}",
+        "I. Provenance appendix": _provenance(study, written),
+    }
+    parts = (f"## {heading}\n{text}\n" for heading, text in sections.items())
+    return "\n".join([f"# Data statement: {config.title}\n", *parts])
+
+
+def _roles(study: Study, participants: str) -> tuple[str, str]:
+    """Who wrote, and who judged: the same people only in a study in which both are done."""
+    if study.kind.scale is None:
+        return participants, "Nobody has judged these texts yet."
+    wrote = (
+        "No text was written; the scales are the study's own."
+        if study.kind.scale == "numbers"
+        else "The items come from elsewhere; see the statement that belongs to them."
+    )
+    return wrote, participants
+
+
+def _demographics(study: Study, people: Sequence[Participant]) -> str:
+    counted = kept(people, study.kind.counts_at_once)
+    joined = [
+        f"{len(people)} people gave consent{_dates(people)}; the answers of {len(counted)} count.",
+        f"They came through the panel `{study.config.panel.name}`.",
+    ]
+    if not study.config.demographics:
+        return " ".join([*joined, "No demographics were asked."])
+    shared = (
+        "The ids in demographics.csv are those of the answers, as the consent text allows."
+        if study.config.join_demographics
+        else "The ids in demographics.csv are not those of the answers: the two cannot be joined."
+    )
+    said = [
+        f"- {question}: {', '.join(f'{value} {count}' for value, count in counts.items())}"
+        for question, counts in counts_of(counted, study.config.demographics).items()
+    ]
+    asked = (
+        "Asked last, every question optional; values that fewer than "
+        f"{SMALLEST_CELL} people share are withheld. {shared}"
+    )
+    return " ".join([*joined, asked]) + "\n\n" + "\n".join(said)
+
+
+def _situation(study: Study, people: Sequence[Participant]) -> str:
     outcomes = Counter(participant.outcome or "not finished" for participant in people)
-    hourly = 60 * pay.complete / pay.minutes
-    named = "\n".join(f"- `{path.name}`" for path in files)
-    return f"""\
-# Data statement: {config.title}
+    listed = ", ".join(f"{outcome} {count}" for outcome, count in sorted(outcomes.items()))
+    return (
+        "Participants answered in a browser, alone, without time limit, after reading a content "
+        "warning. They could leave on every page and can have their answers removed. "
+        f"By outcome: {listed or NOBODY}. {_failed(people)}{_time(people)}"
+    ).strip()
 
-## Curation rationale
-{study.kind.does}. {len(study.units)} units, {config.quota.judgements} judgements each, \
-{config.quota.per_person} a person. The texts that participants read are part of the study's folder.
 
-## Language variety
-{", ".join(config.languages)}, as written by participants and by the study's authors. Say here \
-which variety the participants speak.
+def _time(people: Sequence[Participant]) -> str:
+    minutes = [
+        (each.finished_at - each.consented_at) / 60
+        for each in people
+        if each.passed and each.finished_at is not None
+    ]
+    return f"Median time of those who completed: {median(minutes):.1f} minutes." if minutes else ""
 
-## Participants
-{len(people)} people gave consent{_dates(people)}. By outcome: \
-{", ".join(f"{outcome} {count}" for outcome, count in sorted(outcomes.items())) or "nobody yet"}. \
-{_failed(people)}They came through the panel `{config.panel.name}`.
-Pay: {pay.complete:.2f} {pay.currency} for about {pay.minutes:g} minutes ({hourly:.2f} an hour), \
-also for those who failed a check; {pay.left:.2f} {pay.currency} for those who left.
-{_demographics(study)}
 
-## Situation
-Participants answered in a browser, alone, without time limit, after reading a content warning. \
-They could leave on every page and can have their answers removed.
+def _pay(study: Study) -> str:
+    pay = study.config.pay
+    return (
+        f"Pay: {pay.complete:.2f} {pay.currency} for about {pay.minutes:g} minutes "
+        f"({pay.hourly:.2f} an hour), also for those who failed a check; "
+        f"{pay.left:.2f} {pay.currency} for those who left."
+    )
 
-## Text characteristics
-{study.kind.leaves}
 
-## Recording and provenance
-Recorded by the study's own server. Texts are published as they were written. Ids of panels were \
-kept apart and are not part of these files.
-
-## Files
-{named}
-
-## What this is not
-Answers say what people think that others think. They are not facts about any group, and a mean \
-hides how far people disagree.
-"""
+def _provenance(study: Study, written: Written) -> str:
+    materials = ", ".join(f"`{name}`" for name in study.kind.materials)
+    files = "\n".join(f"- `{path.name}`" for path in written.files)
+    return (
+        f"Made from {materials} in the study's folder, with the texts that participants read. Ids "
+        f"of panels were kept apart and are not part of these files:\n\n{files}"
+    )
 
 
 def _dates(people: Sequence[Participant]) -> str:
@@ -80,18 +139,3 @@ def _failed(people: Sequence[Participant]) -> str:
     checks = Counter(check for participant in people for check in participant.failed_checks)
     listed = ", ".join(f"{name} {count}" for name, count in sorted(checks.items()))
     return f"Failed checks: {listed}. " if listed else ""
-
-
-def _demographics(study: Study) -> str:
-    if not study.config.demographics:
-        return "No demographics were asked."
-    joined = (
-        "Their ids are those of the answers, as the consent text allows."
-        if study.config.join_demographics
-        else "Their ids are not those of the answers: the two cannot be joined."
-    )
-    asked = ", ".join(study.config.demographics)
-    return (
-        f"Asked last, every question optional: {asked}. Values that fewer than {SMALLEST_CELL} "
-        f"people share are withheld. {joined}"
-    )

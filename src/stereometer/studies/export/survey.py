@@ -9,28 +9,32 @@ from typing import Any
 import numpy as np
 
 from stereometer.stats.means import t_interval
-from stereometer.studies.export.tables import write_table
+from stereometer.stats.polarised import polarised
+from stereometer.studies.export.tables import Written, write_table
 from stereometer.studies.kinds.survey import ratings
 from stereometer.studies.people import Participant
 from stereometer.studies.study import Study
 
-LOW_END, HIGH_END, POLARISED_SHARE = 25, 75, 0.25
 CELLS = ("group", "trait", "mean", "low", "high", "raters", "sd", "polarised")
 
 
 def write_ratings(
     study: Study, people: Sequence[Participant], ids: Mapping[str, str], out: Path
-) -> list[Path]:
+) -> Written:
     rows = [
         {"participant": ids[participant.person.id], **row}
         for participant in people
         for row in ratings(study, participant.person)
     ]
     rows.sort(key=lambda row: row["participant"])
-    return [
+    table = cells(rows)
+    files = [
         write_table(out / "ratings.csv", ("participant", "group", "trait", "rating"), rows),
-        write_table(out / "means.csv", CELLS, cells(rows)),
+        write_table(out / "means.csv", CELLS, table),
     ]
+    marked = sum(bool(row["polarised"]) for row in table)
+    facts = f"{len(rows)} ratings of {len(table)} groups and traits; {marked} are polarised."
+    return Written(files, (facts,))
 
 
 def cells(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -47,7 +51,6 @@ def cells(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _cell(group: str, trait: str, numbers: Any) -> dict[str, Any]:
     low, high = t_interval(numbers, 0.95)
-    polarised = min((numbers <= LOW_END).mean(), (numbers >= HIGH_END).mean()) >= POLARISED_SHARE
     return {
         "group": group,
         "trait": trait,
@@ -56,5 +59,5 @@ def _cell(group: str, trait: str, numbers: Any) -> dict[str, Any]:
         "high": round(min(high, 100.0), 2),
         "raters": numbers.size,
         "sd": round(float(numbers.std(ddof=1)), 2),
-        "polarised": "yes" if polarised else "",
+        "polarised": "yes" if polarised(numbers) else "",
     }

@@ -6,6 +6,7 @@ import csv
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,14 @@ from stereometer.studies.people import Participant
 
 SMALLEST_CELL = 5
 WITHHELD = "(fewer than five)"
+
+
+@dataclass(frozen=True)
+class Written:
+    """What an export has written, and what is to be said of it."""
+
+    files: list[Path]
+    facts: Sequence[str] = ()
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Path:
@@ -55,6 +64,18 @@ def demographics(
             if counts[row[question]] < SMALLEST_CELL:
                 row[question] = WITHHELD
     return sorted(rows, key=lambda row: row["participant"])
+
+
+def counts_of(
+    people: Sequence[Participant], questions: Sequence[str]
+) -> dict[str, dict[str, int]]:
+    """How many people gave each answer about themselves; those of fewer than five together."""
+    ids = {participant.person.id: participant.person.id for participant in people}
+    rows = demographics(people, questions, ids)
+    return {
+        question: dict(sorted(Counter(row[question] or "not said" for row in rows).items()))
+        for question in questions
+    }
 
 
 def _said(participant: Participant, questions: Sequence[str]) -> dict[str, Any]:

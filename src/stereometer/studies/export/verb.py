@@ -13,11 +13,11 @@ from stereometer.studies.database import open_database
 from stereometer.studies.export import items, survey
 from stereometer.studies.export.croissant import write_croissant
 from stereometer.studies.export.statement import write_statement
-from stereometer.studies.export.tables import demographics, export_ids, write_table
+from stereometer.studies.export.tables import Written, demographics, export_ids, write_table
 from stereometer.studies.people import Participant, everybody, kept
 from stereometer.studies.study import Study
 
-Writer = Callable[[Study, Sequence[Participant], Mapping[str, str], Path], list[Path]]
+Writer = Callable[[Study, Sequence[Participant], Mapping[str, str], Path], Written]
 WRITERS: Mapping[str, Writer] = {
     "survey": survey.write_ratings,
     "write-cats": items.write_written_cats,
@@ -37,16 +37,17 @@ def export_study(study: Study, out: Path, url: str | None = None) -> dict[str, A
     counted = kept(people, study.kind.counts_at_once)
     lot = random.Random(secrets.randbits(64))
     ids = export_ids(people, "p", lot)
-    files = WRITERS[study.kind.name](study, counted, ids, out)
-    files += _about_people(study, people, counted, ids, lot, out)
-    files.append(write_statement(study, people, files, out))
-    write_croissant(study, files, out)
+    written = WRITERS[study.kind.name](study, counted, ids, out)
+    files = [*written.files, *_about_people(study, people, counted, ids, lot, out)]
+    files.append(write_statement(study, people, Written(files, written.facts), out))
+    write_croissant(study, files, written.facts, out)
     return {
         "schema": "study-export@1",
         "folder": str(out),
         "files": [*(path.name for path in files), "croissant.json"],
         "participants": len(people),
         "counted": len(counted),
+        "facts": list(written.facts),
     }
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from stereometer.benchmarks.starter import packaged as starter_files
 from stereometer.shapes.cat.files import read_cats, write
 from stereometer.shapes.cat.items import LABELS, Cat
 from stereometer.studies.fields import Choice, Form
@@ -52,8 +51,17 @@ class JudgeCats(Judging):
         for row in labels(study, person):
             yield row["candidate"], row["label"]
 
+    def refusal(self, study: Study) -> str | None:
+        agree, validators = study.options(Options).agree, study.config.quota.judgements
+        if agree <= validators:
+            return None
+        return (
+            f"validate-cats.agree is {agree}, and quota.judgements is {validators}. So many never "
+            f"agree, and no item would be kept. Write {validators} or less, or ask more people."
+        )
+
     def start(self, folder: Path, source: Source) -> None:
-        write(folder / "items.json", source.cats or read_cats(starter_files()[0]))
+        write(folder / "items.json", source.cats)
         write_writers(folder, source.writers)
 
 

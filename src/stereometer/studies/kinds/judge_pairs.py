@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from stereometer.benchmarks.starter import packaged as starter_files
+from stereometer.curation.aggregate.pairs import NO_TYPE, Vote
 from stereometer.shapes.pair.files import read_pairs, write
 from stereometer.shapes.pair.items import Pair
 from stereometer.studies.fields import Choice, Form
@@ -20,9 +20,17 @@ if TYPE_CHECKING:
     from stereometer.studies.study import Study
 
 VIEWS = ("demonstrates", "violates", "neither")
-NO_TYPE = "none"
-WORDINGS = {"crows-pairs": TYPES, "stereoset": ("race-color", "gender", "religion", "profession")}
-"""The types that each data set's wording offers."""
+WORDINGS = {
+    "crows-pairs": {name: f"type_{name.replace('-', '_')}" for name in (*TYPES, NO_TYPE)},
+    "stereoset": {
+        "race-color": "type_race_color",
+        "gender": "type_gender_or_sex",
+        "religion": "type_religion",
+        "profession": "type_profession",
+        NO_TYPE: "type_none",
+    },
+}
+"""The types that each data set's wording offers, and the words for them."""
 
 
 class Options(BaseModel):
@@ -61,11 +69,12 @@ class JudgePairs(Judging):
         return _page(study, person, at, self.items(study)[unit])
 
     def judged(self, study: Study, person: Person) -> Iterable[tuple[str, str]]:
+        """Whether a pair is valid: what the paper's agreement is about."""
         for row in labels(study, person):
-            yield row["item"], f"{row['more']}/{row['less']}"
+            yield row["item"], "valid" if vote_of(row).approves else "not valid"
 
     def start(self, folder: Path, source: Source) -> None:
-        write(folder / "pairs.csv", source.pairs or read_pairs(starter_files()[1]))
+        write(folder / "pairs.csv", source.pairs)
         write_writers(folder, source.writers)
 
 
@@ -80,8 +89,7 @@ def more_first(person: Person, pair: Pair) -> bool:
 def _page(study: Study, person: Person, at: int, pair: Pair) -> Page:
     word, wording = study.texts(person.language).word, study.options(Options).wording
     views = tuple((name, word(f"view_{name}")) for name in VIEWS)
-    types = (*WORDINGS[wording], NO_TYPE)
-    type_labels = tuple((name, word(f"type_{name.replace('-', '_')}")) for name in types)
+    type_labels = tuple((name, word(key)) for name, key in WORDINGS[wording].items())
     fields = [
         Choice("first", word("judge_first"), views),
         Choice("second", word("judge_second"), views),
@@ -96,6 +104,10 @@ def _page(study: Study, person: Person, at: int, pair: Pair) -> Page:
     sentences = sentences if more_first(person, pair) else sentences[::-1]
     shown = {"sentences": sentences, "number": at, "of": len(person.units)}
     return Page(f"judge-{at}", "judge_pair.html", Form(fields), pair.id, shown)
+
+
+def vote_of(row: Mapping[str, str]) -> Vote:
+    return Vote(row["more"], row["less"], row["minimal"] == "yes", row["type"])
 
 
 def labels(study: Study, person: Person) -> list[dict[str, Any]]:

@@ -104,6 +104,10 @@ class Kind(ABC):
     """Files that the folder must have."""
     counts_at_once: ClassVar[bool] = True
     """Whether a unit counts when its page is in, or only when the whole participation passes."""
+    made_from: ClassVar[Literal["nothing", "file", "items"]] = "file"
+    """What `--from` names: a file of materials, or items to judge."""
+    passing: ClassVar[float] = 1.0
+    """The share of people who pass the checks in the study that the kind follows."""
     scale: ClassVar[Literal["names", "numbers"] | None] = None
     """What people judge with, where they judge."""
 
@@ -130,6 +134,10 @@ class Kind(ABC):
         """The items that a person wrote."""
         return ()
 
+    def refusal(self, study: Study) -> str | None:
+        """Why settings that are fine by themselves cannot be served together."""
+        return None
+
     @abstractmethod
     def start(self, folder: Path, source: Source) -> None:
         """Write the materials of a new study."""
@@ -137,6 +145,8 @@ class Kind(ABC):
 
 class Judging(Kind):
     """People judge items that others wrote."""
+
+    made_from = "items"
 
     @abstractmethod
     def items(self, study: Study) -> Mapping[str, Cat | Pair]: ...

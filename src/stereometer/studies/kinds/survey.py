@@ -13,7 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from rapidfuzz.distance import OSA
 
 from stereometer.benchmarks.abc.items import data_file
-from stereometer.errors import UsageError
 from stereometer.shapes.sentences import unique
 from stereometer.studies.fields import Choice, Form, Scale, Text
 from stereometer.studies.kinds.kind import Answers, Defaults, Kind, Page, Person, Source, Unit
@@ -88,6 +87,8 @@ class Survey(Kind):
     defaults = Defaults(20, 4, 2.0, 10, ASKED)
     materials = ("groups.csv", "traits.csv")
     counts_at_once = False
+    made_from = "nothing"
+    passing = 133 / 247
     scale = "numbers"
 
     def units(self, study: Study) -> Sequence[Unit]:
@@ -121,11 +122,6 @@ class Survey(Kind):
             yield f"{row['group']}/{row['trait']}", row["rating"]
 
     def start(self, folder: Path, source: Source) -> None:
-        if source != Source():
-            raise UsageError(
-                "A survey is not made from another study. Its groups and traits are tables in its "
-                "folder. Leave out --from and edit groups.csv and traits.csv."
-            )
         shutil.copyfile(data_file("traits.csv"), folder / "traits.csv")
         _write_groups(folder / "groups.csv")
 
@@ -210,12 +206,15 @@ def _named(study: Study, options: Options, person: Person) -> bool:
     group, sent = person.units[0], person.answers["check-name"]["name"]
     if options.name_check == "choice":
         return bool(sent == group)
-    known = {group, study.cached(read_groups)[group], _label(study, person, group)}
-    return any(
-        OSA.distance(_plain(sent), form) <= options.name_distance
-        for name in known
-        for form in _forms(_plain(name))
-    )
+    away = {name: _away(study, person, name, sent) for name in study.cached(read_groups)}
+    return away[group] <= options.name_distance and away[group] == min(away.values())
+
+
+def _away(study: Study, person: Person, group: str, sent: str) -> int:
+    """Edits between what was typed and the nearest name of a group: "women" is not "men"."""
+    names = {group, study.cached(read_groups)[group], _label(study, person, group)}
+    forms = {form for name in names for form in _forms(_plain(name))}
+    return min(OSA.distance(_plain(sent), form) for form in forms)
 
 
 def _plain(text: str) -> str:

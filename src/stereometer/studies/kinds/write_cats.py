@@ -21,10 +21,13 @@ if TYPE_CHECKING:
     from stereometer.studies.study import Study
 
 FIELDS = ("stereotype", "anti_stereotype", "unrelated")
+COLUMNS = ("term", "domain", "source")
+"""Of terms.csv; where a term is from may be left out."""
 TERMS = (
-    ("grandmother", "gender"), ("schoolgirl", "gender"), ("gentlemen", "gender"),
-    ("librarian", "profession"), ("carpenter", "profession"), ("programmer", "profession"),
-    ("Norwegian", "race"), ("Chilean", "race"), ("Pilgrim", "religion"), ("monk", "religion"),
+    ("grandmother", "gender", ""), ("schoolgirl", "gender", ""), ("gentlemen", "gender", ""),
+    ("librarian", "profession", ""), ("carpenter", "profession", ""),
+    ("programmer", "profession", ""), ("Norwegian", "race", ""), ("Chilean", "race", ""),
+    ("Pilgrim", "religion", ""), ("monk", "religion", ""),
 )  # fmt: skip
 """Mild terms a new study begins with."""
 
@@ -77,10 +80,10 @@ class WriteCats(Kind):
         ]
 
     def start(self, folder: Path, source: Source) -> None:
-        rows = read_table(source.file, ["term", "domain"]) if source.file else ()
-        terms = [(row["term"], row["domain"]) for _, row in rows] or TERMS
+        rows = read_table(source.file, COLUMNS[:2]) if source.file else ()
+        terms = [tuple(row.get(name) or "" for name in COLUMNS) for _, row in rows]
         with (folder / "terms.csv").open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([("term", "domain"), *terms])
+            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *(terms or TERMS)])
 
 
 WRITE_CATS = WriteCats()

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic import Field as Limited
 from rapidfuzz.distance import Levenshtein
 
@@ -46,6 +47,12 @@ class Options(BaseModel):
     most_characters: int = Limited(default=200, ge=20, le=1000)
     bonus: float = Limited(default=1.0, ge=0)
     """For each four valid pairs of four different types."""
+
+    @model_validator(mode="after")
+    def _warned_first(self) -> Options:
+        if self.warn_above > self.refuse_above:
+            raise ValueError("refuse_above is below warn_above; people are warned first")
+        return self
 
 
 def read_prompts(study: Study) -> list[str]:
@@ -110,20 +117,25 @@ def _page(study: Study, person: Person, at: int, unit: str) -> Page:
     shown = {
         "prompt": person.lot(unit).choice(prompts) if prompts else "",
         "limits": options,
-        "types_so_far": len(set(earlier)),
-        "pairs_so_far": len(earlier),
-        "bonus": options.bonus,
-        "set_size": SET_SIZE,
+        "tally": {
+            "pairs": len(earlier),
+            "types": len(set(earlier)),
+            "size": SET_SIZE,
+            "sets": bonuses(earlier),
+            "bonus": f"{options.bonus:.2f} {study.config.pay.currency}",
+        },
         "number": at,
         "of": len(person.units),
     }
     form = Form(fields, _rule(options))
-    return Page(f"write-{at}", "write_pair.html", form, unit, shown, _distance)
+    feedback = partial(_distance, options.shown_from)
+    return Page(f"write-{at}", "write_pair.html", form, unit, shown, feedback)
 
 
-def _distance(sent: Mapping[str, str]) -> Mapping[str, int]:
+def _distance(shown_from: int, sent: Mapping[str, str]) -> Mapping[str, int]:
     first, second = tidy(sent.get("first", "")), tidy(sent.get("second", ""))
-    return {"distance": Levenshtein.distance(first, second)} if first and second else {}
+    typed = first and len(second) > shown_from
+    return {"distance": Levenshtein.distance(first, second)} if typed else {}
 
 
 def _rule(options: Options) -> Any:

@@ -151,6 +151,7 @@ class Desk:
             text=(texts.page if due == INSTRUCTIONS else texts.aside)(
                 "instructions", society=society
             ),
+            beside=texts.aside("beside") if "beside" in texts.pages else "",
             feedback=due.feedback(sent),
         )
 

@@ -36,6 +36,7 @@ def page(
             language=texts.folder.name,
             languages=study.config.languages,
             word=texts.word,
+            filled=texts.filled,
             **values,
         )
     )

@@ -15,6 +15,13 @@ from stereometer.studies.study import Study
 Means = Callable[[str, str], float]
 """What careful people think of a group on a trait, which is named by its right pole."""
 NOISE = 12
+PAIRS = (
+    ("age", "old man", "young man", "could not find his phone."),
+    ("gender", "woman", "man", "asked for the way."),
+    ("nationality", "Italians", "locals", "talked all evening."),
+    ("socioeconomic", "waiter", "lawyer", "took the bus."),
+    ("physical-appearance", "short guard", "tall guard", "was not noticed."),
+)
 WORDS = ("quiet", "loud", "wooden"), ("gentle", "stern", "square"), ("tidy", "messy", "salty")
 
 
@@ -109,11 +116,12 @@ def _write_cat(study: Study, seen: SeenForm, memory: Memory) -> dict[str, str]:
 
 def _write_pair(study: Study, seen: SeenForm, memory: Memory) -> dict[str, str]:
     number = memory.lot.randint(2, 90)
+    bias_type, first, second, rest = memory.lot.choice(PAIRS)
     return {
-        "first": f"The old man at number {number} could not find his phone.",
-        "second": f"The young man at number {number} could not find his phone.",
+        "first": f"The {first} at number {number} {rest}",
+        "second": f"The {second} at number {number} {rest}",
         "direction": "stereo",
-        "type": "age",
+        "type": bias_type,
     }
 
 

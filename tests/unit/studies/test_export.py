@@ -1,0 +1,119 @@
+"""What a study leaves behind loads everywhere, and says of itself what really happened."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stereometer.studies.export.verb import export_study
+from stereometer.studies.new import new_study
+from stereometer.studies.rehearsal.rehearse import rehearse
+from stereometer.studies.study import Study
+from tests.builders.commands import call
+from tests.builders.studies import set_toml, small_survey
+
+FIELDS = (
+    "A. Curation rationale", "B. Language variety", "C. Speaker demographic",
+    "D. Annotator demographic", "E. Speech situation", "F. Text characteristics",
+    "G. Recording quality", "H. Other", "I. Provenance appendix",
+)  # fmt: skip
+"""Of a data statement (Bender and Friedman 2018, section 5)."""
+KINDS = ("survey", "write-cats", "validate-cats", "write-pairs", "validate-pairs")
+
+
+@dataclass(frozen=True)
+class Exported:
+    study: Study
+    out: Path
+    document: dict[str, Any]
+
+    def table(self, name: str) -> list[dict[str, str]]:
+        with (self.out / name).open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Exported:
+    """A small study of each kind, filled by simulated people, once for all tests."""
+    folder, kind = tmp_path_factory.mktemp("export"), request.param
+    if kind == "survey":
+        small_survey(folder / "s")
+    else:
+        new_study(kind, folder / "s", sample=6 if kind.startswith("validate") else None)
+    study, _ = rehearse(folder / "s", 8, seed=5)
+    return Exported(study, folder / "out", export_study(study, folder / "out"))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_croissant_is_valid_and_its_records_can_be_read(exported: Exported) -> None:
+    import mlcroissant
+
+    dataset = mlcroissant.Dataset(jsonld=exported.out / "croissant.json")
+    assert not dataset.metadata.issues.errors
+    for record_set in dataset.metadata.record_sets:
+        rows = exported.table(f"{record_set.name}.csv")
+        assert len(list(dataset.records(record_set.id))) == len(rows)
+
+
+def test_croissant_says_only_what_the_authors_have_said(tmp_path: Path) -> None:
+    study, _ = rehearse(small_survey(tmp_path / "s").folder, 2)
+    export_study(study, tmp_path / "out")
+    document = json.loads((tmp_path / "out" / "croissant.json").read_text(encoding="utf-8"))
+    assert not {"license", "url"} & set(document)
+    licence = "https://spdx.org/licenses/CC-BY-4.0.html"
+    export_study(set_toml(study.folder, licence=licence), tmp_path / "again")
+    document = json.loads((tmp_path / "again" / "croissant.json").read_text(encoding="utf-8"))
+    assert document["license"] == licence
+
+
+def test_the_data_statement_has_every_field_filled(exported: Exported) -> None:
+    document = exported.document
+    text = (exported.out / "data-statement.md").read_text(encoding="utf-8")
+    sections = dict(part.split("\n", 1) for part in text.split("\n## ")[1:])
+    assert tuple(sections) == FIELDS
+    assert all(section.strip() for section in sections.values())
+    assert f"{document['participants']} people gave consent" in text
+    assert all(fact in sections["A. Curation rationale"] for fact in document["facts"])
+    assert all(f"`{name}`" in text for name in document["files"][:-2])
+
+
+@pytest.mark.parametrize("exported", ["write-pairs", "validate-pairs"], indirect=True)
+def test_pairs_have_the_released_columns(exported: Exported) -> None:
+    rows = exported.table("pairs.csv")
+    released = {"sent_more", "sent_less", "stereo_antistereo", "bias_type", "annotations"}
+    assert released | {"anon_writer", "anon_annotators"} <= set(rows[0])
+
+
+@pytest.mark.parametrize("exported", KINDS[1:], indirect=True)
+def test_items_load_with_run_audit_split_and_show(exported: Exported, tmp_path: Path) -> None:
+    kind = exported.study.kind.name
+    items = exported.out / ("items.json" if kind.endswith("cats") else "pairs.csv")
+    document = call("run", items, "--model", "random", "--out", tmp_path / "run", "--json").json
+    assert document["results"][0]["estimates"][0]["n"] > 0
+    for command in (("audit", items), ("show", items)):
+        said = call(*command)
+        assert said.code == 0, said.err
+    said = call("split", items, "--out", tmp_path / "split")
+    assert said.code == 0, said.err
+
+
+def test_a_whole_validation_of_pairs_swaps_counts_and_names_people_by_number(
+    tmp_path: Path,
+) -> None:
+    writing, _ = rehearse(new_study("write-pairs", tmp_path / "w").folder, 3, seed=2)
+    judging = new_study("validate-pairs", tmp_path / "v", str(writing.folder))
+    judged, _ = rehearse(judging.folder, 8, seed=2, shares={"careful": 1.0})
+    facts = export_study(judged, tmp_path / "out")["facts"]
+    assert "items are kept" in facts[0]
+    assert "mean majority: 100.0 %" in facts[1]
+    with (tmp_path / "out" / "pairs.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["anon_writer"] for row in rows} <= {"w0001", "w0002", "w0003"}
+    assert all(len(ast.literal_eval(row["anon_annotators"])) == 5 for row in rows)
+    assert (tmp_path / "out" / "bonuses.csv").is_file()

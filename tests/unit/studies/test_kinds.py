@@ -1,0 +1,307 @@
+"""Every field, order, check and threshold of the five protocols."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stereometer.errors import DataError
+from stereometer.studies.kinds.judge_pairs import VIEWS
+from stereometer.studies.kinds.kind import Page, Person
+from stereometer.studies.kinds.survey import repeated
+from stereometer.studies.kinds.write_pairs import TYPES, bonuses
+from stereometer.studies.new import new_study
+from stereometer.studies.study import Study
+from tests.builders.studies import client_of, set_toml, small_survey
+
+
+def names(page: Page) -> list[str]:
+    return [field.name for field in page.form.fields]
+
+
+def first_page(study: Study, unit: str | None = None) -> Page:
+    person = Person("p", (unit or study.units[0].name,), {})
+    return study.kind.pages(study, person)[0]
+
+
+def complaints(page: Page, **sent: str) -> dict[str, str]:
+    return dict(page.form.read(sent)[1])
+
+
+# -------------------------------------------------------------------------------------- write-cats
+
+WITHIN = {
+    "stereotype": "quiet", "anti_stereotype": "loud", "unrelated": "wooden",
+    "context": "The librarian next door has a BLANK laugh.",
+}  # fmt: skip
+ACROSS = {
+    "context": "The librarian came in.", "stereotype": "She whispered.",
+    "anti_stereotype": "She sang aloud.", "unrelated": "The box is green.",
+}  # fmt: skip
+
+
+@pytest.fixture
+def writing(tmp_path: Path) -> Study:
+    return new_study("write-cats", tmp_path / "writing")
+
+
+def test_within_a_sentence_the_words_come_first(writing: Study) -> None:
+    page = first_page(writing, "librarian/intrasentence")
+    assert names(page) == ["stereotype", "anti_stereotype", "unrelated", "context"]
+    assert page.shown["term"] == "librarian"
+    assert page.shown["domain"] == "profession"
+    assert not complaints(page, **WITHIN)
+
+
+def test_across_sentences_the_neutral_sentence_comes_first(writing: Study) -> None:
+    page = first_page(writing, "librarian/intersentence")
+    assert names(page) == ["context", "stereotype", "anti_stereotype", "unrelated"]
+    assert not complaints(page, **ACROSS)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"context": "The librarian has a laugh."}, {"context": "one_blank"}),
+        ({"context": "The librarian is BLANK and BLANK."}, {"context": "one_blank"}),
+        ({"context": "She has a BLANK laugh."}, {"context": "no_term"}),
+        ({"anti_stereotype": "Quiet"}, {"anti_stereotype": "same_text"}),
+        ({"unrelated": ""}, {"unrelated": "missing_text"}),
+        ({"context": f"The librarian BLANK {'x' * 200}"}, {"context": "long_text"}),
+    ],
+)
+def test_texts_that_cannot_be_items_are_sent_back(
+    writing: Study, change: dict[str, str], complaint: dict[str, str]
+) -> None:
+    page = first_page(writing, "librarian/intrasentence")
+    assert complaints(page, **{**WITHIN, **change}) == complaint
+
+
+def test_a_table_of_terms_keeps_where_they_are_from(tmp_path: Path) -> None:
+    table = tmp_path / "own.csv"
+    table.write_text("term,domain,source\nbaker,profession,P106\n", encoding="utf-8")
+    new_study("write-cats", tmp_path / "w", str(table))
+    assert "baker,profession,P106" in (tmp_path / "w" / "terms.csv").read_text(encoding="utf-8")
+
+
+async def _page_shown(study: Study) -> str:
+    async with client_of(study) as client:
+        start = await client.get("/")
+        token = start.text.split('name="token" value="')[1].split('"')[0]
+        shown = await client.post("/consent", data={"token": token, "agree": "yes"})
+        token = shown.text.split('name="token" value="')[1].split('"')[0]
+        return (await client.post("/page/instructions", data={"token": token})).text
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("write-cats", ("positive or negative", "state of mind", "statements of fact", "realistic")),
+        ("write-pairs", ("The young man could not find", "The kind is age")),
+    ],
+)
+def test_rules_or_a_worked_example_stand_on_the_page(
+    tmp_path: Path, kind: str, words: tuple[str, ...]
+) -> None:
+    html = asyncio.run(_page_shown(new_study(kind, tmp_path / "s")))
+    aside = html.split('class="beside"')[1].split("</aside>")[0]
+    assert all(word in aside for word in words)
+
+
+# ------------------------------------------------------------------------------------- write-pairs
+
+PAIR = {
+    "first": "The old man could not find his phone.",
+    "second": "The young man could not find his phone.",
+    "direction": "stereo",
+    "type": "age",
+}
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Study:
+    return new_study("write-pairs", tmp_path / "pairs")
+
+
+def test_a_pair_has_two_sentences_a_direction_and_one_of_nine_types(pairs: Study) -> None:
+    page = first_page(pairs)
+    assert names(page) == ["first", "second", "direction", "type"]
+    assert len(TYPES) == 9
+    assert page.shown["prompt"]
+    assert not complaints(page, **PAIR)
+    assert complaints(page, **{**PAIR, "type": "age,gender"}) == {"type": "missing_choice"}
+
+
+def test_prompts_are_a_text_file_of_ones_own(tmp_path: Path) -> None:
+    own = tmp_path / "ideas.txt"
+    own.write_text("A train was late.\n", encoding="utf-8")
+    assert first_page(new_study("write-pairs", tmp_path / "p", str(own))).shown["prompt"] == (
+        "A train was late."
+    )
+
+
+@pytest.mark.parametrize(
+    ("distance", "warned", "refused"),
+    [(13, False, False), (14, True, False), (25, True, False), (26, True, True)],
+)
+def test_the_edit_distance_warns_above_13_and_refuses_above_25(
+    pairs: Study, distance: int, warned: bool, refused: bool
+) -> None:
+    page = first_page(pairs)
+    sent = {**PAIR, "first": "A sentence.", "second": "A sentence." + "x" * distance}
+    assert page.feedback(sent)["distance"] == distance
+    assert (distance > page.shown["limits"].warn_above) == warned
+    assert (complaints(page, **sent) == {"second": "too_far"}) == refused
+
+
+def test_the_distance_is_shown_after_five_characters(pairs: Study) -> None:
+    page = first_page(pairs)
+    assert not page.feedback({"first": "The old man", "second": "The y"})
+    assert page.feedback({"first": "The old man", "second": "The yo"}) == {"distance": 7}
+
+
+def test_a_sentence_has_at_most_200_characters(pairs: Study) -> None:
+    page = first_page(pairs)
+    assert not complaints(page, **{**PAIR, "first": "x" * 200, "second": "y" + "x" * 199})
+    assert complaints(page, **{**PAIR, "first": "x" * 201}) == {"first": "long_text"}
+
+
+@pytest.mark.parametrize(
+    ("types", "sets"),
+    [("aaaa", 0), ("abcd", 1), ("abcdabcd", 2), ("aabbccdd", 2), ("aaabcd", 1), ("abcdefgh", 2)],
+)
+def test_bonuses_are_sets_of_four_different_types(types: str, sets: int) -> None:
+    assert bonuses(list(types)) == sets
+
+
+def test_the_tally_counts_what_was_written_so_far(pairs: Study) -> None:
+    written = {f"write-{at}": {**PAIR, "type": TYPES[at]} for at in range(1, 5)}
+    units = tuple(unit.name for unit in pairs.units[:5])
+    tally = pairs.kind.pages(pairs, Person("p", units, written))[4].shown["tally"]
+    assert tally == {"pairs": 4, "types": 4, "size": 4, "sets": 1, "bonus": "1.00 USD"}
+
+
+# -------------------------------------------------------------------------------------- validating
+
+
+def test_validators_see_three_sentences_without_labels_and_four_choices(tmp_path: Path) -> None:
+    study = new_study("validate-cats", tmp_path / "v")
+    page = first_page(study)
+    assert names(page) == ["s0", "s1", "s2"]
+    for field in page.form.fields:
+        assert [value for value, _ in field.options] == [  # type: ignore[attr-defined]
+            "stereotype", "anti-stereotype", "unrelated", "related",
+        ]  # fmt: skip
+
+
+def test_the_order_of_sentences_is_by_lot(tmp_path: Path) -> None:
+    study = new_study("validate-cats", tmp_path / "v")
+    unit = study.units[0].name
+    orders = {
+        tuple(field.label for field in study.kind.pages(study, Person(f"p{at}", (unit,), {}))[0].form.fields)  # type: ignore[attr-defined]  # noqa: E501
+        for at in range(60)
+    }
+    assert len(orders) == 6
+
+
+def test_more_than_all_validators_cannot_agree(tmp_path: Path) -> None:
+    folder = new_study("validate-cats", tmp_path / "v").folder
+    set_toml(folder, judgements=4, agree=4)
+    with pytest.raises(DataError, match="Write 4 or less"):
+        set_toml(folder, agree=5)
+
+
+@pytest.mark.parametrize(
+    ("wording", "count", "words"),
+    [("crows-pairs", 10, "who is meant"), ("stereoset", 5, "express the stereotype")],
+)
+def test_pairs_are_judged_by_four_questions(
+    tmp_path: Path, wording: str, count: int, words: str
+) -> None:
+    folder = new_study("validate-pairs", tmp_path / "v").folder
+    fields: list[Any] = list(first_page(set_toml(folder, wording=wording)).form.fields)
+    assert [field.name for field in fields] == ["first", "second", "minimal", "type"]
+    assert tuple(value for value, _ in fields[0].options) == VIEWS
+    assert words in fields[2].label
+    assert len(fields[3].options) == count
+    assert fields[3].options[-1][0] == "none"
+
+
+def test_either_sentence_may_come_first(tmp_path: Path) -> None:
+    study = new_study("validate-pairs", tmp_path / "v")
+    unit = study.units[0].name
+    shown = {
+        study.kind.pages(study, Person(f"p{at}", (unit,), {}))[0].shown["sentences"]
+        for at in range(30)
+    }
+    assert len(shown) == 2
+
+
+# ------------------------------------------------------------------------------------------ survey
+
+FULL = {f"t{at}": 80 for at in range(3)}
+
+
+def answered(study: Study, name: str, **changes: dict[str, Any]) -> dict[str, bool]:
+    units = ("man", "woman", "non-binary", "trans")
+    answers: dict[str, dict[str, Any]] = {f"rate-{at}": FULL for at in range(1, 5)}
+    answers |= {"rate-again": FULL, "check-name": {"name": name}}
+    answers |= {"check-traits": {"high": "t0", "low": "none"}, **changes}
+    return dict(study.kind.checks(study, Person("p", units, answers)))
+
+
+@pytest.mark.parametrize(
+    ("name", "passed"),
+    [
+        ("men", True), ("Man", True), ("MEN", True), ("mne", True), ("a man", True),
+        ("women", False), ("woman", False), ("trans people", False), ("children", False),
+    ],
+)  # fmt: skip
+def test_the_first_group_is_named_forgivingly_but_not_another_group(
+    tmp_path: Path, name: str, passed: bool
+) -> None:
+    assert answered(small_survey(tmp_path / "s"), name)["name"] == passed
+
+
+def test_a_trait_must_have_been_rated_on_its_side_of_50(tmp_path: Path) -> None:
+    study = small_survey(tmp_path / "s")
+    mixed = {"t0": 80, "t1": 50, "t2": 20}
+    for high, low, right in (("t0", "t2", True), ("t1", "t2", False), ("t0", "none", False)):
+        said = {"check-traits": {"high": high, "low": low}, "rate-2": mixed}
+        assert answered(study, "men", **said)["traits"] == right
+
+
+@pytest.mark.parametrize(("again", "alike"), [(61, True), (60, True), (49, False), (20, False)])
+def test_a_repeated_rating_is_alike_on_the_same_side_or_within_20(
+    tmp_path: Path, again: int, alike: bool
+) -> None:
+    """Of three traits one may differ only where the share asked for is below one."""
+    study = small_survey(tmp_path / "s", repeat_share=1.0)
+    assert answered(study, "men", **{"rate-again": {**FULL, "t1": again}})["repeat"] == alike
+
+
+def test_pages_follow_the_papers_order_and_the_last_group_is_not_repeated(tmp_path: Path) -> None:
+    study = small_survey(tmp_path / "s")
+    units = ("man", "woman", "non-binary", "trans")
+    keys = [page.key for page in study.kind.pages(study, Person("p", units, {}))]
+    assert keys == [
+        "rate-1", "check-name", "rate-2", "check-traits", "rate-3", "rate-4", "rate-again",
+    ]  # fmt: skip
+    again = {repeated(Person(f"p{at}", units, {})) for at in range(60)}
+    assert again == {"man", "woman", "non-binary"}
+
+
+def test_the_name_can_be_chosen_from_four(tmp_path: Path) -> None:
+    study = small_survey(tmp_path / "s", name_check="choice")
+    pages = study.kind.pages(study, Person("p", ("man", "woman"), {}))
+    (field,) = pages[1].form.fields
+    assert len(field.options) == 4  # type: ignore[attr-defined]
+
+
+def test_warnings_come_before_refusals(tmp_path: Path) -> None:
+    folder = new_study("write-pairs", tmp_path / "p").folder
+    with pytest.raises(DataError, match="warned first"):
+        set_toml(folder, warn_above=30)
