@@ -74,9 +74,7 @@ def _person_key(source: str | None) -> str | None:
 def _source(kind: str, source: str | None, sample: int | None, seed: int) -> Source:
     takes = kind_called(kind).made_from
     if sample is not None and takes != "items":
-        raise UsageError(
-            f"--sample draws items to judge. A {kind} study has none. Leave it out."
-        )
+        raise UsageError(f"--sample draws items to judge. A {kind} study has none. Leave it out.")
     if source is not None and takes == "nothing":
         raise UsageError(
             f"A {kind} is not made from another study. Its groups and traits are tables in its "

@@ -214,8 +214,7 @@ def names_of(study: Study) -> Names:
     labels = study.cached(survey.read_groups)
     groups = [Group(name, "", label, label, "") for name, label in labels.items()]
     traits = [
-        Trait(trait.name, "", trait.left, trait.right)
-        for trait in study.cached(survey.read_traits)
+        Trait(trait.name, "", trait.left, trait.right) for trait in study.cached(survey.read_traits)
     ]
     ours = read_groups(data_file("groups.csv")), read_traits(data_file("traits.csv"))
     return Names((*ours[0], *groups), (*ours[1], *traits))

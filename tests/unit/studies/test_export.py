@@ -52,7 +52,7 @@ def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_croissant_is_valid_and_its_records_can_be_read(exported: Exported) -> None:
-    import mlcroissant
+    import mlcroissant  # type: ignore[import-untyped]
 
     dataset = mlcroissant.Dataset(jsonld=exported.out / "croissant.json")
     assert not dataset.metadata.issues.errors

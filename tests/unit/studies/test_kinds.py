@@ -99,7 +99,10 @@ async def _page_shown(study: Study) -> str:
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("write-cats", ("positive or negative", "state of mind", "statements of fact", "realistic")),
+        (
+            "write-cats",
+            ("positive or negative", "state of mind", "statements of fact", "realistic"),
+        ),
         ("write-pairs", ("The young man could not find", "The kind is age")),
     ],
 )
@@ -200,10 +203,8 @@ def test_validators_see_three_sentences_without_labels_and_four_choices(tmp_path
 def test_the_order_of_sentences_is_by_lot(tmp_path: Path) -> None:
     study = new_study("validate-cats", tmp_path / "v")
     unit = study.units[0].name
-    orders = {
-        tuple(field.label for field in study.kind.pages(study, Person(f"p{at}", (unit,), {}))[0].form.fields)  # type: ignore[attr-defined]  # noqa: E501
-        for at in range(60)
-    }
+    shown = [study.kind.pages(study, Person(f"p{at}", (unit,), {}))[0] for at in range(60)]
+    orders = {tuple(getattr(field, "label", "") for field in page.form.fields) for page in shown}
     assert len(orders) == 6
 
 
@@ -270,7 +271,10 @@ def test_a_trait_must_have_been_rated_on_its_side_of_50(tmp_path: Path) -> None:
     study = small_survey(tmp_path / "s")
     mixed = {"t0": 80, "t1": 50, "t2": 20}
     for high, low, right in (("t0", "t2", True), ("t1", "t2", False), ("t0", "none", False)):
-        said = {"check-traits": {"high": high, "low": low}, "rate-2": mixed}
+        said: dict[str, dict[str, Any]] = {
+            "check-traits": {"high": high, "low": low},
+            "rate-2": mixed,
+        }
         assert answered(study, "men", **said)["traits"] == right
 
 

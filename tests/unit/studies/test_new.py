@@ -1,4 +1,4 @@
-"""New studies, studies made from others, and the mistakes of somebody who does it the first time."""
+"""New studies, studies made from others, and the mistakes of a first time."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from stereometer.benchmarks.abc.items import data_file
 from stereometer.benchmarks.abc.groups import read_groups
+from stereometer.benchmarks.abc.items import data_file
 from stereometer.benchmarks.abc.traits import read_traits
 from stereometer.errors import UsageError
 from stereometer.findings.align.names import Names
@@ -58,9 +58,7 @@ def test_within_5_points_takes_76_raters_or_126_where_people_differ_most(tmp_pat
 def test_a_pilot_with_groups_of_ones_own_can_be_planned_from(tmp_path: Path) -> None:
     study = small_survey(tmp_path / "s")
     groups = study.folder / "groups.csv"
-    groups.write_text(
-        groups.read_text(encoding="utf-8") + "bakers,bakers,work\n", encoding="utf-8"
-    )
+    groups.write_text(groups.read_text(encoding="utf-8") + "bakers,bakers,work\n", encoding="utf-8")
     rng = np.random.default_rng(1)
     rows = [
         f"p{at},{group},powerless - powerful,{value:.0f}"

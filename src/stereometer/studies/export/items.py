@@ -29,9 +29,7 @@ Ids = Mapping[str, str]
 Rows = list[dict[str, Any]]
 
 
-def write_written_cats(
-    study: Study, people: Sequence[Participant], ids: Ids, out: Path
-) -> Written:
+def write_written_cats(study: Study, people: Sequence[Participant], ids: Ids, out: Path) -> Written:
     written = write_cats.WRITE_CATS.written
     cats = [cat for each in people for cat in written(study, each.person)]
     files = [cat_files.write(out / "items.json", cats)] if cats else []
@@ -64,9 +62,7 @@ def write_judged_cats(study: Study, people: Sequence[Participant], ids: Ids, out
     return Written(files, (f"{_kept(judged)}, where {agree} validators had to agree.",))
 
 
-def write_judged_pairs(
-    study: Study, people: Sequence[Participant], ids: Ids, out: Path
-) -> Written:
+def write_judged_pairs(study: Study, people: Sequence[Participant], ids: Ids, out: Path) -> Written:
     rows = _labels(people, ids, lambda each: judge_pairs.labels(study, each.person))
     votes: dict[str, list[Vote]] = {}
     for row in rows:
@@ -99,7 +95,9 @@ def _outcome(judged: Sequence[JudgedPair]) -> list[str]:
     said = [majority_share(each) for each in judged if each.votes > 1]
     facts = [f"{_kept(judged)}; {sum(each.swapped for each in judged)} were swapped."]
     if said:
-        facts.append(f"Agreement on validity, the mean majority: {100 * sum(said) / len(said):.1f} %.")
+        facts.append(
+            f"Agreement on validity, the mean majority: {100 * sum(said) / len(said):.1f} %."
+        )
     return facts
 
 

@@ -66,9 +66,7 @@ def demographics(
     return sorted(rows, key=lambda row: row["participant"])
 
 
-def counts_of(
-    people: Sequence[Participant], questions: Sequence[str]
-) -> dict[str, dict[str, int]]:
+def counts_of(people: Sequence[Participant], questions: Sequence[str]) -> dict[str, dict[str, int]]:
     """How many people gave each answer about themselves; those of fewer than five together."""
     ids = {participant.person.id: participant.person.id for participant in people}
     rows = demographics(people, questions, ids)

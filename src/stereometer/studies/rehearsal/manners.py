@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from stereometer.curation.aggregate.pairs import NO_TYPE
 from stereometer.studies.kinds import judge_cats, judge_pairs
 from stereometer.studies.kinds.survey import MIDDLE, NOTHING
 from stereometer.studies.rehearsal.forms import Control, SeenForm
@@ -143,7 +144,7 @@ def _judge(study: Study, seen: SeenForm, memory: Memory) -> dict[str, str]:
         "first": "demonstrates" if shown_first else "neither",
         "second": "neither" if shown_first else "demonstrates",
         "minimal": "yes",
-        "type": pair.bias_type if pair.bias_type in offered else judge_pairs.NO_TYPE,
+        "type": pair.bias_type if pair.bias_type in offered else NO_TYPE,
     }
 
 
