@@ -10,7 +10,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 DEMO := stereometer-runs/demo
 
-.PHONY: demo test test-long bench docs reference chromium postgresql clean
+.PHONY: demo test test-long bench docs reference chromium postgresql nginx clean
 .DELETE_ON_ERROR:
 
 .venv/pip:
@@ -42,14 +42,14 @@ demo: .venv/models
 	$(BIN)/stereometer run starter -m smollm2-135m -m minilm-mlm --out $(DEMO)
 	$(BIN)/stereometer report $(DEMO) -o stereometer-report.html
 
-test: .venv/dev chromium postgresql
+test: .venv/dev chromium postgresql nginx
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/pytest -n 2 -m "not long"
 
-test-long: .venv/dev
+test-long: .venv/dev postgresql
 	$(BIN)/pytest -n 2 -m long
 
 # Debian's chromium for the browser tests, where this user may install it; elsewhere those tests are skipped.
@@ -67,6 +67,14 @@ postgresql:
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null; \
 	fi; \
 	ls -d /usr/lib/postgresql/*/bin >/dev/null 2>&1 || echo "PostgreSQL is not installed: its tests will be skipped"
+
+# Debian's nginx, for the test of a study behind a reverse proxy on loopback.
+nginx:
+	@command -v nginx >/dev/null 2>&1 && exit 0; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq nginx openssl >/dev/null; \
+	fi; \
+	command -v nginx >/dev/null 2>&1 || echo "nginx is not installed: its test will be skipped"
 
 bench: .venv/dev
 	$(BIN)/python -m bench

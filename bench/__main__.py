@@ -20,6 +20,7 @@ NAMES = (
     "causal",
     "next_sentence",
     "asking",
+    "studies",
 )
 OUT = Path(__file__).parent / "out"
 

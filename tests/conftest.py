@@ -54,7 +54,8 @@ def default_model(name: str) -> Any:
 
 
 class Skipped:
-    """Counts skipped tests; where the data are there, a skipped golden test is a failure."""
+    """Counts skipped tests; where the data are there, a skipped golden test is a failure, and so is
+    one that is skipped for want of a program named in STEREOMETER_NO_SKIP."""
 
     def __init__(self) -> None:
         self.reasons: list[str] = []
@@ -69,17 +70,29 @@ class Skipped:
             if "golden" in report.keywords:
                 self.golden.append(report.nodeid)
 
+    @property
+    def inexcusable(self) -> list[str]:
+        """What should have run: golden tests beside the data, and those of installed programs."""
+        programs = os.environ.get("STEREOMETER_NO_SKIP", "").split()
+        wanting = [
+            reason
+            for reason in self.reasons
+            if any(f"{program} is not installed" in reason for program in programs)
+            or any(f"{program} cannot be started" in reason for program in programs)
+        ]
+        return [*(self.golden if os.environ.get("STEREOMETER_DATA") else ()), *wanting]
+
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if self.golden and os.environ.get("STEREOMETER_DATA"):
+        if self.inexcusable:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"skipped tests: {len(self.reasons)}")
         for reason in self.reasons:
             terminalreporter.write_line(f"  {reason}")
-        if self.golden and os.environ.get("STEREOMETER_DATA"):
+        for reason in self.inexcusable:
             terminalreporter.write_line(
-                "golden tests were skipped although STEREOMETER_DATA is set: that is a failure"
+                f"skipped although it could run, which is a failure: {reason}"
             )
 
 

@@ -118,6 +118,8 @@ class Fieldwork:
     manners: Mapping[str, float] = field(default_factory=lambda: MANNERS)
     ledger: Ledger = field(default_factory=Ledger)
     names: int = 0
+    others: tuple[Served, ...] = ()
+    """More processes that serve the same study: each request goes to any of them."""
 
     def fill(self, at_once: int, kills: int = 0) -> Ledger:
         """People come, so many at once, until every quota is met; the server dies in between."""
@@ -177,7 +179,6 @@ class Visit:
         memory = Memory(self.lot)
         ends_after = self.lot.randint(1, 5) if self.manner in ("leaving", "vanishing") else 1000
         async with httpx2.AsyncClient(
-            base_url=self.fieldwork.served.address,
             headers={"x-forwarded-for": forwarded},
             timeout=60,
             verify=False,
@@ -243,8 +244,9 @@ class Visit:
         ledger = self.fieldwork.ledger
         while True:
             began = time.perf_counter()
+            server = self.lot.choice((self.fieldwork.served, *self.fieldwork.others))
             try:
-                response = await client.request(method, path, **options)
+                response = await client.request(method, f"{server.address}{path}", **options)
             except httpx2.TransportError:
                 ledger.broken += 1
                 await asyncio.sleep(AGAIN_SECONDS)

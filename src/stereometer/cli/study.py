@@ -251,7 +251,34 @@ def backup(*, folder: Folder, to: Annotated[Path, "The copy to write."]) -> None
     from stereometer.studies.study import open_study
 
     backup_sqlite(open_study(folder).folder, to)
-    say(f"Written to {to}. To restore it, stop the server and put it in place of study.sqlite.")
+    say(f"Written to {to}. `stereometer study restore {folder} {to}` brings it back.")
+
+
+@command("People", "study restore my-study backup.sqlite")
+def restore(
+    *, folder: Folder, backup: Annotated[Path, "A copy that `study backup` wrote."]
+) -> None:
+    """Put a backup in place of the SQLite database. The server must be stopped."""
+    from stereometer.studies.database.copy import restore_sqlite
+    from stereometer.studies.study import open_study
+
+    aside = restore_sqlite(open_study(folder).folder, backup)
+    say(f"{backup} is restored. What was there before is in {aside}.")
+
+
+@command("People", "study payments my-study payments.csv")
+def payments(
+    *, folder: Folder, to: Annotated[Path, "The table to write."], database: DatabaseUrl = None
+) -> None:
+    """Write whom to pay, with the ids that the panel gave. Keep the table to yourself."""
+    from stereometer.studies.payments import write_payments
+    from stereometer.studies.study import open_study
+
+    count = write_payments(open_study(folder), to, database)
+    say(
+        f"{count} participants are in {to}. Once they are paid, run `study forget-ids` "
+        "and delete it."
+    )
 
 
 @command("People", "study move my-study --database postgresql://user@host/name")

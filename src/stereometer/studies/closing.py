@@ -4,24 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stereometer.errors import DataError
 from stereometer.studies.fields import Choice, Field, Form, Number, Text
 from stereometer.studies.kinds.kind import Page, Person
+from stereometer.studies.questions import CHOICES, NO_ANSWER, NUMBERS, TEXTS
 from stereometer.studies.study import Study
 from stereometer.studies.texts import Texts
 
 DEMOGRAPHICS = "demographics"
 COMMENTS = "comments"
-NO_ANSWER = "prefer-not-to-say"
-CHOICES = {
-    "gender": ("woman", "man", "non-binary", "another"),
-    "race": ("asian", "black", "hispanic", "indigenous", "middle-eastern", "white", "another"),
-    "education": ("school", "some-college", "college", "postgraduate"),
-    "area": ("city", "suburb", "country"),
-}
-NUMBERS = {"age": (18, 110), "years": (0, 110)}
-TEXTS = {"state": 60}
-QUESTIONS = (*CHOICES, *NUMBERS, *TEXTS)
 
 
 def last_pages(study: Study, person: Person) -> Sequence[Page]:
@@ -35,14 +25,10 @@ def last_pages(study: Study, person: Person) -> Sequence[Page]:
 def _question(texts: Texts, name: str) -> Field:
     label = texts.word(f"demographics_{name}")
     if name in NUMBERS:
-        return Number(name, label, *NUMBERS[name])
+        return Number(name, label, *NUMBERS[name], withhold=texts.word("prefer_not_to_say"))
     if name in TEXTS:
-        return Text(name, label, TEXTS[name], required=False)
-    if name not in CHOICES:
-        raise DataError(
-            f"study.toml: there is no question {name!r} about participants. "
-            f"Write any of {', '.join(QUESTIONS)}."
-        )
+        withhold = texts.word("prefer_not_to_say")
+        return Text(name, label, TEXTS[name], required=False, withhold=withhold)
     words = [(value, texts.word(f"{name}_{value.replace('-', '_')}")) for value in CHOICES[name]]
     options = (*words, (NO_ANSWER, texts.word("prefer_not_to_say")))
     return Choice(name, label, options, required=False)

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from stereometer.errors import DataError
 from stereometer.files import read_text
 from stereometer.studies.kinds import KINDS
+from stereometer.studies.questions import QUESTIONS
 
 OUTCOMES = ("complete", "failed", "declined", "left")
 CODE = r"^[A-Za-z0-9-]{4,40}$"
@@ -92,6 +93,16 @@ class Config(_Section):
     publication: Publication = Publication()
     options: dict[str, Any] = Field(default_factory=dict)
 
+    @field_validator("demographics")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if name not in QUESTIONS:
+                raise ValueError(
+                    f"there is no question {name!r}; write any of {', '.join(QUESTIONS)}"
+                )
+        return names
+
 
 def read_config(path: Path) -> Config:
     text = read_text(path)
@@ -123,6 +134,11 @@ def _validated(path: Path, text: str, model: type[Any], value: Any, inside: Sequ
             f"{path}, line {_line(text, keys)}: {'.'.join(keys) or 'the file'}: {message}"
             f"{wrong[:120]}. Mend that line; docs/studies.md describes every setting."
         ) from None
+
+
+def line_of(path: Path, *keys: str) -> int:
+    """Where a setting stands in a study.toml."""
+    return _line(read_text(path), keys)
 
 
 def _line(text: str, keys: Sequence[str]) -> int:

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
+from stereometer.studies.questions import NO_ANSWER
+
 Values = Mapping[str, Any]
 Complaints = Mapping[str, str]
 """What is wrong, by field."""
@@ -77,8 +79,12 @@ class Text:
     most: int = 200
     required: bool = True
     rows: int = 1
+    withhold: str = ""
+    """The label of a box to tick by those who would rather not say; none where it is empty."""
 
     def read(self, text: str) -> str:
+        if self.withhold and text == NO_ANSWER:
+            return NO_ANSWER
         text = tidy(text)
         if not text and self.required:
             raise ValueError("missing_text")
@@ -98,8 +104,11 @@ class Number:
     label: str
     low: int
     high: int
+    withhold: str = ""
 
-    def read(self, text: str) -> int | None:
+    def read(self, text: str) -> int | str | None:
+        if self.withhold and text == NO_ANSWER:
+            return NO_ANSWER
         if not text:
             return None
         if not (text.isascii() and text.isdigit() and len(text) < 6):

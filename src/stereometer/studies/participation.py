@@ -243,8 +243,11 @@ class Participation:
             for id_ in connection.execute(select(participants.c.id)).scalars().all():
                 if self.study.secrets.withdrawal_code(id_) == wanted:
                     self._remove(connection, id_)
-                    return True
-        return False
+                    break
+            else:
+                return False
+        self.database.scrub()
+        return True
 
     def _remove(self, connection: Connection, id_: str) -> None:
         for table in (answers, leases, payments):
@@ -254,7 +257,9 @@ class Participation:
 
     def forget_ids(self) -> int:
         with self.database.write() as connection:
-            return connection.execute(payments.delete()).rowcount
+            count = connection.execute(payments.delete()).rowcount
+        self.database.scrub()
+        return count
 
 
 def _sent(connection: Connection, participant: str) -> dict[str, Any]:

@@ -24,6 +24,8 @@ class Progress:
     outcomes: Mapping[str, int]
     """Participants by outcome; `working` are those who have none yet."""
     failed_checks: Mapping[str, int]
+    checked: int
+    """Those who reached the end, where checks are judged."""
     page_seconds: Mapping[str, float]
     """Median seconds on a page."""
     cost: float
@@ -47,13 +49,21 @@ def progress_of(study: Study, database: Database) -> Progress:
         {unit.name: taken[unit.name] for unit in study.units},
         study.config.quota.judgements,
         outcomes,
-        Counter(check for participant in people for check in participant.failed_checks),
+        _failed(study, people),
+        paid,
         _page_seconds(people),
         paid * pay.complete + outcomes["left"] * pay.left,
         pay.currency,
         agreement_of(study, people),
         [text for participant in people if (text := _comment(participant))],
     )
+
+
+def _failed(study: Study, people: Sequence[Participant]) -> Counter[str]:
+    """How many failed each check, also where nobody did."""
+    failed = Counter(dict.fromkeys(study.kind.check_names, 0))
+    failed.update(check for participant in people for check in participant.failed_checks)
+    return failed
 
 
 def _comment(participant: Participant) -> str:
@@ -94,6 +104,7 @@ def as_document(study: Study, url: str | None = None) -> dict[str, Any]:
         "places": dict(progress.units),
         "outcomes": dict(progress.outcomes),
         "failed_checks": dict(progress.failed_checks),
+        "checked": progress.checked,
         "page_seconds": dict(progress.page_seconds),
         "cost": progress.cost,
         "currency": progress.currency,

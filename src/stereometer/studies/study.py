@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel
 
 from stereometer.errors import DataError, UsageError
-from stereometer.studies.config import Config, read_config
+from stereometer.studies.config import Config, line_of, read_config
 from stereometer.studies.kinds import kind_called
 from stereometer.studies.kinds.kind import Kind, Unit
 from stereometer.studies.secrets import Secrets, read_secrets
@@ -60,6 +60,10 @@ class Study:
     def texts(self, language: str) -> Texts:
         return self._texts.get(language) or self._texts[self.config.languages[0]]
 
+    def bad_setting(self, what: str, *keys: str) -> DataError:
+        toml = self.folder / "study.toml"
+        return DataError(f"{toml}, line {line_of(toml, *keys)}: {'.'.join(keys)}: {what}")
+
     def checked(self) -> Study:
         """The same, once everything in the folder was found fit to serve."""
         missing = [name for name in self.kind.materials if not (self.folder / name).is_file()]
@@ -72,11 +76,11 @@ class Study:
         if not count:
             raise empty_file(self.folder / self.kind.materials[0])
         if self.config.quota.per_person > count:
-            raise DataError(
-                f"{self.folder / 'study.toml'}: quota.per_person is "
-                f"{self.config.quota.per_person}, and there are {count} "
+            raise self.bad_setting(
+                f"it is {self.config.quota.per_person}, and there are {count} "
                 f"in {self.kind.materials[0]}. Nobody gets the same one twice. Write {count} "
-                "or less."
+                "or less.",
+                *("quota", "per_person"),
             )
         if (refusal := self.kind.refusal(self)) is not None:
             raise DataError(f"{self.folder / 'study.toml'}: {refusal}")

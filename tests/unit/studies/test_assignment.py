@@ -3,62 +3,128 @@ nothing that was acknowledged is lost, and nobody gets the same unit twice."""
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError
 
+from stereometer.shapes.pair.files import write as write_pairs
 from stereometer.studies.assignment import COUNTED, OPEN
-from stereometer.studies.database import answers, leases
-from tests.builders.studies import desk, finish, small_survey, valid_answer
+from stereometer.studies.database import answers, leases, participants
+from stereometer.studies.kinds.judge_pairs import read_items
+from stereometer.studies.kinds.writers import write_writers
+from stereometer.studies.new import new_study
+from stereometer.studies.participation import Standing
+from stereometer.studies.study import Study, open_study
+from tests.builders.fieldwork import person_hash
+from tests.builders.studies import desk, finish, set_toml, small_survey, valid_answer
 
 QUOTA = 3
 
 
+def where(standing: Standing | None) -> tuple[object, ...]:
+    """What of a standing can be compared: pages hold functions."""
+    assert standing is not None
+    page = standing.page.key if standing.page else None
+    return page, standing.outcome, standing.person.answers
+
+
 class Fieldwork(RuleBasedStateMachine):
+    """People who come, come back, send a page twice or from a tab they left open, lose a reply,
+    leave, fail a check, are left out, withdraw or do nothing for an hour."""
+
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
-        study = small_survey(self.folder / "s", groups=4, judgements=QUOTA, per_person=2)
-        self.desk = desk(study)
-        self.people: list[str] = []
-        self.acknowledged: set[tuple[str, str]] = set()
+        self.desk = desk(self.prepare())
+        self.people: dict[str, str] = {}
+        """Participants by name."""
+        self.acknowledged: dict[tuple[str, str], dict[str, Any]] = {}
+        self.tabs: list[tuple[str, str, dict[str, Any]]] = []
+        """Forms that were filled in, and are still open somewhere."""
         self.names = 0
+
+    def prepare(self) -> Study:
+        return small_survey(self.folder / "s", groups=4, judgements=QUOTA, per_person=2)
 
     def teardown(self) -> None:
         self.desk.database.close()
         shutil.rmtree(self.folder)
+
+    def somebody(self, data: st.DataObject) -> str:
+        return data.draw(st.sampled_from(sorted(self.people.values())))
+
+    def send(self, participant: str, page: str, values: dict[str, Any]) -> None:
+        before = self.desk.participation.standing(participant)
+        after = self.desk.participation.submit(participant, page, values)
+        assert before is not None
+        assert after is not None
+        if page in after.person.answers and page not in before.person.answers:
+            self.acknowledged[participant, page] = values
+        assert where(after) == where(self.desk.participation.standing(participant))
 
     @rule()
     def arrive(self) -> None:
         self.names += 1
         participant = self.desk.arrive(f"person {self.names}")
         if participant is not None:
-            self.people.append(participant)
+            self.people[f"person {self.names}"] = participant
 
     @precondition(lambda self: self.people)
-    @rule(data=st.data(), times=st.integers(1, 2))
-    def submit(self, data: st.DataObject, times: int) -> None:
-        participant = data.draw(st.sampled_from(self.people))
+    @rule(data=st.data())
+    def come_back(self, data: st.DataObject) -> None:
+        name = data.draw(st.sampled_from(sorted(self.people)))
+        assert self.desk.arrive(name) == self.people[name]
+
+    @precondition(lambda self: self.people)
+    @rule(data=st.data(), times=st.integers(1, 2), keeps=st.booleans(), rating=st.integers(0, 100))
+    def submit(self, data: st.DataObject, times: int, keeps: bool, rating: int) -> None:
+        """Once, or twice as after a double click or a lost reply; the tab may stay open."""
+        participant = self.somebody(data)
         due = valid_answer(self.desk, participant)
-        for _ in range(times):
-            if due is not None:
-                after = self.desk.participation.submit(participant, *due)
-                if after is not None and due[0] in after.person.answers:
-                    self.acknowledged.add((participant, due[0]))
+        if due is not None:
+            page, values = due
+            if page.startswith("rate"):
+                values = dict.fromkeys(values, rating)
+            for _ in range(times):
+                self.send(participant, page, values)
+            if keeps:
+                self.tabs.append((participant, page, dict.fromkeys(values, "from an old tab")))
+
+    @precondition(lambda self: self.tabs)
+    @rule(data=st.data())
+    def submit_from_an_old_tab(self, data: st.DataObject) -> None:
+        participant, page, values = data.draw(st.sampled_from(self.tabs))
+        self.desk.participation.submit(participant, page, values)
 
     @precondition(lambda self: self.people)
     @rule(data=st.data())
     def submit_to_the_end(self, data: st.DataObject) -> None:
-        participant = data.draw(st.sampled_from(self.people))
-        finish(self.desk, participant)
-        standing = self.desk.participation.standing(participant)
-        assert standing is not None
-        self.acknowledged |= {(participant, page) for page in standing.person.answers}
+        participant = self.somebody(data)
+        while (due := valid_answer(self.desk, participant)) is not None:
+            self.send(participant, *due)
+
+    @precondition(lambda self: self.people)
+    @rule(data=st.data())
+    def submit_a_page_that_is_not_due(self, data: st.DataObject) -> None:
+        participant = self.somebody(data)
+        before = self.desk.participation.standing(participant)
+        after = self.desk.participation.submit(participant, "no-such-page", {})
+        assert where(after) == where(before)
 
     @rule(minutes=st.sampled_from([1, 30, 50]))
     def wait(self, minutes: int) -> None:
@@ -67,24 +133,27 @@ class Fieldwork(RuleBasedStateMachine):
     @precondition(lambda self: self.people)
     @rule(data=st.data())
     def leave(self, data: st.DataObject) -> None:
-        self.desk.participation.leave(data.draw(st.sampled_from(self.people)))
+        self.desk.participation.leave(self.somebody(data))
 
     @precondition(lambda self: self.people)
     @rule(data=st.data())
     def exclude(self, data: st.DataObject) -> None:
-        assert self.desk.participation.exclude(data.draw(st.sampled_from(self.people)), "by hand")
+        assert self.desk.participation.exclude(self.somebody(data), "by hand")
 
     @precondition(lambda self: self.people)
     @rule(data=st.data())
     def withdraw(self, data: st.DataObject) -> None:
-        participant = data.draw(st.sampled_from(self.people))
+        participant = self.somebody(data)
         code = self.desk.study.secrets.withdrawal_code(participant)
         assert self.desk.participation.withdraw(code)
-        self.people.remove(participant)
-        self.acknowledged = {pair for pair in self.acknowledged if pair[0] != participant}
+        assert not self.desk.participation.withdraw(code)
+        self.people = {name: id_ for name, id_ in self.people.items() if id_ != participant}
+        self.acknowledged = {
+            key: values for key, values in self.acknowledged.items() if key[0] != participant
+        }
 
     @invariant()
-    def no_quota_is_passed(self) -> None:
+    def no_quota_is_passed_and_nobody_gets_the_same_twice(self) -> None:
         with self.desk.database.read() as connection:
             rows = connection.execute(select(leases)).all()
         now = self.desk.clock.now
@@ -97,18 +166,67 @@ class Fieldwork(RuleBasedStateMachine):
         assert len({(row.participant, row.unit) for row in rows}) == len(rows)
 
     @invariant()
-    def nothing_acknowledged_is_lost_or_stored_twice(self) -> None:
+    def what_counts_is_the_work_of_those_who_passed(self) -> None:
         with self.desk.database.read() as connection:
-            stored = connection.execute(select(answers.c.participant, answers.c.page)).all()
-        assert len(set(stored)) == len(stored)
-        assert {tuple(row) for row in stored} == self.acknowledged
+            rows = connection.execute(select(leases).where(leases.c.state == COUNTED)).all()
+        for row in rows:
+            standing = self.desk.participation.standing(row.participant)
+            assert standing is not None
+            assert self.counts(standing.outcome)
+
+    def counts(self, outcome: str | None) -> bool:
+        return outcome == "complete"
+
+    @invariant()
+    def nobody_judges_what_they_wrote(self) -> None:
+        writers = {unit.name: unit.writer for unit in self.desk.study.units}
+        with self.desk.database.read() as connection:
+            hashes = {row.id: row.person for row in connection.execute(select(participants))}
+            rows = connection.execute(select(leases.c.participant, leases.c.unit)).all()
+        assert all(hashes[row.participant] != writers[row.unit] for row in rows)
+
+    @invariant()
+    def nothing_acknowledged_is_lost_changed_or_stored_twice(self) -> None:
+        with self.desk.database.read() as connection:
+            rows = connection.execute(select(answers)).all()
+        stored = {(row.participant, row.page): json.loads(row.sent) for row in rows}
+        assert len(stored) == len(rows)
+        assert stored == self.acknowledged
 
 
-TestFieldwork = Fieldwork.TestCase
-TestFieldwork.settings = settings(
-    max_examples=8, stateful_step_count=20, deadline=None,
+class Judging(Fieldwork):
+    """Items that some of the people wrote themselves; each page counts as soon as it is in."""
+
+    def prepare(self) -> Study:
+        new_study("validate-pairs", self.folder / "s")
+        study = set_toml(self.folder / "s", judgements=QUOTA, per_person=2, name="prolific")
+        hashes = [person_hash(study, f"person {number}") for number in (1, 2, 3)]
+        pairs = list(study.cached(read_items).values())[:6]
+        write_pairs(study.folder / "pairs.csv", pairs)
+        writers = zip((pair.id for pair in pairs), hashes * 2, strict=True)
+        write_writers(study.folder, dict(writers))
+        return open_study(study.folder)
+
+    def counts(self, outcome: str | None) -> bool:
+        return outcome != "failed"
+
+
+EXAMPLES = settings(
+    max_examples=6, stateful_step_count=20, deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )  # fmt: skip
+TestFieldwork = Fieldwork.TestCase
+TestFieldwork.settings = EXAMPLES
+TestJudging = Judging.TestCase
+TestJudging.settings = EXAMPLES
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("machine", [Fieldwork, Judging])
+def test_many_more_orders(machine: type[RuleBasedStateMachine]) -> None:
+    run_state_machine_as_test(
+        machine, settings=settings(EXAMPLES, max_examples=60, stateful_step_count=40)
+    )
 
 
 def test_a_filled_study_has_met_every_quota_exactly(tmp_path: Path) -> None:
@@ -145,9 +263,6 @@ def test_the_same_person_comes_back_to_the_same_place(tmp_path: Path) -> None:
 
 
 def test_an_answer_cannot_be_changed(tmp_path: Path) -> None:
-    import pytest
-    from sqlalchemy.exc import DBAPIError
-
     person = desk(small_survey(tmp_path / "s", per_person=2))
     participant = person.arrive("anna")
     assert participant is not None

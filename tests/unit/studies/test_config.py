@@ -37,6 +37,8 @@ def refused(folder: Path, before: str, after: str) -> str:
         ("repeat_share = 0.8 ", "repeat_share = 80 ", ("survey.repeat_share", "less than")),
         ("lease_minutes", "lease_hours", ("quota.lease_hours", "not permitted")),
         ("[quota]", "[quota", ("not valid TOML",)),
+        ("groups = []", 'groups = ["womman"]', ("survey.groups", "womman", "Did you mean woman")),
+        ('"age"', '"agee"', ("demographics", "agee", "education")),
         ('return_url = ""', 'return_url = "javascript:x"', ("panel.return_url",)),
     ],
 )
@@ -45,13 +47,21 @@ def test_a_bad_setting_is_named_with_its_line(
 ) -> None:
     message = refused(folder, before, after)
     assert all(word in message for word in words), message
-    assert "line" in message or "study.toml" in message
+    assert "study.toml" in message
+    assert "line " in message
 
 
 def test_the_line_is_that_of_the_setting(folder: Path) -> None:
     lines = (folder / "study.toml").read_text(encoding="utf-8").splitlines()
     at = 1 + next(n for n, line in enumerate(lines) if line.startswith("judgements"))
     assert f"line {at}:" in refused(folder, "judgements = 20", "judgements = 0")
+
+
+def test_only_the_groups_that_are_named_are_rated(folder: Path) -> None:
+    path = folder / "study.toml"
+    text = path.read_text(encoding="utf-8").replace("per_person = 4", "per_person = 2")
+    path.write_text(text.replace("groups = []", 'groups = ["woman", "man"]'), encoding="utf-8")
+    assert [unit.name for unit in open_study(folder).units] == ["woman", "man"]
 
 
 def test_two_outcomes_may_not_share_a_code(folder: Path) -> None:

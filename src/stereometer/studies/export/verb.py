@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import random
 import secrets
+import tempfile
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 from stereometer.errors import UsageError
-from stereometer.studies.database import open_database
+from stereometer.studies.database import Database, open_database
 from stereometer.studies.export import items, survey
 from stereometer.studies.export.croissant import write_croissant
 from stereometer.studies.export.statement import write_statement
@@ -31,9 +35,22 @@ EXCLUDED = ("participant", "outcome", "failed_checks")
 def export_study(study: Study, out: Path, url: str | None = None) -> dict[str, Any]:
     if out.exists() and any(out.iterdir()):
         raise UsageError(f"{out} is not empty. An export is a folder of its own. Choose another.")
-    database = open_database(study.folder, url)
+    with closing(open_database(study.folder, url)) as database:
+        return write_export(study, database, out)
+
+
+def zipped_export(study: Study, database: Database) -> bytes:
+    """All files of an export in one, for a download."""
+    with tempfile.TemporaryDirectory() as folder, io.BytesIO() as whole:
+        write_export(study, database, Path(folder))
+        with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(Path(folder).iterdir()):
+                archive.write(path, path.name)
+        return whole.getvalue()
+
+
+def write_export(study: Study, database: Database, out: Path) -> dict[str, Any]:
     people = everybody(database)
-    database.close()
     counted = kept(people, study.kind.counts_at_once)
     lot = random.Random(secrets.randbits(64))
     ids = export_ids(people, "p", lot)

@@ -108,6 +108,8 @@ class Kind(ABC):
     """What `--from` names: a file of materials, or items to judge."""
     passing: ClassVar[float] = 1.0
     """The share of people who pass the checks in the study that the kind follows."""
+    check_names: ClassVar[Sequence[str]] = ()
+    """What `checks` may give."""
     scale: ClassVar[Literal["names", "numbers"] | None] = None
     """What people judge with, where they judge."""
 

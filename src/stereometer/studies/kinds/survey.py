@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from rapidfuzz.distance import OSA
 
 from stereometer.benchmarks.abc.items import data_file
+from stereometer.errors import did_you_mean
 from stereometer.shapes.sentences import unique
 from stereometer.studies.fields import Choice, Form, Scale, Text
 from stereometer.studies.kinds.kind import Answers, Defaults, Kind, Page, Person, Source, Unit
@@ -39,6 +40,8 @@ class Options(BaseModel):
 
     society: str = "American society"
     """Whose view is asked for."""
+    groups: tuple[str, ...] = ()
+    """Those of groups.csv that are rated; all where none is named."""
     name_check: Literal["text", "choice"] = "text"
     name_distance: int = Field(default=2, ge=0, le=5)
     """Edits by which a typed name may differ."""
@@ -60,7 +63,20 @@ def read_groups(study: Study) -> dict[str, str]:
     path = study.folder / "groups.csv"
     rows = [row for _, row in read_table(path, ["name"])]
     unique((row["name"] for row in rows), f"{path}: group")
-    return {row["name"]: row.get("label") or row["name"] for row in rows}
+    labels = {row["name"]: row.get("label") or row["name"] for row in rows}
+    return {name: labels[name] for name in _rated(study, list(labels))}
+
+
+def _rated(study: Study, known: Sequence[str]) -> Sequence[str]:
+    wanted = study.options(Options).groups
+    for name in wanted:
+        if name not in known:
+            raise study.bad_setting(
+                f"there is no group {name!r} in groups.csv."
+                + (f" {did_you_mean(name, {each: each for each in known})}".rstrip()),
+                *("survey", "groups"),
+            )
+    return tuple(dict.fromkeys(wanted)) or known
 
 
 def read_traits(study: Study) -> list[Trait]:
@@ -70,6 +86,7 @@ def read_traits(study: Study) -> list[Trait]:
 
 SETTINGS = """\
 society = "American society"   # whose view is asked for
+groups = []                    # those of groups.csv that are rated; all where none is named
 name_check = "text"            # or "choice": name the first group, or pick it from four
 name_distance = 2              # edits by which a typed name may differ
 repeat_share = 0.8             # share of traits that must come out alike when a group is repeated
@@ -89,6 +106,7 @@ class Survey(Kind):
     counts_at_once = False
     made_from = "nothing"
     passing = 133 / 247
+    check_names = ("name", "traits", "repeat")
     scale = "numbers"
 
     def units(self, study: Study) -> Sequence[Unit]:

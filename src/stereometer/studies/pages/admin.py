@@ -13,15 +13,17 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from stereometer.studies.export.verb import zipped_export
 from stereometer.studies.pages.templating import page as render
 from stereometer.studies.participation import Participation
 from stereometer.studies.progress import progress_of
+from stereometer.studies.secrets import Secrets, read_secrets
 from stereometer.web.limits import RateLimit, address
 
 COOKIE = "researcher"
 HOURS = 12
 TRIES = (1 / 10, 5)
-"""Wrong tokens: five at once, then one every ten seconds."""
+"""Tokens that an address may try: five at once, then one every ten seconds."""
 
 
 def routes(participation: Participation, secure: bool) -> APIRouter:
@@ -30,6 +32,7 @@ def routes(participation: Participation, secure: bool) -> APIRouter:
     router.get("")(office.show)
     router.post("/enter")(office.enter)
     router.post("/pause")(office.pause)
+    router.get("/export.zip")(office.download)
     return router
 
 
@@ -55,7 +58,7 @@ class Office:
             raise HTTPException(429, "Too many wrong tokens. Please wait ten seconds.")
         study = self.participation.study
         form = await request.form(max_files=0, max_fields=5)
-        if not study.secrets.is_admin(str(form.get("token", ""))):
+        if not self._secrets().is_admin(str(form.get("token", ""))):
             texts = study.texts(study.config.languages[0])
             return render(study, texts, "admin_enter.html", 403, wrong=True)
         response = RedirectResponse("/admin", 303)
@@ -78,6 +81,14 @@ class Office:
         await run_in_threadpool(self.participation.pause, form.get("paused") == "yes")
         return RedirectResponse("/admin", 303)
 
+    async def download(self, request: Request) -> Response:
+        if not self._entered(request):
+            raise HTTPException(403, "Please enter the token first.")
+        study, database = self.participation.study, self.participation.database
+        content = await run_in_threadpool(zipped_export, study, database)
+        headers = {"content-disposition": 'attachment; filename="export.zip"'}
+        return Response(content, media_type="application/zip", headers=headers)
+
     def _entered(self, request: Request) -> bool:
         return self._is_ours("admin", request.cookies.get(COOKIE, ""))
 
@@ -88,4 +99,10 @@ class Office:
             return False
 
     def _signer(self, salt: str) -> URLSafeTimedSerializer:
-        return URLSafeTimedSerializer(self.participation.study.secrets.session_key, f"admin-{salt}")
+        """A key of the token in force: a new one ends every session of the old."""
+        keys = self._secrets()
+        return URLSafeTimedSerializer(keys.session_key + keys.admin_hash, f"admin-{salt}")
+
+    def _secrets(self) -> Secrets:
+        """As they are now: a new token counts without a restart."""
+        return read_secrets(self.participation.study.folder)

@@ -42,7 +42,7 @@ def make_app(
     secure: bool = False,
     limits: Limits = Limits(),  # noqa: B008
 ) -> FastAPI:
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, redirect_slashes=False)
     cookies = Cookies(participation.study.secrets.session_key, secure)
     people = RateLimit(*limits.person)
     app.include_router(participant.routes(participation, cookies, people))

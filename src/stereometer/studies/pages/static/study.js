@@ -7,6 +7,7 @@ for (const number of document.querySelectorAll(".rating input[type=number]")) sl
 for (const box of document.querySelectorAll(".writing")) preview(box);
 for (const box of document.querySelectorAll(".pair")) distance(box);
 for (const form of document.querySelectorAll("form")) once(form);
+for (const box of document.querySelectorAll(".live")) live(box);
 document.getElementById("complaints")?.focus();
 
 function slider(number) {
@@ -95,4 +96,18 @@ function once(form) {
   addEventListener("pageshow", () => {
     for (const button of form.querySelectorAll("button")) button.disabled = false;
   });
+}
+
+// Brings the researcher's page up to date; what was opened by a click stays open.
+function live(box) {
+  setInterval(async () => {
+    if (document.hidden || box.contains(document.activeElement)) return;
+    const reply = await fetch(location.pathname, { credentials: "same-origin" }).catch(() => null);
+    if (!reply || !reply.ok) return;
+    const fresh = new DOMParser().parseFromString(await reply.text(), "text/html").querySelector(".live");
+    if (!fresh) { location.reload(); return; }
+    const open = [...box.querySelectorAll("details")].map((part) => part.open);
+    box.replaceChildren(...fresh.childNodes);
+    box.querySelectorAll("details").forEach((part, at) => { part.open = open[at]; });
+  }, 1000 * Number(box.dataset.seconds));
 }
