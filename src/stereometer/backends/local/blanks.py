@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from stereometer.backends.local.batches import equal_length, packed, segments_of
-from stereometer.backends.local.forward import Split, slices, token_budget
+from stereometer.backends.local.forward import Split, enough, slices, token_budget
 from stereometer.backends.local.lean.choice import Trunk
 from stereometer.backends.local.memory import each
 from stereometer.backends.local.output_layer import OutputLayer, output_layer
@@ -131,7 +131,7 @@ class Blanks:
             inputs = self.split.inputs([text.ids for text in batch], segments_of(batch))
             if "use_cache" in self.split.takes:
                 inputs["use_cache"] = False
-            return run(batch, self.split.trunk(**inputs))
+            return run(batch, self.split.trunk(**inputs)[: len(batch)])
 
         def answer(requests: Mapping[str, Any]) -> Answers:
             batches = equal_length(texts_of(requests), token_budget(self.split))
@@ -152,9 +152,9 @@ class Blanks:
 
     def _rows(self, states: Tensor, requests: Sequence[MaskedBlank | NextTokens]) -> Iterator[Row]:
         if self.output is not None:
-            logits, own, squared = self.output(states)
+            logits, own, squared = self.output(enough(states))
         else:
-            logits, own, squared = self.split.head(states), None, None
+            logits, own, squared = self.split.head(enough(states)), None, None
         scores = logits.double().log_softmax(-1).cpu()
         masses = None if self.classes is None else _masses(scores, self.classes)
         for at, request in enumerate(requests):

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil
 from typing import Any
 
 import torch
@@ -31,6 +32,10 @@ GPU_SHARE = 0.4
 """Of the free memory, for hidden states; the rest is the head's and the allocator's."""
 PROBED = 8
 """Tokens of a text that shows how wide states are: Funnel pools tokens and takes at least three."""
+
+ENOUGH_ROWS = 16
+"""Matrix products of a few rows (seven, here) are added up in another order than larger ones. With
+at least this many, a row's numbers do not depend on the rows beside it."""
 
 Texts = Sequence[Sequence[int]]
 """Token ids (or segments) of several texts."""
@@ -137,11 +142,16 @@ class Split:
         return frozenset(inspect.signature(trunk.forward).parameters)
 
     def inputs(self, ids: Texts, segments: Texts | None) -> dict[str, Any]:
-        """The trunk's inputs for texts of one length; segments where it takes them."""
-        tokens = torch.tensor([list(text) for text in ids], device=self.device)
+        """The trunk's inputs for texts of one length; segments where it takes them.
+
+        Few texts go in several times, for the sake of ENOUGH_ROWS: the first rows are theirs.
+        """
+        copies = ceil(ENOUGH_ROWS / (len(ids) * len(ids[0])))
+        tokens = torch.tensor([list(text) for text in ids] * copies, device=self.device)
         inputs = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
         if segments is not None and "token_type_ids" in self.takes:
-            inputs["token_type_ids"] = torch.tensor([list(text) for text in segments]).to(tokens)
+            kinds = torch.tensor([list(text) for text in segments] * copies)
+            inputs["token_type_ids"] = kinds.to(tokens)
         return inputs
 
     def trunk(self, **inputs: Any) -> Tensor:
@@ -207,11 +217,17 @@ def slices(split: Split, count: int, logit_bytes: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, count, step))
 
 
+def enough(rows: Tensor) -> Tensor:
+    """The rows, and copies of the last one where there are few: who calls takes the first ones."""
+    lacking = ENOUGH_ROWS - len(rows)
+    return torch.cat([rows, rows[-1:].expand(lacking, -1)]) if lacking > 0 else rows
+
+
 def logprobs(split: Split, rows: Tensor, targets: Targets) -> list[list[float]]:
     """For each row the log-probabilities of the tokens asked there."""
     values: list[list[float]] = []
     for part in slices(split, len(rows), 4):
-        logits = split.head(rows[part])
+        logits = split.head(enough(rows[part]))
         scores = logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(-1)
         where, which = flat(targets[part])
         values += like(targets[part], scores[where.to(scores.device), which.to(scores.device)])

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from stereometer.backends.local.forward import ENOUGH_ROWS, enough
 from stereometer.backends.local.language_model import LanguageModel
 from stereometer.backends.local.sentence_pairs import POOLINGS, Features, PairTokens, read_pair
 from stereometer.errors import ModelError
@@ -174,7 +175,7 @@ class NextSentence:
 
     @torch.inference_mode()
     def logodds(self, pairs: Sequence[PairTokens]) -> list[float]:
-        logits = self.head(self.features.rows(pairs)).double()
+        logits = self.head(enough(self.features.rows(pairs)))[: len(pairs)].double()
         at = self.card.labels.index("follows")
         odds: list[float] = (logits[:, at] - logits[:, 1 - at]).tolist()
         return odds
@@ -200,9 +201,10 @@ class OwnHead:
     def logodds(self, pairs: Sequence[PairTokens]) -> list[float]:
         split, odds = self.features.backend.split, [0.0] * len(pairs)
         for batch in self.features.batches(pairs):
-            ids, segments = zip(*((part.pair.ids, part.segments) for part in batch), strict=True)
+            texts = [*batch, *batch[-1:] * (ENOUGH_ROWS - len(batch))]
+            ids, segments = zip(*((part.pair.ids, part.segments) for part in texts), strict=True)
             logits = self.model(**split.inputs(ids, segments)).logits.double()
-            values = (logits[:, 0] - logits[:, 1]).tolist()
+            values = (logits[:, 0] - logits[:, 1])[: len(batch)].tolist()
             for part, value in zip(batch, values, strict=True):
                 odds[part.number] = value
         return odds

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 import torch
+from torch import Tensor
 
 from stereometer.backends.local.batches import equal_length, segments_of
 from stereometer.backends.local.blanks import Way
 from stereometer.backends.local.checkpoint import Checkpoint
-from stereometer.backends.local.forward import token_budget
+from stereometer.backends.local.forward import ENOUGH_ROWS, token_budget
 from stereometer.backends.local.language_model import (
     LanguageModel,
     Place,
@@ -80,6 +81,12 @@ class Permuted(LanguageModel):
 
     @torch.inference_mode()
     def _batch(self, batch: list[View]) -> Values:
+        asked = [{view.ids[view.position]: view.asked} for view in batch]
+        states = self._states([*batch, *batch[-1:] * (ENOUGH_ROWS - len(batch))])[: len(batch)]
+        return placed(asked, self.head(states, [list(tokens) for tokens in asked]))
+
+    def _states(self, batch: list[View]) -> Tensor:
+        """At the asked positions, one a text."""
         split, length = self.split, len(batch[0])
         hides = torch.zeros(len(batch), length, length, dtype=split.dtype, device=split.device)
         target = torch.zeros(len(batch), 1, length, dtype=split.dtype, device=split.device)
@@ -88,6 +95,4 @@ class Permuted(LanguageModel):
             target[row, 0, view.position] = 1
         inputs = split.inputs([view.ids for view in batch], segments_of(batch))
         del inputs["attention_mask"]
-        states = split.trunk(**inputs, perm_mask=hides, target_mapping=target, use_mems=False)
-        asked = [{view.ids[view.position]: view.asked} for view in batch]
-        return placed(asked, self.head(states[:, 0], [list(tokens) for tokens in asked]))
+        return split.trunk(**inputs, perm_mask=hides, target_mapping=target, use_mems=False)[:, 0]

@@ -121,10 +121,12 @@ class Features:
         """Of pairs of one length."""
         inputs = self.backend.split.inputs([pair.ids for pair in pairs], segments_of(pairs))
         if not self.layer:
-            return self._trunk(**inputs)[0]  # type: ignore[no-any-return]
-        if self._block is None:
-            return self._hidden(inputs)
-        return _until(self._block, self._trunk, inputs)
+            states: Tensor = self._trunk(**inputs)[0]
+        elif self._block is None:
+            states = self._hidden(inputs)
+        else:
+            states = _until(self._block, self._trunk, inputs)
+        return states[: len(pairs)]
 
     @property
     def _trunk(self) -> Any:

@@ -18,6 +18,10 @@ LARGEST = 192
 WORTH_SHARING = 2
 """A branch joins a tree when it shares at least this many nodes with the one before it."""
 
+LONG = 160
+"""Nodes of a text from which it shares none: the numbers of a shared node would depend on whose it
+is, because attention adds up long texts in other parts."""
+
 Asked = tuple[str, int]
 """A request and the number of a token in its row."""
 
@@ -64,6 +68,8 @@ class Tree:
         """Texts must come in the order of their tokens: only the line added last can be shared."""
         ids, last = text.ids, self.lines[-1] if self.lines else Line([], 0)
         shared = common([self.tokens[node] for node in last.nodes], ids)
+        if max(len(ids), len(last.nodes)) > LONG:
+            shared = 0
         nodes = last.nodes[:shared]
         for token in ids[shared:]:
             self.parents.append(nodes[-1] if nodes else -1)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 
+import stereometer
 from stereometer import catalog
 from stereometer.backends.local import causal, forward, masked
 from stereometer.backends.local.lean import choice, encoder, head, parts
@@ -292,3 +293,33 @@ def test_every_request_is_answered_once(zoo: Zoo, model: str) -> None:
     requests = requests_of(backend)
     assert sorted(key for key, _ in answers_once(backend, requests)) == sorted(requests)
     assert answers_once(backend, {}) == []
+
+
+@pytest.mark.parametrize("model", ["bert", "roberta", "deberta", "modernbert", "gpt2", "xlnet"])
+def test_company_does_not_change_the_last_bit(zoo: Zoo, model: str) -> None:
+    """What is asked beside a request, and what was asked before, leaves its numbers as they are."""
+    requests = requests_of(zoo.backend(model))
+    together = rows(zoo.backend(model), requests)
+    halves = Random(2).sample(list(requests.items()), len(requests))
+    backend = zoo.backend(model)
+    apart = rows(backend, dict(halves[::2])) | rows(backend, dict(halves[1::2]))
+    alone = {
+        key: row for key, request in halves[::4] for _, row in rows(backend, {key: request}).items()
+    }
+    assert apart == together
+    assert alone == {key: together[key] for key in alone}
+
+
+@pytest.mark.parametrize("model", ["bert", "gpt2"])
+def test_the_same_plan_gives_the_same_bytes_whatever_was_asked_before(
+    zoo: Zoo, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def scores(cache: str, out: str, limit: int) -> bytes:
+        monkeypatch.setenv("STEREOMETER_CACHE", str(tmp_path / cache))
+        stereometer.run("starter", model=str(zoo.folder(model)), limit=limit, out=tmp_path / out)
+        files = sorted((tmp_path / out).rglob("scores.jsonl"))
+        return b"".join(file.read_bytes() for file in files)
+
+    plain = scores("empty", "plain", 24)
+    scores("used", "part", 7)
+    assert scores("used", "after", 24) == plain != b""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from math import ceil
 from typing import Any
 
 import torch
@@ -20,6 +21,9 @@ from stereometer.backends.local.lean.parts import (
 )
 from stereometer.backends.local.trie import Line, Tree
 
+STEP = 16
+"""Texts are filled up to a multiple of this for attention, which then gives a node the same numbers
+to the last bit in every text that goes through it."""
 LAYER = "ln_1 attn.c_attn attn.c_proj ln_2 mlp.c_fc mlp.c_proj mlp.act"
 
 
@@ -45,17 +49,24 @@ class Paths:
 
 
 def paths_of(tree: Tree) -> list[Paths]:
-    """The texts of a tree by length; a shared node is taken from the text that brought it."""
+    """The texts of a tree by length, filled up to whole steps; a shared node is taken from the text
+    that brought it."""
 
     def length(line: Line) -> int:
-        return len(line.nodes)
+        return STEP * ceil(len(line.nodes) / STEP)
 
     by_length = groupby(sorted(tree.lines, key=length), length)
     return [_paths(size, list(lines)) for size, lines in by_length]
 
 
 def _paths(length: int, lines: list[Line]) -> Paths:
-    through = torch.tensor([node for line in lines for node in line.nodes])
+    through = torch.tensor(
+        [
+            node
+            for line in lines
+            for node in line.nodes + line.nodes[-1:] * (length - len(line.nodes))
+        ]
+    )
     owned = [
         (node, row * length + at)
         for row, line in enumerate(lines)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from stereometer.backends.local.forward import Texts
+from stereometer.backends.local.forward import ENOUGH_ROWS, Texts
 from stereometer.backends.local.lean.parts import (
     Affine,
     Block,
@@ -65,8 +65,10 @@ class PostNormEncoder:
             if number:
                 projected = layer.projections(states)
             layer.finish(states, layer.attend(projected, layout), wide)
-        asked = (spots[start : start + ASKED] for start in range(0, len(spots), ASKED))
-        return torch.cat([self.layers[-1].at(states, layout, part, wide) for part in asked])
+        asked = [*spots, *spots[-1:] * _lacking(len(spots))]
+        parts = (asked[start : start + ASKED] for start in range(0, len(asked), ASKED))
+        rows = torch.cat([self.layers[-1].at(states, layout, part, wide) for part in parts])
+        return rows[: len(spots)]
 
     def _embedded(self, ids: Texts, segments: Texts | None) -> tuple[Tensor, Tensor]:
         """Embeddings of each distinct (token, position, segment), and which each token has."""
@@ -94,6 +96,12 @@ class PostNormEncoder:
             padding + (count if token != padding else 0)
             for token, count in zip(text, counts, strict=True)
         ]
+
+
+def _lacking(spots: int) -> int:
+    """Places that the last layer is asked in vain, so that it never has only a few."""
+    rest = spots % ASKED
+    return max(0, ENOUGH_ROWS - rest) if rest else 0
 
 
 def _joined(texts: Iterable[Iterable[int]]) -> Tensor:

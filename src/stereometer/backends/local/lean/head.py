@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from stereometer.backends.local.forward import Split, Targets, flat, like
+from stereometer.backends.local.forward import Split, Targets, enough, flat, like
 from stereometer.backends.local.lean.parts import even_parts, workspace
 
 COLUMNS = 2048
@@ -20,7 +20,7 @@ class SlicedHead:
         self.last = last
 
     def __call__(self, rows: Tensor, targets: Targets) -> list[list[float]]:
-        states = self.split.inputs_of(self.last, rows)
+        states = self.split.inputs_of(self.last, enough(rows))
         where, which = flat(targets)
         picked = torch.linalg.vecdot(states[where], self.last.weight[which]).double()
         if self.last.bias is not None:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from stereometer.backends.local.forward import Texts
+from stereometer.backends.local.forward import ENOUGH_ROWS, Texts, enough
 
 ROWS = 1024
 """Tokens that go through a feed-forward layer at once: its widest state then stays in the cache."""
@@ -27,11 +27,16 @@ class Affine:
         self.bias: Tensor = module.bias
 
     def __call__(self, inputs: Tensor, out: Tensor | None = None) -> Tensor:
+        if len(inputs) < ENOUGH_ROWS:
+            return torch.addmm(self.bias, enough(inputs), self.weight)[: len(inputs)]
         room = None if out is None else out[: len(inputs)]
         return torch.addmm(self.bias, inputs, self.weight, out=room)
 
     def onto(self, rows: Tensor, inputs: Tensor) -> Tensor:
         """Added to rows, in place."""
+        if len(rows) < ENOUGH_ROWS:
+            sums = enough(rows).addmm_(enough(inputs), self.weight)[: len(rows)]
+            return rows.copy_(sums).add_(self.bias)
         return rows.addmm_(inputs, self.weight).add_(self.bias)
 
 
@@ -91,7 +96,7 @@ def even_parts(rows: int) -> Iterator[slice]:
 
 def workspace(states: Tensor, width: int) -> Tensor:
     """Room for the widest states of one part."""
-    return states.new_empty(min(ROWS, len(states)), width)
+    return states.new_empty(min(ROWS, max(ENOUGH_ROWS, len(states))), width)
 
 
 def attention(projected: Sequence[Tensor], count: int, heads: int, causal: bool = False) -> Tensor:
