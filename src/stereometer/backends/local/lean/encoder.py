@@ -65,7 +65,7 @@ class PostNormEncoder:
             if number:
                 projected = layer.projections(states)
             layer.finish(states, layer.attend(projected, layout), wide)
-        asked = [*spots, *spots[-1:] * _lacking(len(spots))]
+        asked = [*spots, *([spots[-1]] * _lacking(len(spots)))]
         parts = (asked[start : start + ASKED] for start in range(0, len(asked), ASKED))
         rows = torch.cat([self.layers[-1].at(states, layout, part, wide) for part in parts])
         return rows[: len(spots)]
