@@ -14,7 +14,10 @@ from stereometer.cli.options import Drawing, Json, Out, Traits, names_in
 
 
 @command(
-    "People", "align runs/abc --ratings ratings.csv", "align runs/abc --ratings r.json --pilot"
+    "People",
+    "align runs/abc --ratings ratings.csv",
+    "align runs/abc --ratings r.json --pilot",
+    "align runs/abc --ratings ratings.csv --by race",
 )
 def align(
     *,
@@ -36,6 +39,15 @@ def align(
         Path | None, "A table of your own groups, with the names that the ratings use."
     ] = None,
     traits: Traits = None,
+    raters: Annotated[
+        list[str] | None, "Only these raters, such as gender=woman; several must all hold."
+    ] = None,
+    by: Annotated[
+        list[str] | None, "Also by what raters say of themselves, such as race; or race,gender."
+    ] = None,
+    demographics: Annotated[
+        Path | None, "Where raters say it; by default demographics.csv beside the ratings."
+    ] = None,
     drawing: Drawing,
     out: Out = None,
     json: Json = False,
@@ -51,6 +63,9 @@ def align(
         pilot=pilot,
         pilot_groups=names_in(pilot_groups),
         choice=Choice((str(groups),) if groups else (), traits),
+        raters=names_in(raters),
+        by=names_in(by),
+        demographics=demographics,
         seed=drawing.seed,
         resamples=drawing.resamples,
         out=out,

@@ -36,6 +36,8 @@ CAUTION = (
     "it is neither truth nor merit."
 )
 
+MARKED = 5
+"""Polarised cells that are named."""
 AT_3 = "Of the three {} traits of the model, the share that people put on the same side of 50"
 
 
@@ -43,7 +45,7 @@ class Alignment(NotCompared, Shape):
     """A group and a trait: the model's association beside the mean rating."""
 
     name = "alignment"
-    slices = ("group", "domain", "trait", "dimension")
+    slices = ("raters", "group", "domain", "trait", "dimension")
     noun = "cell"
     fine = ("group", "trait")
     metrics = (
@@ -115,6 +117,12 @@ class Alignment(NotCompared, Shape):
         Metric(
             "human_mean", "mean rating", about="The mean rating of a group on a trait, 0 to 100."
         ),
+        Metric(
+            "human_spread",
+            "spread of ratings",
+            about="The standard deviation of the ratings of a group on a trait, and whether they "
+            "are polarised.",
+        ),
     )
 
     def is_whole(self, score: Score) -> bool:
@@ -145,7 +153,21 @@ def _reading(result: Result) -> str:
     at_3 = known.get("precision_at_3")
     best = None if at_3 is None else at_3.ideal
     ideal = "" if best is None else f" Precision at 3: people's own order gets {best:.3f}."
-    return f"{READING}{ideal}{_people(known)}"
+    return f"{READING}{ideal}{_people(known)}{_polarised(result)}"
+
+
+def _polarised(result: Result) -> str:
+    """Where a mean hides two camps, of all raters together."""
+    cells = [
+        estimate
+        for estimate in result.estimates
+        if estimate.name == "human_spread" and "raters" not in estimate.slice
+    ]
+    marked = [f"{cell.slice['group']}/{cell.slice['trait']}" for cell in cells if cell.verdict]
+    if not marked:
+        return ""
+    named = ", ".join(marked[:MARKED]) + (", ..." if len(marked) > MARKED else "")
+    return f" Raters are polarised in {len(marked)} of {len(cells)} cells: {named}."
 
 
 def _people(known: Mapping[str, Estimate]) -> str:

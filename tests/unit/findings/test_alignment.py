@@ -14,11 +14,12 @@ from scipy.stats import kendalltau
 
 from stereometer.errors import DataError, UsageError
 from stereometer.findings.align.agreement import both, ends, resampled_people, split_half
-from stereometer.findings.align.align import AlignmentSettings, align_run, load_profile
+from stereometer.findings.align.align import AlignmentSettings, align_run
 from stereometer.findings.align.estimates import another_panel, best_possible
 from stereometer.findings.align.names import Names
 from stereometer.findings.align.permutation import TEST, group_orders
 from stereometer.findings.align.pilot import choose, pilot_ratings
+from stereometer.findings.align.profile import load_profile
 from stereometer.findings.align.ratings import Ratings, differing, read_ratings
 from stereometer.stats.kendall import tau_rows
 from stereometer.types import Settings

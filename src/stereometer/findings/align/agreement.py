@@ -87,7 +87,7 @@ def both(
             [model.get((group, trait), np.nan) for trait in ratings.traits]
             for group in ratings.groups
         ]
-    )
+    ).reshape(len(ratings.groups), len(ratings.traits))
     tables, raters = tuple(ratings.tables.values()), tuple(ratings.raters.values())
     return Both(ratings.groups, ratings.traits, scores, tables, raters).among(groups, traits)
 

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from hashlib import sha256
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from stereometer import catalog
 from stereometer.benchmarks.abc.items import Choice, Grid, grid
 from stereometer.benchmarks.abc.rows import chosen
 from stereometer.benchmarks.abc.sentences import NO_TEMPLATE
 from stereometer.errors import DataError, UsageError
 from stereometer.files import read_text
 from stereometer.findings.align.agreement import NO_SCORE, Both, both, split_half
+from stereometer.findings.align.by_raters import are_released, by_raters, estimates_by_raters
 from stereometer.findings.align.estimates import (
     FEW,
+    POLARISED,
     Part,
     group_tau,
     human_means,
@@ -29,22 +29,22 @@ from stereometer.findings.align.estimates import (
     taus,
 )
 from stereometer.findings.align.names import EVERYBODY, Names
-from stereometer.findings.align.pilot import GROUPS, Pilot, TemplateScores, averaged, choose
+from stereometer.findings.align.pilot import GROUPS, Pilot, averaged, choose
+from stereometer.findings.align.profile import Profile, load_profile
+from stereometer.findings.align.raters import BESIDE, Raters, conditions
 from stereometer.findings.align.ratings import Mean, Ratings, differing, read_ratings
 from stereometer.runs.execute import execute
 from stereometer.runs.job import versions
-from stereometer.runs.store import folders_of, load_result, load_scores
-from stereometer.shapes.trait.metrics import difference
+from stereometer.runs.store import folders_of, load_scores
 from stereometer.shapes.trait.metrics import summarize as summarize_traits
-from stereometer.shapes.trait.shape import Trait
 from stereometer.show.numbers import beyond_noise, spelled
 from stereometer.stats.intervals import generator
 from stereometer.types import Estimate, Finished, Job, Result, Score, Settings, digest_of
 
 PUBLISHED_MEANS = "Aggregated_scores.json"
-RELEASED_RATINGS = "b531611cf2bf4c22df047286d0831e7d5756108c12c3cc10d35ba7f8816a7514"
-"""The ratings that the published means are of (Cao et al. 2022), by their content."""
 ALL_GROUPS = {"groups": "pilot groups included"}
+KEPT = ("ratings", "templates", "pilot", "raters", "by", "seed", "resamples", "level")
+"""What a result records of the plan."""
 
 
 @dataclass(frozen=True)
@@ -58,41 +58,8 @@ class AlignmentSettings:
     pilot_groups: tuple[str, ...] = GROUPS
     choice: Choice = field(default_factory=Choice)
     """The user's own groups and traits, whose other names the ratings may use."""
-
-
-@dataclass(frozen=True)
-class Profile:
-    """A run's scores by template, and what its traits belong to."""
-
-    result: Result
-    scores: TemplateScores
-    dimensions: Mapping[str, str]
-    domains: Mapping[str, str]
-
-
-def load_profile(path: Path) -> Profile:
-    """The scores of a run on groups and traits."""
-    result = load_result(path)
-    if not isinstance(catalog.shape(result.kind), Trait):
-        raise UsageError(
-            f"{path} is a run of {result.benchmark}, not of groups and traits. "
-            "Alignment needs those. Name a run of abc."
-        )
-    scores: dict[str, dict[tuple[str, str], float]] = {}
-    dimensions: dict[str, str] = {}
-    domains: dict[str, str] = {}
-    for score in load_scores(path, result):
-        cell = score.slices["group"], score.slices["trait"]
-        dimensions[score.slices["trait"]] = score.slices["dimension"]
-        domains[score.slices["group"]] = score.slices["domain"]
-        if score.skipped is None:
-            scores.setdefault(score.slices["template"], {})[cell] = difference(score.values)
-    if not scores:
-        raise DataError(
-            f"{path} has no scores: every item was skipped. There is nothing to compare. "
-            "See why in its result."
-        )
-    return Profile(result, scores, dimensions, domains)
+    raters: Raters = field(default_factory=Raters)
+    """Which of the raters count, and which are set beside each other."""
 
 
 def align(
@@ -103,6 +70,9 @@ def align(
     pilot: bool = False,
     pilot_groups: Sequence[str] = (),
     choice: Choice | None = None,
+    raters: Sequence[str] = (),
+    by: Sequence[str] = (),
+    demographics: str | Path | None = None,
     seed: int = 0,
     resamples: int = 10_000,
     out: str | Path | None = None,
@@ -114,6 +84,9 @@ def align(
     - `templates`: use only these templates of the run.
     - `pilot`, `pilot_groups`: choose at most two templates on these groups, then leave them out.
     - `choice`: groups and traits of your own, with the names that the ratings use.
+    - `raters`: only people of whom all of this holds, such as "gender=woman".
+    - `by`: also tau and means by what raters say, such as "race".
+    - `demographics`: where they say it; by default demographics.csv beside the ratings.
     - `out`: the folder of the result.
     """
     if pilot and templates:
@@ -128,6 +101,7 @@ def align(
         pilot,
         tuple(pilot_groups) or GROUPS,
         choice or Choice(),
+        Raters(conditions(raters), tuple(by), Path(demographics) if demographics else None),
     )
     (folder,) = folders_of([run])
     return align_run(folder, wanted, Path(out) if out else None)
@@ -138,6 +112,7 @@ def align_run(path: Path, wanted: AlignmentSettings, out: Path | None = None) ->
     profile, known = load_profile(path), grid(wanted.choice)
     names = Names(known.groups, known.traits)
     ratings = read_ratings(wanted.ratings, names)
+    ratings, parts = by_raters(ratings, wanted.ratings, wanted.raters)
     if wanted.pilot:
         groups = dict.fromkeys(names.group(name, "--pilot-groups") for name in wanted.pilot_groups)
         wanted = replace(wanted, pilot_groups=tuple(groups))
@@ -151,9 +126,11 @@ def align_run(path: Path, wanted: AlignmentSettings, out: Path | None = None) ->
                 f"Check the run's {kind}s, or name a file with --{kind}s."
             )
     judged = _judged(cells, pilot)
+    compared = {label: both(model, part, cells.groups, cells.traits) for label, part in parts}
     notes = [
         *_notes(profile, ratings, cells, wanted, pilot, templates),
-        *_published(wanted.ratings, ratings, names),
+        *(note for _, part in parts for note in part.notes),
+        *([] if wanted.raters.only else _published(wanted.ratings, ratings, names)),
     ]
     means = ratings.of(cells.groups).means(wanted.settings.level)
     plan = _plan(profile, wanted, templates, known)
@@ -161,7 +138,9 @@ def align_run(path: Path, wanted: AlignmentSettings, out: Path | None = None) ->
     def summarize(scores: Iterable[Score]) -> list[Estimate]:
         """From the whole table, once the stream of cells is stored."""
         deque(scores, maxlen=0)
-        return list(_estimates(cells, judged, means, profile, wanted.settings))
+        whole = _estimates(cells, judged, means, profile, wanted.settings)
+        of_raters = estimates_by_raters(compared, dict(parts), wanted.settings)
+        return [*whole, *of_raters]
 
     job = Job(
         plan=plan,
@@ -271,7 +250,8 @@ def _cells(
             "trait": trait,
             "dimension": profile.dimensions.get(trait, ""),
         }
-        people = {"people": mean.value, "low": mean.low, "high": mean.high}
+        people = {"people": mean.value, "low": mean.low, "high": mean.high, "spread": mean.spread}
+        people |= {POLARISED: 1.0} if mean.polarised else {}
         if np.isnan(value):
             yield Score(f"{group}/{trait}", slices, {}, NO_SCORE, derived=people)
         else:
@@ -320,7 +300,7 @@ def _notes(
 def _published(path: Path, ratings: Ratings, names: Names) -> list[str]:
     """Beside the released ratings, the released means: how many come out, and which do not."""
     beside = path.with_name(PUBLISHED_MEANS)
-    if not beside.is_file() or sha256(read_text(path).encode()).hexdigest() != RELEASED_RATINGS:
+    if not beside.is_file() or not are_released(path):
         return []
     count, wrong = differing(beside, ratings, names)
     return [
@@ -349,9 +329,23 @@ def _plan(
         ),
         "templates": list(templates),
         "pilot": list(wanted.pilot_groups) if wanted.pilot else None,
+        **_plan_of_raters(wanted),
         "seed": wanted.settings.seed,
         "resamples": wanted.settings.resamples,
         "level": wanted.settings.level,
+    }
+
+
+def _plan_of_raters(wanted: AlignmentSettings) -> dict[str, Any]:
+    """Only where some are asked for: other plans stay as they were."""
+    raters = wanted.raters
+    if not raters.asked_for:
+        return {}
+    table = raters.table or wanted.ratings.with_name(BESIDE)
+    return {
+        "raters": [f"{question}={answer}" for question, answer in raters.only],
+        "by": list(raters.by),
+        "demographics": digest_of(read_text(table)),
     }
 
 
@@ -363,9 +357,7 @@ def _result(
     wanted: AlignmentSettings,
 ) -> Result:
     run = profile.result
-    kept = {
-        name: plan[name] for name in ("ratings", "templates", "pilot", "seed", "resamples", "level")
-    }
+    kept = {name: plan[name] for name in KEPT if name in plan}
     return replace(
         run,
         measure=plan["measure"],

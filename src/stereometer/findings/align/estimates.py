@@ -40,6 +40,7 @@ NO_ORDER = "all scores, or all ratings, are the same"
 FEW = 5
 """Groups, or traits of a group, below which an interval or a test would say more than they can."""
 SPLITS = f"middle of {HALVES} splits"
+POLARISED = "polarised"
 NO_AGREEMENT = "halves of the raters do not agree"
 
 
@@ -254,16 +255,21 @@ def people_alone(part: Part, halves: Halves, settings: Settings) -> Iterator[Est
             yield replace(empty, name=name, value=top, low=ends[0], high=ends[1], interval=SPLITS)
 
 
-def human_means(means: Mapping[tuple[str, str], Mean], cells: Both) -> Iterator[Estimate]:
+def human_means(
+    means: Mapping[tuple[str, str], Mean], cells: Both, of: Slice | None = None
+) -> Iterator[Estimate]:
+    """Each cell's mean, and how far its raters differ; `of` are the raters, where not all are."""
     for group, trait in product(cells.groups, cells.traits):
-        mean = means[group, trait]
+        mean, slice_ = means[group, trait], {**(of or {}), "group": group, "trait": trait}
         coverage = Coverage(mean.raters)
         yield coverage.estimate(
             "human_mean",
-            {"group": group, "trait": trait},
+            slice_,
             None,
             value=mean.value,
             low=mean.low,
             high=mean.high,
             interval="Student's t over raters",
         )
+        mark = POLARISED if mean.polarised else None
+        yield coverage.estimate("human_spread", slice_, None, value=mean.spread, verdict=mark)

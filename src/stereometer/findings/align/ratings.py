@@ -19,6 +19,7 @@ from stereometer.files import begins_with, finite, read_json, read_jsonl
 from stereometer.findings.align.names import Names
 from stereometer.stats.intervals import Floats
 from stereometer.stats.means import t_interval
+from stereometer.stats.polarised import polarised
 from stereometer.tables import read_table
 
 COLUMNS = ("participant", "group", "trait", "rating")
@@ -35,6 +36,10 @@ class Mean:
     low: float
     high: float
     raters: int
+    spread: float
+    """Standard deviation."""
+    polarised: bool
+    """Whether answers lie at both ends, more than one peak allows."""
 
     @property
     def decided(self) -> bool:
@@ -74,7 +79,9 @@ class Ratings:
 
 def _mean(column: Floats, level: float) -> Mean:
     rated = column[~np.isnan(column)]
-    return Mean(float(rated.mean()), *t_interval(rated, level), rated.size)
+    low, high = t_interval(rated, level)
+    spread = float(rated.std(ddof=1))
+    return Mean(float(rated.mean()), low, high, rated.size, spread, polarised(rated))
 
 
 Rated = dict[str, dict[str, dict[str, float]]]

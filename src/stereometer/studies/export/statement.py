@@ -9,7 +9,8 @@ from pathlib import Path
 from statistics import median
 
 from stereometer.files import replacing
-from stereometer.studies.export.tables import SMALLEST_CELL, Written, counts_of
+from stereometer.findings.align.raters import SMALLEST_CELL
+from stereometer.studies.export.tables import Written, counts_of
 from stereometer.studies.people import Participant, kept
 from stereometer.studies.study import Study
 

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.files import replacing
+from stereometer.findings.align.raters import SMALLEST_CELL, WITHHELD
 from stereometer.studies.closing import DEMOGRAPHICS
 from stereometer.studies.fields import FORMULA_SIGNS
 from stereometer.studies.people import Participant
 from stereometer.studies.questions import NO_ANSWER
-
-SMALLEST_CELL = 5
-WITHHELD = "(fewer than five)"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,50 @@
+"""What a run says of groups and traits, by template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from stereometer import catalog
+from stereometer.errors import DataError, UsageError
+from stereometer.findings.align.pilot import TemplateScores
+from stereometer.runs.store import load_result, load_scores
+from stereometer.shapes.trait.metrics import difference
+from stereometer.shapes.trait.shape import Trait
+from stereometer.types import Result
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A run's scores by template, and what its traits belong to."""
+
+    result: Result
+    scores: TemplateScores
+    dimensions: Mapping[str, str]
+    domains: Mapping[str, str]
+
+
+def load_profile(path: Path) -> Profile:
+    """The scores of a run on groups and traits."""
+    result = load_result(path)
+    if not isinstance(catalog.shape(result.kind), Trait):
+        raise UsageError(
+            f"{path} is a run of {result.benchmark}, not of groups and traits. "
+            "Alignment needs those. Name a run of abc."
+        )
+    scores: dict[str, dict[tuple[str, str], float]] = {}
+    dimensions: dict[str, str] = {}
+    domains: dict[str, str] = {}
+    for score in load_scores(path, result):
+        cell = score.slices["group"], score.slices["trait"]
+        dimensions[score.slices["trait"]] = score.slices["dimension"]
+        domains[score.slices["group"]] = score.slices["domain"]
+        if score.skipped is None:
+            scores.setdefault(score.slices["template"], {})[cell] = difference(score.values)
+    if not scores:
+        raise DataError(
+            f"{path} has no scores: every item was skipped. There is nothing to compare. "
+            "See why in its result."
+        )
+    return Profile(result, scores, dimensions, domains)
