@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,9 +41,11 @@ def set_toml(folder: Path, **values: object) -> Study:
     return open_study(folder)
 
 
-def small_survey(folder: Path, groups: int = 5, **settings: object) -> Study:
+def small_survey(
+    folder: Path, groups: int = 5, languages: Sequence[str] = ("en",), **settings: object
+) -> Study:
     """Five groups and three traits, so that it is soon filled."""
-    new_study("survey", folder)
+    new_study("survey", folder, languages=languages)
     for name, rows in (("groups.csv", groups), ("traits.csv", 3)):
         lines = (folder / name).read_text(encoding="utf-8").splitlines()
         (folder / name).write_text("\n".join(lines[: rows + 1]) + "\n", encoding="utf-8")

@@ -28,7 +28,8 @@ class Texts:
     pages: Mapping[str, str]
     words: Mapping[str, str]
     names: Mapping[str, str]
-    """What groups and traits are called in this language, by what the tables call them."""
+    """What the study, its groups and traits are called in this language, by what study.toml and
+    the tables call them."""
 
     def word(self, key: str) -> str:
         return self.words[key]
@@ -36,6 +37,9 @@ class Texts:
     def filled(self, key: str, values: Mapping[str, object]) -> str:
         """A word or sentence with {size} and the like put in."""
         return _put_in(self.words[key], values)
+
+    def money(self, amount: float, currency: str) -> str:
+        return f"{amount:.2f} {currency}".replace(".", self.word("decimal_point"), 1)
 
     def name(self, name: str) -> str:
         return self.names.get(name, name)
@@ -86,7 +90,7 @@ def read_texts(folder: Path, kind: str) -> Texts:
     pages = {path.stem: read_text(path) for path in sorted(folder.glob("*.md"))}
     shipped, own = _words(shipped_folder("en") / WORDS), _words(folder / WORDS)
     names = own.pop("names", {})
-    return Texts(folder, pages, {**shipped, **own}, names)
+    return Texts(folder, pages, {**shipped, "language": folder.name, **own}, names)
 
 
 def _words(path: Path) -> dict[str, Any]:

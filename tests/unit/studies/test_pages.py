@@ -90,7 +90,7 @@ def test_a_rating_that_is_missing_is_asked_for_again_and_the_others_are_kept(stu
     page = visit(study, go)
     assert page.status_code == 422
     assert 'value="7"' in page.text
-    assert "rating on every scale" in page.text
+    assert "Please rate every scale." in page.text
     assert count(study, answers) == 1
 
 

@@ -54,7 +54,7 @@ rule = "writer-and-judges"   # or "majority", that of the second validation
 
 class JudgePairs(Judging):
     name = "validate-pairs"
-    does = "Judge minimal pairs"
+    does = "Judge pairs of sentences"
     leaves = "Judgements of pairs that others wrote. Some of the pairs may offend."
     options = Options
     settings = SETTINGS

@@ -54,7 +54,7 @@ def read_terms(study: Study) -> dict[str, Term]:
 
 class WriteCats(Kind):
     name = "write-cats"
-    does = "Write context association tests"
+    does = "Write about stereotypes"
     leaves = (
         "Short sentences written to express a stereotype, its opposite and something unrelated. "
         "Some may offend."

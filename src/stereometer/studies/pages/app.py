@@ -17,6 +17,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from stereometer.studies.pages import admin, participant
+from stereometer.studies.pages.errors import error_page
 from stereometer.studies.pages.visitor import Cookies
 from stereometer.studies.participation import Participation
 from stereometer.web.headers import SecurityHeaders
@@ -48,7 +49,7 @@ def make_app(
     app.include_router(participant.routes(participation, cookies, people))
     app.include_router(admin.routes(participation, secure))
     app.mount("/static", StaticFiles(directory=_static()), name="static")
-    app.add_exception_handler(HTTPException, _plain_error)
+    app.add_exception_handler(HTTPException, error_page(participation.study, cookies))
     app.add_exception_handler(DBAPIError, _try_again)
     app.add_middleware(AddressLimit, rates=RateLimit(*limits.address))
     app.add_middleware(BodyLimit, most=MOST_BYTES)
@@ -59,12 +60,6 @@ def make_app(
 
 def _static() -> Path:
     return Path(str(resources.files("stereometer.studies.pages").joinpath("static")))
-
-
-async def _plain_error(request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    detail = error.detail if isinstance(error, HTTPException) else ""
-    return PlainTextResponse(f"{detail or 'There is no such page.'}\n", status)
 
 
 async def _try_again(request: Request, error: Exception) -> Response:

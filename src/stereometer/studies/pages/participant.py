@@ -14,12 +14,13 @@ from starlette.responses import RedirectResponse, Response
 
 from stereometer.studies.fields import Complaints
 from stereometer.studies.pages.templating import page as render
-from stereometer.studies.pages.visitor import Cookies, Visitor
+from stereometer.studies.pages.visitor import Cookies, Visitor, wanted_language
 from stereometer.studies.panels import PANELS, arrival_ids
 from stereometer.studies.participation import INSTRUCTIONS, Arrival, Participation, Standing
 from stereometer.web.limits import RateLimit
 
 PREVIEW = "preview"
+FORM_EXPIRED = "form_expired"
 
 
 def routes(participation: Participation, cookies: Cookies, rates: RateLimit) -> APIRouter:
@@ -47,7 +48,10 @@ class Desk:
 
     async def arrive(self, request: Request) -> Response:
         study = self.participation.study
-        panel, language = PANELS[study.config.panel.name], self._language(request)
+        panel, language = (
+            PANELS[study.config.panel.name],
+            wanted_language(request, study.config.languages),
+        )
         if request.query_params.get("change") and (visitor := self.cookies.read(request)):
             ids: Mapping[str, str] | None = visitor.ids
         else:
@@ -64,22 +68,15 @@ class Desk:
         self.cookies.write(response, visitor)
         return response
 
-    def _language(self, request: Request) -> str:
-        """The one asked for, the first the browser accepts, or the study's first."""
-        languages = self.participation.study.config.languages
-        accepted = request.headers.get("accept-language", "").replace(";", ",").split(",")
-        wanted = [request.query_params.get("lang", ""), *(part.strip()[:2] for part in accepted)]
-        return next((language for language in wanted if language in languages), languages[0])
-
     def _consent_page(self, visitor: Visitor) -> Response:
         study = self.participation.study
         texts, config = study.texts(visitor.language), study.config
         values = {
-            "title": config.title,
+            "title": texts.name(config.title),
             "contact": config.contact or "–",
             "minutes": f"{config.pay.minutes:g}",
-            "pay": f"{config.pay.complete:.2f} {config.pay.currency}",
-            "partial": f"{config.pay.left:.2f} {config.pay.currency}",
+            "pay": texts.money(config.pay.complete, config.pay.currency),
+            "partial": texts.money(config.pay.left, config.pay.currency),
             "society": texts.name(str(config.options.get("society", ""))),
         }
         return render(
@@ -99,7 +96,7 @@ class Desk:
         if not visitor.participant:
             arrival = Arrival(study.config.panel.name, visitor.ids, visitor.language)
             if not visitor.ids:
-                raise HTTPException(400, "Please open the link to the study again.")
+                raise HTTPException(400, "open_link_again")
             number = await run_in_threadpool(self.participation.consent, arrival)
             if number is None:
                 return self._outcome(visitor, "left", full=True)
@@ -120,7 +117,9 @@ class Desk:
         if standing.page is None or standing.page.key != key:
             return RedirectResponse("/page", 303)  # sent before, or not due: go on
         values, complaints = standing.page.form.read(sent)
-        if complaints or sent.get("action") == PREVIEW:
+        if sent.get("action") == PREVIEW:
+            return self._shown(visitor, standing, sent, {})
+        if complaints:
             return self._shown(visitor, standing, sent, complaints)
         await run_in_threadpool(self.participation.submit, visitor.participant, key, values)
         return RedirectResponse("/page", 303)
@@ -161,7 +160,7 @@ class Desk:
         visitor = self._visitor(request)
         study = self.participation.study
         texts, pay = study.texts(visitor.language), study.config.pay
-        partial = f"{pay.left:.2f} {pay.currency}"
+        partial = texts.money(pay.left, pay.currency)
         token = self.cookies.form_token(visitor)
         return render(study, texts, "leave.html", token=token, partial=partial)
 
@@ -203,19 +202,17 @@ class Desk:
     def _visitor(self, request: Request) -> Visitor:
         visitor = self.cookies.read(request)
         if visitor is None:
-            raise HTTPException(
-                403, "Your visit has ended. Please open the link to the study again."
-            )
+            raise HTTPException(403, "visit_ended")
         if not self.rates.allows(visitor.participant or visitor.nonce):
-            raise HTTPException(429, "Too many requests. Please wait a moment.")
+            raise HTTPException(429, "too_often")
         return visitor
 
     async def _standing(self, visitor: Visitor) -> Standing:
         if not visitor.participant:
-            raise HTTPException(403, "Please read and answer the consent page first.")
+            raise HTTPException(403, "consent_first")
         standing = await run_in_threadpool(self.participation.standing, visitor.participant)
         if standing is None:
-            raise HTTPException(410, "Your answers were withdrawn.")
+            raise HTTPException(410, "withdrawn")
         return standing
 
     async def _sent(self, request: Request) -> tuple[Visitor, Mapping[str, str]]:
@@ -223,9 +220,7 @@ class Desk:
         form = await request.form(max_files=0, max_fields=200)
         sent = _texts_of(form)
         if not self.cookies.is_form_token(visitor, sent.get("token", "")):
-            raise HTTPException(
-                403, "The form has expired. Please go back and load the page again."
-            )
+            raise HTTPException(403, FORM_EXPIRED)
         return visitor, sent
 
 

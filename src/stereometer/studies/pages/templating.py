@@ -31,10 +31,10 @@ def page(
         environment()
         .get_template(template)
         .render(
-            title=study.config.title,
+            title=texts.name(study.config.title),
             contact=study.config.contact,
             language=texts.folder.name,
-            languages=study.config.languages,
+            languages={code: study.texts(code).word("language") for code in study.config.languages},
             word=texts.word,
             filled=texts.filled,
             **values,

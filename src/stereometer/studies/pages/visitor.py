@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,6 +30,13 @@ class Visitor:
 
     def enrolled(self, participant: str) -> Visitor:
         return replace(self, participant=participant, ids={})
+
+
+def wanted_language(request: Request, languages: Sequence[str]) -> str:
+    """The one asked for, the first the browser accepts, or the study's first."""
+    accepted = request.headers.get("accept-language", "").replace(";", ",").split(",")
+    wanted = [request.query_params.get("lang", ""), *(part.strip()[:2] for part in accepted)]
+    return next((language for language in wanted if language in languages), languages[0])
 
 
 @dataclass(frozen=True)

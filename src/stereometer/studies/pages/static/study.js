@@ -8,34 +8,34 @@ for (const box of document.querySelectorAll(".writing")) preview(box);
 for (const box of document.querySelectorAll(".pair")) distance(box);
 for (const form of document.querySelectorAll("form")) once(form);
 for (const box of document.querySelectorAll(".live")) live(box);
-document.getElementById("complaints")?.focus();
+document.querySelector("input[type=range][autofocus]")?.focus();
 
 function slider(number) {
   const range = document.createElement("input");
-  const name = `${number.dataset.left} – ${number.dataset.right}`;
   Object.assign(range, { type: "range", min: 0, max: 100, step: 1, value: number.value || 50 });
-  range.setAttribute("aria-label", name);
-  const touched = () => {
-    range.classList.remove("untouched");
-    range.removeAttribute("aria-valuetext");
-    number.value = range.value;
-  };
-  if (number.value === "") {
-    range.classList.add("untouched");
-    range.setAttribute("aria-valuetext", number.dataset.untouched);
+  // The slider takes the number's place: its label, its complaint and its turn with the Tab key.
+  number.setAttribute("aria-label", number.labels[0].textContent);
+  for (const name of ["id", "autofocus", "aria-describedby", "aria-invalid"]) {
+    if (number.hasAttribute(name)) range.setAttribute(name, number.getAttribute(name));
   }
+  number.removeAttribute("id");
+  number.removeAttribute("autofocus");
+  number.tabIndex = -1;
+  const show = () => {
+    const empty = number.value === "";
+    range.classList.toggle("untouched", empty);
+    if (empty) range.setAttribute("aria-valuetext", number.dataset.untouched);
+    else range.removeAttribute("aria-valuetext");
+  };
+  const touched = () => { number.value = range.value; show(); };
   for (const event of ["input", "pointerup"]) range.addEventListener(event, touched);
   range.addEventListener("keydown", (event) => {
-    if (event.key.startsWith("Arrow") || event.key === " " || event.key === "Enter") touched();
+    if (/^(Arrow|Page|Home|End| |Enter)/.test(event.key)) touched();
     if (event.key === "Enter") event.preventDefault();
   });
-  number.addEventListener("input", () => {
-    if (number.value === "") return;
-    range.value = number.value;
-    range.classList.remove("untouched");
-    range.removeAttribute("aria-valuetext");
-  });
+  number.addEventListener("input", () => { range.value = number.value || 50; show(); });
   number.before(range);
+  show();
 }
 
 function preview(box) {
