@@ -194,7 +194,7 @@ def test_the_distance_comes_while_typing_or_after_a_submit(browser: Any, address
         if not script:
             with page.expect_navigation():
                 page.get_by_role("button", name="Count the changes").press("Enter")
-        assert page.locator(".distance").inner_text().startswith("Characters changed: 5.")
+        assert page.locator(".distance").inner_text().startswith("Characters changed: 4.")
         page.context.close()
 
 
