@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stereometer.studies.fields import Choice, Field, Form, Number, Scale, Text, tidy
@@ -17,6 +17,7 @@ FIELDS: list[Field] = [
 ]
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.sampled_from([field.name for field in FIELDS]), st.text(max_size=60)))
 def test_hostile_forms_give_allowed_values_or_complaints(sent: dict[str, str]) -> None:
     values, complaints = Form(FIELDS).read(sent)

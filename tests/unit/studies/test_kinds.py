@@ -103,7 +103,7 @@ async def _page_shown(study: Study) -> str:
             "write-cats",
             ("positive or negative", "state of mind", "statements of fact", "realistic"),
         ),
-        ("write-pairs", ("The young man could not find", "The kind is age")),
+        ("write-pairs", ("The young man could not find", "its kind is age")),
     ],
 )
 def test_rules_or_a_worked_example_stand_on_the_page(
@@ -217,7 +217,7 @@ def test_more_than_all_validators_cannot_agree(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("wording", "count", "words"),
-    [("crows-pairs", 10, "who is meant"), ("stereoset", 5, "express the stereotype")],
+    [("crows-pairs", 10, "who they are about"), ("stereoset", 5, "express the stereotype")],
 )
 def test_pairs_are_judged_by_four_questions(
     tmp_path: Path, wording: str, count: int, words: str
