@@ -23,7 +23,7 @@ RUN = """(rules) => axe.run(document, {
   (rule) => `${rule.id}: ${rule.help}: ${rule.nodes.map((node) => node.html.slice(0, 200))}`))"""
 DRAWN = ["color-contrast", "target-size", "scrollable-region-focusable"]
 """Rules whose outcome hangs on colours and sizes; the others see the same page in every view."""
-VIEWS = (
+VIEWS: tuple[tuple[dict[str, int], str, list[str]], ...] = (
     (DESKTOP, "light", []),
     (DESKTOP, "dark", DRAWN),
     (PHONE, "light", DRAWN),
