@@ -11,7 +11,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, pairwise
 
+from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark, Source
+from stereometer.shapes.sentences import SentenceShape
 from stereometer.types import (
     HIDDEN,
     SET_DISTANCES,
@@ -195,7 +197,8 @@ def check_source(source: Source, benchmark: Benchmark) -> None:
 
 
 def _check_item(item: Item, shape: str) -> None:
-    needed = {"cat": {"task", "domain", "target"}, "pair": {"bias_type"}}.get(shape, set())
+    known = catalog.shape(shape)
+    needed = {*known.slices} if isinstance(known, SentenceShape) else set()
     assert needed <= item.slices.keys(), f"{item.id} lacks the slices {needed - item.slices.keys()}"
     assert all(isinstance(text, str) for text in item.texts.values()), (
         f"{item.id} has a text that is no text"

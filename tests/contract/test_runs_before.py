@@ -37,6 +37,15 @@ def test_a_result_without_a_kind_is_read_as_what_it_is(name: str, kind: str) -> 
     assert result.statistics == 1
 
 
+@pytest.mark.parametrize("name", KINDS)
+def test_whether_an_older_result_is_beyond_noise_is_read_once(name: str) -> None:
+    rows = stereometer.load(BEFORE / name).estimates
+    tested = [row for row in rows if row.verdict is not None and row.p_adjusted is not None]
+    assert all(row.beyond_noise is not None for row in tested)
+    assert all(row.beyond_noise is None for row in rows if row not in tested)
+    assert not any(row.beyond_noise for row in tested if (row.p_adjusted or 0.0) >= 0.05)
+
+
 def _within(before: Any, today: Any) -> bool:
     """Whether everything that was stored is there as it was; fields may have been added."""
     if isinstance(before, dict):

@@ -153,6 +153,8 @@ class Source:
     """Other names of its categories, where it has some."""
     advice: Mapping[str, str] = field(default_factory=dict)
     """By shape that its files do not hold, how its items come to be."""
+    comment_card: str = ""
+    """The card of answers about comments, where its own is of other items."""
     published: tuple[str, ...] = ()
     """The methods of its paper, which `--like-paper` takes."""
 

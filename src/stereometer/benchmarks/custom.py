@@ -72,4 +72,5 @@ SOURCE = Source(
     {"cat": CAT_MEASURES, "pair": PAIR_MEASURES},
     read_faulty=partial(read, faulty=True),
     takes_layout=True,
+    comment_card="comments",
 )

@@ -55,14 +55,12 @@ def _print(comparison: Comparison, every_slice: bool) -> None:
 
 def _print_pair(pair: Compared, every_slice: bool, flips: bool) -> None:
     """The overall differences and those beyond noise, and how many are not; or all."""
-    from stereometer.shapes.paired import NO_DIFFERENCE
-
     items = f": {pair.items} of {pair.asked} items"
     render.line(items, bold=f"\n{pair.first} -> {pair.second}")
     shown = [
         difference
         for difference in pair.differences
-        if every_slice or not difference.slice or difference.verdict != NO_DIFFERENCE
+        if every_slice or not difference.slice or difference.beyond_noise
     ]
     render.table(_table(shown))
     hidden = len(pair.differences) - len(shown)
@@ -86,7 +84,6 @@ def _table(differences: Sequence[Difference]) -> Table:
 
 
 def _cells(difference: Difference) -> tuple[Cell, ...]:
-
     change = numbers.signed_interval(difference.difference, difference.low, difference.high)
     verdict = difference.verdict
     if difference.closer != "neither":

@@ -79,4 +79,4 @@ def _answers(
         comments.words or None,
     )
     asked = setting_of(setting)
-    return answers_job(file, asked, settings, columns, words, name, benchmark, comments.neither)
+    return answers_job(file, asked, settings, columns, benchmark, words, name, comments.neither)

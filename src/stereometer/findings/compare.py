@@ -19,7 +19,7 @@ from stereometer.runs.counted import settings_of
 from stereometer.shapes.paired import NO_DIFFERENCE, Difference, Flip, Withheld
 from stereometer.shapes.shape import Shape
 from stereometer.shapes.verdicts import THESE
-from stereometer.stats.families import corrected
+from stereometer.stats.families import Said, corrected
 from stereometer.stats.means import POWER
 from stereometer.stats.tests import holm
 from stereometer.types import Result, Score, Settings, Variant
@@ -242,7 +242,7 @@ def _open(
     return None
 
 
-def _verdict(difference: Difference, p: float, level: float) -> str:
+def _verdict(difference: Difference, p: float, level: float) -> Said:
     if p >= 1 - level or difference.difference == 0:
-        return NO_DIFFERENCE
-    return "higher" if difference.difference > 0 else "lower"
+        return NO_DIFFERENCE, False
+    return "higher" if difference.difference > 0 else "lower", True

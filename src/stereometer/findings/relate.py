@@ -19,7 +19,7 @@ from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.files import finite
 from stereometer.runs import store
-from stereometer.stats.families import corrected
+from stereometer.stats.families import Said, corrected
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
 from stereometer.stats.ranks import permutation_p, resampled_points, spearman
 from stereometer.tables import read_table
@@ -68,6 +68,7 @@ class Correlation:
     p_adjusted: float | None = None
     tests: int | None = None
     verdict: str | None = None
+    beyond_noise: bool | None = None
     why: str | None = None
 
 
@@ -204,11 +205,12 @@ def _terms(results: Sequence[Result]) -> tuple[Floats, Floats] | None:
     return both[:, :, 0], both[:, :, 1]
 
 
-def _by_term(result: Result) -> dict[tuple[str, str], tuple[float, float]]:
-    values: dict[str, dict[tuple[str, str], float]] = {name: {} for name in RELATED}
+def _by_term(result: Result) -> dict[tuple[str, ...], tuple[float, float]]:
+    shape = catalog.shape(result.kind)
+    values: dict[str, dict[tuple[str, ...], float]] = {name: {} for name in RELATED}
     for row in result.estimates:
-        if row.name in RELATED and "target" in row.slice and row.value is not None:
-            values[row.name][row.slice["domain"], row.slice["target"]] = row.value
+        if row.name in RELATED and row.value is not None and not shape.headline_slice(row.slice):
+            values[row.name][tuple(row.slice.values())] = row.value
     lms, ss = (values[name] for name in RELATED)
     return {term: (lms[term], ss[term]) for term in lms if term in ss}
 
@@ -271,10 +273,10 @@ def _judged(rows: Sequence[Correlation], level: float) -> list[Correlation]:
     return corrected(rows, lambda row, p: _verdict(row, p, level))
 
 
-def _verdict(row: Correlation, p: float, level: float) -> str:
+def _verdict(row: Correlation, p: float, level: float) -> Said:
     if p >= 1 - level:
-        return "not distinguishable from no relation"
-    return f"{row.second} {'rises' if (row.rho or 0) > 0 else 'falls'} with {row.first}"
+        return "not distinguishable from no relation", False
+    return f"{row.second} {'rises' if (row.rho or 0) > 0 else 'falls'} with {row.first}", True
 
 
 # -------------------------------------------------------------------------------------------- sizes

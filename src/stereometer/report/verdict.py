@@ -33,4 +33,4 @@ class Verdict:
     def tone(self) -> str:
         if self.estimate.value is None:
             return "missing"
-        return "beyond" if numbers.beyond_noise(self.estimate) else "open"
+        return "beyond" if self.estimate.beyond_noise else "open"

@@ -1,4 +1,4 @@
-"""What kind of numbers a stored result holds; for older results, inferred here and nowhere else."""
+"""What older results do not say of themselves; it is inferred here and nowhere else."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from stereometer import catalog
+from stereometer.types import Settings
 
+DEFAULT = Settings()
 STAGES = {"alignment": "alignment", "intersection": "intersection"}
 """What a measure's name ends with after `+`, where the result is not of a benchmark's items."""
 BY_METRIC = {
@@ -16,6 +18,22 @@ BY_METRIC = {
     "accuracy": "comment",
     "flipped": "comment",
 }
+NO_EFFECT = ("not ", "undecided", "undetermined", "within ")
+"""What verdicts that name no effect begin with."""
+
+
+def completed(result: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON of a result with its kind, and with `beyond_noise` where something is tested."""
+    level = result.get("settings", {}).get("level", DEFAULT.level)
+    estimates = [_judged(row, level) for row in result.get("estimates", ())]
+    return {**result, "kind": kind_of(result), "estimates": estimates}
+
+
+def _judged(row: Mapping[str, Any], level: float) -> Mapping[str, Any]:
+    verdict, p = row.get("verdict"), row.get("p_adjusted")
+    if "beyond_noise" in row or verdict is None or p is None:
+        return row
+    return {**row, "beyond_noise": p < 1 - level and not verdict.startswith(NO_EFFECT)}
 
 
 def kind_of(result: Mapping[str, Any]) -> str:

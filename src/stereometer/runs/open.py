@@ -10,6 +10,7 @@ from typing import Any, get_type_hints
 
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark, Source
+from stereometer.benchmarks.custom import SOURCE as OWN_FILES
 from stereometer.benchmarks.folders import open_benchmark as open_source
 from stereometer.errors import DataError, StereometerError, UnknownName, UsageError
 from stereometer.runs.cache import Cache
@@ -52,7 +53,7 @@ def _source(name: str, data: str | Path | None) -> tuple[Source, Path | None]:
     path = Path(data) if data is not None else None
     if not catalog.has("benchmark", name):
         if Path(name).exists():
-            return catalog.find("benchmark", "custom"), Path(name)
+            return OWN_FILES, Path(name)
         if Path(name).suffix in FILE_SUFFIXES:
             raise DataError(
                 f"{name} does not exist. It looks like a file of your own items. Check the path."

@@ -15,6 +15,8 @@ from stereometer.runs.job import Measurement
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.comment.items import NEITHER, Comment
 from stereometer.shapes.comment.settings import MISSPELLING, Setting
+from stereometer.shapes.pair.items import Pair
+from stereometer.shapes.sentences import SentenceShape
 from stereometer.systems.answers import (
     AnswerColumns,
     Golds,
@@ -28,7 +30,7 @@ from stereometer.systems.replay import Replayed, joined, read_replay, scale_note
 from stereometer.types import Job, Method, ModelCard, Result, Score, Settings, Variant
 from stereometer.types.digest import digest_of_rows
 
-REPLAYS = {"cat": "cat-replay@1", "pair": "pair-replay@1"}
+PAIR, COMMENT = Pair.shape, Comment.shape
 
 
 def replay(
@@ -69,20 +71,20 @@ def replay_job(
 ) -> Job:
     """Scores by candidate, joined to the items they are of."""
     source = catalog.find("benchmark", benchmark) if catalog.has("benchmark", benchmark) else None
-    if source is not None and "comment" in source.measures:
+    if source is not None and COMMENT in source.measures:
         raise UsageError(
             f"{benchmark} holds comments. Answers about them are read by the setting they were "
             "asked in. Add --setting, such as zero-shot."
         )
     scores = read_replay(file, system)
     if scores.pairs and data is None and source is not None:
-        loaded, shape = _pairs_in(file, scores, source), "pair"
+        loaded, shape = _pairs_in(file, scores, source), PAIR
     else:
         loaded = open_benchmark(benchmark, data)
         shape = _shape_of(scores, loaded)
     scores, notes = joined(scores, loaded.items(shape))
     notes = (*scale_notes(scores, settings.variant), *notes)
-    name = _stated(measure, shape, settings.variant) if measure else REPLAYS[shape]
+    name = _stated(measure, shape, settings.variant) if measure else f"{shape}-replay@1"
     items = loaded.items(shape)
     measurement = Measurement(
         loaded, items, name, scores.card, scores.scoring, settings, notes=notes
@@ -92,12 +94,12 @@ def replay_job(
 
 def _pairs_in(file: Path, scores: Replayed, source: Source) -> Benchmark:
     """The pairs that a file of scores carries itself."""
-    if "pair" not in source.measures:
+    if PAIR not in source.measures:
         raise UsageError(
             f"{file} holds scores of pairs, {source.name} is not a set of pairs. The scores are of "
             "another benchmark. Name that with --benchmark, or its items with --data."
         )
-    pairs = Benchmark(source.card, {"pair": scores.pairs}, file.name, measures=source.measures)
+    pairs = Benchmark(source.card, {PAIR: scores.pairs}, file.name, measures=source.measures)
     if not pairs.as_released:
         title = f"The pairs in {file.name}, given as {source.card.title}"
         pairs = replace(pairs, card=replace(source.card, title=title))
@@ -117,11 +119,15 @@ def _stated(measure: str, shape: str, variant: Variant) -> str:
 
 def _shape_of(scores: Replayed, loaded: Benchmark) -> str:
     """Of a benchmark that has several, the shape whose candidates the ids name."""
-    if scores.pairs or "cat" not in loaded.shapes:
-        return "pair"
-    ends = tuple(f":{name}" for name in catalog.shape("pair").candidates)
-    named = any(name.endswith(ends) for name in scores.by_id)
-    return "pair" if named and "pair" in loaded.shapes else "cat"
+    if scores.pairs:
+        return PAIR
+
+    def named(shape: str) -> int:
+        ends = tuple(f":{name}" for name in catalog.shape(shape).candidates)
+        return sum(id_.endswith(ends) for id_ in scores.by_id)
+
+    scored = [shape for shape in loaded.shapes if isinstance(catalog.shape(shape), SentenceShape)]
+    return max(scored, key=named, default=PAIR)
 
 
 # ------------------------------------------------------------------------------------------ answers
@@ -132,9 +138,9 @@ def answers_job(
     setting: Setting,
     settings: Settings,
     columns: AnswerColumns,
+    benchmark: str,
     words: Mapping[str, str] | None = None,
     name: str | None = None,
-    benchmark: str = "ethos",
     neither: str = NEITHER,
 ) -> Job:
     """Answers collected elsewhere, read and scored again. The gold labels are the file's own;
@@ -161,7 +167,7 @@ def answers_job(
     )
     repeats = [int(answer["repeat"]) for score in scores for answer in score.answers]
     measurement = Measurement(
-        Benchmark(card, {"comment": comments}, path.name),
+        Benchmark(card, {COMMENT: comments}, path.name),
         comments,
         measure.name,
         _replayed_card(name or path.name.split(".")[0], path, rows),
@@ -170,7 +176,7 @@ def answers_job(
         notes=notes,
         recorded={"setting": setting.name, "repeats": 1 + max(repeats, default=-1)},
     )
-    return measurement.job(catalog.shape("comment"), lambda: scores, measure.summarize)
+    return measurement.job(catalog.shape(COMMENT), lambda: scores, measure.summarize)
 
 
 def _comments_of(scores: Sequence[Score]) -> list[Comment]:
@@ -186,12 +192,12 @@ def _replayed_card(name: str, path: Path, rows: Sequence[Mapping[str, str]]) -> 
 def _about(benchmark: str) -> tuple[Card, Mapping[str, str], Mapping[str, str]]:
     """The card of a benchmark of comments, the words of its categories and their other names; a
     file about comments of one's own names them itself."""
-    if benchmark == "custom":
-        return load_card("comments"), {}, {}
     source: Source = catalog.find("benchmark", benchmark)
-    if "comment" not in source.measures:
+    card = source.comment_card or (source.name if COMMENT in source.measures else "")
+    if not card:
         raise UsageError(
             f"{benchmark} is measured by likelihood. A setting is for answers about comments. "
             "Name ethos, or custom for comments of your own."
         )
-    return source.card, source.defaults.get("categories", {}), source.nouns
+    words = source.defaults.get("categories", {})
+    return load_card(card, source.package), words, source.nouns

@@ -15,7 +15,7 @@ from typing import Any
 from stereometer import catalog
 from stereometer.errors import DataError, StereometerError, UsageError
 from stereometer.files import read_json, read_jsonl, write_json
-from stereometer.runs.kinds import kind_of
+from stereometer.runs.kinds import completed
 from stereometer.types import RESULT_SCHEMA, Result, Score, digest_of
 
 LOG = logging.getLogger("stereometer")
@@ -131,7 +131,7 @@ def load_result(path: Path) -> Result:
             f" {RESULT}. `stereometer run` and `replay` make them."
         )
     try:
-        result = Result.from_json({**value, "kind": kind_of(value)})
+        result = Result.from_json(completed(value))
         _check_facts(result)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise DataError(

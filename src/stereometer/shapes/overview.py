@@ -135,7 +135,7 @@ def by_slice(shape: Shape, results: Sequence[Result], metric: Metric) -> tuple[T
 def _marked(result: Result, slice_: tuple[tuple[str, str], ...], metric: Metric) -> Cell:
     for estimate in result.estimates:
         if estimate.name == metric.name and tuple(estimate.slice.items()) == slice_:
-            mark = f" {BEYOND}" if numbers.beyond_noise(estimate) else "  "
+            mark = f" {BEYOND}" if estimate.beyond_noise else "  "
             return number(numbers.with_interval(estimate, metric.digits) + mark)
     return number("")
 

@@ -40,6 +40,7 @@ class Difference:
     tests: int = 1
     correction: str | None = None
     verdict: str = NO_DIFFERENCE
+    beyond_noise: bool = False
     scope: str | None = None
     """What it speaks of: `terms like these`, `these terms`, `pairs like these`."""
     p_closer: float | None = None
@@ -64,7 +65,7 @@ class Difference:
     def judged(self, p_closer: float | None, level: float) -> Difference:
         """With the claim that one is closer, after the correction; beyond the ideal no value can
         be, so where that is an end of the scale the difference itself says it."""
-        sure = self.verdict != NO_DIFFERENCE if p_closer is None else p_closer < 1 - level
+        sure = self.beyond_noise if p_closer is None else p_closer < 1 - level
         return replace(self, closer=self.nearer if sure else "neither", p_closer_adjusted=p_closer)
 
     def over_terms(self, mean: StudentMean, settings: Settings) -> Difference:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from stereometer.show.numbers import number
-from stereometer.stats.families import corrected
+from stereometer.stats.families import Said, corrected
 from stereometer.stats.tests import false_discovery, holm
 from stereometer.types import Estimate, Settings
 
@@ -26,20 +26,21 @@ class Verdicts:
     below: str
     neither: str
 
-    def of(self, estimate: Estimate, p: float, level: float, delta: float = 5.0) -> str:
+    def of(self, estimate: Estimate, p: float, level: float, delta: float = 5.0) -> Said:
         if p >= 1 - level or estimate.value is None or estimate.value == NULL_VALUE:
-            return self.neither
-        return self.above if estimate.value > NULL_VALUE else self.below
+            return self.neither, False
+        return self.above if estimate.value > NULL_VALUE else self.below, True
 
 
 class Equivalence(Verdicts):
     """Where the ideal is 50: a small preference and none worth speaking of are findings too."""
 
-    def of(self, estimate: Estimate, p: float, level: float, delta: float = 5.0) -> str:
-        says = super().of(estimate, p, level)
-        if says == self.neither:
-            return f"within {delta:g} points of 50" if estimate.equivalent else _open(estimate)
-        return f"{says}, by less than {delta:g} points" if estimate.equivalent else says
+    def of(self, estimate: Estimate, p: float, level: float, delta: float = 5.0) -> Said:
+        says, beyond = super().of(estimate, p, level)
+        if not beyond:
+            near = f"within {delta:g} points of 50"
+            return near if estimate.equivalent else _open(estimate), False
+        return f"{says}, by less than {delta:g} points" if estimate.equivalent else says, True
 
 
 def _open(estimate: Estimate) -> str:

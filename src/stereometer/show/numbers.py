@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from stereometer.types import Estimate, Slice
 
 NO_BREAK = "\u00a0"
-NOTHING = ("not ", "undecided", "undetermined", "within ")
-"""What verdicts that name no effect begin with."""
 
 
 def number(value: float | None, digits: int = 1) -> str:
@@ -95,12 +93,6 @@ def verdict(estimate: Estimate) -> str:
     return estimate.why or estimate.verdict or "not tested"
 
 
-def beyond_noise(estimate: Estimate) -> bool:
-    """Whether a test found something, after the correction for the tests made."""
-    tested = estimate.verdict is not None and estimate.p_adjusted is not None
-    return tested and not (estimate.verdict or "").startswith(NOTHING)
-
-
 def significant(value: float, digits: int = 4) -> float:
     return float(f"{value:.{digits}g}")
 
@@ -159,7 +151,7 @@ def ties(estimate: Estimate) -> str:
 def short(estimate: Estimate) -> str:
     """The verdict without what it leaves possible; that ties leave no score is all there is."""
     if estimate.value is None:
-        return (estimate.why or "") if (estimate.why or "").startswith(NOTHING) else ""
+        return "" if estimate.least is None else estimate.why or ""
     return (estimate.verdict or "").partition(": anything")[0]
 
 

@@ -25,8 +25,13 @@ class Tested(Protocol):
     @property
     def verdict(self) -> str | None: ...
 
+    @property
+    def beyond_noise(self) -> bool | None: ...
+
 
 Row = TypeVar("Row", bound=Tested)
+Said = tuple[str | None, bool]
+"""The words of a verdict, and whether they name an effect."""
 Adjust = Callable[[Sequence[float]], Sequence[float] | Floats]
 
 
@@ -36,7 +41,7 @@ def _together(row: object) -> Hashable:
 
 def corrected(
     rows: Iterable[Row],
-    verdict: Callable[[Row, float], str | None],
+    verdict: Callable[[Row, float], Said],
     family: Callable[[Row], Hashable] = _together,
     adjust: Callable[[Row], Adjust] = lambda row: holm,
 ) -> list[Row]:
@@ -53,6 +58,8 @@ def corrected(
     for places in families.values():
         adjusted = adjust(judged[places[0]])([judged[at].p for at in places])
         for at, p in zip(places, map(float, adjusted), strict=True):
-            says = verdict(judged[at], p)
-            judged[at] = replace(judged[at], p_adjusted=p, tests=len(places), verdict=says)
+            says, beyond = verdict(judged[at], p)
+            judged[at] = replace(
+                judged[at], p_adjusted=p, tests=len(places), verdict=says, beyond_noise=beyond
+            )
     return judged

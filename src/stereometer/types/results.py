@@ -36,6 +36,8 @@ class Estimate:
     ties: int
     ideal: float | None
     verdict: str | None = None
+    beyond_noise: bool | None = None
+    """Whether the test finds an effect after the correction; None where nothing is tested."""
     interval: str | None = None
     """How low and high were found."""
     scope: str | None = None

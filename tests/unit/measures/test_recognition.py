@@ -70,9 +70,11 @@ def replay_answers(
     out: Path,
     words: dict[str, str] | None = None,
     name: str | None = None,
+    benchmark: str = "ethos",
     **more: str,
 ) -> Finished:
-    return execute(answers_job(path, setting, settings, columns, words, name, **more), out)
+    job = answers_job(path, setting, settings, columns, benchmark, words, name, **more)
+    return execute(job, out)
 
 
 COMMENT = Comment("row-1", "The {bread} is stale.", {"rude": 1.0}, 1)

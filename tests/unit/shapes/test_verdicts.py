@@ -105,6 +105,7 @@ def test_the_four_verdicts_about_preference(
 ) -> None:
     (row,) = judged([estimate(value, p, equivalent=equivalent)], {"ss": PREFERENCE}, Settings())
     assert row.verdict == says
+    assert row.beyond_noise == (p < 0.05)
 
 
 def test_the_margin_is_the_one_that_was_set() -> None:

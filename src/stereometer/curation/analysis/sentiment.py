@@ -11,7 +11,7 @@ import numpy as np
 
 from stereometer.shapes.cat.sample import FEW_TERMS
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
-from stereometer.stats.families import corrected
+from stereometer.stats.families import Said, corrected
 from stereometer.stats.intervals import Floats, generator, percentile
 from stereometer.stats.means import clustered
 from stereometer.stats.tests import mcnemar
@@ -47,6 +47,7 @@ class Contrast:
     p_adjusted: float = 1.0
     tests: int = 1
     verdict: str = SAME
+    beyond_noise: bool = False
 
 
 @runtime_checkable
@@ -153,7 +154,7 @@ def _judged(contrasts: Sequence[Contrast], level: float) -> list[Contrast]:
     return corrected(contrasts, lambda contrast, p: _verdict(contrast, p, level))
 
 
-def _verdict(contrast: Contrast, p: float, level: float) -> str:
+def _verdict(contrast: Contrast, p: float, level: float) -> Said:
     if p >= 1 - level:
-        return SAME
-    return f"stereotypes sound {'more' if contrast.difference > 0 else 'less'} negative"
+        return SAME, False
+    return f"stereotypes sound {'more' if contrast.difference > 0 else 'less'} negative", True

@@ -37,7 +37,7 @@ from stereometer.runs.execute import execute
 from stereometer.runs.job import versions
 from stereometer.runs.store import folders_of, load_scores
 from stereometer.shapes.trait.metrics import summarize as summarize_traits
-from stereometer.show.numbers import beyond_noise, spelled
+from stereometer.show.numbers import spelled
 from stereometer.stats.intervals import generator
 from stereometer.types import Estimate, Finished, Job, Result, Score, Settings, digest_of
 
@@ -256,7 +256,7 @@ def _cells(
             yield Score(f"{group}/{trait}", slices, {}, NO_SCORE, derived=people)
         else:
             values = {"model": float(value), "people": mean.value}
-            sure = float(beyond_noise(associations[group, trait]))
+            sure = float(bool(associations[group, trait].beyond_noise))
             derived = people | {"beyond_noise": sure}
             yield Score(f"{group}/{trait}", slices, values, derived=derived)
 

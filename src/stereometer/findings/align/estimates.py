@@ -28,6 +28,7 @@ from stereometer.findings.align.agreement import (
 from stereometer.findings.align.permutation import TEST, Exchanged, exchanged
 from stereometer.findings.align.ratings import Mean
 from stereometer.shapes.coverage import Coverage
+from stereometer.stats.families import Said
 from stereometer.stats.intervals import Floats, generator, percentile
 from stereometer.types import Estimate, Settings, Slice
 
@@ -76,9 +77,9 @@ def taus(part: Part, settings: Settings) -> Iterator[Estimate]:
         yield estimate
         return
     by_lot = exchanged(part.cells, generator(settings.seed, part.slice, "groups"))
-    verdict, how = _verdict(estimate, by_lot, settings), f"{OVER_BOTH}; p: {TEST}"
-    p = by_lot.p
-    yield replace(estimate, p=p, p_adjusted=p, tests=1, interval=how, verdict=verdict)
+    says, beyond = _verdict(estimate, by_lot, settings)
+    tested = replace(estimate, p=by_lot.p, p_adjusted=by_lot.p, tests=1, verdict=says)
+    yield replace(tested, beyond_noise=beyond, interval=f"{OVER_BOTH}; p: {TEST}")
     yield replace(_empty("tau_by_lot", part), value=by_lot.mean, interval=BY_LOT)
 
 
@@ -108,15 +109,15 @@ def _why_no_tau(cells: Both, value: float | None, settings: Settings) -> str | N
     return cells.coverage.shortfall(settings) or (NO_ORDER if value is None else None)
 
 
-def _verdict(estimate: Estimate, by_lot: Exchanged, settings: Settings) -> str:
+def _verdict(estimate: Estimate, by_lot: Exchanged, settings: Settings) -> Said:
     """It needs a small p, and the whole interval on the side on which the value is by the test."""
     value, low, high = estimate.value or 0.0, estimate.low or 0.0, estimate.high or 0.0
     if by_lot.p < 1 - settings.level:
         if low > 0 and value > by_lot.mean:
-            return AGREES
+            return AGREES, True
         if high < 0 and value < by_lot.mean:
-            return OPPOSES
-    return NEITHER
+            return OPPOSES, True
+    return NEITHER, False
 
 
 def group_tau(part: Part, settings: Settings) -> Estimate:

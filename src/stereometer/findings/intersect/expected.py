@@ -120,6 +120,7 @@ def agreement(
             high=high,
             n=right,
             verdict=_verdict(low, high, chance),
+            beyond_noise=not low <= chance <= high,
             interval="Wilson",
         )
         yield Coverage(len(cells)).estimate(

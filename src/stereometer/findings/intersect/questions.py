@@ -84,7 +84,7 @@ def dominance(table: Crossing, settings: Settings) -> list[Estimate]:
         replace(estimate, verdict=_says(estimate, settings), ideal=0.0)
         if estimate.name == "dominance"
         else estimate
-        for estimate in corrected(estimates, lambda estimate, p: None)
+        for estimate in corrected(estimates, lambda estimate, p: (None, p < 1 - settings.level))
     ]
 
 
@@ -149,7 +149,7 @@ def emergence(table: Crossing, lists: Mapping[str, Sequence[Emergent]]) -> Itera
         )
         for cell in cells[:LISTED]:
             estimate = _emerging(table, cell, len(cells))
-            yield estimate if why else replace(estimate, verdict=_emerges(cell))
+            yield estimate if why else _judged(estimate, cell)
 
 
 def _emerging(table: Crossing, cell: Emergent, tests: int) -> Estimate:
@@ -168,8 +168,10 @@ def _emerging(table: Crossing, cell: Emergent, tests: int) -> Estimate:
     )
 
 
-def _emerges(cell: Emergent) -> str:
-    return "emerges" if cell.q < FALSE_DISCOVERY else "not distinguishable from its parts"
+def _judged(estimate: Estimate, cell: Emergent) -> Estimate:
+    emerges = cell.q < FALSE_DISCOVERY
+    says = "emerges" if emerges else "not distinguishable from its parts"
+    return replace(estimate, verdict=says, beyond_noise=emerges)
 
 
 def place(table: Crossing, cell: Emergent) -> dict[str, str]:

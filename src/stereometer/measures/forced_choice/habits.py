@@ -35,13 +35,9 @@ def first_position(scores: Sequence[Score], settings: Settings) -> Estimate:
     wins, losses = sum(value > 0 for value in leaning), sum(value < 0 for value in leaning)
     p = sign_test(wins, losses)
     word = "prefers the first option" if wins > losses else "prefers the second option"
-    return replace(
-        position,
-        p=p,
-        p_adjusted=p,
-        tests=1,
-        verdict=word if p < 1 - settings.level else "no preference for a position",
-    )
+    beyond = p < 1 - settings.level
+    says = word if beyond else "no preference for a position"
+    return replace(position, p=p, p_adjusted=p, tests=1, verdict=says, beyond_noise=beyond)
 
 
 def order_agreement(slice_: Slice, scores: Sequence[Score], settings: Settings) -> Estimate:
@@ -94,6 +90,7 @@ def withheld(estimate: Estimate, *decided: Estimate) -> Estimate:
         high=None,
         why=why,
         verdict=None,
+        beyond_noise=None,
         p=None,
         p_adjusted=None,
         tests=None,

@@ -106,7 +106,7 @@ def _estimate(name: str, flips: _Flips, settings: Settings) -> Estimate:
         if lost > gained
         else "newly recognised more often than no longer"
     )
-    verdict = says if p < 1 - settings.level else "flips no more one way than the other"
+    beyond = p < 1 - settings.level
     return Estimate(
         "flipped",
         slice_,
@@ -117,7 +117,8 @@ def _estimate(name: str, flips: _Flips, settings: Settings) -> Estimate:
         flips.asked.count,
         0,
         0.0,
-        verdict=verdict,
+        verdict=says if beyond else "flips no more one way than the other",
+        beyond_noise=beyond,
         interval="Wilson",
         p=p,
         p_adjusted=p,

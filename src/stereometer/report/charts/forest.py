@@ -22,7 +22,6 @@ from stereometer.report.charts.frame import (
 )
 from stereometer.report.systems import System
 from stereometer.shapes.verdicts import NULL_VALUE
-from stereometer.show import numbers
 from stereometer.show.figure import Spec
 from stereometer.types import Estimate
 
@@ -160,7 +159,7 @@ def _short(label: str) -> str:
 
 
 def _mark(system: System, estimate: Estimate, line: Line, y: float) -> Row:
-    sure = numbers.beyond_noise(estimate) if line.sure is None else line.sure
+    sure = bool(estimate.beyond_noise) if line.sure is None else line.sure
     place = {"y": y, "value": estimate.value, "low": estimate.low, "high": estimate.high}
     place = {key: value for key, value in place.items() if value is not None}
     text = line.tip or tip(system, estimate, line.label, line.digits)

@@ -51,7 +51,7 @@ class Place:
             for part in ("low", "high"):
                 bound = getattr(estimate, part)
                 row[f"{name}_{part}"] = estimate.value if bound is None else bound
-        return row | mark_of(self.system, numbers.beyond_noise(self.ss))
+        return row | mark_of(self.system, bool(self.ss.beyond_noise))
 
 
 def places(systems: Sequence[System]) -> Iterator[Place]:

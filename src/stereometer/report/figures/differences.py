@@ -11,7 +11,7 @@ from stereometer.report.charts.forest import Axis, Block, Line, forest
 from stereometer.report.charts.frame import outwards
 from stereometer.report.systems import Group, System
 from stereometer.runs.counted import settings_of
-from stereometer.shapes.paired import NO_DIFFERENCE, Difference
+from stereometer.shapes.paired import Difference
 from stereometer.show import numbers
 from stereometer.show.figure import Chart, Figure, Spec
 from stereometer.show.slices import named
@@ -112,7 +112,7 @@ def _line(group: Group, pair: Compared, system: System, row: Difference) -> Line
         f"{_verdict(pair, row)}, {numbers.p_value(row.p_adjusted)}"
     )
     note = f"n{numbers.NO_BREAK}{row.n:,}"
-    return Line(row.name, [(system, estimate)], note, row.verdict != NO_DIFFERENCE, tip)
+    return Line(row.name, [(system, estimate)], note, row.beyond_noise, tip)
 
 
 def _table(group: Group, pair: Compared) -> Table:
@@ -133,7 +133,7 @@ def _table(group: Group, pair: Compared) -> Table:
 
 
 def _verdict(pair: Compared, row: Difference) -> str:
-    if row.verdict == NO_DIFFERENCE or row.closer == "neither":
+    if not row.beyond_noise or row.closer == "neither":
         return row.verdict
     nearer = pair.first if row.closer == "first" else pair.second
     return f"{row.verdict}; {nearer} is closer to {row.ideal:g}"

@@ -34,7 +34,7 @@ def terms(group: Group) -> Figure:
         "out far from 50."
     )
     sure = [
-        f"{system.label} {sum(map(numbers.beyond_noise, rows)) or 'none'} of {len(rows)}"
+        f"{system.label} {sum(bool(row.beyond_noise) for row in rows) or 'none'} of {len(rows)}"
         for system, rows in by_system
     ]
     lead = (

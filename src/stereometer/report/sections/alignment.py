@@ -102,7 +102,7 @@ def _tau_point(system: System, row: Estimate, order: Sequence[str]) -> Point:
     name = row.slice["group"]
     tip = f"{system.label}, {name}\ntau {numbers.both(row, 2)}\n{row.verdict or ''}"
     bounds = row.value, row.low, row.high
-    return point_of(system, order.index(name), bounds, tip, numbers.beyond_noise(row))
+    return point_of(system, order.index(name), bounds, tip, bool(row.beyond_noise))
 
 
 def _groups(group: Group) -> Table:

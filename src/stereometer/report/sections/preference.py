@@ -12,23 +12,14 @@ from stereometer.report.items import Outcome, browser
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
 from stereometer.report.verdict import Verdict
-from stereometer.shapes.verdicts import NULL_VALUE, PREFERENCE
+from stereometer.shapes.verdicts import NULL_VALUE
 from stereometer.show import numbers
 from stereometer.show.figure import Figure
-from stereometer.show.numbers import beyond_noise
 from stereometer.show.slices import fixed_name, named
 from stereometer.types import Estimate
 
 FEW_NAMES = 5
 """Up to this many slices are named one by one."""
-SAID = (
-    (PREFERENCE.above, "prefers stereotypes", "prefer stereotypes"),
-    (PREFERENCE.below, "prefers anti-stereotypes", "prefer anti-stereotypes"),
-    ("within ", "is {}", "are {}"),
-    (PREFERENCE.neither, "is undecided", "are undecided"),
-    ("", "has no score", "have no score"),
-)
-"""How a verdict begins, and what it says of one system and of several."""
 ADJUSTED = "p adjusted by Holm over the headline slices, those with fixed terms apart"
 
 
@@ -104,25 +95,25 @@ class Preference(Section, ABC):
 
 def together(group: Group) -> str:
     placed = group.placed(group.main, [{}])
-    said: dict[str, list[str]] = {}
+    said: dict[tuple[int, str, str], list[str]] = {}
     for system, estimate in placed:
-        short = numbers.short(estimate) if estimate.value is not None else ""
-        said.setdefault(short, []).append(system.label)
-    ranked = sorted(said.items(), key=lambda entry: _said(entry[0])[0])
+        said.setdefault(_said(estimate), []).append(system.label)
     parts = [
-        f"{_how_many(labels, len(placed))} {_said(short)[1 + (len(labels) > 1)]}"
-        for short, labels in ranked
+        f"{_how_many(labels, len(placed))} {several if len(labels) > 1 else single}"
+        for (_, single, several), labels in sorted(said.items())
     ]
     return f"{'; '.join(parts)}.{_range(group.main, placed)}"
 
 
-def _said(short: str) -> tuple[int, str, str]:
+def _said(estimate: Estimate) -> tuple[int, str, str]:
     """Where a verdict stands among the others, and its words of one system and of several."""
-    rank, (begins, single, several) = next(
-        (rank, row) for rank, row in enumerate(SAID) if short.startswith(row[0])
-    )
-    added = short.removeprefix(begins) if begins in (PREFERENCE.above, PREFERENCE.below) else ""
-    return rank, single.format(short) + added, several.format(short) + added
+    short = numbers.short(estimate)
+    if estimate.value is None:
+        return 4, "has no score", "have no score"
+    if estimate.beyond_noise:
+        return int(estimate.value < NULL_VALUE), short, short.replace("prefers", "prefer", 1)
+    says = short or "not tested"
+    return 2 if estimate.equivalent else 3, f"is {says}", f"are {says}"
 
 
 def _how_many(labels: Sequence[str], of: int) -> str:
@@ -146,7 +137,7 @@ def _range(name: str, placed: Sequence[tuple[System, Estimate]]) -> str:
 def _headline(label: str, estimate: Estimate) -> str:
     if estimate.value is None:
         return f"{label} has no score."
-    if beyond_noise(estimate):
+    if estimate.beyond_noise:
         return f"{label} {estimate.verdict}."
     short = numbers.short(estimate)
     return f"{label} is {short or 'not tested'}."
@@ -165,7 +156,7 @@ def _preference(estimate: Estimate, claim: str) -> Iterator[str]:
     )
     if estimate.ties:
         yield _bounds(estimate).strip()
-    if not beyond_noise(estimate) and not estimate.equivalent:
+    if not estimate.beyond_noise and not estimate.equivalent:
         yield f"This does not show that there is no preference{_fitting(estimate)}."
 
 
@@ -193,7 +184,7 @@ def _slices(group: Group, system: System) -> Iterator[str]:
     rows = [row for slice_ in coarse if slice_ and (row := system.find(group.main, slice_))]
     if not rows:
         return
-    sure = [row for row in rows if beyond_noise(row)]
+    sure = [row for row in rows if row.beyond_noise]
     total, after = numbers.count(len(rows), "slice"), "after Holm's correction"
     if not sure:
         yield f"In none of {total} is there a preference beyond noise, {after}."
@@ -202,13 +193,13 @@ def _slices(group: Group, system: System) -> Iterator[str]:
         for row in rows:
             kinds.setdefault(tuple(row.slice), []).append(row)
         parts = [
-            f"{sum(map(beyond_noise, alike))} of {len(alike)} "
+            f"{sum(bool(row.beyond_noise) for row in alike)} of {len(alike)} "
             f"{fixed_name(kind, many=len(alike) != 1)}"
             for kind, alike in kinds.items()
         ]
         yield f"Beyond noise in {len(sure)} of {total}, {after}: {', '.join(parts)}."
-    neither = [row for row in rows if row.value is not None and not beyond_noise(row)]
-    below = [row for row in sure if (row.verdict or "").startswith(PREFERENCE.below)]
+    neither = [row for row in rows if row.value is not None and not row.beyond_noise]
+    below = [row for row in sure if (row.value or 0.0) < NULL_VALUE]
     near = [row for row in neither if row.equivalent]
     yield from _named("These are", sure if len(sure) < len(rows) / 2 else [])
     yield from _named("Near 50 within the margin:", near)

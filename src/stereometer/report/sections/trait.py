@@ -133,7 +133,7 @@ def _heat_figure(
 
 def _point(system: System, row: Estimate, traits: Sequence[str], top: float) -> Point:
     bounds = [None if b is None else b / top for b in (row.value, row.low, row.high)]
-    sure = numbers.beyond_noise(row)
+    sure = bool(row.beyond_noise)
     return point_of(system, traits.index(row.slice["trait"]), bounds, _tip(system, row), sure)
 
 

@@ -20,7 +20,7 @@ from stereometer.shapes.overview import (
     verdict_heads,
 )
 from stereometer.shapes.shape import Shape
-from stereometer.shapes.verdicts import LANGUAGE, THESE
+from stereometer.shapes.verdicts import NULL_VALUE, THESE
 from stereometer.show import numbers
 from stereometer.show.table import Cell, Table, number, text
 from stereometer.types import Estimate, Result
@@ -59,9 +59,15 @@ def _fixed(estimate: Estimate) -> bool:
     return estimate.scope == THESE
 
 
+def _poor(lms: Estimate) -> bool:
+    """Tested, and not better than chance."""
+    better = lms.beyond_noise and (lms.value or 0.0) > NULL_VALUE
+    return lms.beyond_noise is not None and not better
+
+
 def _cautions(rows: Sequence[Row]) -> list[str]:
     lines = []
-    poor = [label for label, row in rows if row["lms"].verdict not in (None, LANGUAGE.above)]
+    poor = [label for label, row in rows if _poor(row["lms"])]
     if poor:
         where = "every row" if len(poor) == len(rows) else ", ".join(poor)
         lines.append(f"lms is not distinguishable from chance, or worse, in {where}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from stereometer.errors import DataError
 from stereometer.files import finite
@@ -21,6 +22,7 @@ UNNAMED = "(no label)"
 class Comment(ItemDefaults):
     """A text, how far people saw each category in it, and its place in the file."""
 
+    shape: ClassVar[str] = "comment"
     id: str
     text: str
     scores: Mapping[str, float]

@@ -19,7 +19,7 @@ from stereometer.shapes.comment.items import NEITHER, SEPARATOR
 from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.verdicts import LANGUAGE, at_floor
 from stereometer.stats.clusters import clustered_percent, percent_fields
-from stereometer.stats.families import corrected
+from stereometer.stats.families import Said, corrected
 from stereometer.stats.intervals import Floats, generator, resampled_strata
 from stereometer.types import Estimate, Score, Settings, Slice, Variant
 
@@ -348,9 +348,7 @@ def judged(estimates: Iterable[Estimate], settings: Settings) -> list[Estimate]:
     """
     rows = corrected(
         estimates,
-        lambda estimate, p: (
-            at_floor(estimate.p, p, settings) or LANGUAGE.of(estimate, p, settings.level)
-        ),
+        lambda estimate, p: _verdict(estimate, p, settings),
         lambda estimate: tuple(sorted(estimate.slice)),
     )
     tested = {_key(row.slice): row for row in rows if row.name == "balanced_accuracy"}
@@ -362,11 +360,15 @@ def judged(estimates: Iterable[Estimate], settings: Settings) -> list[Estimate]:
     ]
 
 
+def _verdict(estimate: Estimate, p: float, settings: Settings) -> Said:
+    floor = at_floor(estimate.p, p, settings)
+    return (floor, False) if floor else LANGUAGE.of(estimate, p, settings.level)
+
+
 def _key(slice_: Slice) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(slice_.items()))
 
 
 def _as_tested(row: Estimate, like: Estimate) -> Estimate:
-    return replace(
-        row, verdict=like.verdict, p=like.p, p_adjusted=like.p_adjusted, tests=like.tests
-    )
+    shared = ("verdict", "beyond_noise", "p", "p_adjusted", "tests")
+    return replace(row, **{name: getattr(like, name) for name in shared})

@@ -13,6 +13,8 @@ from stereometer.shapes.words import words_of
 from stereometer.types import ItemDefaults, Slice
 
 DIRECTIONS = ("stereo", "antistereo")
+DIRECTION, BIAS_TYPE = "direction", "bias_type"
+"""The slices of a pair."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,8 @@ class Pair(ItemDefaults):
 
     @property
     def slices(self) -> Slice:
-        direction = {"direction": self.direction} if self.direction else {}
-        return {"bias_type": self.bias_type, **direction}
+        direction = {DIRECTION: self.direction} if self.direction else {}
+        return {BIAS_TYPE: self.bias_type, **direction}
 
     @property
     def texts(self) -> Mapping[str, str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from stereometer.shapes.coverage import Coverage
+from stereometer.shapes.pair.items import DIRECTION
 from stereometer.shapes.pair.spread import LIKE_THESE, bounds, could_be_seen, interval
 from stereometer.shapes.pair.tally import (
     KINDS,
@@ -66,7 +67,7 @@ class PairSample:
     @property
     def has_confidence(self) -> bool:
         """Confidence is given over all pairs and by direction (section 4.1)."""
-        return self.slice.keys() <= {"direction"}
+        return self.slice.keys() <= {DIRECTION}
 
 
 def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:

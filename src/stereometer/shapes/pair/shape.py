@@ -10,6 +10,7 @@ from stereometer.shapes.habits import HABITS
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import Overview
 from stereometer.shapes.pair import files, metrics, paired, shifts, show, tally
+from stereometer.shapes.pair.items import BIAS_TYPE
 from stereometer.shapes.pair.items import Pair as Item
 from stereometer.shapes.pair.tally import decision
 from stereometer.shapes.paired import Difference, Flip, Withheld
@@ -32,6 +33,7 @@ class Pair(SentenceShape):
     columns = files.COLUMNS
     suffix = ".csv"
     shares = ("pair_preference",)
+    slices = (BIAS_TYPE,)
     metrics = (
         Metric(
             "pair_preference",

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
+from stereometer.shapes.pair.items import BIAS_TYPE, DIRECTION, DIRECTIONS
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.types import Score, Slice, Variant
 
@@ -41,9 +42,9 @@ def slices_of(score: Score) -> Iterator[Slice]:
 def order(slice_: Slice) -> tuple[object, ...]:
     """Overall, then directions, the stereotypes first, then bias types, then what else a benchmark
     slices by, each by name."""
-    against = slice_.get("direction") == "antistereo"
-    other = not slice_.keys() <= {"direction", "bias_type"}
-    return len(slice_), other, "bias_type" in slice_, against, *slice_.items()
+    against = slice_.get(DIRECTION) == DIRECTIONS[1]
+    other = not slice_.keys() <= {DIRECTION, BIAS_TYPE}
+    return len(slice_), other, BIAS_TYPE in slice_, against, *slice_.items()
 
 
 def counted(
@@ -66,7 +67,7 @@ def points(variant: Variant, slice_: Slice) -> tuple[Floats, Floats]:
     leaves them out. `sound` gives a tie one half.
     """
     tie = 0.5 if variant == "sound" else 0.0
-    weight = 0.0 if variant != "sound" and "direction" in slice_ else 1.0
+    weight = 0.0 if variant != "sound" and DIRECTION in slice_ else 1.0
     return np.array([0.0, tie, 1.0]), np.array([1.0, weight, 1.0])
 
 

@@ -9,7 +9,7 @@ from math import sqrt
 import numpy as np
 
 from stereometer.shapes.coverage import Coverage
-from stereometer.stats.families import corrected
+from stereometer.stats.families import Said, corrected
 from stereometer.stats.means import t_interval
 from stereometer.stats.tests import t_test
 from stereometer.types import Estimate, Score, Settings, Slice
@@ -101,16 +101,16 @@ def judged(estimates: Iterable[Estimate], level: float) -> list[Estimate]:
     )
 
 
-def _verdict(estimate: Estimate, p: float, level: float) -> str:
+def _verdict(estimate: Estimate, p: float, level: float) -> Said:
     if p >= 1 - level or not estimate.value or _around_0(estimate):
-        return NEITHER
+        return NEITHER, False
     above = estimate.value > 0
     if "trait" not in estimate.slice:
-        return "above 0" if above else "below 0"
+        return "above 0" if above else "below 0", True
     left, _, right = estimate.slice["trait"].partition(" - ")
     if not right:
-        return f"towards the {'right' if above else 'left'} pole"
-    return f"towards {right if above else left}"
+        return f"towards the {'right' if above else 'left'} pole", True
+    return f"towards {right if above else left}", True
 
 
 def _around_0(estimate: Estimate) -> bool:

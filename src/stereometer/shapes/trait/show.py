@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from stereometer.shapes.overview import Overview, overall, plain, undeclared
 from stereometer.shapes.shape import Shape
-from stereometer.shapes.trait.metrics import NEITHER
 from stereometer.shapes.trait.words import NOT_MORE, ProfileWords
 from stereometer.show import numbers
 from stereometer.show.table import Cell, Table, number, text
@@ -64,7 +63,7 @@ def _cells(
     used = f"{sum(trait.n for trait in traits)} / {sum(trait.asked for trait in traits)}"
     values = [_value(by_dimension[name]) if name in by_dimension else "" for name in dimensions]
     tested = _tested(traits) or _tested(by_dimension.values())
-    beyond = sum(estimate.verdict != NEITHER for estimate in tested)
+    beyond = sum(bool(estimate.beyond_noise) for estimate in tested)
     ends = (", ".join(_ends(traits)), f"{beyond} of {len(tested)}" if tested else "")
     return (text(group), number(used), *map(text, values), *map(text, ends))
 
