@@ -95,8 +95,8 @@ def _check_unpacked(path: Path, unpacked: gzip.GzipFile) -> None:
 
 def _too_large(path: Path) -> DataError:
     return DataError(
-        f"{path} is larger than {LARGEST} bytes once unpacked. No data set is. Check that it is "
-        "the right file."
+        f"{path} is larger than {LARGEST} bytes once unpacked. No data set is that large. Check "
+        "that it is the right file."
     )
 
 
@@ -157,8 +157,8 @@ def parse_json(text: str, source: str) -> Any:
         ) from None
     except RecursionError:
         raise DataError(
-            f"{source} cannot be used: lists or objects stand inside each other too deeply. No "
-            "data set is like that. Check that it is the right file."
+            f"{source} cannot be used: lists or objects are nested too deeply. No data set is "
+            "like that. Check that it is the right file."
         ) from None
     except ValueError as error:
         raise DataError(
@@ -234,7 +234,7 @@ def _moderate(value: float, where: str) -> float:
     """Sums and differences of larger numbers would not be finite any more."""
     if abs(value) > LARGEST_NUMBER:
         raise DataError(
-            f"{where}: {value:g} is too large to be counted with. No score is beyond "
+            f"{where}: {value:g} is too large to compute with. No score is beyond "
             f"{LARGEST_NUMBER:g}. Repair or leave out that row."
         )
     return value

@@ -32,7 +32,7 @@ class Layout:
             codecs.lookup(self.encoding)
         except LookupError:
             raise UsageError(
-                f"There is no encoding '{self.encoding}'. Python's names are known, such as "
+                f"There is no encoding '{self.encoding}'. Use a name that Python knows, such as "
                 "utf-8, latin-1, cp1252 or mac-roman. Check the spelling."
             ) from None
 

@@ -111,7 +111,7 @@ def pull(source: Source, urls: Sequence[str] = ()) -> Arrival:
     wanted = list(urls) or list(source.card.urls)
     if not wanted:
         raise UsageError(
-            f"{source.name} cannot be pulled: no public place is on its card. Get it from "
+            f"{source.name} cannot be pulled: its card names no public address. Get it from "
             f"{source.card.get}. Then run `stereometer data add {source.name} FILE`."
         )
     if len(wanted) != len(source.card.files):
@@ -130,8 +130,8 @@ def pull(source: Source, urls: Sequence[str] = ()) -> Arrival:
 def _fetch(url: str, place: Path) -> Path:
     if not url.startswith(("https://", "http://")):
         raise UsageError(
-            f"'{url}' is not a web address. Only http and https are fetched. Use `stereometer data "
-            "add` for a file."
+            f"'{url}' is not a web address. Only http and https addresses are fetched. Use "
+            "`stereometer data add` for a file."
         )
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
@@ -139,12 +139,12 @@ def _fetch(url: str, place: Path) -> Path:
     except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         raise DataError(
-            f"{url} could not be fetched: {reason}. The network or the place is not reachable. Try "
-            "again, or get the file yourself and run `stereometer data add`."
+            f"{url} could not be fetched: {reason}. The network or the server cannot be reached. "
+            "Try again, or get the file yourself and run `stereometer data add`."
         ) from None
     if len(content) > LARGEST:
         raise DataError(
-            f"{url} is larger than {LARGEST} bytes. No known set is. Check the address."
+            f"{url} is larger than {LARGEST} bytes. No known set is that large. Check the address."
         )
     place.write_bytes(content)
     return place

@@ -148,6 +148,6 @@ def _check(prompting: Prompting) -> None:
         )
     if sample not in (None, "paper", "sound"):
         raise UsageError(
-            f"There is no sample '{sample}'. The samples are paper and sound. "
-            "Leave it out for that of the variant."
+            f"There is no sample '{sample}'. The samples are paper and sound. Leave it out for "
+            "the variant's own."
         )

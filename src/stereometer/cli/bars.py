@@ -40,8 +40,8 @@ def _metrics(kinds: Iterable[str]) -> list[str]:
 
 def _unknown(bar: Bar, names: Iterable[str]) -> UsageError:
     return UsageError(
-        f"--require names '{bar.metric}', which is not measured here. "
-        f"Names are {', '.join(names)}. Choose one of those or leave the bar out."
+        f"--require names '{bar.metric}', which is not measured here. The metrics are "
+        f"{', '.join(names)}. Choose one of those or leave the bar out."
     )
 
 

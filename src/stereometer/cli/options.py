@@ -230,6 +230,6 @@ def names_in(values: Sequence[str] | None) -> tuple[str, ...]:
 
         raise UsageError(
             "An option for groups or templates is empty. It takes names, separated by commas. "
-            "Name some, or leave it out for all."
+            "List some, or leave the option out for all."
         )
     return names

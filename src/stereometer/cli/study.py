@@ -142,7 +142,7 @@ def _no_such_code(code: str) -> Exception:
     from stereometer.errors import UsageError
 
     return UsageError(
-        f"Nobody in this study has the code {code}. It has three groups of four letters and "
+        f"Nobody in this study has the code {code}. A code is three groups of four letters and "
         "digits. Check it, and that the folder is the right one."
     )
 

@@ -74,7 +74,7 @@ def calibrate(likelihood: str | Path, choice: str | Path) -> Calibration:
     if any(score.answers for score in margins) or not all(score.answers for score in choices):
         raise UsageError(
             f"The runs are of {first.measure} and {second.measure}. The first must be of a "
-            "likelihood, the second of a forced choice. Change their order."
+            "likelihood, the second of a forced choice. Swap them."
         )
     sides = {score.item: _side(shape, score) for score in choices}
     both = [

@@ -107,8 +107,8 @@ def relate(
     first = results[0]
     if not set(RELATED) <= {metric.name for metric in catalog.shape(first.kind).metrics}:
         raise UsageError(
-            f"{first.measure} has no lms and ss. They are of context association tests. "
-            "Name runs of those."
+            f"{first.measure} has no lms and ss. Only context association tests have them. Name "
+            "runs of those."
         )
     own = read_facts(Path(facts)) if facts is not None else {}
     known = {**shipped_facts(), **own}

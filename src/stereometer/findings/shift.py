@@ -93,8 +93,8 @@ def load_audit(folder: Path, result: Result) -> Audited | None:
         or value.get("digest") != result.data.get("digest")
     ):
         raise DataError(
-            f"{file} is no audit of this run. It is of other items or another version. "
-            "Run `stereometer audit` again."
+            f"{file} is not an audit of this run. It is of other items or another version. Run "
+            "`stereometer audit` again."
         )
     try:
         return Audited(

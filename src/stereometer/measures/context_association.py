@@ -97,8 +97,8 @@ class CatMethod(Declared):
                 raise self.refusal(backend, task)
         if variant not in self.variants:
             raise ModelError(
-                f"{self.name} has no variant `{variant}`: the authors compute no such thing. "
-                "Use `sound`, or another measure."
+                f"{self.name} has no variant `{variant}`: the authors did not compute it. Use "
+                "`sound`, or another measure."
             )
         rules = {task: self.rules[task][way][1] for task, way in ways.items() if way is not None}
         hides = options.within_word and any(isinstance(rule, HIDING) for rule in rules.values())

@@ -137,7 +137,7 @@ def _published(name: str) -> Sequence[str]:
             if getattr(catalog.find("benchmark", known), "published", ())
         ]
         raise UsageError(
-            f"No paper printed numbers of a measure on {name}. Those with such a paper are "
+            f"No paper printed numbers of a measure on {name}. Benchmarks with such a paper are "
             f"{', '.join(others)}. Leave --like-paper out."
         )
     methods: Sequence[str] = source.published

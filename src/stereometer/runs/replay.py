@@ -96,8 +96,8 @@ def _pairs_in(file: Path, scores: Replayed, source: Source) -> Benchmark:
     """The pairs that a file of scores carries itself."""
     if PAIR not in source.measures:
         raise UsageError(
-            f"{file} holds scores of pairs, {source.name} is not a set of pairs. The scores are of "
-            "another benchmark. Name that with --benchmark, or its items with --data."
+            f"{file} holds scores of pairs, but {source.name} is not a set of pairs. The scores "
+            "are of another benchmark. Name that with --benchmark, or its items with --data."
         )
     pairs = Benchmark(source.card, {PAIR: scores.pairs}, file.name, measures=source.measures)
     if not pairs.as_released:

@@ -116,8 +116,8 @@ def load_result(path: Path) -> Result:
     )
     if inner:
         raise DataError(
-            f"{path} holds {len(inner)} runs. One run is meant here. Name one of them:"
-            f" {', '.join(inner[:6])}."
+            f"{path} holds {len(inner)} runs. A single run is needed here. Name one of them: "
+            f"{', '.join(inner[:6])}."
         )
     if not file.exists():
         raise DataError(
@@ -235,8 +235,8 @@ def load_alike(paths: Sequence[Path]) -> list[Result]:
         )
         if details:
             raise UsageError(
-                f"{first.model} and {other.model} were not measured alike ({details}). Only like is"
-                " compared with like. Run them with the same settings."
+                f"{first.model} and {other.model} were not measured alike ({details}). Only runs "
+                "that were measured alike can be compared. Run them with the same settings."
             )
     return results
 

@@ -150,7 +150,7 @@ def unique(ids: Iterable[str], noun: str) -> None:
     for id_ in ids:
         if id_ in seen:
             raise DataError(
-                f"{noun} id {id_!r} stands twice. Scores are joined by id. Give every one its own."
+                f"{noun} id {id_!r} occurs twice. Scores are joined by id. Give every item its own."
             )
         seen.add(id_)
 

@@ -29,8 +29,8 @@ class NotCompared:
         self, both: object, every: object, settings: Settings
     ) -> Iterator[Difference | Withheld]:
         raise UsageError(
-            "The runs have no preferences to compare. Comparison knows stereotypes and their "
-            "opposites. `stereometer align` and `report` read runs on groups and traits."
+            "The runs have no preferences to compare. `compare` needs a stereotype and its "
+            "opposite. `stereometer align` and `report` read runs on groups and traits."
         )
 
 

@@ -237,8 +237,8 @@ def misspelt_rows(
             continue
         if edited != bool(copies):
             raise DataError(
-                f"{golds.path}: comment {original[:40]!r} ({category}) does not stand there once "
-                "as it was. Edits are compared with that. Repair the rows."
+                f"{golds.path}: comment {original[:40]!r} ({category}) is not there exactly once "
+                "unedited. Edits are compared with the unedited comment. Repair the rows."
             )
         copies.append(row["comment"])
         question = Question(

@@ -98,8 +98,8 @@ def sentences(text: str) -> list[str]:
         from sentencex import segment
     except ImportError:
         raise DataError(
-            "Sentences are split by sentencex, which is not installed. It is in the optional part "
-            "`train`. Install it."
+            "Sentences are split by sentencex, which is not installed. It is in the optional "
+            "part `train` of the package. From a clone: `pip install '.[train]'`."
         ) from None
     parts = (part.strip() for paragraph in text.split("\n") for part in segment("en", paragraph))
     return [part for part in parts if part]

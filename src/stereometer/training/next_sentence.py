@@ -94,8 +94,8 @@ def checked(recipe: Recipe, backend: LanguageModel) -> Recipe:
     pooling = recipe.pooling or DEFAULT_POOLING[backend.checkpoint.family]
     if pooling not in POOLINGS:
         raise UsageError(
-            f"There is no pooling '{pooling}'. There are {', '.join(POOLINGS)}. "
-            "The default depends on the model."
+            f"There is no pooling '{pooling}'. The choices are {', '.join(POOLINGS)}. The default "
+            "depends on the model."
         )
     layers = int(backend.model.config.num_hidden_layers)
     if not 0 <= recipe.layer <= layers:

@@ -74,8 +74,8 @@ def check_order(recipe: Recipe, out: Path) -> None:
         )
     if recipe.pairs < 20 or recipe.epochs < 1 or not 0 < recipe.held_out < 1:
         raise UsageError(
-            "At least 20 pairs, one epoch and a share held out between 0 and 1 are needed. "
-            "One of them is less. Raise it."
+            "At least 20 pairs, one epoch and a share held out between 0 and 1 are needed. One "
+            "of these is out of range. Change it."
         )
     if not 0 <= recipe.seed < LARGEST_SEED:
         raise UsageError(
@@ -85,8 +85,8 @@ def check_order(recipe: Recipe, out: Path) -> None:
     for rate in (recipe.rate, recipe.trunk_rate):
         if not 0 < rate < inf:
             raise UsageError(
-                f"A learning rate is {rate}. Nothing is learnt at a rate that is not above 0. "
-                "Choose a small one, such as 2e-5."
+                f"A learning rate is {rate}. A rate must be above 0. Choose a small one, such as "
+                "2e-5."
             )
     make_room(out)
 

@@ -75,12 +75,13 @@ def train(
 def _check(tuning: Tuning, out: Path) -> None:
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(
-            f"{out} is there already. A classifier is a folder of its own. Name another with --out."
+            f"{out} already exists. A classifier needs a folder of its own. Name another with "
+            "--out."
         )
     if tuning.epochs < 1 or tuning.rate <= 0 or not 0 < tuning.held_out < 1:
         raise UsageError(
             "At least one epoch, a rate above 0 and a share held out between 0 and 1 are needed. "
-            "One of them is not. Change it."
+            "One of these is out of range. Change it."
         )
 
 

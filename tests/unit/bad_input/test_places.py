@@ -205,7 +205,9 @@ def test_comparing_what_is_no_run(two: tuple[Path, Path], tmp_path: Path) -> Non
     )
     assert_refused(call("compare", two[0], tmp_path / "pairs.csv"), 4)
     assert_refused(
-        call("compare", two[0], two[0].parent), 4, "runs. One run is meant here. Name one of them"
+        call("compare", two[0], two[0].parent),
+        4,
+        "runs. A single run is needed here. Name one of them",
     )
 
 

@@ -193,7 +193,7 @@ def test_a_line_that_lacks_a_column_of_the_first_is_named(tmp_path: Path) -> Non
 @WRITERS
 def test_ids_that_stand_twice_are_named(tmp_path: Path, write: Any, name: str) -> None:
     for row in (PAIR, CAT):
-        with pytest.raises(DataError, match="id 'x' stands twice"):
+        with pytest.raises(DataError, match="id 'x' occurs twice"):
             stereometer.open_benchmark(
                 str(write(tmp_path / name, [row | {"id": "x"}, row | {"id": "x"}]))
             )

@@ -91,7 +91,7 @@ def test_without_an_id_rows_are_numbered(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (HEADER + row(1) + row(1), "pair id '1' stands twice"),
+        (HEADER + row(1) + row(1), "pair id '1' occurs twice"),
         (HEADER + row(1, direction="both"), "line 2: stereo_antistereo is 'both'"),
         (HEADER, "has no rows"),
         ("sent_more,sent_less\nOld.,Young.\n", "has no column bias_type"),

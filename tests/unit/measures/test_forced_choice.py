@@ -340,7 +340,7 @@ def test_a_system_prompt_goes_with_a_choice_that_is_a_conversation_by_itself() -
 
 def test_runs_in_the_wrong_order_are_refused(tmp_path: Path) -> None:
     both_runs(tmp_path, lambda *_: False)
-    with pytest.raises(UsageError, match="Change their order"):
+    with pytest.raises(UsageError, match="Swap them"):
         calibration.calibrate(tmp_path / "choice", tmp_path / "likely")
     ran = call("calibrate", tmp_path / "likely", tmp_path / "choice", "--json")
     assert ran.json["schema"] == "calibration@1"

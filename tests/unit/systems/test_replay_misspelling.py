@@ -60,8 +60,8 @@ def test_the_comments_that_an_edit_turned_are_counted(tmp_path: Path) -> None:
     ("row", "says"),
     [
         (("racist", "F!", "Yes", "changed", "0"), "the status 'changed'"),
-        (("racist", "F!", "Yes", "edited", "7"), "does not stand there once as it was"),
-        (("racist", "Other!", "Yes", "unedited", "0"), "does not stand there once as it was"),
+        (("racist", "F!", "Yes", "edited", "7"), "is not there exactly once unedited"),
+        (("racist", "Other!", "Yes", "unedited", "0"), "is not there exactly once unedited"),
     ],
 )
 def test_rows_that_have_nothing_to_be_compared_with(

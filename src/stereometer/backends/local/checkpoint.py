@@ -76,8 +76,8 @@ def load(
 
     if options.dtype not in DTYPES:
         raise ModelError(
-            f"There is no dtype '{options.dtype}'. There are {', '.join(DTYPES)}. "
-            "float32 is the default."
+            f"There is no dtype '{options.dtype}'. The choices are {', '.join(DTYPES)}. float32 "
+            "is the default."
         )
     if options.threads:
         torch.set_num_threads(options.threads)
@@ -173,8 +173,8 @@ def check_tokenizer(spec: str, tokenizer: Any, model: Any) -> None:
     table = getattr(model.get_input_embeddings(), "weight", None)
     if table is None:
         raise ModelError(
-            f"{spec} has no table of token embeddings ({type(model).__name__}). "
-            "It cannot be seen which tokens it knows. Choose another model."
+            f"{spec} has no table of token embeddings ({type(model).__name__}). Without one there "
+            "is no telling which tokens it knows. Choose another model."
         )
     rows = int(table.shape[0])
     ids = tokenizer("The cat sat on the mat.", add_special_tokens=False)["input_ids"]
@@ -198,15 +198,15 @@ def check_tokenizer(spec: str, tokenizer: Any, model: Any) -> None:
 def _move(model: Any, device: str) -> None:
     if device.split(":")[0] == "meta":
         raise ModelError(
-            "The device 'meta' cannot be used: it has no numbers. Nothing could be computed. "
-            "Name one that is there, such as cpu."
+            "The device 'meta' cannot be used: it holds no numbers. Nothing can be computed on "
+            "it. Name an available device, such as cpu."
         )
     try:
         model.to(device)
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise ModelError(
-            f"The device '{device}' cannot be used: {first_line(error)}. "
-            "Name one that is there, such as cpu."
+            f"The device '{device}' cannot be used: {first_line(error)}. Name an available "
+            "device, such as cpu."
         ) from None
 
 
@@ -288,7 +288,7 @@ def _family(config: Any, spec: str) -> tuple[str, Any]:
     if causal or own_code:
         return "causal", AutoModelForCausalLM
     raise ModelError(
-        f"{spec} ({config.model_type}) is no language model that transformers can load. "
+        f"{spec} ({config.model_type}) is not a language model that transformers can load. "
         "Masked, causal and XLNet-like models are supported. Choose one of those."
     )
 
@@ -302,8 +302,8 @@ def _explained(spec: str, error: Exception) -> ModelError:
     text = first_line(error)
     if "no file named" in text and Path(spec).is_dir() and not any(Path(spec).glob("*.bin")):
         return ModelError(
-            f"{spec} holds no weights. There is a configuration and nothing to go with it. "
-            "Add model.safetensors."
+            f"{spec} holds no weights. It has a configuration and nothing else. Add "
+            "model.safetensors."
         )
     lacking = "does not appear to have" in text or "no file named" in text
     if "safetensors" in text.lower() and lacking:

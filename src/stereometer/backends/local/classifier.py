@@ -32,7 +32,7 @@ def _text_classification(config: Any, spec: str) -> tuple[str, Any]:
     names = config.architectures or []
     if not any(name.endswith("ForSequenceClassification") for name in names):
         raise ModelError(
-            f"{spec} ({config.model_type}) is no text-classification model. Its configuration "
+            f"{spec} ({config.model_type}) is not a text-classification model. Its configuration "
             f"names {', '.join(names or ['nothing'])}. Name a model that was trained to classify "
             "sentiment."
         )

@@ -107,7 +107,7 @@ class DefaultModel:
         if find_spec("torch") is None or find_spec("transformers") is None:
             raise ModelError(
                 f"{self.name} needs torch and transformers. They are in the optional part `hf` of "
-                "the package. Install it with that part."
+                "the package. From a clone: `pip install '.[hf]'`."
             )
         source = self.source
         if source is None:

@@ -105,8 +105,8 @@ class Split:
             dtype = str(self.dtype).removeprefix("torch.")
             remedy = "Choose another model" if dtype == "float32" else "Try --dtype float32"
             raise ModelError(
-                f"The model cannot be asked in {dtype} on {self.device}: {first_line(error)}. "
-                f"Its code does not allow it. {remedy}, or another --device."
+                f"The model cannot run in {dtype} on {self.device}: {first_line(error)}. Its code "
+                f"does not support that. {remedy}, or another --device."
             ) from None
         if called is not None:
             self.inner = called

@@ -132,13 +132,13 @@ def load(path: Path) -> Trained:
         head.load_state_dict(parts["head"])
     except (OSError, SafetensorError, KeyError, TypeError, ValueError, RuntimeError) as error:
         raise ModelError(
-            f"{path} is no next-sentence head: {type(error).__name__}. Such a file is written by "
-            "`stereometer train nsp`. Check the path."
+            f"{path} is not a next-sentence head: {type(error).__name__}. Such a file is written "
+            "by `stereometer train nsp`. Check the path."
         ) from None
     if card.pooling not in POOLINGS or "follows" not in card.labels:
         raise ModelError(
-            f"{path} is a head of another version. Its pooling or labels are not known here. "
-            "Train it anew."
+            f"{path} was written by another version. Its pooling or labels are unknown here. "
+            "Train the head again with this version."
         )
     return Trained(card, head.eval(), parts["trunk"])
 

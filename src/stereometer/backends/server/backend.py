@@ -40,7 +40,7 @@ def open_server(spec: str, options: ServerOptions, memory: Memory | None = None)
     url, sign, model = spec.rpartition("#")
     if not sign or not url or not model:
         raise UsageError(
-            f"{shown(f'server:{spec}')} does not say which model. It is the address, # and the "
+            f"{shown(f'server:{spec}')} does not say which model. Write the address, # and the "
             "model's name. For instance server:http://127.0.0.1:8080/v1#name."
         )
     budget = budget_of(options.budget, options.price)
@@ -156,8 +156,8 @@ class Server:
             return "/completions", common | written
         if not self.finding.chat:
             raise ModelError(
-                f"{self.model} at {self.wire.base} holds no conversation. It only continues text. "
-                "Ask without --chat."
+                f"{self.model} at {self.wire.base} cannot hold a conversation. It only continues "
+                "text. Ask without --chat."
             )
         turns = request.messages or (("user", request.prompt),)
         messages = [{"role": role, "content": content} for role, content in turns]

@@ -138,7 +138,7 @@ def budget_of(limit: str | None, price: str | None) -> Budget:
     match = re.fullmatch(r"(\$?)(\d+(?:\.\d+)?)(k|m)?", limit.strip().lower())
     if not match or (match[1] and match[3]) or not float(match[2]):
         raise UsageError(
-            f"--budget '{limit}' is not understood. It is a number of tokens, or money after a "
+            f"--budget '{limit}' is not understood. Give a number of tokens, or an amount after a "
             "dollar sign. For instance 200k or '$2.50'."
         )
     if not match[1]:
@@ -156,7 +156,7 @@ def _prices(text: str) -> tuple[float, float]:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)", text.strip())
     if not match:
         raise UsageError(
-            f"--price '{text}' is not understood. It is the price of a million tokens read / "
-            "written. For instance 0.15/0.60."
+            f"--price '{text}' is not understood. Give the price of a million tokens read and of "
+            "a million written. For instance 0.15/0.60."
         )
     return float(match[1]) / 1e6, float(match[2]) / 1e6

@@ -28,8 +28,8 @@ def key_for(base: str) -> str:
         key = os.environ.get(name, "").strip()
         if not (key.isascii() and key.isprintable()):
             raise UsageError(
-                f"{name} is not a key. It holds a line break or a character that no header can "
-                "carry. Copy the key again."
+                f"{name} is not a key. It contains a line break, or a character that an HTTP "
+                "header cannot carry. Copy the key again."
             )
         if key:
             return key

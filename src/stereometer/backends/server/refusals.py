@@ -89,14 +89,14 @@ def refusal(base: str, code: int, text: str, reason: str, retry_after: str | Non
         )
     if code == 429 and "insufficient_quota" in text:
         return ModelError(
-            f"{base} says that the quota is spent ({reason}). Nothing more is answered until it is "
-            "raised. Answers so far are kept."
+            f"{base} says that the quota is spent ({reason}). It answers nothing more until the "
+            "quota is raised. Answers so far are kept."
         )
     if code == UNSAID:
         return Empty(f"an error in place of an answer ({reason})")
     if code not in RETRIED:
         return Refused(
-            f"{base} refused the request ({code}): {reason}. It does not take what was asked. "
+            f"{base} refused the request ({code}): {reason}. It does not accept what was asked. "
             "Check the model and the options.",
             reason,
         )
@@ -104,7 +104,7 @@ def refusal(base: str, code: int, text: str, reason: str, retry_after: str | Non
     if wait is None or wait <= LONGEST_WAIT:
         return Passing(f"status {code} ({reason})", wait)
     return ModelError(
-        f"{base} asks to wait {wait:.0f} s ({code}). That is longer than we wait. "
+        f"{base} asks to wait {wait:.0f} s ({code}). That is longer than stereometer waits. "
         "Answers so far are kept; run the same command later."
     )
 

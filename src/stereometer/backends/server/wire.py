@@ -160,13 +160,13 @@ class Wire:
                         )
         except httpx2.LocalProtocolError:  # its text may hold the headers
             raise ModelError(
-                f"{self.base} was not asked: the request cannot be written as HTTP. The key or the "
-                "address holds what a header cannot. Check both."
+                f"{self.base} was not asked: the request cannot be written as HTTP. The key or "
+                "the address contains a character that HTTP does not allow. Check both."
             ) from None
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
             raise UsageError(
-                f"'{self.base}' is not the address of a server: {self._short(error)}. It is http "
-                "or https. Check it."
+                f"'{self.base}' is not the address of a server: {self._short(error)}. An address "
+                "starts with http or https. Check it."
             ) from None
         except httpx2.ConnectError as error:
             raise Unreached(f"no connection ({self._short(error)})") from None
@@ -273,8 +273,8 @@ def shown(address: str) -> str:
 
 def _checked(base: str) -> str:
     no_address = UsageError(
-        f"{shown(base)} is not the address of a server. It is http or https, then # and the model. "
-        "For instance server:http://127.0.0.1:8080/v1#name."
+        f"{shown(base)} is not the address of a server. An address starts with http or https and "
+        "ends with # and the model. For instance server:http://127.0.0.1:8080/v1#name."
     )
     try:
         parts = urlsplit(base)
@@ -283,14 +283,15 @@ def _checked(base: str) -> str:
     whole = parts.scheme in ("http", "https") and bool(parts.hostname)
     if "@" in parts.netloc + parts.query + parts.fragment or ("@" in base and not whole):
         raise UsageError(
-            "The address of the server holds a password. It would be in every result. "
-            f"Set {KEY_VARIABLE} instead."
+            "The address of the server holds a password. It would be stored in every result. Set "
+            f"{KEY_VARIABLE} instead."
         )
     if not whole:
         raise no_address
     if "?" in base or "#" in base:
         raise UsageError(
-            f"The address of {parts.hostname} has a part after ? or a second #. It would be in "
-            f"every result, and may be a key. Leave it out, and set {KEY_VARIABLE} to the key."
+            f"The address of {parts.hostname} has a part after ? or a second #. It would be "
+            f"stored in every result, and may be a key. Leave it out, and set {KEY_VARIABLE} to "
+            "the key."
         )
     return base.rstrip("/") if parts.path.strip("/") else f"{base.rstrip('/')}/v1"

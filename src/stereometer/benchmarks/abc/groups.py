@@ -115,7 +115,7 @@ def read_rules(path: Path, groups: Sequence[Group]) -> Rules:
         barred.add(frozenset(known[name] for name in pair))
     if not barred:
         raise DataError(
-            f"{path} has no rules. A table without rows bars nothing. Check that it is the right "
+            f"{path} has no rules. An empty table rules nothing out. Check that it is the right "
             "file, or leave out --rules."
         )
     return Rules(frozenset(barred))
@@ -136,9 +136,9 @@ def pairs(groups: Sequence[Group], rules: Rules) -> Iterator[Group]:
 def _check_free(joined: Group, single: Container[str]) -> None:
     if joined.name in single:
         raise DataError(
-            f"'{joined.name}' is a group, and also what {' before '.join(joined.parts)} is called. "
-            "One name cannot stand for both. Rename the group or leave it out, or bar the pair "
-            "with --rules."
+            f"'{joined.name}' is a group, and also what {' before '.join(joined.parts)} is "
+            "called. One name cannot stand for both. Rename the group or leave it out, or rule "
+            "the pair out with --rules."
         )
 
 

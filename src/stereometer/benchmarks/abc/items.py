@@ -229,8 +229,8 @@ def crossed(grid: Grid, rules: Path | None = None) -> tuple[Group, ...]:
     joined = tuple(pairs(grid.groups, grid.rules(rules)))
     if not joined:
         raise UsageError(
-            "No two of the groups combine. Pairs need a group that can stand first and rules that "
-            "allow them. Name more groups."
+            "No two of the groups combine. A pair needs a group that can come first, and rules "
+            "that allow it. Name more groups."
         )
     return joined
 

@@ -48,7 +48,7 @@ def _one_of(value: str, known: Sequence[str], column: str, path: Path, line: int
     if value not in known:
         raise DataError(
             f"{path}, line {line}: {column} is {value[:60]!r}. It must be one of "
-            f"{', '.join(known)}. Mend the row."
+            f"{', '.join(known)}. Repair the row."
         )
 
 
@@ -59,7 +59,7 @@ def _once(
     person = str(row.get("person") or "")
     if person and (person, what) in seen:
         raise DataError(
-            f"{path}, line {line}: {person[:60]!r} judges {what[:60]!r} a second time. One vote a "
-            "person counts. Leave out one of the rows."
+            f"{path}, line {line}: {person[:60]!r} judges {what[:60]!r} a second time. Each "
+            "person has one vote. Leave out one of the rows."
         )
     seen.add((person, what))

@@ -71,8 +71,8 @@ def by_lemma(language: str) -> Frequency:
     """The frequency of a word in all of its forms."""
     if other_than_english(language):
         raise UsageError(
-            f"--lemmas reads English, the items are {language}. Their forms are not known. "
-            "Leave the option out."
+            f"--lemmas is for English, and the items are {language}. Their word forms are not "
+            "known. Leave the option out."
         )
     if find_spec("lemminflect") is None:
         raise ModelError(

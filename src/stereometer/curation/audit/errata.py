@@ -61,7 +61,7 @@ def read_errata(path: Path) -> Errata:
         value: dict[str, Any] = tomllib.loads(read_text(path))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise DataError(
-            f"{path} is not valid TOML: {error}. An errata file is. See docs/howto/audit.md."
+            f"{path} is not valid TOML: {error}. An errata file must be. See docs/howto/audit.md."
         ) from None
     if value.get("schema") != SCHEMA:
         raise DataError(
@@ -93,14 +93,13 @@ def _sensible(errata: Errata, path: Path) -> None:
             )
         if (entry.action == "correct") != bool(entry.texts):
             raise DataError(
-                f"{path}: {entry.id} is to {entry.action}. Texts go with `correct` and with "
-                "nothing "
-                "else. Repair the entry."
+                f"{path}: {entry.id} has texts and the action {entry.action}. Texts go with "
+                "`correct` only. Repair the entry."
             )
         if not entry.reason.strip() or entry.id in seen:
             raise DataError(
-                f"{path}: {entry.id} has no reason or stands twice. Every entry has one, and every "
-                "item one entry. Repair it."
+                f"{path}: {entry.id} has no reason or occurs twice. Every entry needs a reason, "
+                "and an item has one entry. Repair it."
             )
         seen.add(entry.id)
 
@@ -109,8 +108,8 @@ def check_against(errata: Errata, benchmark: Benchmark, path: Path) -> None:
     """The errata are of this benchmark, of this version of it, and of items that it has."""
     if errata.benchmark != benchmark.name:
         raise DataError(
-            f"{path} is for {errata.benchmark}, not for {benchmark.name}. Ids would not mean the "
-            "same. Name its own benchmark."
+            f"{path} is for {errata.benchmark}, not for {benchmark.name}. The same id would mean "
+            "another item. Use it with its own benchmark."
         )
     if not benchmark.digest.startswith(errata.digest):
         raise DataError(

@@ -89,8 +89,8 @@ def _check_scores(
         )
     if any(not set(candidates) <= score.values.keys() for score in scores if not score.skipped):
         raise UsageError(
-            f"{name} has no scores of unrelated candidates. An ensemble weighs what tells sense "
-            "from nonsense. Leave it out."
+            f"{name} has no scores of unrelated candidates. Weights depend on how well a model "
+            "tells sense from nonsense. Leave it out."
         )
 
 
@@ -110,7 +110,7 @@ def combine(
     settings = Settings(_variant(members, variant), seed, resamples, coverage=coverage)
     if folds < 2:
         raise UsageError(
-            f"{folds} fold is too few. A term must be scored with weights fitted on others. "
+            f"--folds {folds} is too few. A term must be scored with weights fitted on others. "
             "Choose 2 or more."
         )
     fixed = parse_weights(weights, members) if weights else None
@@ -190,8 +190,8 @@ def _paper(members: Members, fixed: Weights | None) -> Combine:
     measure = members.first.measure.split("@")[0]
     if measure not in PAPER_MEASURES:
         raise UsageError(
-            f"The authors' rule adds up probabilities, {measure} gives none. "
-            f"It is for {' and '.join(PAPER_MEASURES)}. Use runs of the variant sound."
+            f"The authors' rule adds up probabilities, and {measure} gives none. It is for "
+            f"{' and '.join(PAPER_MEASURES)}. Use runs of the variant sound."
         )
     weights = fixed if fixed is not None else _released(members)
     return lambda rows: rules.winners(members.shape, rows, weights)
@@ -218,13 +218,13 @@ def parse_weights(texts: Sequence[str], members: Members) -> Weights:
         values = [_number(number, text) for number in numbers.split(",")]
         if task not in members.tasks:
             raise UsageError(
-                f"--weights '{text}' is for no task of these runs. "
-                f"Their tasks are {', '.join(members.tasks)}. Name one of them."
+                f"--weights '{text}' names no task of these runs. Their tasks are "
+                f"{', '.join(members.tasks)}. Name one of them."
             )
         if len(values) != len(members.names) or not sum(values):
             raise UsageError(
                 f"--weights '{text}' has {len(values)} numbers for {len(members.names)} runs, or "
-                "all are 0. Every run has one, in their order. At least one is above 0."
+                "all are 0. Give one number for each run, in order, and at least one above 0."
             )
         if task in weights:
             raise UsageError(
@@ -248,8 +248,8 @@ def _number(text: str, whole: str) -> float:
         value = -1.0
     if not 0 <= value < 1e12:
         raise UsageError(
-            f"--weights '{whole}' is not understood. It is a task, = and numbers from 0 up. "
-            "For instance intrasentence=1,2."
+            f"--weights '{whole}' is not understood. Write a task, = and numbers from 0 up. For "
+            "instance intrasentence=1,2."
         )
     return value
 

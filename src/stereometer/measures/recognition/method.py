@@ -73,8 +73,8 @@ class Options:
             )
         if not 0 <= self.temperature <= WARMEST:
             raise UsageError(
-                f"The temperature is {self.temperature:g}. It goes from 0, always the likeliest "
-                f"word, to {WARMEST:g}. The study used 0.3."
+                f"The temperature is {self.temperature:g}. It must lie between 0, always the "
+                f"likeliest word, and {WARMEST:g}. The study used 0.3."
             )
         if self.size < 1:
             raise UsageError(
@@ -255,8 +255,8 @@ class RecognitionMethod(Declared):
             )
         if options.likelihood and not able.kinds & {CausalTokens.kind, Continuation.kind}:
             raise ModelError(
-                f"{backend.card.name} gives no likelihoods of a text it is given. "
-                f"It answers {able}. Leave out --likelihood."
+                f"{backend.card.name} gives no likelihoods of given text. It answers {able}. "
+                "Leave out --likelihood."
             )
         setting = SETTINGS[self.name.removeprefix("recognition-")]
         return Recognition(setting, variant, options, backend, self.version)

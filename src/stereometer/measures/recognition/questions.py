@@ -276,8 +276,8 @@ NO_CATEGORY = "of no category"
 def _enough(comments: Sequence[Text], wanted: int, called: str, variant: Variant) -> None:
     if not comments and called == NO_CATEGORY:
         raise DataError(
-            "There are no comments of no category. Those of a category are asked about beside them."
-            " Say which label means none with --neither LABEL."
+            "No comment is outside all categories. Comments of a category are asked about beside "
+            "such comments. Say which label means none with --neither LABEL."
         )
     if len(comments) < wanted:
         other = ", or --sample sound, which needs fewer examples" if variant == "paper" else ""

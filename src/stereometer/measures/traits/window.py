@@ -26,8 +26,8 @@ def check_window(items: Sequence[TraitItem], reader: Reader) -> None:
         if not _fits(word, frames, reader):
             quoted = word if len(word) <= SHOWN else f"{word[:SHOWN]}..."
             raise ModelError(
-                f"The adjective '{quoted}' is longer than the model's window in every sentence. It"
-                " can be scored for no group. Shorten it, or leave its trait out."
+                f"The adjective '{quoted}' is longer than the model's window in every sentence. "
+                "It cannot be scored for any group. Shorten it, or leave its trait out."
             )
 
 

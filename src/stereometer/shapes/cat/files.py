@@ -105,7 +105,7 @@ def _cat(item: _Item, task: str, path: Path) -> Cat:
         labels = ", ".join(sentence.gold_label for sentence in item.sentences)
         raise DataError(
             f"{path}: item {item.id} has the gold labels {labels}. Each of {', '.join(LABELS)} "
-            "may stand once. Repair the item."
+            "may occur once. Repair the item."
         )
     ordered = {label: candidates[label] for label in LABELS if label in candidates}
     return Cat(

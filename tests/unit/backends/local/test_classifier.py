@@ -209,7 +209,7 @@ def test_where_several_labels_may_hold_and_none_does_a_text_is_neutral(tmp_path:
 def test_what_is_no_classifier_is_refused(tmp_path: Path) -> None:
     masked = build("bert", tmp_path / "masked")
     for spec, code, words in (
-        (masked, 3, "no text-classification model"),
+        (masked, 3, "not a text-classification model"),
         (tmp_path / "nothing-there", 3, "could not be found"),
         (tmp_path, 3, "without config.json"),
     ):

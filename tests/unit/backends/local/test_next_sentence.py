@@ -465,7 +465,7 @@ def test_a_file_that_is_no_head(zoo: Zoo, tmp_path: Path) -> None:
             "--resamples",
             100,
         )
-        assert_refused(said, 3, "no next-sentence head")
+        assert_refused(said, 3, "not a next-sentence head")
 
 
 def test_the_command_trains_and_says_how_good_it_is(zoo: Zoo, tmp_path: Path) -> None:

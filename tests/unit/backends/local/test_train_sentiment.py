@@ -52,7 +52,7 @@ def test_what_was_trained_is_a_sentiment_model(zoo: Zoo, tmp_path: Path) -> None
 def test_a_folder_that_is_there_is_not_written_over(zoo: Zoo, tmp_path: Path) -> None:
     (tmp_path / "judge").mkdir()
     (tmp_path / "judge" / "mine.txt").write_text("mine")
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already exists"):
         train(zoo.backend("bert"), tmp_path / "none.csv", tmp_path / "judge", QUICK, quiet)
 
 
