@@ -78,59 +78,31 @@ def root(
         raise typer.Exit
 
 
-def _group(name: str, heading: str, about: str) -> typer.Typer:
+COMMANDS = (
+    *(run.run, ask.ask, replay.replay, ensemble.ensemble, compare.compare, report.report),
+    *(export.export, calibrate.calibrate, relate.relate, show.show, list_.list_, align.align),
+    *(intersect.intersect, analyze.analyze, audit.audit, split.split, terms.terms),
+    *(doctor.doctor, serve_model.serve_model, aggregate.aggregate),
+)
+STUDY = (
+    *(study.new, study.serve, study.check, study.rehearse, study.status, study.export),
+    *(study.invite, study.token, study.withdraw, study.forget_ids, study.payments),
+    *(study.backup, study.restore, study.move),
+)
+GROUPS = (
+    ("study", "People", "Run studies with people in the browser.", STUDY),
+    ("data", "Data", "Find, fetch and add data sets.", (data.add, data.pull, data.where)),
+    ("cache", "Data", "Look at or clear the answers kept on disk.", (cache.info, cache.clear)),
+    ("model", "Models", "Install the default models.", (model.add,)),
+    ("train", "Models", "Train what a measure needs of a model.", (train.nsp, train.sentiment)),
+)
+for each in COMMANDS:
+    each.add_to(app)
+for group_name, heading, about, inner in GROUPS:
     group = typer.Typer(help=about, no_args_is_help=True, callback=lambda: None)
-    app.add_typer(group, name=name, rich_help_panel=heading)
-    return group
-
-
-run.run.add_to(app)
-ask.ask.add_to(app)
-replay.replay.add_to(app)
-ensemble.ensemble.add_to(app)
-compare.compare.add_to(app)
-report.report.add_to(app)
-export.export.add_to(app)
-calibrate.calibrate.add_to(app)
-relate.relate.add_to(app)
-show.show.add_to(app)
-list_.list_.add_to(app, "list")
-align.align.add_to(app)
-intersect.intersect.add_to(app)
-analyze.analyze.add_to(app)
-audit.audit.add_to(app)
-split.split.add_to(app)
-terms.terms.add_to(app)
-doctor.doctor.add_to(app)
-serve_model.serve_model.add_to(app, "serve-model")
-
-study_app = _group("study", "People", "Run studies with people in the browser.")
-study.new.add_to(study_app)
-study.serve.add_to(study_app)
-study.check.add_to(study_app)
-study.rehearse.add_to(study_app)
-study.status.add_to(study_app)
-study.export.add_to(study_app)
-study.invite.add_to(study_app)
-study.token.add_to(study_app)
-study.withdraw.add_to(study_app)
-study.forget_ids.add_to(study_app, "forget-ids")
-study.payments.add_to(study_app)
-study.backup.add_to(study_app)
-study.restore.add_to(study_app)
-study.move.add_to(study_app)
-aggregate.aggregate.add_to(app)
-data_app = _group("data", "Data", "Find, fetch and add data sets.")
-data.add.add_to(data_app)
-data.pull.add_to(data_app)
-data.where.add_to(data_app)
-cache_app = _group("cache", "Data", "Look at or clear the answers kept on disk.")
-cache.info.add_to(cache_app)
-cache.clear.add_to(cache_app)
-model.add.add_to(_group("model", "Models", "Install the default models."))
-train_app = _group("train", "Models", "Train what a measure needs of a model.")
-train.nsp.add_to(train_app)
-train.sentiment.add_to(train_app)
+    app.add_typer(group, name=group_name, rich_help_panel=heading)
+    for each in inner:
+        each.add_to(group)
 
 
 def main() -> None:

@@ -20,7 +20,8 @@ class Command:
     """Under which `stereometer --help` lists it."""
     examples: tuple[str, ...]
 
-    def add_to(self, app: typer.Typer, name: str | None = None) -> None:
+    def add_to(self, app: typer.Typer) -> None:
+        name = self.call.__name__.strip("_").replace("_", "-")
         lines = "\n".join(f"  stereometer {example}" for example in self.examples)
         app.command(
             name,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from stereometer.shapes.contrast import Contrast
 from stereometer.stats.intervals import wilson
 from stereometer.stats.tests import sign_test
 from stereometer.types import Result, Score
+from stereometer.types.document import Document
 
 BANDS = 4
 """Items by how sure the likelihood is, in groups of the same size."""
@@ -42,7 +42,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class Calibration(Document):
     benchmark: str
     model: str
     likelihood: str
@@ -56,9 +56,7 @@ class Calibration:
     numbers: Mapping[str, Mapping[str, float | None]]
     """The overall values of both measures."""
     verdict: str
-
-    def as_json(self) -> dict[str, Any]:
-        return {"schema": "calibration@1", **asdict(self)}
+    schema: str = "calibration@1"
 
 
 def calibrate(likelihood: str | Path, choice: str | Path) -> Calibration:

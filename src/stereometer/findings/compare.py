@@ -7,7 +7,7 @@ answered, with the same resamples for both, so that what the items have in commo
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from stereometer.stats.families import Said, corrected
 from stereometer.stats.means import POWER
 from stereometer.stats.tests import holm
 from stereometer.types import Result, Score, Settings, Variant
+from stereometer.types.document import Document
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Document):
     """Everything `stereometer compare` shows."""
 
     benchmark: str
@@ -55,14 +56,7 @@ class Comparison:
     notes: tuple[str, ...] = ()
     preferences: bool = True
     """Whether items prefer a stereotype or its opposite, so that a preference can flip."""
-    schema: str = field(default="compare@1")
-
-    def as_json(self) -> dict[str, Any]:
-        fields = {"schema": self.schema} | asdict(self)
-        for pair, stored in zip(self.pairs, fields["pairs"], strict=True):
-            for difference, row in zip(pair.differences, stored["differences"], strict=True):
-                row |= {"difference": difference.difference, "closer_to_ideal": row.pop("closer")}
-        return fields
+    schema: str = "compare@1"
 
     def rows(self) -> list[dict[str, Any]]:
         """Flat records, one a difference: `pandas.DataFrame(comparison.rows())`."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -24,6 +24,7 @@ from stereometer.stats.intervals import Floats, generator, percentile, resampled
 from stereometer.stats.ranks import permutation_p, resampled_points, spearman
 from stereometer.tables import read_table
 from stereometer.types import Result, Settings
+from stereometer.types.document import Document
 
 FEWEST = 3
 """Systems without which there is nothing to correlate."""
@@ -73,7 +74,7 @@ class Correlation:
 
 
 @dataclass(frozen=True)
-class Relation:
+class Relation(Document):
     benchmark: str
     measure: str
     variant: str
@@ -83,9 +84,6 @@ class Relation:
     settings: Mapping[str, Any]
     notes: tuple[str, ...]
     schema: str = "relate@1"
-
-    def as_json(self) -> dict[str, Any]:
-        return {"schema": self.schema} | asdict(self)
 
 
 def relate(

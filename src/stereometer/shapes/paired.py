@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
+from typing import Any
 
 from stereometer.stats.intervals import Floats, percentile, wilson_percent
 from stereometer.stats.means import POWER, StudentMean
 from stereometer.stats.tests import detectable
 from stereometer.types import Settings, Slice
+from stereometer.types.document import Document
 
 NO_DIFFERENCE = "not beyond noise"
 
 
 @dataclass(frozen=True)
-class Difference:
+class Difference(Document):
     """Second minus first in one metric and slice."""
 
     name: str
@@ -49,6 +51,10 @@ class Difference:
     p_closer_adjusted: float | None = None
     closer: str = "neither"
     """Which of the two is nearer to the ideal, where that is beyond noise."""
+
+    def as_json(self) -> dict[str, Any]:
+        value = super().as_json()
+        return value | {"difference": self.difference, "closer_to_ideal": value.pop("closer")}
 
     @property
     def difference(self) -> float:

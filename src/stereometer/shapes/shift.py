@@ -10,12 +10,13 @@ import numpy as np
 
 from stereometer.stats.intervals import Floats, percentile
 from stereometer.types import Slice
+from stereometer.types.document import Document
 
 WITHIN = "within noise"
 
 
 @dataclass(frozen=True)
-class Shift:
+class Shift(Document):
     """A metric on all answered items and on those kept; the shift is kept minus all."""
 
     name: str
@@ -36,7 +37,7 @@ class Shift:
         return None if self.kept is None or self.value is None else self.kept - self.value
 
     def as_json(self) -> dict[str, Any]:
-        return dict(vars(self)) | {"difference": self.difference}
+        return super().as_json() | {"difference": self.difference}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Shift:

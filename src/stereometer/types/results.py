@@ -8,6 +8,7 @@ from typing import Any
 
 from stereometer.errors import UnknownName, UsageError, did_you_mean
 from stereometer.types import summary
+from stereometer.types.document import Document
 from stereometer.types.items import Slice, Variant
 from stereometer.types.typed import typed
 
@@ -73,7 +74,7 @@ STATISTICS = 2
 
 
 @dataclass(frozen=True, repr=False)
-class Result:
+class Result(Document):
     """One system measured once on one benchmark: what `result.json` holds."""
 
     benchmark: str
@@ -140,9 +141,6 @@ class Result:
             "model": self.model,
         }
         return [head | _flat(estimate) for estimate in self.estimates]
-
-    def as_json(self) -> dict[str, Any]:
-        return {"schema": self.schema} | asdict(self)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Result:

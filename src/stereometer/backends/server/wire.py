@@ -290,8 +290,7 @@ def _checked(base: str) -> str:
         raise no_address
     if "?" in base or "#" in base:
         raise UsageError(
-            f"The address of {parts.hostname} has a part after ? or a second #. It would be "
-            f"stored in every result, and may be a key. Leave it out, and set {KEY_VARIABLE} to "
-            "the key."
+            f"The address of {parts.hostname} has a part after ? or a second #. It would be stored "
+            f"in every result, and may be a key. Leave it out, and set {KEY_VARIABLE} to the key."
         )
     return base.rstrip("/") if parts.path.strip("/") else f"{base.rstrip('/')}/v1"

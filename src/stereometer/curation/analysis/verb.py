@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from stereometer.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.shapes.shift import Shift
 from stereometer.stats.agreement import Alpha
 from stereometer.types import Backend, Settings, System
+from stereometer.types.document import Document
 
 LEVELS = (4, 5)
 """Validators that agree: the paper's footnote 2 takes four or more."""
@@ -60,7 +61,7 @@ class ShapeAnalysis:
 
 
 @dataclass(frozen=True)
-class Analysis:
+class Analysis(Document):
     benchmark: str
     digest: str
     shapes: Sequence[ShapeAnalysis]
@@ -69,14 +70,6 @@ class Analysis:
     notes: Sequence[str] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     schema: str = "analysis@1"
-
-    def as_json(self) -> dict[str, Any]:
-        value = {"schema": self.schema} | asdict(self)
-        for shape, of_shape in zip(self.shapes, value["shapes"], strict=True):
-            for run, of_run in zip(shape.runs, of_shape["runs"], strict=True):
-                for part, row in zip(run.restricted, of_run["restricted"], strict=True):
-                    row["shifts"] = [shift.as_json() for shift in part.shifts]
-        return value
 
 
 def analyze(

@@ -123,8 +123,7 @@ def check_against(errata: Errata, benchmark: Benchmark, path: Path) -> None:
     if foreign:
         raise DataError(
             f"{path} names {foreign[0]!r}, which {benchmark.name} does not have. Entries are "
-            "joined "
-            "by id. Repair or leave it out."
+            "joined by id. Repair or leave it out."
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from stereometer.runs.open import open_for_audit
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.shapes.shift import Shift
 from stereometer.types import Settings
+from stereometer.types.document import Document
 
 EXAMPLES = 3
 
@@ -45,12 +46,9 @@ class Flagged:
     why: str | None = None
     ids: frozenset[str] = frozenset()
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self) | {"ids": sorted(self.ids)}
-
 
 @dataclass(frozen=True)
-class RunAudit:
+class RunAudit(Document):
     """A run on all items and on clean ones."""
 
     folder: str
@@ -62,15 +60,6 @@ class RunAudit:
     shifts: Sequence[Shift]
     by_flag: Mapping[str, Sequence[Shift]]
     """For each flag the overall shift when only the items it marks are left out."""
-
-    def as_json(self) -> dict[str, Any]:
-        by_flag = {
-            name: [shift.as_json() for shift in shifts] for name, shifts in self.by_flag.items()
-        }
-        return asdict(self) | {
-            "shifts": [shift.as_json() for shift in self.shifts],
-            "by_flag": by_flag,
-        }
 
 
 @dataclass(frozen=True)
@@ -88,7 +77,7 @@ class ShapeAudit:
 
 
 @dataclass(frozen=True)
-class Audit:
+class Audit(Document):
     benchmark: str
     digest: str
     counting: Sequence[str]
@@ -97,17 +86,6 @@ class Audit:
     errata: str | None
     shapes: Sequence[ShapeAudit]
     schema: str = "audit@1"
-
-    def as_json(self) -> dict[str, Any]:
-        shapes = [
-            asdict(shape)
-            | {
-                "flags": [flag.as_json() for flag in shape.flags],
-                "runs": [run.as_json() for run in shape.runs],
-            }
-            for shape in self.shapes
-        ]
-        return {"schema": self.schema} | asdict(self) | {"shapes": shapes}
 
 
 @dataclass(frozen=True)
@@ -166,14 +144,12 @@ def _counting(wanted: Asked) -> list[str]:
     if not 0 <= wanted.agreed <= 1:
         raise UsageError(
             f"The agreement is {wanted.agreed}. It is a share of validators. Choose a number from "
-            "0 "
-            "to 1."
+            "0 to 1."
         )
     if wanted.examples < 0:
         raise UsageError(
             f"{wanted.examples} examples cannot be shown. Choose a number from 0 up. The default "
-            "is "
-            f"{EXAMPLES}."
+            f"is {EXAMPLES}."
         )
     return [name for name in (wanted.counting or names) if name not in wanted.ignoring]
 

@@ -169,8 +169,7 @@ def _variant(members: Members, asked: str | None) -> Variant:
         Settings(asked)  # type: ignore[arg-type]
         raise UsageError(
             f"The runs were measured under `{ours}`, the ensemble is asked for under `{asked}`. "
-            "Their scores are on that variant's scale. "
-            f"Measure the members with --variant {asked}."
+            f"Their scores are on that variant's scale. Measure the members with --variant {asked}."
         )
     return ours
 

@@ -164,9 +164,8 @@ class Recognition:
         unknown = [name for name in words if name not in known]
         if unknown or not words:
             raise UsageError(
-                f"There is no category '{(unknown or ['?'])[0]}' in the comments. "
-                f"Their categories are {', '.join(known) or 'none'}. "
-                "Name one of them with --category."
+                f"There is no category '{(unknown or ['?'])[0]}' in the comments. Their categories "
+                f"are {', '.join(known) or 'none'}. Name one of them with --category."
             )
         sampling = Sampling(
             options.sample or self.variant, options.seed, options.size, words, options.threshold
