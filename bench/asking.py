@@ -122,18 +122,18 @@ server.serve_forever()
 def _server() -> list[dict[str, Any]]:
     """A server that takes a fixed time for each request and any number at once: with N in flight it
     can answer N in that time."""
-    running = subprocess.Popen([sys.executable, "-c", SLEEPER], stdout=subprocess.PIPE, text=True)
-    assert running.stdout is not None
-    url = f"http://127.0.0.1:{running.stdout.readline().strip()}/v1"
-    try:
-        backend: Any = open_model(f"server:{url}#sleeper", 0, {"in_flight": IN_FLIGHT})
-        ours, bare = 0.0, 0.0
-        for round_ in range(3):
-            ours = max(ours, _rate(lambda number=round_: _ours(backend, number)))
-            bare = max(bare, _rate(lambda: _bare(url)))
-    finally:
-        running.terminate()
-        running.wait()
+    command = [sys.executable, "-c", SLEEPER]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        url = f"http://127.0.0.1:{running.stdout.readline().strip()}/v1"
+        try:
+            backend: Any = open_model(f"server:{url}#sleeper", 0, {"in_flight": IN_FLIGHT})
+            ours, bare = 0.0, 0.0
+            for round_ in range(3):
+                ours = max(ours, _rate(lambda number=round_: _ours(backend, number)))
+                bare = max(bare, _rate(lambda: _bare(url)))
+        finally:
+            running.terminate()
     possible = IN_FLIGHT / LATENCY
     return [
         {

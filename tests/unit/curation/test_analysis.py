@@ -367,5 +367,5 @@ def test_keywords_by_lemma_join_the_forms_of_a_word() -> None:
     assert (found.word, found.count, found.items) == ("impoverish", 3, 3)
     plain = keywords.keywords(pairs, keywords.reference("English"), 20)
     assert not [keyword for keyword in plain if keyword.word.startswith("impov")]
-    with pytest.raises(UsageError, match="reads English"):
+    with pytest.raises(UsageError, match="is for English"):
         keywords.by_lemma("French")
