@@ -23,11 +23,11 @@ from bench import (
     weights,
 )
 
-from stereometer.runs.open import open_benchmark
+from stereometer.runs.open import open_benchmark, open_model
 
 pytestmark = pytest.mark.long
 
-TINY = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
+TINY: dict[str, Any] = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
 FEW = {"PAIRS": 2, "CATS": 2, "ROUNDS": 1, "PAIR_ROUNDS": 1, "LOOP_ROUNDS": 1, "PAIR_BLOCK": 2}
 
 
@@ -95,13 +95,12 @@ def test_states_of_sentence_pairs(gpt2: weights.Weights) -> None:
 
 
 def test_asking(gpt2: weights.Weights, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = asking.open_model
     monkeypatch.setattr(asking, "PROMPTS", 4)
     monkeypatch.setattr(asking, "REQUESTS", 4)
     monkeypatch.setattr(
         asking,
         "open_model",
-        lambda name, *more: opened(str(gpt2.folder) if name == "smollm2-135m" else name, *more),
+        lambda name, *more: open_model(str(gpt2.folder) if name == "smollm2-135m" else name, *more),
     )
     assert_rows(asking.measure())
 
