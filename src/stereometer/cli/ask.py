@@ -21,6 +21,7 @@ from stereometer.cli.options import (
     Loading,
     Running,
     Serving,
+    Spreading,
     opening,
 )
 from stereometer.errors import UsageError
@@ -79,13 +80,14 @@ def ask(
     comments: Comments,
     serving: Serving,
     running: Running,
+    spreading: Spreading,
     counting: Counting,
     loading: Loading,
     json: Json = False,
 ) -> None:
     """Ask a model in words: recognise hate speech, or choose between candidates."""
     from stereometer.runs.ask import backend_of, jobs_for, open_comments
-    from stereometer.runs.open import open_model
+    from stereometer.runs.models import open_for
     from stereometer.shapes.comment.settings import STUDY, setting_of
 
     settings, names = counting.settings, setting or list(STUDY)
@@ -95,10 +97,19 @@ def ask(
     _check(prompting)
     opened = open_comments(benchmark, running.data, comments.columns)
     options = opening(serving, loading)
-    backend = backend_of(open_model(model, counting.seed, options))
-    # A mistake in the last job is reported before the first is paid for.
-    jobs = list(jobs_for(opened, names, backend, settings, how, running.limit))
-    carry_out(jobs, running, json, lambda done: print_asked(done, json, prompting.likelihood))
+    with spreading.engines() as engines:
+        backend = backend_of(open_for(engines, model, counting.seed, options))
+        # A mistake in the last job is reported before the first is paid for.
+        jobs = list(jobs_for(opened, names, backend, settings, how, running.limit))
+        likelihood = prompting.likelihood
+        carry_out(
+            jobs,
+            running,
+            spreading,
+            engines,
+            json,
+            lambda done: print_asked(done, json, likelihood),
+        )
 
 
 def print_asked(finished: Sequence[Finished], json: bool, likelihood: bool = False) -> None:

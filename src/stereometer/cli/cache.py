@@ -1,6 +1,9 @@
-"""cache info and clear: the answers kept on disk."""
+"""cache info, clear and merge: the answers kept on disk."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
 
 from stereometer.cli import render
 from stereometer.cli.command import command
@@ -35,3 +38,28 @@ def clear(*, json: Json = False) -> None:
         render.print_json({"schema": "cache-cleared@1", "answers": count})
     else:
         say(f"{count} answers forgotten.")
+
+
+@command("Data", "cache merge stereometer-shards")
+def merge(
+    *,
+    shards: Annotated[list[Path], "Folders or files that `run --shard K/N` wrote."],
+    json: Json = False,
+) -> None:
+    """Take in the answers of the parts of a run, made with --shard."""
+    from stereometer.runs.cache import Cache
+    from stereometer.runs.shards import merge as merge_shards
+
+    with Cache() as cache:
+        merged = merge_shards(shards, cache)
+    if json:
+        render.print_json(merged.as_json())
+        return
+    say(
+        f"{merged.shards} of {merged.of} parts, {merged.answers} answers, {merged.new} of them new."
+    )
+    if merged.damaged:
+        say(f"{merged.damaged} answers were damaged and left out. They will be asked again.")
+    if merged.missing:
+        say(f"Missing: {', '.join(map(str, merged.missing))}. What they hold will be asked again.")
+    say("Run the same command without --shard for the results.")

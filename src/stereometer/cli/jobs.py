@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from stereometer.cli import render
 from stereometer.cli.guard import say
-from stereometer.cli.options import Running
+from stereometer.cli.options import Running, Spreading
 from stereometer.types import Asking, Finished, Job, Request
+
+if TYPE_CHECKING:
+    from stereometer.runs.engines.pool.choice import Engines
 
 SAMPLE_REQUESTS = 64
 
@@ -17,23 +21,46 @@ SAMPLE_REQUESTS = 64
 def carry_out(
     jobs: Iterable[Job],
     running: Running,
+    spreading: Spreading,
+    engines: Engines,
     json: bool,
     show: Callable[[Sequence[Finished]], None],
 ) -> list[Finished]:
-    """What is finished is shown, whatever ends the rest; nothing is carried out in a dry run."""
+    """What is finished is shown, whatever ends the rest; nothing is carried out in a dry run, and
+    one part of a run gives no result."""
     from stereometer.runs.execute import execute_all
 
     jobs = _with_outlook(jobs)
     if running.dry_run:
-        print_plans(jobs, json)
+        print_plans(jobs, json, engines, spreading.shard)
+        return []
+    if spreading.shard is not None:
+        _ask_part(jobs, running, spreading.shard, engines, json)
         return []
     finished: list[Finished] = []
     try:
-        finished.extend(execute_all(jobs, running.out, running.cache, render.watch))
+        finished.extend(execute_all(jobs, running.out, running.cache, render.watch, engines))
     finally:
         if finished:
             show(finished)
     return finished
+
+
+def _ask_part(
+    jobs: Iterable[Job], running: Running, text: str, engines: Engines, json: bool
+) -> None:
+    from stereometer.runs.shards import ask_part, part_of
+
+    shard, tally = ask_part(jobs, part_of(text), running.out, engines, render.watch)
+    if json:
+        counts = {"items": tally.items, "distinct": tally.distinct, "from_cache": tally.from_cache}
+        document = {"schema": "asked-shard@1", "shard": shard.part.number, "of": shard.part.of}
+        render.print_json(document | counts | {"path": str(shard.answers)})
+    say(
+        f"Part {shard.part.number} of {shard.part.of}: {tally.items} items, {tally.distinct} "
+        f"requests. Stored in {shard.answers}. When all parts are there: stereometer cache merge "
+        f"{shard.path.parent}"
+    )
 
 
 def _with_outlook(jobs: Iterable[Job]) -> Iterator[Job]:
@@ -49,32 +76,51 @@ def _with_outlook(jobs: Iterable[Job]) -> Iterator[Job]:
         yield job
 
 
-def print_plans(jobs: Iterable[Job], json: bool) -> None:
-    plans = [_plan(job) for job in jobs]
+def print_plans(
+    jobs: Iterable[Job], json: bool, engines: Engines, shard: str | None = None
+) -> None:
+    plans = [_plan(job, engines, shard) for job in jobs]
     if json:
         render.print_json({"schema": "plan@1", "plans": plans})
         return
     for plan in plans:
         seconds = "" if plan["seconds"] is None else f", about {plan['seconds']} s"
+        workers = f" with {plan['workers']} workers" if "workers" in plan else ""
         render.line(
             f"{plan['benchmark']} · {plan['measure']} · {plan['model']}: {plan['items']} items, "
             f"{plan['requests']} requests ({plan['distinct']} distinct), "
-            f"{plan['tokens']} tokens{seconds}"
+            f"{plan['tokens']} tokens{seconds}{workers}"
         )
+        if "workers" in plan:
+            each = f"{plan['requests_each']} requests, {plan['tokens_each']} tokens"
+            render.line(f"  each of {plan['workers']} workers: about {each}")
 
 
-def _plan(job: Job) -> dict[str, Any]:
+def _plan(job: Job, engines: Engines, shard: str | None) -> dict[str, Any]:
     """What a job would ask, and a time from answering a few of its requests."""
-    from stereometer.runs.plan import distinct, planned, windows
+    from stereometer.runs.shards import part_of
 
     plan = {name: job.plan[name] for name in ("benchmark", "measure", "model")}
     plan["items"] = job.items
     if not isinstance(job.source, Asking):
         return plan | {"requests": 0, "distinct": 0, "tokens": 0, "seconds": 0.0}
+    asking = job.source
+    if shard is not None:
+        asking = replace(asking, items=part_of(shard).items(asking.items))
+        plan["items"] = len(asking.items)
+    counts, sample = _counted(asking)
+    seconds = _seconds(asking, sample, counts["tokens"])
+    return plan | counts | {"seconds": seconds} | _each(asking, counts, seconds, engines)
+
+
+def _counted(asking: Asking) -> tuple[dict[str, int], dict[str, Request]]:
+    """How much would be asked, and the first requests."""
+    from stereometer.runs.plan import distinct, planned, windows
+
     requests, tokens, skipped = 0, 0, 0
     seen: set[str] = set()
     sample: dict[str, Request] = {}
-    for window in windows(planned(job.source.items, job.source.measure)):
+    for window in windows(planned(asking.items, asking.measure)):
         skipped += sum(item.skipped is not None for item in window)
         requests += sum(1 for item in window for _ in item)
         new = {key: request for key, request in distinct(window).items() if key not in seen}
@@ -82,7 +128,23 @@ def _plan(job: Job) -> dict[str, Any]:
         tokens += sum(request.tokens for request in new.values())
         sample |= dict(list(new.items())[: SAMPLE_REQUESTS - len(sample)])
     counts = {"requests": requests, "distinct": len(seen), "tokens": tokens, "skipped": skipped}
-    return plan | counts | {"seconds": _seconds(job.source, sample, tokens)}
+    return counts, sample
+
+
+def _each(
+    asking: Asking, counts: dict[str, int], seconds: float | None, engines: Engines
+) -> dict[str, Any]:
+    """What each of several workers would get, and the time for all, if each is as fast as the
+    sample was here with a worker's threads."""
+    workers = engines.workers(asking.backend)
+    if not workers:
+        return {}
+    share = {f"{name}_each": -(-counts[count] // workers) for name, count in EACH.items()}
+    time_left = None if seconds is None else round(seconds / workers, 1)
+    return {"workers": workers, **share, "seconds": time_left}
+
+
+EACH = {"requests": "distinct", "tokens": "tokens"}
 
 
 def _seconds(asking: Asking, sample: dict[str, Request], tokens: int) -> float | None:

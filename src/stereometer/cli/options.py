@@ -15,6 +15,7 @@ import typer
 if TYPE_CHECKING:
     from stereometer.benchmarks.abc.items import Choice
     from stereometer.benchmarks.comments import Columns
+    from stereometer.runs.engines.pool.choice import Engines
     from stereometer.tables import Layout
     from stereometer.types import Settings
 
@@ -83,6 +84,31 @@ class Running:
     dry_run: Annotated[
         bool, "Only say what would be asked and how long it may take; no server is asked."
     ] = False
+
+
+@dataclass(frozen=True)
+class Spreading:
+    """Who answers: this process, several, a cluster, or one part of many."""
+
+    workers: Annotated[
+        str | None,
+        "Processes that answer: a number on this machine, `ray`, or ray://HOST:PORT.",
+    ] = None
+    gpus_per_worker: Annotated[
+        int | None, "GPUs of each worker; by default one where there are any."
+    ] = None
+    worker_timeout: Annotated[
+        float, "Seconds in which a worker must answer a window of requests."
+    ] = 900.0
+    shard: Annotated[
+        str | None,
+        "Ask only part K of N, as K/N, and keep the answers for `cache merge`; no result is made.",
+    ] = None
+
+    def engines(self) -> Engines:
+        from stereometer.runs.engines.pool.choice import Engines, hands
+
+        return Engines(hands(self.workers, self.gpus_per_worker, self.worker_timeout))
 
 
 @dataclass(frozen=True)

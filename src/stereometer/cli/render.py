@@ -204,9 +204,13 @@ def watch(title: str) -> Iterator[Progress]:
         with lines(title) as progress:
             yield progress
         return
-    with _bars() as bars:
-        task = bars.add_task(title, total=None)
-        yield lambda done, total: bars.update(task, completed=done, total=total)
+    with _bars("{task.fields[status]}") as bars:
+        task = bars.add_task(title, total=None, status="")
+
+        def progress(done: int, total: int, status: str = "") -> None:
+            bars.update(task, completed=done, total=total, status=status)
+
+        yield progress
 
 
 @contextmanager

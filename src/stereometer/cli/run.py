@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,7 @@ from stereometer.cli.options import (
     Require,
     Running,
     Serving,
+    Spreading,
     opening,
 )
 from stereometer.errors import UsageError
@@ -63,6 +65,7 @@ def run(
     ] = False,
     counting: Judging,
     running: Running,
+    spreading: Spreading,
     within_word: Annotated[
         bool, "Pseudo-likelihood that also hides the later pieces of a word."
     ] = False,
@@ -79,7 +82,8 @@ def run(
 ) -> None:
     """Measure one or more models on one or more benchmarks."""
     from stereometer.runs.measure import by_benchmark, jobs_for
-    from stereometer.runs.open import check_names, open_model
+    from stereometer.runs.models import open_for
+    from stereometer.runs.open import check_names
 
     wanted, settings, measures = bars(require), counting.settings, measure or []
     settings = replace(settings, variant="paper") if like_paper else settings
@@ -95,13 +99,16 @@ def run(
         more = (*how, label, own_file.layout)
         return [job for part in parts for job in jobs_for(part[0], opened, part[1], *more)]
 
-    jobs = (
-        job
-        for spec, label in zip(model, called, strict=True)
-        for job in bearing(jobs_of(open_model(spec, counting.seed, options), label), wanted)
-    )
     side_by_side = len(model) > 1
-    finished = carry_out(jobs, running, json, lambda done: _show(done, json, side_by_side))
+    with spreading.engines() as engines:
+        jobs = (
+            job
+            for spec, label in zip(model, called, strict=True)
+            for opened in [open_for(engines, spec, counting.seed, options)]
+            for job in bearing(jobs_of(opened, label), wanted)
+        )
+        show = partial(_show, json=json, side_by_side=side_by_side)
+        finished = carry_out(jobs, running, spreading, engines, json, show)
     if finished:
         check([each.result for each in finished], wanted)
 

@@ -10,6 +10,7 @@ from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.benchmarks.comments import Columns, columns_from, read_own
 from stereometer.errors import UsageError
+from stereometer.runs.engines.pool.choice import Engines, hands
 from stereometer.runs.execute import execute_all
 from stereometer.runs.measure import job_for
 from stereometer.runs.models import Model, ModelOptions, check_known, opened
@@ -52,6 +53,8 @@ def ask(
     coverage: float = 0.90,
     out: str | Path | None = None,
     cache: bool = True,
+    workers: int | str | None = None,
+    gpus_per_worker: int | None = None,
     **options: Unpack[AskOptions],
 ) -> list[Result]:
     """Ask a model in words: settings of the study on comments, or a forced choice on CATs and
@@ -80,10 +83,13 @@ def ask(
     names = [setting] if isinstance(setting, str) else setting
     loading = {key: value for key, value in options.items() if key in ModelOptions.__annotations__}
     how = {key: value for key, value in options.items() if key not in loading}
-    with opened(model, seed, loading) as answering:
+    with (
+        Engines(hands(workers, gpus_per_worker)) as engines,
+        opened(model, seed, loading, engines) as answering,
+    ):
         asked = backend_of(answering)
         jobs = list(jobs_for(comments, names, asked, settings, {**how, "categories": words}, limit))
-        return [finished.result for finished in execute_all(jobs, out, cache)]
+        return [finished.result for finished in execute_all(jobs, out, cache, engines=engines)]
 
 
 def open_comments(name: str, data: Path | None, columns: Columns) -> Benchmark:

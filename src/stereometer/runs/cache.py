@@ -28,6 +28,8 @@ from stereometer.errors import StereometerError
 from stereometer.types import Answer
 
 LOG = logging.getLogger("stereometer")
+Stored = tuple[bytes, str, bytes, float, bytes | None]
+"""Key, layout, numbers, when it was written, checksum."""
 VERSION = 2
 """1 had no checksums; such a file gets them when it is first opened."""
 DEFAULT_CAP = 2 * 1024**3
@@ -71,9 +73,13 @@ def cache_key(identity: str, request_key: str) -> bytes:
 class Cache:
     """Answers of one model identity; `get` and `put` work on many keys at once."""
 
-    def __init__(self, path: Path | None = None, cap: int = DEFAULT_CAP) -> None:
+    def __init__(
+        self, path: Path | None = None, cap: int = DEFAULT_CAP, alone: bool = False
+    ) -> None:
         self.path = path or default_path()
         self.cap = cap
+        self.alone = alone
+        """One process only, with a journal that also works on a network's file system."""
         self._connection = self._open()
 
     def __enter__(self) -> Cache:
@@ -93,7 +99,7 @@ class Cache:
     def _open(self) -> sqlite3.Connection:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            return _connect(self.path)
+            return _connect(self.path, self.alone)
         except (OSError, sqlite3.DatabaseError) as error:
             if isinstance(error, OSError) or not _is_damage(error):
                 raise _unusable(self.path, str(error)) from None
@@ -104,14 +110,14 @@ class Cache:
         second finds the first one's new file."""
         with self._alone():
             try:
-                return _connect(self.path)
+                return _connect(self.path, self.alone)
             except sqlite3.DatabaseError:
                 aside = self._aside()
                 os.replace(self.path, aside)
             for leftover in ("-wal", "-shm"):
                 self.path.with_name(self.path.name + leftover).unlink(missing_ok=True)
             LOG.warning(BROKEN, error, aside)
-            return _connect(self.path)
+            return _connect(self.path, self.alone)
 
     def _empty(self, error: sqlite3.DatabaseError) -> None:
         """Empties a file that is found broken in use, in place, because others may have it open
@@ -184,12 +190,18 @@ class Cache:
 
     def _put(self, identity: str, answers: Mapping[str, Answer]) -> None:
         now = time.time()
-        rows = [_row(cache_key(identity, key), answer, now) for key, answer in answers.items()]
+        self.add([_row(cache_key(identity, key), answer, now) for key, answer in answers.items()])
+
+    def add(self, rows: Sequence[Stored]) -> int:
+        """Rows as they are stored; how many of them are new."""
+        before = self._connection.total_changes
         with self._transaction():
             self._connection.executemany(
                 "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?)", rows
             )
+        new = self._connection.total_changes - before
         self._evict()
+        return new
 
     def info(self) -> dict[str, int | str]:
         (count,) = self._connection.execute("SELECT count(*) FROM answers").fetchone()
@@ -236,11 +248,13 @@ class Cache:
             raise
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, alone: bool) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     connection.text_factory = bytes  # a damaged text may be no text
     try:
-        _patiently(connection, "PRAGMA journal_mode = WAL")
+        if alone:
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        _patiently(connection, f"PRAGMA journal_mode = {'TRUNCATE' if alone else 'WAL'}")
         connection.execute("PRAGMA synchronous = NORMAL")
         if _version(connection) != VERSION:
             connection.execute("BEGIN IMMEDIATE")
@@ -318,7 +332,7 @@ def checksum_of(key: bytes, layout: object, numbers: object) -> bytes | None:
     return blake2b(key + len(layout).to_bytes(8) + layout + numbers, digest_size=16).digest()
 
 
-def _row(key: bytes, answer: Answer, now: float) -> tuple[bytes, str, bytes, float, bytes | None]:
+def _row(key: bytes, answer: Answer, now: float) -> Stored:
     layout, numbers = pack(answer)
     return key, layout, numbers, now, checksum_of(key, layout.encode(), numbers)
 

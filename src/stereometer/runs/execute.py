@@ -19,7 +19,8 @@ from stereometer.files import replacing, to_json, write_json
 from stereometer.runs import store
 from stereometer.runs.cache import Cache
 from stereometer.runs.counted import recounted
-from stereometer.runs.engines.serial import Engine, Serial
+from stereometer.runs.engines.engine import Engine
+from stereometer.runs.engines.serial import Serial
 from stereometer.runs.plan import Tally
 from stereometer.runs.progress import lines
 from stereometer.runs.runner import Progress, computed, silent
@@ -54,7 +55,7 @@ def execute(
         result = replace(job.describe(estimates), scores_digest=digest.hexdigest())
         write_json(place / store.RESULT, result.as_json())
         record = {"schema": "run@1", "plan": job.plan, **_record(started, tally)}
-        write_json(place / store.RUN, record)
+        write_json(place / store.RUN, record | _workers(job, engines))
     return Finished(result, place)
 
 
@@ -70,6 +71,12 @@ def _scores(
         raise ValueError("a job that asks a model needs a cache")
     engine = engines(job.source.backend)
     yield from computed(job.source, engine, cache, tally, progress)
+
+
+def _workers(job: Job, engines: Engines) -> dict[str, Any]:
+    """What happened to workers, where there were any."""
+    record = engines(job.source.backend).record if isinstance(job.source, Asking) else {}
+    return {"workers": record} if record else {}
 
 
 def _written(scores: Iterable[Score], job: Job, file: IO[str], digest: Hash) -> Iterator[Score]:

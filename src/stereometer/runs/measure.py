@@ -14,6 +14,7 @@ from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.errors import ModelError, UsageError
 from stereometer.files import UTF8
 from stereometer.runs.counted import with_ties
+from stereometer.runs.engines.pool.choice import Engines, hands
 from stereometer.runs.execute import Watch, execute_all
 from stereometer.runs.job import Measurement, limited
 from stereometer.runs.models import Model, ModelOptions, opened
@@ -53,6 +54,8 @@ def run(
     columns: Mapping[str, str] | None = None,
     encoding: str = UTF8,
     watch: Watch | None = None,
+    workers: int | str | None = None,
+    gpus_per_worker: int | None = None,
     **options: Unpack[ModelOptions],
 ) -> list[Result]:
     """Measure a model on benchmarks: one result for each benchmark and measure.
@@ -76,6 +79,9 @@ def run(
     - `columns`, `encoding`: what a file of your own calls our columns, such as {"sent_more":
       "biased"}, and how it is encoded.
     - `watch`: what shows progress; by default a line every 30 seconds on standard error.
+    - `workers`: so many processes on this machine answer, or those of a Ray cluster: `"ray"`,
+      `"ray://HOST:PORT"`. A model in memory cannot be opened by them.
+    - `gpus_per_worker`: how many GPUs each of them has.
     - `options`: how the model is loaded (device, dtype, threads, allow_pickle, trust_remote_code,
       head, negative_label) or a server is asked (budget, price, in_flight, timeout), as on the
       command line; `option={"name": value}` for those of its own scheme.
@@ -85,14 +91,17 @@ def run(
     names, measures = names_of(benchmarks), [measure] if isinstance(measure, str) else measure
     check_names((), measures)
     asked = {"within_word": True} if within_word else {}
-    with opened(model, seed, options) as asked_model:
+    with (
+        Engines(hands(workers, gpus_per_worker)) as engines,
+        opened(model, seed, options, engines) as asked_model,
+    ):
         how = (settings, data, limit, asked, choice, name, Layout(encoding, columns or {}))
         jobs = [
             job
             for each, chosen in by_benchmark(names, measures, like_paper)
             for job in jobs_for(each, asked_model, chosen, *how)
         ]
-        return [finished.result for finished in execute_all(jobs, out, cache, watch)]
+        return [finished.result for finished in execute_all(jobs, out, cache, watch, engines)]
 
 
 def names_of(benchmarks: Sequence[object]) -> list[str]:

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypedDict
 
 from stereometer.errors import UsageError, did_you_mean
-from stereometer.runs.open import check_names, open_model
+from stereometer.runs.engines.pool.choice import Engines
+from stereometer.runs.open import check_names, model_spec, open_model
 from stereometer.types import Backend, System
 
 
@@ -44,17 +45,30 @@ class ModelOptions(TypedDict, total=False):
 
 
 @contextmanager
-def opened(model: Model, seed: int, options: Mapping[str, Any]) -> Iterator[Backend | System]:
+def opened(
+    model: Model, seed: int, options: Mapping[str, Any], engines: Engines | None = None
+) -> Iterator[Backend | System]:
     """The model for as long as it is asked; one in memory is left as it was."""
     check_known(options, ModelOptions.__annotations__)
     if isinstance(model, str | Path):
         check_names([str(model)], ())
-        yield open_model(str(model), seed, _plain(options))
+        yield open_for(engines or Engines(), str(model), seed, _plain(options))
         return
     from stereometer.backends.local.in_memory import held
 
     with held(model, _plain(options)) as backend:
         yield backend
+
+
+def open_for(
+    engines: Engines, name: str, seed: int, options: Mapping[str, Any]
+) -> Backend | System:
+    """The model, which workers, if there are any, will open too."""
+    loading = engines.loading(options)
+    model = open_model(name, seed, loading)
+    if engines.hands.elsewhere and not isinstance(model, System):
+        engines.remember(model, model_spec(name, seed, loading))
+    return model
 
 
 def check_known(options: Mapping[str, Any], known: Mapping[str, Any]) -> None:

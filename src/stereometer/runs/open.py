@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from stereometer import catalog
+from stereometer.backends.baselines.opener import BaselineOptions
 from stereometer.benchmarks.benchmark import Benchmark, Source
 from stereometer.benchmarks.custom import SOURCE as OWN_FILES
 from stereometer.benchmarks.folders import open_benchmark as open_source
@@ -19,6 +20,8 @@ from stereometer.types import Backend, ModelSpec, Opener, System
 
 CHECKPOINT = "checkpoint"
 """The opener of specs without a scheme."""
+NAMED = "stereometer.backends.baselines.opener:NAMED"
+"""What opens a backend of the catalog in another process."""
 FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".gz", ".xlsx", ".xls")
 LIKELY_TYPO = 0.7
 """How alike a plain name must be to a known one to be a slip rather than a model on the hub."""
@@ -93,6 +96,8 @@ def open_model(
 def model_spec(name: str, seed: int = 0, options: Mapping[str, Any] | None = None) -> ModelSpec:
     """What opens the same model in any process: the opener of its scheme, with those options that
     it has."""
+    if catalog.has("backend", name):
+        return ModelSpec(NAMED, catalog.place("backend", name), BaselineOptions(seed))
     scheme, colon, spec = name.partition(":")
     if not colon or scheme not in catalog.names("opener"):
         _not_a_slip(name)

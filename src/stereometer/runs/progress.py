@@ -27,12 +27,13 @@ def lines(
     """Writes how far a job is every 30 seconds, so that a short one writes nothing."""
     started = last = clock()
 
-    def progress(done: int, total: int) -> None:
+    def progress(done: int, total: int, status: str = "") -> None:
         nonlocal last
         now = clock()
         if now - last >= EVERY and done < total:
             last = now
-            write(f"{title}: {done:,} of {total:,} items{_left(done, total, now - started)}")
+            how = f" ({status})" if status else ""
+            write(f"{title}: {done:,} of {total:,} items{_left(done, total, now - started)}{how}")
 
     yield progress
 

@@ -8,6 +8,7 @@ answers requests and knows nothing of stereotypes.
 from stereometer.types.answers import (
     BOUNDARY,
     FILTERED,
+    NOT_FINITE,
     TOO_LONG,
     UNWRITTEN,
     Answer,
@@ -60,6 +61,7 @@ __all__ = [
     "FILTERED",
     "HIDDEN",
     "KEPT_TOGETHER",
+    "NOT_FINITE",
     "RESULT_SCHEMA",
     "SET_DISTANCES",
     "STATISTICS",

@@ -21,6 +21,8 @@ class Answer:
     """What was written, where something was to be."""
     end: str = ""
     """Why the writing ended: `stop`, `length`, or one of UNWRITTEN."""
+    kept: bool = True
+    """Whether it belongs into the cache; not where something failed that may work another time."""
 
     def column(self, name: str) -> array[float]:
         """The column of the only row, for the requests that have one span."""
@@ -29,6 +31,7 @@ class Answer:
 
 
 TOO_LONG, FILTERED, BOUNDARY = "longer than the model's window", "refused", "token-boundary"
+NOT_FINITE = "a score is not a finite number"
 UNWRITTEN = (TOO_LONG, FILTERED)
 """Ends of an answer that has no text of the model: the prompt did not fit, or a filter held the
 text back."""

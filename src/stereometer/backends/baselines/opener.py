@@ -1,8 +1,9 @@
-"""Opens the baselines by name: `fake`, `random`, `sentiment`."""
+"""Opens the baselines by name (`fake`, `random`, `sentiment`), and any by its place."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 
 from stereometer.backends.baselines.fake import Fake
 from stereometer.backends.baselines.random import Random
@@ -36,3 +37,16 @@ class BaselineOpener:
 
 
 BASELINE = BaselineOpener()
+
+
+@dataclass(frozen=True)
+class NamedOpener(BaselineOpener):
+    """A backend that the catalog names, by where its class is: `module:object`."""
+
+    def open(self, spec: str, options: BaselineOptions, memory: Memory | None = None) -> Backend:
+        module, _, name = spec.partition(":")
+        backend: Backend = getattr(import_module(module), name)(seed=options.seed)
+        return backend
+
+
+NAMED = NamedOpener()

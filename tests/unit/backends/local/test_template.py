@@ -16,8 +16,8 @@ from stereometer.runs.cache import Cache
 from stereometer.runs.engines.serial import Serial
 from stereometer.runs.open import open_benchmark
 from stereometer.runs.plan import Tally
-from stereometer.runs.runner import answered
 from stereometer.types import Generate, ModelCard, digest_of
+from tests.builders.asking import answered
 from tests.builders.models.zoo import Zoo
 
 PLAIN = "{% for one in messages %}{{ one['content'] }} {% endfor %}"

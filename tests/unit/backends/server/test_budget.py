@@ -16,8 +16,8 @@ from stereometer.errors import BudgetSpent, UsageError
 from stereometer.runs.cache import Cache
 from stereometer.runs.engines.serial import Serial
 from stereometer.runs.plan import Tally
-from stereometer.runs.runner import answered
 from stereometer.types import WholeText
+from tests.builders.asking import answered
 from tests.builders.commands import call
 from tests.builders.comments import own_table
 from tests.builders.servers import opened, slowly, some

@@ -28,8 +28,8 @@ from stereometer.runs.cache import Cache
 from stereometer.runs.engines.serial import Serial
 from stereometer.runs.open import open_model
 from stereometer.runs.plan import Tally
-from stereometer.runs.runner import answered
 from stereometer.types import TOO_LONG, Answer, Continuation, Generate, WholeText
+from tests.builders.asking import answered
 from tests.builders.commands import PROGRAM, call
 from tests.builders.servers import open_server, opened, slowly, some
 from tests.unit.backends.server.conftest import Reply, Stub, run_out, said, send

@@ -1,0 +1,179 @@
+"""Workers that are actors of a Ray cluster. The only file that knows Ray."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
+from typing import Any
+
+import ray
+from ray.exceptions import RayActorError, RayError
+
+from stereometer.errors import StereometerError, UsageError
+from stereometer.runs.engines.pool.crew import Event, Failed, Gone
+from stereometer.runs.engines.pool.worker import Worker, failure
+from stereometer.types import ModelSpec, Request
+
+LOOK = 2.0
+"""Seconds between two looks at what the cluster has."""
+REACH = 5.0
+"""Seconds for a ray:// address to be reached."""
+
+
+class Actor:
+    """What runs on the cluster: the same worker, opened by its first call."""
+
+    def __init__(self) -> None:
+        self.worker: Worker | None = None
+
+    def open(self, spec: ModelSpec) -> Event:
+        try:
+            self.worker = Worker(spec)
+            return self.worker.hello()
+        except Exception as error:
+            return failure(error)
+
+    def answer(self, requests: Mapping[str, Request]) -> Event:
+        if self.worker is None:
+            return Failed("it was asked before it was open", "machine")
+        return self.worker.answer(requests)
+
+
+class Actors:
+    """As many actors as the cluster has room for, now."""
+
+    def __init__(
+        self,
+        spec_with: Callable[[int], ModelSpec],
+        address: str,
+        threads: int,
+        gpus: int | None,
+    ) -> None:
+        self.connected = _connect(address)
+        self.threads = threads
+        there = int(self._resources().get("GPU", 0))
+        self.gpus = (1 if there else 0) if gpus is None else gpus
+        if self.gpus > there:
+            _disconnect(self.connected)
+            raise UsageError(
+                f"A worker should have {self.gpus} GPUs, and the cluster has {there}. "
+                "Give --gpus-per-worker a smaller number; 0 for none."
+            )
+        self.spec = spec_with(self.gpus)
+        options = {"num_cpus": threads, "num_gpus": self.gpus, "max_restarts": 0}
+        remote: Any = ray.remote
+        self.remote = remote(**options, max_task_retries=0)(Actor)
+        self.actors: dict[int, Any] = {}
+        self.pending: dict[Any, int] = {}
+        """Calls under way, in the order they were made, and whose they are."""
+        self.numbers = count(1)
+        self.looked, self.room = 0.0, 0
+
+    def _resources(self) -> dict[str, float]:
+        resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+        return resources
+
+    def size(self) -> int:
+        """Machines come and go: looked up every few seconds. There is always one to wait for."""
+        if time.monotonic() - self.looked > LOOK:
+            there = self._resources()
+            name, each = ("GPU", self.gpus) if self.gpus else ("CPU", self.threads)
+            self.looked, self.room = time.monotonic(), max(1, int(there.get(name, 0) // each))
+        return self.room
+
+    def start(self) -> int:
+        number = next(self.numbers)
+        self.actors[number] = self.remote.remote()
+        self.pending[self.actors[number].open.remote(self.spec)] = number
+        return number
+
+    def send(self, worker: int, requests: Mapping[str, Request]) -> None:
+        self.pending[self.actors[worker].answer.remote(requests)] = worker
+
+    def events(self, seconds: float) -> Iterator[tuple[int, Event]]:
+        if not self.pending:
+            time.sleep(seconds)
+            return
+        calls = list(self.pending)
+        done, _ = ray.wait(calls, num_returns=1, timeout=seconds)
+        if done:
+            done, _ = ray.wait(calls, num_returns=len(calls), timeout=0)
+        for call in done:
+            worker = self.pending.pop(call, None)
+            if worker is not None:  # stopped meanwhile
+                yield worker, _outcome(call)
+
+    def stop(self, worker: int) -> None:
+        actor = self.actors.pop(worker, None)
+        self.pending = {call: other for call, other in self.pending.items() if other != worker}
+        if actor is not None:
+            ray.kill(actor)
+
+    def close(self) -> None:
+        for worker in list(self.actors):
+            self.stop(worker)
+        _disconnect(self.connected)
+
+
+def _outcome(call: Any) -> Event:
+    try:
+        event: Event = ray.get(call)
+        return event
+    except RayActorError as error:
+        return Gone(f"of the cluster is gone ({_first_line(error)})")
+    except RayError as error:
+        return Gone(f"of the cluster could not answer ({_first_line(error)})")
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines or [type(error).__name__])[0][:200].rstrip(".")
+
+
+def _connect(address: str) -> bool:
+    """Whether this made the connection; one that is there already is used and left."""
+    if ray.is_initialized():
+        return False
+    _check_reachable(address)
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
+    except ImportError as error:
+        raise UsageError(
+            f"{address} needs Ray's client: {_first_line(error)}. "
+            "Install it with `pip install 'ray[client]'`, or run on the cluster with --workers ray."
+        ) from None
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise _unreachable(address, _first_line(error)) from None
+    return True
+
+
+def _check_reachable(address: str) -> None:
+    """Ray itself would try for half a minute."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not address.startswith("ray://"):
+        return
+    if not colon or not port.isdigit():
+        raise UsageError(
+            f"{address} is not the address of a Ray cluster. It is ray://HOST:PORT. "
+            "The port is 10001 unless the cluster was told otherwise."
+        )
+    try:
+        socket.create_connection((host, int(port)), REACH).close()
+    except OSError as error:
+        raise _unreachable(address, error.strerror or str(error)) from None
+
+
+def _unreachable(address: str, reason: str) -> StereometerError:
+    where = "on this machine" if address == "auto" else f"at {address}"
+    return StereometerError(
+        f"No Ray cluster answers {where}: {reason}. It is not running, or this machine does not "
+        "reach it. Start it with `ray start --head`, or check the address."
+    )
+
+
+def _disconnect(connected: bool) -> None:
+    if connected:
+        ray.shutdown()

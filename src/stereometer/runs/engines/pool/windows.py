@@ -1,0 +1,73 @@
+"""Windows as the driver sends them: cut by tokens, tried, halved, asked twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from stereometer.types import Answer, Request
+
+TRIES = 3
+"""Workers that a window may cost before it is halved, and a single request before it is skipped."""
+CHECKED = 50
+"""Of so many windows one is asked of two workers."""
+IN_FLIGHT_TOKENS = 2**21
+"""Tokens sent or waiting to be sent, however many workers there are."""
+LARGEST_WINDOW, SMALLEST_WINDOW = 2**15, 2**9
+FIRST_WINDOW = 2**12
+"""The first is asked twice, and shows how fast it goes: a small one costs little."""
+DEPTH = 2
+"""Windows that a worker has at once: one it computes, one it finds when that is done."""
+
+
+@dataclass(eq=False)
+class Window:
+    """Requests that travel together."""
+
+    requests: Mapping[str, Request]
+    tokens: int
+    checked: bool = False
+    """Whether two workers are asked."""
+    tries: int = 0
+    """Workers it has cost."""
+    avoid: set[int] = field(default_factory=set)
+    """Workers that have answered it already."""
+    first: Mapping[str, Answer] | None = None
+    """What the first of two workers answered."""
+    broken: Mapping[str, str] = field(default_factory=dict)
+    """Requests whose answers broke the contract when it was last asked, and why."""
+
+    def halves(self) -> Iterator[Window]:
+        keys = list(self.requests)
+        middle = len(keys) // 2
+        for part in (keys[:middle], keys[middle:]):
+            requests = {key: self.requests[key] for key in part}
+            tokens = sum(request.tokens for request in requests.values())
+            yield Window(requests, tokens, tries=TRIES - 1 if len(part) > 1 else 0)
+
+
+def window_tokens(workers: int) -> int:
+    """How large a window may be, so that all workers together stay within what is in flight."""
+    share = IN_FLIGHT_TOKENS // (max(1, workers) * (DEPTH + 1))
+    return max(SMALLEST_WINDOW, min(LARGEST_WINDOW, share))
+
+
+def even_tokens(total: int, workers: int) -> int:
+    """The same where there is little to ask: every worker gets several windows, none a tiny one."""
+    even = -(-total // (4 * max(1, workers)))
+    return min(window_tokens(workers), max(SMALLEST_WINDOW, even))
+
+
+def cut(requests: Mapping[str, Request], limit: int, first: int) -> Iterator[Window]:
+    """Neighbours stay together: the candidates of an item share work. The first window may be
+    smaller."""
+    part: dict[str, Request] = {}
+    tokens, most = 0, first
+    for key, request in requests.items():
+        part[key] = request
+        tokens += request.tokens
+        if tokens >= most:
+            yield Window(part, tokens)
+            part, tokens, most = {}, 0, limit
+    if part:
+        yield Window(part, tokens)

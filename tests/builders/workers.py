@@ -1,0 +1,48 @@
+"""Runs whose requests are answered by workers, and what became of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from stereometer.runs.engines.pool.choice import Engines, Hands
+from stereometer.runs.execute import execute_all
+from stereometer.runs.measure import jobs_for
+from stereometer.types import Backend, Finished, ModelSpec, Settings
+from tests.builders.faulty import FaultyOptions
+
+PLACE = "tests.builders.faulty:FAULTY"
+BYTES = ("result.json", "scores.jsonl")
+
+
+def spec_of(folder: Path, fault: str = "", **options: Any) -> ModelSpec:
+    folder.mkdir(parents=True, exist_ok=True)
+    return ModelSpec(PLACE, "fake", FaultyOptions(fault, str(folder), **options))
+
+
+def run_with(
+    spec: ModelSpec,
+    out: Path,
+    hands: Hands,
+    benchmark: str = "starter",
+    measure: str = "pair-likelihood",
+) -> Finished:
+    """One measure of a benchmark by workers that open `spec`."""
+    model = spec.open()
+    assert isinstance(model, Backend)
+    settings = Settings(resamples=200)
+    with Engines(hands) as engines:
+        engines.remember(model, spec)
+        jobs = list(jobs_for([benchmark], model, [measure], settings))
+        (finished,) = execute_all(jobs, out, keep_cache=False, engines=engines)
+    return finished
+
+
+def same_bytes(first: Path, second: Path) -> bool:
+    return all((first / name).read_bytes() == (second / name).read_bytes() for name in BYTES)
+
+
+def happened(run: Path) -> dict[str, int]:
+    workers: dict[str, int] = json.loads((run / "run.json").read_text())["workers"]
+    return workers
