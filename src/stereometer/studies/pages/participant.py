@@ -62,7 +62,8 @@ class Desk:
         if await run_in_threadpool(self.participation.paused):
             return render(study, texts, "notice.html", 503, notice=texts.word("paused"))
         if not await run_in_threadpool(self.participation.has_room):
-            return render(study, texts, "notice.html", notice=texts.word("full"))
+            heading = texts.word("end_full")
+            return render(study, texts, "notice.html", heading=heading, notice=texts.word("full"))
         visitor = Visitor.new(language, ids)
         response = self._consent_page(visitor)
         self.cookies.write(response, visitor)
