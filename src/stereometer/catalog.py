@@ -19,6 +19,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "trait": "stereometer.shapes.trait.shape:SHAPE",
         "sentences": "stereometer.shapes.trait.shape:SENTENCE_SHAPE",
         "sentence-pairs": "stereometer.shapes.trait.shape:SENTENCE_PAIR_SHAPE",
+        "survey": "stereometer.shapes.trait.shape:SURVEY_SHAPE",
         "comment": "stereometer.shapes.comment.shape:SHAPE",
         "alignment": "stereometer.shapes.alignment:SHAPE",
         "intersection": "stereometer.shapes.intersection:SHAPE",
@@ -29,6 +30,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "trait": "stereometer.report.sections.trait:SECTION",
         "sentences": "stereometer.report.sections.trait:SECTION",
         "sentence-pairs": "stereometer.report.sections.trait:SECTION",
+        "survey": "stereometer.report.sections.trait:SECTION",
         "comment": "stereometer.report.sections.comment:SECTION",
         "alignment": "stereometer.report.sections.alignment:SECTION",
         "intersection": "stereometer.report.sections.intersection:SECTION",
@@ -42,6 +44,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "winobias": "stereometer.benchmarks.winobias:DEV",
         "winobias-test": "stereometer.benchmarks.winobias:TEST",
         "abc": "stereometer.benchmarks.abc.items:SOURCE",
+        "survey": "stereometer.benchmarks.abc.survey:SOURCE",
         "ethos": "stereometer.benchmarks.ethos:SOURCE",
         "custom": "stereometer.benchmarks.custom:SOURCE",
     },
@@ -73,6 +76,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
             "stereometer.measures.recognition.method:MIXED_INSTRUCTION"
         ),
         "recognition-misspelling": "stereometer.measures.recognition.method:MISSPELT",
+        "survey": "stereometer.measures.survey.method:SURVEY",
     },
     "backend": {
         "fake": "stereometer.backends.baselines.fake:Fake",

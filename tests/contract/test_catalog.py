@@ -80,7 +80,8 @@ def items_of(shape: str, folder: Path) -> Sequence[Item]:
         return comments()
     if shape.startswith("sentence"):
         return chosen_benchmark(told_text.choice(folder)).items(shape)
-    return open_benchmark("abc" if shape == "trait" else "starter").items(shape)
+    shipped = {"trait": "abc", "survey": "survey"}
+    return open_benchmark(shipped.get(shape, "starter")).items(shape)
 
 
 def bound(name: str, backend: str, variant: Variant = "sound") -> Measure | None:

@@ -25,7 +25,8 @@ def align(
     ratings: Annotated[
         Path,
         typer.Option(
-            help="Ratings: the released JSON, or a table of participant, group, trait, rating."
+            help="Ratings: the released JSON, a table of participant, group, trait, rating, or a "
+            "run of `ask survey`."
         ),
     ],
     templates: Annotated[list[str] | None, "Use only these templates of the run."] = None,

@@ -53,20 +53,22 @@ class Prompting:
     likelihood: Annotated[
         bool, "Also measure the probability of the label words, if the model gives it."
     ] = False
+    scales: Annotated[int, "Scales of a survey that are asked together; 0 for a whole page."] = 0
 
 
 @command(
     "Measure",
     "ask ethos --model smollm2-135m --setting zero-shot --limit 20",
     "ask starter --model server:http://localhost:8080#my-model --chat",
+    "ask survey -m smollm2-135m --scales 1 --repeats 3",
     "ask comments.csv -m smollm2-135m --column comment=text --category insult",
 )
 def ask(
     *,
     benchmark: Annotated[
         str,
-        "ethos, a table of your own comments, or a set for forced choice "
-        "(starter, stereoset, crows-pairs).",
+        "ethos, a table of your own comments, a set for forced choice "
+        "(starter, stereoset, crows-pairs), survey, or the folder of a survey.",
     ],
     model: Annotated[
         str, typer.Option("--model", "-m", help="A causal model, or server:URL#model.")
@@ -85,7 +87,7 @@ def ask(
     loading: Loading,
     json: Json = False,
 ) -> None:
-    """Ask a model in words: recognise hate speech, or choose between candidates."""
+    """Ask a model in words: recognise hate speech, choose between candidates, rate groups."""
     from stereometer.runs.ask import backend_of, jobs_for, open_comments
     from stereometer.runs.models import open_for
     from stereometer.shapes.comment.settings import STUDY, setting_of

@@ -35,4 +35,5 @@ SOURCES = {
     "recognition-few-shot-mixed": f"{RECOGNITION}, Tables 4 to 6",
     "recognition-few-shot-mixed-instruction": f"{RECOGNITION}, Table 7",
     "recognition-misspelling": f"{RECOGNITION}, Tables 22 and 23",
+    "survey": f"{OURS}: the survey of Cao et al. 2022, section 4, put to a model",
 }

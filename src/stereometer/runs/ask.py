@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from stereometer import catalog
+from stereometer.benchmarks.abc import survey
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.benchmarks.comments import Columns, columns_from, read_own
 from stereometer.errors import UsageError
@@ -32,8 +33,10 @@ class AskOptions(ModelOptions, total=False):
     chat: bool | None
     system: str
     likelihood: bool
+    scales: int
 
 
+SURVEY_OPTIONS = ("repeats", "temperature", "scales", "system")
 CHOICES = {"cat": "cat-forced-choice", "pair": "pair-forced-choice"}
 
 
@@ -60,14 +63,15 @@ def ask(
     """Ask a model in words: settings of the study on comments, or a forced choice on CATs and
     pairs.
 
-    - `benchmark`: ethos, a table of your own comments, or a set of CATs or pairs.
+    - `benchmark`: ethos, a table of your own comments, a set of CATs or pairs, survey, or the
+      folder of a survey of your own.
     - `model`: as for `run`; it must be one that writes.
     - `setting`: one or several settings of the study; by default all of its own.
     - `column`: what a table of your own calls its parts: {"comment": "text", "label": "gold"}.
     - `category`: its columns of scores or its labels, with the word for each if it is another.
     - `neither`: the label of its comments of no category.
     - `options`: repeats, temperature, sample, size, threshold, templates, edits, chat, system,
-      likelihood, and those of the model, as on the command line.
+      likelihood, scales, and those of the model, as on the command line.
 
     Everything else is as for `run`.
     """
@@ -94,6 +98,8 @@ def ask(
 
 def open_comments(name: str, data: Path | None, columns: Columns) -> Benchmark:
     """A benchmark by name, or a user's own table of comments by path."""
+    if survey.is_study(Path(name)):
+        return survey.of_study(Path(name))
     if not catalog.has("benchmark", name) and Path(name).exists():
         return read_own(Path(name), columns)
     return open_benchmark(name, data)
@@ -117,7 +123,15 @@ def jobs_for(
     options: Mapping[str, Any],
     limit: int | None = None,
 ) -> Iterator[Job]:
-    """Recognition where the set has comments, otherwise forced choice."""
+    """A survey's pages; recognition where the set has comments; otherwise forced choice."""
+    if survey.SHAPE in benchmark.shapes:
+        chat = True if options.get("chat") else None
+        how = {name: options[name] for name in SURVEY_OPTIONS if name in options}
+        yield job_for(
+            benchmark, survey.SHAPE, ["survey"], model, settings, limit, {**how, "chat": chat}
+        )
+        return
+    options = {name: value for name, value in options.items() if name != "scales"}
     if "comment" in benchmark.shapes:
         if not options.get("categories"):
             options = {name: value for name, value in options.items() if name != "categories"}

@@ -30,7 +30,7 @@ from stereometer.findings.align.estimates import (
 )
 from stereometer.findings.align.names import EVERYBODY, Names
 from stereometer.findings.align.pilot import GROUPS, Pilot, averaged, choose
-from stereometer.findings.align.profile import Profile, load_profile
+from stereometer.findings.align.profile import Profile, load_profile, ratings_file
 from stereometer.findings.align.raters import BESIDE, Raters, conditions
 from stereometer.findings.align.ratings import Mean, Ratings, differing, read_ratings
 from stereometer.runs.execute import execute
@@ -80,7 +80,8 @@ def align(
     """Compare a run on groups and traits with what people say of the groups.
 
     - `run`: the folder of a run of abc.
-    - `ratings`: the released JSON, or a table of your own ratings.
+    - `ratings`: the released JSON, a table of your own ratings, or the folder of a survey that was
+      put to a model.
     - `templates`: use only these templates of the run.
     - `pilot`, `pilot_groups`: choose at most two templates on these groups, then leave them out.
     - `choice`: groups and traits of your own, with the names that the ratings use.
@@ -95,7 +96,7 @@ def align(
             "Give one of them."
         )
     wanted = AlignmentSettings(
-        Path(ratings),
+        ratings_file(Path(ratings)),
         Settings("sound", seed, resamples),
         tuple(templates),
         pilot,
@@ -110,6 +111,11 @@ def align(
 def align_run(path: Path, wanted: AlignmentSettings, out: Path | None = None) -> Finished:
     """Agreement of a run with ratings, stored in a folder of its own."""
     profile, known = load_profile(path), grid(wanted.choice)
+    if profile.is_survey and (wanted.pilot or wanted.templates):
+        raise UsageError(
+            f"{path} is a survey that was put to a model. It has repeats and no templates. "
+            "Leave out --pilot and --templates."
+        )
     names = Names(known.groups, known.traits)
     ratings = read_ratings(wanted.ratings, names)
     ratings, parts = by_raters(ratings, wanted.ratings, wanted.raters)
@@ -278,8 +284,12 @@ def _notes(
             "can be told from chance."
         )
     shown = ", ".join(templates) if len(templates) <= 4 else f"all {len(templates)} of the run"
-    of_text = list(templates) == [NO_TEMPLATE]
-    yield "Scores are of sentences of a text." if of_text else f"Templates: {shown}."
+    if profile.is_survey:
+        yield f"Scores are ratings by the model: {len(templates)} repeats of the survey."
+    elif list(templates) == [NO_TEMPLATE]:
+        yield "Scores are of sentences of a text."
+    else:
+        yield f"Templates: {shown}."
     left = [group for group in ratings.groups if group not in cells.groups and group != EVERYBODY]
     left += [trait for trait in ratings.traits if trait not in cells.traits]
     if left:

@@ -9,9 +9,10 @@ from pathlib import Path
 from stereometer import catalog
 from stereometer.errors import DataError, UsageError
 from stereometer.findings.align.pilot import TemplateScores
-from stereometer.runs.store import load_result, load_scores
+from stereometer.findings.align.ratings import SCORES
+from stereometer.runs.store import folders_of, load_result, load_scores
 from stereometer.shapes.trait.metrics import difference
-from stereometer.shapes.trait.shape import Trait
+from stereometer.shapes.trait.shape import Survey, Trait
 from stereometer.types import Result
 
 
@@ -23,6 +24,11 @@ class Profile:
     scores: TemplateScores
     dimensions: Mapping[str, str]
     domains: Mapping[str, str]
+
+    @property
+    def is_survey(self) -> bool:
+        """Whether the model was asked for ratings, as people are."""
+        return isinstance(catalog.shape(self.result.kind), Survey)
 
 
 def load_profile(path: Path) -> Profile:
@@ -48,3 +54,16 @@ def load_profile(path: Path) -> Profile:
             "See why in its result."
         )
     return Profile(result, scores, dimensions, domains)
+
+
+def ratings_file(path: Path) -> Path:
+    """A file of ratings; of the folder of a survey that was put to a model, its scores."""
+    if not path.is_dir():
+        return path
+    (folder,) = folders_of([path])
+    if not isinstance(catalog.shape(load_result(folder).kind), Survey):
+        raise UsageError(
+            f"{path} is not a survey. Ratings are a file, or the folder of a survey that was put "
+            "to a model. Name one of those."
+        )
+    return folder / SCORES

@@ -24,6 +24,8 @@ from stereometer.tables import read_table
 
 COLUMNS = ("participant", "group", "trait", "rating")
 MIDDLE = 50.0
+SCORES = "scores.jsonl"
+"""Of a stored run: a survey that was put to a model."""
 SHORT_SCALE = 10.0
 """Ratings that never go beyond this were given on another scale."""
 
@@ -163,9 +165,20 @@ Row = tuple[str, str, str, str, object]
 
 
 def _rows(path: Path) -> Iterator[Row]:
+    if path.name == SCORES:
+        return _asked(path)
     if path.name.removesuffix(".gz").endswith(".json"):
         return _nested(path)
     return _flat(path)
+
+
+def _asked(path: Path) -> Iterator[Row]:
+    """The ratings of a model that was asked: its repeats are the participants."""
+    for line, row in read_jsonl(path):
+        slices, where = row["slices"], f"{path}, line {line}"
+        if row.get("skipped") is None:
+            rating = row["derived"]["rating"]
+            yield where, slices["template"], slices["group"], slices["trait"], rating
 
 
 def _nested(path: Path) -> Iterator[Row]:

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import Overview
 from stereometer.shapes.shape import NotCompared, Shape
-from stereometer.shapes.trait import metrics, sentences, show
-from stereometer.shapes.trait.words import SENTENCES, TEMPLATES, TWO_GROUPS, ProfileWords
+from stereometer.shapes.trait import metrics, ratings, sentences, show
+from stereometer.shapes.trait.words import REPEATS, SENTENCES, TEMPLATES, TWO_GROUPS, ProfileWords
 from stereometer.types import Estimate, Result, Score, Settings
 
 
@@ -22,7 +22,7 @@ class Trait(NotCompared, Shape):
     """What a profile of such items says."""
     noun = "cell"
     fine = ("trait",)
-    metrics = (
+    metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "association",
             "association",
@@ -88,4 +88,28 @@ class SentencePairs(Sentences):
     words = TWO_GROUPS
 
 
+class Survey(Trait):
+    """Scales of a survey on which a model rates groups."""
+
+    name = "survey"
+    words = REPEATS
+    metrics = (
+        *Trait.metrics,
+        Metric(
+            "answered_mean",
+            "mean answer",
+            50.0,
+            about="The mean answer before poles are turned back: away from 50 a model likes one end"
+            " of the scale, whatever stands there.",
+        ),
+    )
+
+    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
+        return ratings.summarize(scores, settings)
+
+    def outlook(self, items: Sequence[Any], level: float) -> str | None:
+        return None
+
+
+SURVEY_SHAPE = Survey()
 SHAPE, SENTENCE_SHAPE, SENTENCE_PAIR_SHAPE = Trait(), Sentences(), SentencePairs()

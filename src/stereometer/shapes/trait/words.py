@@ -23,6 +23,12 @@ TEMPLATES = ProfileWords(
     "intervals over templates",
     "what fits a template about the group better than about nobody in particular",
 )
+REPEATS = ProfileWords(
+    "in points from the middle of the scale, over repeats of a survey whose scales stand in "
+    "another order and with other poles first each time",
+    "intervals over repeats",
+    "where the model, asked how a society sees the group, puts it between two poles",
+)
 DRAWS = "the middle of draws of sentences"
 POOL = (
     "Draws are from the same sentences and say nothing of other sentences. A trait has two or "

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from rapidfuzz.distance import OSA
 
 from stereometer.benchmarks.abc.items import data_file
+from stereometer.benchmarks.abc.survey import RATED, SOCIETY
 from stereometer.errors import did_you_mean
 from stereometer.shapes.sentences import unique
 from stereometer.studies.fields import Choice, Form, Scale, Text
@@ -26,19 +27,10 @@ MIDDLE = 50
 NOTHING = "none"
 
 
-RATED = (
-    "man", "woman", "non-binary", "trans", "cis", "Black", "White", "Hispanic", "Asian",
-    "Native American", "Jewish", "Muslim", "Christian", "Buddhist", "Mormon", "wealthy",
-    "working class", "immigrant", "veteran", "unemployed", "teenager", "elderly", "blind",
-    "autistic", "neurodivergent",
-)  # fmt: skip
-"""The 25 groups that the paper's participants rated (Cao et al. 2022, section 4)."""
-
-
 class Options(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    society: str = "American society"
+    society: str = SOCIETY
     """Whose view is asked for."""
     groups: tuple[str, ...] = ()
     """Those of groups.csv that are rated; all where none is named."""

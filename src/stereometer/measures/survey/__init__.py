@@ -1,0 +1,1 @@
+"""A survey put to a model that writes."""

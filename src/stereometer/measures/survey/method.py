@@ -1,0 +1,221 @@
+"""The survey with a model as participant.
+
+A repeat is a participant. For every group it gets a page with the scales in an order of its own,
+half of them, by lot, with their poles exchanged, so that a liking for one end of the scale or for
+a place on the page does not look like a view of a group.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from stereometer.errors import ModelError, UsageError
+from stereometer.measures.declared import Declared, answers_of
+from stereometer.measures.survey.reading import read
+from stereometer.shapes.trait import ratings
+from stereometer.types import (
+    Backend,
+    Estimate,
+    Exchanged,
+    Generate,
+    Item,
+    ItemDefaults,
+    Notes,
+    Requests,
+    Score,
+    Settings,
+    Slice,
+    Variant,
+    digest_of,
+)
+
+TOKENS_A_SCALE = 10
+FIRST = "1:"
+"""What a model that continues a text is given of its answer."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How the survey is put."""
+
+    repeats: int = 10
+    temperature: float = 0.3
+    scales: int = 0
+    """Scales that are asked together; 0 for a whole page, as people see it."""
+    chat: bool | None = None
+    """As messages of a conversation; by default wherever the model has a chat template."""
+    system: str = ""
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.repeats < 1 or self.scales < 0 or not 0 <= self.temperature <= 2:
+            raise UsageError(
+                f"{self.repeats} repeats, {self.scales} scales together, temperature "
+                f"{self.temperature:g}: one of them is out of range. Ask at least once, at a "
+                "temperature from 0 to 2."
+            )
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A scale as it stands on a page."""
+
+    scale: Any
+    turned: bool
+
+    @property
+    def line(self) -> str:
+        ends = self.scale.texts["left"], self.scale.texts["right"]
+        low, high = reversed(ends) if self.turned else ends
+        return f"0 means {low}, 100 means {high}."
+
+
+@dataclass(frozen=True)
+class Question(ItemDefaults):
+    """A scale that a participant rates, and what stands on the page with it."""
+
+    scale: Item
+    repeat: int
+    page: tuple[Shown, ...] = field(repr=False)
+    place: int
+    """On the page, from 1."""
+
+    @property
+    def id(self) -> str:
+        return f"{self.slices['template']}/{self.scale.id}"
+
+    @property
+    def slices(self) -> Slice:
+        return {**self.scale.slices, "template": f"repeat-{self.repeat + 1:03}"}
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        return self.scale.texts
+
+
+@cache
+def template() -> str:
+    return resources.files("stereometer.measures.survey").joinpath("page.txt").read_text("utf-8")
+
+
+def prompt(page: Sequence[Shown]) -> str:
+    lines = "\n".join(f"{at}. {shown.line}" for at, shown in enumerate(page, 1))
+    scale = page[0].scale
+    slots = {"society": scale.society, "group": scale.group.label, "scales": lines}
+    text = template().strip()
+    for name, value in slots.items():
+        text = text.replace(f"{{{name}}}", value)
+    return text
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The survey, bound to a model."""
+
+    name: str
+    options: Options
+    chat: bool
+    template_by: str
+
+    @property
+    def recorded(self) -> Mapping[str, Any]:
+        asked = {
+            "repeats": self.options.repeats,
+            "temperature": self.options.temperature,
+            "scales": self.options.scales,
+            "prompts": digest_of(template())[:16],
+            "chat": self.chat,
+        }
+        if not self.chat:
+            return asked
+        system = digest_of(self.options.system)[:16]
+        return asked | {"chat_template": self.template_by, "system": system}
+
+    def items(self, items: Sequence[Any]) -> tuple[Sequence[Question], Notes]:
+        by_group: dict[str, list[Any]] = {}
+        for scale in items:
+            by_group.setdefault(scale.slices["group"], []).append(scale)
+        questions = [
+            question
+            for repeat in range(self.options.repeats)
+            for scales in by_group.values()
+            for question in self._questions(repeat, scales)
+        ]
+        return questions, (
+            f"{self.options.repeats} repeats stand for participants: intervals speak of other "
+            "repeats of this model, not of people.",
+        )
+
+    def _questions(self, repeat: int, scales: Sequence[Any]) -> Iterable[Question]:
+        lot = random.Random(f"{self.options.seed}/{repeat}/{scales[0].slices['group']}")
+        order = lot.sample(list(scales), len(scales))
+        turned = lot.sample([at % 2 == 0 for at in range(len(order))], len(order))
+        shown = [Shown(scale, turn) for scale, turn in zip(order, turned, strict=True)]
+        together = self.options.scales or len(shown)
+        for start in range(0, len(shown), together):
+            page = tuple(shown[start : start + together])
+            for place, each in enumerate(page, 1):
+                yield Question(each.scale, repeat, page, place)
+
+    def plan(self, item: Question) -> Requests:
+        text, options = prompt(item.page), self.options
+        asked: dict[str, Any] = {"prompt": f"{text}\n\nRatings:\n{FIRST}"}
+        if self.chat:
+            system = (("system", options.system),) if options.system else ()
+            asked = {"messages": (*system, ("user", text))}
+        asked |= {
+            "temperature": options.temperature,
+            "max_tokens": TOKENS_A_SCALE * len(item.page),
+            "seed": options.seed,
+            "repeat": item.repeat,
+        }
+        if not self.chat and len(item.page) == 1:
+            asked["stop"] = ("\n",)
+        return {"page": [Generate(**asked)]}
+
+    def score(self, item: Question, exchanged: Exchanged) -> Score:
+        (answer,) = answers_of(exchanged, "page")
+        if not self.chat and answer.text:
+            answer = type(answer)(answer.rows, f"{FIRST}{answer.text}", answer.end)
+        rated, why = read(answer, len(item.page))
+        if item.place not in rated:
+            said = ({"text": answer.text or "", "skipped": why},)
+            return Score(item.id, item.slices, {}, why, item.texts, answers=said)
+        answered = rated[item.place]
+        rating = 100 - answered if item.page[item.place - 1].turned else answered
+        derived = {"rating": rating, "answered": answered}
+        values = {"effect": rating - ratings.MIDDLE}
+        return Score(item.id, item.slices, values, texts=item.texts, derived=derived)
+
+    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
+        return ratings.summarize(scores, settings)
+
+
+@dataclass(frozen=True)
+class SurveyMethod(Declared):
+    options: type[Any] = Options
+
+    def bind(self, backend: Backend, variant: Variant, options: Options) -> Survey:
+        if self.way(backend, self.reads) is None:
+            raise self.refusal(backend, self.reads)
+        template_by = backend.abilities.chat_template
+        chat = bool(template_by) if options.chat is None else options.chat
+        if chat and not template_by:
+            raise ModelError(
+                f"{backend.card.name} has no chat template. It was not taught to hold a "
+                "conversation. Ask without --chat."
+            )
+        if options.system and not chat:
+            raise UsageError(
+                "A system prompt was given without --chat. Only a conversation has one. "
+                "Add --chat, or leave it out."
+            )
+        return Survey(self.label(variant), options, chat, template_by)
+
+
+SURVEY = SurveyMethod("survey", "survey", {"survey": [frozenset({Generate.kind})]})

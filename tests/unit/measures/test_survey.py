@@ -1,0 +1,181 @@
+"""A survey put to a model as participant: what it says of groups comes out, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import stereometer
+from stereometer.benchmarks.abc import survey
+from stereometer.errors import StereometerError
+from stereometer.measures.survey.method import Options, Shown, Survey
+from stereometer.measures.survey.reading import read
+from stereometer.runs.ask import jobs_for
+from stereometer.runs.execute import execute, opened_cache
+from stereometer.studies.new import new_study
+from stereometer.types import Answer, Finished, Settings
+from tests.builders.commands import call
+from tests.builders.ratings import TRAITS
+from tests.builders.talkers import Talker
+from tests.builders.trait_runs import stored_run
+
+GROUPS = ("man", "woman", "non-binary", "trans", "cis", "Black")
+SETTINGS = Settings(resamples=200)
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "ratings"),
+    [
+        ("1: 40\n2: 70", 2, {1: 40, 2: 70}),
+        ("1. 40\n2) 70\n", 2, {1: 40, 2: 70}),
+        ("**1**: 40/100", 1, {1: 40}),
+        ("Scale 1: 40 out of 100", 1, {1: 40}),
+        ("About 65.", 1, {1: 65}),
+        ("40\n70", 2, {1: 40, 2: 70}),
+        ("1: 40\n1: 60", 1, {}),
+        ("1: 140", 1, {}),
+        ("3: 40", 2, {}),
+        ("between 20 and 40", 1, {}),
+        ("-5", 1, {}),
+        ("", 1, {}),
+    ],
+)
+def test_ratings_are_read_from_what_a_model_writes(
+    text: str, count: int, ratings: dict[int, float]
+) -> None:
+    assert read(Answer((), text, "stop"), count)[0] == ratings
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("", "empty"), ("I cannot answer that.", "refused"), ("It depends.", "unparsed")],
+)
+def test_why_nothing_could_be_read_is_said(text: str, why: str) -> None:
+    assert read(Answer((), text, "stop"), 3) == ({}, why)
+
+
+def view(group: str, pole: str) -> float:
+    """How near a group is to a pole; the two poles of a trait add up to 100."""
+    left, right = next(trait.split(" - ") for trait in TRAITS if pole in trait.split(" - "))
+    number = (7 * len(group) + 5 * len(left + right) + ord(group[0])) % 16
+    return 20 + 4 * number if pole == right else 80 - 4 * number
+
+
+def believer(asked: str, *options: str) -> str:
+    """Rates as `view` has it, whatever the order and whichever pole comes first."""
+    group = re.search(r"Rate (.*?) on each scale", asked)
+    lines = re.findall(r"(?m)^(\d+)\. 0 means (.*?), 100 means (.*)\.$", asked)
+    assert group is not None
+    said = [f"{number}: {view(group[1], high):.0f}" for number, _, high in lines]
+    return "\n".join(said).removeprefix("1:")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A survey of six groups and all traits, in a study's folder."""
+    folder = new_study("survey", tmp_path_factory.mktemp("asked") / "study").folder
+    rows = "".join(f"{group},{group},\n" for group in GROUPS)
+    (folder / "groups.csv").write_text(f"name,label,domain\n{rows}", encoding="utf-8")
+    return folder
+
+
+def asked(folder: Path, talker: Talker, out: Path, **options: object) -> Finished:
+    (job,) = jobs_for(survey.of_study(folder), (), talker, SETTINGS, {"repeats": 3, **options})
+    with opened_cache(False) as cache:
+        return execute(job, out, cache)
+
+
+@pytest.mark.parametrize("scales", [0, 1])
+def test_what_a_model_says_comes_out_whatever_the_order_and_poles(
+    folder: Path, tmp_path: Path, scales: int
+) -> None:
+    finished = asked(folder, Talker(believer), tmp_path / "run", scales=scales)
+    for trait in TRAITS[:4]:
+        value = finished.result.estimate("association", group="Black", trait=trait).value
+        assert value == pytest.approx(view("Black", trait.split(" - ")[1]) - 50)
+    assert finished.result.estimate("group_spread").n == 3 * 6 * 16
+
+
+def test_a_liking_for_one_end_cancels_and_is_shown(folder: Path, tmp_path: Path) -> None:
+    """Half of the scales are turned, so that always 90 is a view of nothing."""
+
+    def ninety(text: str, *options: str) -> str:
+        count = len(re.findall(r"0 means", text))
+        return "\n".join(f"{at}: 90" for at in range(1, count + 1)).removeprefix("1:")
+
+    result = asked(folder, Talker(ninety), tmp_path / "run", repeats=10).result
+    assert result.estimate("answered_mean").value == 90
+    values = [
+        e.value or 0 for e in result.estimates if e.name == "association" and "trait" in e.slice
+    ]
+    assert abs(sum(values) / len(values)) < 2
+
+
+def test_unreadable_answers_are_counted_by_reason(folder: Path, tmp_path: Path) -> None:
+    def moody(text: str, *options: str) -> str:
+        return "As an AI I cannot say." if "Rate trans" in text else believer(text)
+
+    result = asked(folder, Talker(moody), tmp_path / "run").result
+    spread = result.estimate("group_spread")
+    assert spread.skipped == {"refused": 3 * 16}
+    assert (spread.n, spread.asked) == (3 * 5 * 16, 3 * 6 * 16)
+    assert result.estimate("association", group="trans", trait=TRAITS[0]).value is None
+
+
+def people(path: Path) -> Path:
+    rows = [
+        f"p{person},{group},{trait},{view(group, trait.split(' - ')[1]) + person - 3:.0f}"
+        for person in range(6)
+        for group in GROUPS
+        for trait in TRAITS
+    ]
+    path.write_text("participant,group,trait,rating\n" + "\n".join(rows), encoding="utf-8")
+    return path
+
+
+def test_ratings_of_a_model_stand_beside_people_and_beside_scores(
+    folder: Path, tmp_path: Path
+) -> None:
+    run = asked(folder, Talker(believer), tmp_path / "run").folder
+    ratings = people(tmp_path / "people.csv")
+    beside = stereometer.align(run, ratings=ratings, resamples=200, out=tmp_path / "a").result
+    assert beside.estimate("tau").value == pytest.approx(1.0)
+    assert any("3 repeats of the survey" in note for note in beside.notes)
+    other = stored_run(
+        tmp_path / "set",
+        lambda _, group, trait: -view(group, trait.split(" - ")[1]),
+        groups=GROUPS,
+    )
+    against = stereometer.align(other, ratings=run, resamples=200, out=tmp_path / "b").result
+    assert against.estimate("tau").value == pytest.approx(-1.0)
+    with pytest.raises(StereometerError, match="Leave out --pilot"):
+        stereometer.align(run, ratings=ratings, pilot=True)
+    with pytest.raises(StereometerError, match="is not a survey"):
+        stereometer.align(run, ratings=other)
+
+
+def test_repeats_differ_in_order_and_poles_and_a_seed_repeats_them() -> None:
+    scales = survey.SOURCE.benchmark(survey.read(survey.packaged())[0], "").items("survey")
+    pages: dict[int, list[list[tuple[Shown, ...]]]] = {}
+    for seed in (0, 0, 1):
+        measure = Survey("survey@1", Options(repeats=2, seed=seed), False, "")
+        questions, _ = measure.items(scales)
+        pages.setdefault(seed, []).append([question.page for question in questions])
+    first, again = pages[0]
+    assert first == again
+    assert first != pages[1][0]
+    whole = first[0]
+    assert sum(shown.turned for shown in whole) == len(whole) / 2
+    assert whole != first[-16]
+
+
+def test_the_command_takes_the_survey_or_a_studys_folder(folder: Path, tmp_path: Path) -> None:
+    options = ("--model", "fake", "--repeats", 1, "--coverage", 0, "--resamples", 100)
+    said = call("ask", folder, *options, "--limit", 32, "--out", tmp_path / "own", "--json")
+    assert said.json["results"][0]["kind"] == "survey"
+    said = call("ask", "survey", *options, "--limit", 16, "--out", tmp_path / "ours")
+    assert said.code == 0, said.err
+    writing = new_study("write-cats", tmp_path / "w").folder
+    assert "Name the folder of a survey" in call("ask", writing, "--model", "fake").err
