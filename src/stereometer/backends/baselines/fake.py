@@ -127,8 +127,12 @@ def _vector(ids: tuple[int, ...], at: int) -> array[float]:
 
 
 def _written(request: Generate) -> str:
-    """One of the lettered options in the prompt, or yes or no; repeats differ at a temperature."""
+    """A number for each numbered scale in the prompt, one of its lettered options, or yes or no;
+    repeats differ at a temperature."""
     asked = f"{request.prompt}{request.messages}"
+    if scales := re.findall(r"(?:^|\n|\\n)(\d+)\. 0 means", asked):
+        drawn = digest_of([asked, request.repeat if request.temperature else 0])
+        return "\n".join(f"{at}: {_checksum(drawn + at) % 101}" for at in scales)
     options: list[str] = (
         re.findall(r"(?m)^([A-Z])\.", asked) or re.findall(r"\\n([A-Z])\.", asked) or ["yes", "no"]
     )

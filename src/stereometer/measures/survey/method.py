@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -180,8 +180,8 @@ class Survey:
 
     def score(self, item: Question, exchanged: Exchanged) -> Score:
         (answer,) = answers_of(exchanged, "page")
-        if not self.chat and answer.text:
-            answer = type(answer)(answer.rows, f"{FIRST}{answer.text}", answer.end)
+        if not self.chat and answer.text and not answer.text.lstrip().startswith(FIRST):
+            answer = replace(answer, text=f"{FIRST}{answer.text}")
         rated, why = read(answer, len(item.page))
         if item.place not in rated:
             said = ({"text": answer.text or "", "skipped": why},)
