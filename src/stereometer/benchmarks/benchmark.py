@@ -120,7 +120,8 @@ class Benchmark:
 def content(item: Item) -> str:
     """What two copies of the same item share; some ask for more than their texts show."""
     more = [dict(item.also_asked)] if item.also_asked else []
-    return digest_of([item.id, dict(item.slices), dict(item.texts), *more])
+    slices = {name: of for name, of in item.slices.items() if name not in item.unasked}
+    return digest_of([item.id, slices, dict(item.texts), *more])
 
 
 def _nothing_to_choose(options: object) -> Benchmark:

@@ -31,7 +31,7 @@ class SentenceItem(Item, Protocol):
 
     @property
     def term(self) -> str:
-        """The target term, which other items may share; empty for a pair."""
+        """The target term, which other items may share; empty where a pair has none."""
         ...
 
     @property

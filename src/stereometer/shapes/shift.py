@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from stereometer.stats.intervals import Floats, percentile
 from stereometer.types import Slice
 from stereometer.types.document import Document
 
@@ -31,6 +28,8 @@ class Shift(Document):
     interval: str | None = None
     verdict: str | None = None
     why: str | None = None
+    scope: str | None = None
+    """What the interval speaks of: `terms like these`, `these terms`, `pairs like these`."""
 
     @property
     def difference(self) -> float | None:
@@ -43,12 +42,11 @@ class Shift(Document):
     def from_json(cls, value: Mapping[str, Any]) -> Shift:
         return cls(**{key: field for key, field in value.items() if key != "difference"})
 
-    def spanned(self, draws: Floats, interval: str, level: float) -> Shift:
-        """With the interval of its draws, those that are defined, and what it says."""
-        known = draws[~np.isnan(draws)]
-        low, high = percentile(known, level) if known.size else (0.0, 0.0)
+    def spanned(self, ends: tuple[float, float], interval: str, scope: str | None = None) -> Shift:
+        """With its interval, how that was found, what it speaks of, and what it says."""
+        low, high = ends
         verdict = WITHIN if low <= 0 <= high else "up" if low > 0 else "down"
-        return replace(self, low=low, high=high, interval=interval, verdict=verdict)
+        return replace(self, low=low, high=high, interval=interval, scope=scope, verdict=verdict)
 
     def without(self, why: str) -> Shift:
         """Where too little is kept for a value."""

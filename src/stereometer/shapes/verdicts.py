@@ -12,6 +12,10 @@ from stereometer.types import Estimate, Settings
 
 NULL_VALUE = 50.0
 """Tests are against 50: no preference, or no better than chance."""
+SAME = 1e-9
+"""Percentages closer than this are equal but for rounding."""
+FEW_TERMS = 10
+"""With fewer terms than this the terms are held fixed."""
 LIKE_THESE, THESE = "terms like these", "these terms"
 """What an interval over target terms speaks of; the second where there are too few to be drawn."""
 HEADLINE, FIXED = "Holm over headline slices", "Holm over slices with fixed terms"

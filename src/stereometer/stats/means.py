@@ -32,16 +32,8 @@ class StudentMean:
 
     @classmethod
     def clustered(cls, sums: Floats, sizes: Floats) -> StudentMean:
-        """Of at least two clusters, every item weighing the same.
-
-        The mean is a ratio, the sum of all values over their number, and both hang on which
-        clusters were drawn. A cluster's deviation is its sum less what the mean expects of so many
-        items (Cochran 1977, section 11.12).
-        """
-        count, total = len(sums), float(sizes.sum())
-        value = float(sums.sum()) / total
-        spread = float(((sums - value * sizes) ** 2).sum())
-        return cls(value, sqrt(count / (count - 1) * spread) / total, count - 1)
+        """Of at least two clusters, every item weighing the same."""
+        return cls.of(shares(sums, sizes))
 
     @property
     def has_spread(self) -> bool:
@@ -62,6 +54,19 @@ class StudentMean:
         """The smallest true difference that the two-sided test finds with this power."""
         quantiles = stdtrit(self.free, (1 + level) / 2) + stdtrit(self.free, power)
         return float(quantiles) * self.error
+
+
+def shares(sums: Floats, sizes: Floats) -> Floats:
+    """One value a cluster: their mean is the mean of all items, their spread its spread.
+
+    That mean is a ratio, the sum of all values over their number, and both hang on which clusters
+    were drawn. A cluster's deviation is its sum less what the mean expects of so many items
+    (Cochran 1977, section 11.12).
+    """
+    total = sizes.sum()
+    mean = sums.sum() / total
+    values: Floats = mean + len(sums) * (sums - mean * sizes) / total
+    return values
 
 
 def t_interval(values: Floats, level: float) -> tuple[float, float]:

@@ -280,6 +280,7 @@ def _pair_table(path: Path, name: str | None) -> Replayed:
             row["sent_less"],
             row.get("bias_type") or "all",
             row_choice(row, "stereo_antistereo", DIRECTIONS, path, line),
+            target=row.get("target") or "",
         )
         where = f"{path}, line {line}"
         for candidate in CANDIDATES:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
 
 from stereometer.types.backend import ModelCard
 from stereometer.types.typed import typed
@@ -45,9 +45,16 @@ class Item(Protocol):
         """What two copies of an item must share besides what its texts show."""
         ...
 
+    @property
+    def unasked(self) -> Collection[str]:
+        """Slices that two copies of an item need not share: they say which items vary together."""
+        ...
+
 
 class ItemDefaults:
     """What most items are: shown, scorable, and asked about as their texts show."""
+
+    unasked: ClassVar[tuple[str, ...]] = ()
 
     @property
     def hidden(self) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, ttest_1samp
+from scipy.stats import binomtest, t, ttest_1samp
 
 import stereometer
 from stereometer import catalog
@@ -188,46 +188,42 @@ def test_few_terms_are_compared_by_flipping_signs_of_items(
     assert (one.test, one.terms) == ("sign flips of items, terms held fixed", 5)
 
 
+Averages = dict[str, float]
+
+
 @cache
 def paired_draws(
-    study: tuple[Path, Path], variant: str, whole_terms: bool, times: int = 1_200
-) -> list[dict[str, float]]:
-    """The same resample for both systems: of terms, or of items within each term."""
+    study: tuple[Path, Path], variant: str, times: int = 1_200
+) -> list[tuple[Averages, Averages]]:
+    """The same resample of items within each term for both systems."""
     rng, sides = random.Random(8), both(study)
     named = [[one.item for one in items] for items in reference.by_term(sides[0]).values()]
     singles = [{one.item: reference.rate_of([one], variant) for one in side} for side in sides]
-    rates = [
-        [reference.rate_of(items, variant) for items in reference.by_term(side).values()]
-        for side in sides
-    ]
     draws = []
     for _ in range(times):
-        if whole_terms:
-            chosen = rng.choices(range(len(named)), k=len(named))
-            first, second = (reference.averages_of([of[term] for term in chosen]) for of in rates)
-        else:
-            drawn = [reference.drawn(rng, term, named) for term in named]
-            first, second = (
-                reference.averages_of(
-                    [
-                        reference.widened(draw, term, named, of, 0.95)
-                        for draw, term in zip(drawn, named, strict=True)
-                    ]
-                )
-                for of in singles
+        drawn = [reference.drawn(rng, term, named) for term in named]
+        first, second = (
+            reference.averages_of(
+                [
+                    reference.widened(draw, term, named, of, 0.95)
+                    for draw, term in zip(drawn, named, strict=True)
+                ]
             )
-        draws.append({name: second[name] - first[name] for name in ("lms", "ss", "icat")})
+            for of in singles
+        )
+        draws.append((first, second))
     return draws
 
 
-@pytest.mark.parametrize("study", ["many", "few", "sparse"])
+@pytest.mark.parametrize("study", ["few", "sparse"])
 def test_intervals_equal_explicit_paired_resampling(
     studies: dict[str, Any], study: str, variant: str
 ) -> None:
-    draws = paired_draws(studies[study], variant, study == "many")
+    draws = paired_draws(studies[study], variant)
     pair = compared(studies[study], resamples=20_000)
-    for name in ("icat",) if study == "many" else ("lms", "ss", "icat"):
-        one, values = difference(pair, name), np.array([draw[name] for draw in draws])
+    for name in ("lms", "ss"):
+        one = difference(pair, name)
+        values = np.array([second[name] - first[name] for first, second in draws])
         assert (one.low, one.high) == pytest.approx(
             tuple(np.quantile(values, [0.025, 0.975])), abs=0.3 * values.std()
         )
@@ -235,11 +231,57 @@ def test_intervals_equal_explicit_paired_resampling(
         assert one.detectable == pytest.approx(seen, rel=0.1)
 
 
-def test_icat_is_compared_by_its_resamples(studies: dict[str, Any], variant: str) -> None:
-    one = difference(compared(studies["many"], resamples=20_000), "icat")
-    values = np.array([draw["icat"] for draw in paired_draws(studies["many"], variant, True)])
-    assert one.test == "bootstrap"
-    assert one.p == pytest.approx(2 * min((values <= 0).mean(), (values >= 0).mean()), abs=0.05)
+def four_sided(ends: dict[tuple[int, int], tuple[float, float]]) -> tuple[float, float]:
+    """From an interval for each side of the first icat and each of the second."""
+    return (
+        max(min(ends[i, j][0] for j in (0, 1)) for i in (0, 1)),
+        min(max(ends[i, j][1] for i in (0, 1)) for j in (0, 1)),
+    )
+
+
+@pytest.mark.parametrize("study", ["few", "sparse"])
+def test_icat_of_few_terms_is_compared_by_draws_of_its_sides(
+    studies: dict[str, Any], study: str, variant: str
+) -> None:
+    draws = paired_draws(studies[study], variant)
+    one = difference(compared(studies[study], resamples=20_000), "icat")
+
+    def side(at: int, which: int) -> Any:
+        lms, ss = (np.array([draw[at][name] for draw in draws]) for name in ("lms", "ss"))
+        return lms * (100 - ss if which else ss) / 50
+
+    gaps = {(i, j): side(1, j) - side(0, i) for i in (0, 1) for j in (0, 1)}
+    ends = {cell: tuple(np.quantile(gap, [0.025, 0.975])) for cell, gap in gaps.items()}
+    widest = max(gap.std() for gap in gaps.values())
+    assert (one.low, one.high) == pytest.approx(four_sided(ends), abs=0.3 * widest)
+    assert one.test == "bootstrap of items"
+
+
+def test_icat_over_terms_is_compared_by_paired_t_of_its_sides(
+    studies: dict[str, Any], variant: str
+) -> None:
+    """By the covariance of four rates over terms, as one would write it with matrices."""
+    rates = [
+        reference.rate_of(items, variant)[:2]
+        for side in both(studies["many"])
+        for items in reference.by_term(side).values()
+    ]
+    terms = len(rates) // 2
+    table = np.array([[*a, *b] for a, b in zip(rates[:terms], rates[terms:], strict=True)])
+    lms, ss, lms2, ss2 = table.mean(axis=0)
+    spread = np.cov(table.T) / terms
+    ends = {}
+    for i in (0, 1):
+        for j in (0, 1):
+            of, of2 = (100 - ss if i else ss), (100 - ss2 if j else ss2)
+            slope = np.array([-of, -lms * (1 - 2 * i), of2, lms2 * (1 - 2 * j)]) / 50
+            half = t.ppf(0.975, terms - 1) * np.sqrt(slope @ spread @ slope)
+            gap = (lms2 * of2 - lms * of) / 50
+            ends[i, j] = (gap - half, gap + half)
+    one = difference(compared(studies["many"]), "icat")
+    assert (one.low, one.high) == pytest.approx(four_sided(ends))
+    assert (one.p < 0.05) == (not one.low <= 0 <= one.high)
+    assert one.test == "paired t over terms, both sides of icat"
 
 
 # -------------------------------------------------------------------------------------------- pairs
@@ -352,7 +394,7 @@ def test_swapping_the_systems_turns_every_sign(studies: dict[str, Any], study: s
     for one, other in zip(there.differences, back.differences, strict=True):
         assert (other.first, other.second) == (one.second, one.first)
         assert other.difference == pytest.approx(-one.difference)
-        assert one.test == "bootstrap" or other.p == pytest.approx(one.p)
+        assert other.p == pytest.approx(one.p)
     assert (back.toward_stereotype, back.toward_anti) == (
         there.toward_anti,
         there.toward_stereotype,

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t
 
 from stereometer import catalog
 from stereometer.findings.shift import restricted, shifts
@@ -78,38 +79,56 @@ def test_keeping_everything_moves_nothing() -> None:
         assert (one.difference, one.low, one.high, one.verdict) == (0.0, 0.0, 0.0, "within noise")
 
 
-def test_the_interval_is_that_of_a_slow_bootstrap_over_terms() -> None:
-    """Terms drawn one resample at a time, both means taken from the same draw."""
+def half_kept(terms: int = 15) -> tuple[list[Score], set[str]]:
+    """Ten items a term, half of them kept, by lot; of the first two terms none."""
     rng = np.random.default_rng(1)
     scores = [
-        cat_score(at, "trade", at % 15, "intrasentence", tuple(rng.normal([0.4, 0, -1], 1)))
-        for at in range(150)
+        cat_score(at, "trade", at % terms, "intrasentence", tuple(rng.normal([0.4, 0, -1], 1)))
+        for at in range(10 * terms)
     ]
-    keep = {score.item for score in scores if rng.random() < 0.5}
-    one = pick(shifts(CAT, scores, keep, Settings(resamples=4000, ties=1.0)), "ss")
+    return scores, {s.item for at, s in enumerate(scores) if at % terms > 1 and rng.random() < 0.5}
 
-    def ss(term: int, only: bool) -> float | None:
-        mine = [
-            s for at, s in enumerate(scores) if at % 15 == term and (not only or s.item in keep)
-        ]
-        return (
-            float(
-                np.mean(
-                    [100 * (s.values["stereotype"] > s.values["anti-stereotype"]) for s in mine]
-                )
-            )
-            if mine
-            else None
-        )
 
-    table = [(ss(term, False), ss(term, True)) for term in range(15)]
-    draws = []
-    for _ in range(4000):
-        drawn = [table[at] for at in rng.integers(0, 15, 15)]
-        draws.append(
-            np.mean([b for _, b in drawn if b is not None]) - np.mean([a for a, _ in drawn])
-        )
-    assert (one.low, one.high) == pytest.approx(np.quantile(draws, [0.025, 0.975]), abs=0.6)
+@pytest.mark.parametrize("name", ["ss", "lms"])
+def test_the_interval_is_that_of_leaving_out_one_term_after_another(name: str) -> None:
+    """The jackknife is another way to the same spread of a difference of two means over terms."""
+    scores, keep = half_kept()
+
+    def shift(left_out: int) -> float:
+        here = [score for at, score in enumerate(scores) if at % 15 != left_out]
+        return sure(pick(shifts(CAT, here, keep, QUICK), name).difference)
+
+    without = np.array([shift(term) for term in range(15)])
+    error = np.sqrt(14 / 15 * ((without - without.mean()) ** 2).sum())
+    one = pick(shifts(CAT, scores, keep, QUICK), name)
+    half = t.ppf(0.975, 14) * error
+    middle = sure(one.difference)
+    assert (one.low, one.high) == pytest.approx((middle - half, middle + half), rel=0.05)
+    assert (one.interval, one.scope) == ("t over target terms", "terms like these")
+
+
+def test_a_shift_of_few_kept_terms_speaks_of_these() -> None:
+    scores, keep = half_kept(10)
+    one = pick(shifts(CAT, scores, keep, QUICK), "ss")
+    assert one.scope == "these terms"
+    assert sure(one.low) < sure(one.difference) < sure(one.high)
+
+
+def test_icat_moves_by_both_of_its_sides() -> None:
+    """Where ss stays at 50 on both sides its interval is that of the sides, not of their bend."""
+    scores, keep = half_kept(40)
+    one = pick(shifts(CAT, scores, keep, QUICK), "icat")
+    assert sure(one.low) < sure(one.difference) < sure(one.high)
+    assert one.interval == "t over target terms"
+
+
+def test_few_kept_pairs_that_agree_are_not_certain() -> None:
+    """Three of 100 kept, all won: Wilson's interval of three is wide."""
+    scores = [pair_score(at, "age", None, -1.0 - at % 2, -1.5) for at in range(100)]
+    keep = {scores[at].item for at in (0, 2, 4)}
+    one = pick(shifts(PAIR, scores, keep, QUICK), "pair_preference")
+    assert (one.kept, one.verdict) == (100.0, "within noise")
+    assert (one.interval, one.scope) == ("Newcombe over pairs", "pairs like these")
 
 
 def test_a_flag_that_hides_a_preference_shows_as_a_shift() -> None:
@@ -117,7 +136,7 @@ def test_a_flag_that_hides_a_preference_shows_as_a_shift() -> None:
     lost = [pair_score(60 + at, "age", None, -2.0, -1.0) for at in range(60)]
     one = pick(shifts(PAIR, won + lost, {score.item for score in won}, QUICK), "pair_preference")
     assert (one.value, one.kept, one.verdict) == (50.0, 100.0, "up")
-    assert 0 < sure(one.low) < 50 < sure(one.high)
+    assert 40 < sure(one.low) < 50 <= sure(one.high)
 
 
 def test_skipped_items_are_not_counted_and_nothing_gives_nothing() -> None:

@@ -9,8 +9,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from stereometer.shapes.cat.sample import FEW_TERMS
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
+from stereometer.shapes.verdicts import FEW_TERMS
 from stereometer.stats.families import Said, corrected
 from stereometer.stats.intervals import Floats, generator, percentile
 from stereometer.stats.means import clustered

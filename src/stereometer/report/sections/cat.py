@@ -16,7 +16,7 @@ from stereometer.report.items import ANTI, STEREOTYPE, TIE
 from stereometer.report.sections.preference import ADJUSTED, Preference
 from stereometer.report.systems import Group, System
 from stereometer.shapes.cat import tally
-from stereometer.shapes.cat.sample import FEW_TERMS
+from stereometer.shapes.verdicts import FEW_TERMS
 from stereometer.show import numbers
 from stereometer.show.figure import Chart, Figure
 from stereometer.show.slices import named

@@ -181,6 +181,7 @@ class Cat(ItemDefaults):
             sentences.get("stereotype", ""),
             sentences.get("anti-stereotype", ""),
             self.domain,
+            target=self.target,
         )
 
 

@@ -1,4 +1,4 @@
-"""Two systems on the same CATs: differences of lms, ss and icat, the same resamples for both."""
+"""Two systems on the same CATs: differences of lms, ss and icat."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from stereometer.shapes.cat.sample import FEW_TERMS, HEADLINE, IDEALS, averages, rates
-from stereometer.shapes.cat.spread import SAME, TESTED
+from stereometer.shapes.cat.sample import HEADLINE, IDEALS, averages, rates
+from stereometer.shapes.cat.sides import Gap, side_values, sides
+from stereometer.shapes.cat.spread import TESTED
 from stereometer.shapes.cat.tally import (
     KINDS,
     LMS_OF,
@@ -20,10 +21,10 @@ from stereometer.shapes.cat.tally import (
     outcome,
 )
 from stereometer.shapes.paired import Difference, Withheld, asked_or_withheld
-from stereometer.shapes.verdicts import LIKE_THESE, NULL_VALUE, THESE
-from stereometer.stats.intervals import Floats, Ints, generator, resampled_clusters, resampled_means
+from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, NULL_VALUE, SAME, THESE
+from stereometer.stats.intervals import Floats, Ints, generator, resampled_means
 from stereometer.stats.means import StudentMean
-from stereometer.stats.tests import bootstrap_p, sign_flip
+from stereometer.stats.tests import sign_flip
 from stereometer.types import Score, Settings, Slice
 
 
@@ -51,8 +52,7 @@ def _slice(slice_: Slice, tables: Ints, asked: int, settings: Settings) -> Itera
     """`tables` is terms x outcomes of the first x outcomes of the second."""
     undefined = any(tables.sum(axis=axes)[NO_LMS].any() for axes in ((0, 2), (0, 1)))
     n, few = tables.sum(axis=(1, 2)), len(tables) < FEW_TERMS
-    first, second = _sides(tables, n, np.ones(len(tables)))
-    draws = _draws(slice_, tables, n, few, settings)
+    first, second = (averages(*side, n, np.ones(len(tables))) for side in _rates(tables))
     for name in ("ss",) if undefined else HEADLINE:
         values = float(first[name]), float(second[name])
         difference = Difference(
@@ -60,14 +60,37 @@ def _slice(slice_: Slice, tables: Ints, asked: int, settings: Settings) -> Itera
         )
         scoped = replace(difference, scope=THESE if few else LIKE_THESE)
         if name not in TESTED:
-            p = bootstrap_p(draws[name])
-            yield scoped.measured(draws[name], p, "bootstrap", settings)
+            yield _bent(scoped, tables, settings)
         elif few:
-            p = sign_flip(_groups(name, tables))
-            test = "sign flips of items, terms held fixed"
-            yield _closer(scoped.measured(draws[name], p, test, settings), tables, sign_flip)
+            yield _closer(_over_items(scoped, tables, settings), tables, sign_flip)
         else:
             yield _closer(_over_terms(scoped, tables, settings), tables, _t)
+
+
+def _bent(difference: Difference, tables: Ints, settings: Settings) -> Difference:
+    """icat, which bends at an ss of 50: nothing to test where no item differs."""
+    gap, test = _icat_over_terms(tables), "paired t over terms, both sides of icat"
+    if gap is None:
+        gap, test = _icat_over_items(difference.slice, tables, settings), "bootstrap of items"
+    if not tables.sum(axis=0)[~np.eye(KINDS, dtype=bool)].any():
+        return replace(difference, test=test)
+    low, high = gap.interval(settings.level)
+    seen = gap.detectable(settings.level)
+    return replace(difference, low=low, high=high, p=gap.p(), test=test, detectable=seen)
+
+
+def _icat_over_terms(tables: Ints) -> Gap | None:
+    """None where there are too few terms, or all of them differ alike."""
+    if len(tables) < FEW_TERMS:
+        return None
+    first, second = (side_values(*side) for side in _rates(tables))
+    gap = Gap.over_terms(first, second)
+    return gap if gap.has_spread else None
+
+
+def _icat_over_items(slice_: Slice, tables: Ints, settings: Settings) -> Gap:
+    first, second = _drawn(slice_, tables, settings)
+    return Gap.drawn(*(sides(side["lms"], side["ss"]) for side in (first, second)))
 
 
 def _groups(name: str, tables: Ints, sign: int = -1) -> list[Floats]:
@@ -75,6 +98,13 @@ def _groups(name: str, tables: Ints, sign: int = -1) -> list[Floats]:
     of = TESTED[name] - 0.5
     both = of[None, :] + sign * of[:, None]
     return [np.repeat(both.ravel(), table.ravel()) for table in tables]
+
+
+def _over_items(difference: Difference, tables: Ints, settings: Settings) -> Difference:
+    first, second = _drawn(difference.slice, tables, settings)
+    draws = second[difference.name] - first[difference.name]
+    p = sign_flip(_groups(difference.name, tables))
+    return difference.measured(draws, p, "sign flips of items, terms held fixed", settings)
 
 
 def _over_terms(difference: Difference, tables: Ints, settings: Settings) -> Difference:
@@ -102,26 +132,21 @@ def _closer(
     )
 
 
-def _sides(tables: Ints, n: Ints, weights: Floats | Ints) -> list[dict[str, Floats]]:
-    """The averages of the first system and of the second."""
-    return [averages(*rates(tables.sum(axis=axis)), n, weights) for axis in (2, 1)]
+def _rates(tables: Ints) -> list[tuple[Floats, Floats]]:
+    """lms and ss of every term, for the first system and for the second."""
+    return [rates(tables.sum(axis=axis)) for axis in (2, 1)]
 
 
-def _draws(
-    slice_: Slice, tables: Ints, n: Ints, few: bool, settings: Settings
-) -> dict[str, Floats]:
+def _drawn(slice_: Slice, tables: Ints, settings: Settings) -> list[dict[str, Floats]]:
+    """Averages of both systems on items drawn again within each term, the same for both."""
     turned = np.ascontiguousarray(tables.transpose(0, 2, 1))
     if turned.tobytes() < tables.tobytes():
         # Either order of the systems draws the same resamples: differences only change sign.
-        return {name: -draws for name, draws in _draws(slice_, turned, n, few, settings).items()}
+        return _drawn(slice_, turned, settings)[::-1]
     rng = generator(settings.seed, slice_, "compare")
-    if few:
-        outcomes = np.divmod(np.arange(KINDS**2), KINDS)
-        values = [of[side] for side in outcomes for of in (LMS_OF, SS_OF)]
-        rows = tables.reshape(len(tables), -1)
-        drawn = resampled_means(rows, values, settings.resamples, rng, settings.level)
-        ones = np.ones(len(tables))
-        sides = [averages(100 * drawn[at], 100 * drawn[at + 1], n, ones) for at in (0, 2)]
-    else:
-        sides = _sides(tables, n, resampled_clusters(len(tables), settings.resamples, rng))
-    return {name: sides[1][name] - sides[0][name] for name in HEADLINE}
+    outcomes = np.divmod(np.arange(KINDS**2), KINDS)
+    values = [of[side] for side in outcomes for of in (LMS_OF, SS_OF)]
+    rows = tables.reshape(len(tables), -1)
+    drawn = resampled_means(rows, values, settings.resamples, rng, settings.level)
+    n, ones = tables.sum(axis=(1, 2)), np.ones(len(tables))
+    return [averages(100 * drawn[at], 100 * drawn[at + 1], n, ones) for at in (0, 2)]

@@ -20,11 +20,10 @@ from stereometer.shapes.cat.tally import (
     within,
 )
 from stereometer.shapes.coverage import Coverage
+from stereometer.shapes.verdicts import FEW_TERMS
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.types import Score, Slice, Variant
 
-FEW_TERMS = 10
-"""With fewer terms than this the terms are held fixed and items are resampled within them."""
 IDEALS = {"lms": 100.0, "ss": 50.0, "icat": 100.0}
 HEADLINE = ("lms", "ss", "icat")
 AVERAGES = (*HEADLINE, "lms_micro", "ss_micro", "icat_micro", "icat_term_mean")

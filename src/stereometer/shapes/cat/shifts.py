@@ -1,4 +1,4 @@
-"""CATs, all and some of them: how far lms, ss and icat move, the same resamples for both."""
+"""CATs, all and some of them: how far lms, ss and icat move."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from math import sqrt
 
 import numpy as np
 
-from stereometer.shapes.cat.sample import FEW_TERMS, HEADLINE, IDEALS, averages, rates
+from stereometer.shapes.cat.sample import HEADLINE, IDEALS, averages, rates
+from stereometer.shapes.cat.sides import Gap, side_values
+from stereometer.shapes.cat.sides import sides as both_sides
+from stereometer.shapes.cat.spread import TESTED
 from stereometer.shapes.cat.tally import (
     KINDS,
     NO_LMS,
@@ -17,7 +20,9 @@ from stereometer.shapes.cat.tally import (
     outcome,
 )
 from stereometer.shapes.shift import Shift
-from stereometer.stats.intervals import Floats, Ints, generator, resampled_clusters, student
+from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, SAME, THESE
+from stereometer.stats.intervals import Floats, Ints, generator, percentile, student
+from stereometer.stats.means import StudentMean
 from stereometer.types import Score, Settings, Slice
 
 
@@ -45,16 +50,40 @@ def _slice(slice_: Slice, rows: Ints, settings: Settings) -> Iterator[Shift]:
     whole, kept = _halves(rows)
     names = ("ss",) if whole[:, NO_LMS].any() else HEADLINE
     values, left = (_averaged(part, np.ones(len(rows))) for part in (whole, kept))
-    few = len(rows) < FEW_TERMS
-    over = "items, terms held fixed" if few else "target terms"
-    draws = (_items_drawn if few else _terms_drawn)(rows, slice_, settings) if kept.any() else {}
     for name in names:
         value, after = float(values[name]), float(left[name])
         shift = Shift(name, slice_, IDEALS[name], value, int(whole.sum()), after, int(kept.sum()))
-        if kept.any():
-            yield shift.spanned(draws[name], f"percentile bootstrap over {over}", settings.level)
-        else:
-            yield shift.without("no item is left")
+        yield _spanned(shift, rows, settings) if kept.any() else shift.without("no item is left")
+
+
+def _spanned(shift: Shift, rows: Ints, settings: Settings) -> Shift:
+    """Over the terms, where enough of them are left and they do not all move alike."""
+    whole, kept = _halves(rows)
+    if not (whole - kept).any():
+        return shift.spanned((0.0, 0.0), "none: every item is kept")
+    if int(kept.any(axis=1).sum()) >= FEW_TERMS:
+        known = _over_terms(shift.name, whole, kept)
+        low, high = known.interval(settings.level)
+        if high - low > SAME:
+            return shift.spanned((low, high), "t over target terms", LIKE_THESE)
+    ends = _over_items(shift, rows, settings)
+    return shift.spanned(ends, "percentile bootstrap over items, terms held fixed", THESE)
+
+
+def _over_terms(name: str, whole: Ints, kept: Ints) -> StudentMean | Gap:
+    before, after = (dict(zip(("lms", "ss"), _values(part), strict=True)) for part in (whole, kept))
+    if name in TESTED:
+        return StudentMean.of(after[name] - before[name])
+    return Gap.over_terms(side_values(**before), side_values(**after))
+
+
+def _values(outcomes: Ints) -> list[Floats]:
+    """lms and ss, one value a term: their mean is the average over the terms that have items."""
+    there = outcomes.sum(axis=1) > 0
+    weights = there * len(there) / there.sum()
+    of_terms = rates(np.where(there[:, None], outcomes, 1))
+    middles = [of[there].mean() for of in of_terms]
+    return [middle + weights * (of - middle) for of, middle in zip(of_terms, middles, strict=True)]
 
 
 def _averaged(outcomes: Ints, weights: Floats | Ints) -> dict[str, Floats]:
@@ -66,28 +95,26 @@ def _averaged(outcomes: Ints, weights: Floats | Ints) -> dict[str, Floats]:
         return averages(lms, ss, n, weights * there)
 
 
-def _moved(rows: Ints, weights: Floats | Ints) -> dict[str, Floats]:
-    """The averages of the kept items minus those of all."""
-    whole, kept = (_averaged(half, weights) for half in _halves(rows))
-    return {name: kept[name] - whole[name] for name in HEADLINE}
-
-
-def _terms_drawn(rows: Ints, slice_: Slice, settings: Settings) -> dict[str, Floats]:
-    rng = generator(settings.seed, slice_, "shift")
-    return _moved(rows, resampled_clusters(len(rows), settings.resamples, rng))
-
-
-def _items_drawn(rows: Ints, slice_: Slice, settings: Settings) -> dict[str, Floats]:
+def _over_items(shift: Shift, rows: Ints, settings: Settings) -> tuple[float, float]:
     """Items drawn within each term; deviations widened as in decision 6.
 
-    The widening goes by the mean number of items of a term.
+    The widening goes by the mean number of items of a term. Draws that keep no item say nothing.
     """
-    rng = generator(settings.seed, slice_, "shift")
-    drawn = [
-        rng.multinomial(int(row.sum()), row / row.sum(), size=settings.resamples) for row in rows
-    ]
+    rng = generator(settings.seed, shift.slice, "shift")
+    drawn = np.stack(
+        [rng.multinomial(int(row.sum()), row / row.sum(), size=settings.resamples) for row in rows],
+        axis=1,
+    )
+    drawn = drawn[drawn[..., KINDS:].any(axis=(1, 2))]
     n = rows.sum() / len(rows)
     wider = student(rows.sum(axis=1), settings.level) * sqrt(n / max(1.0, n - 1))
     ones = np.ones(len(rows))
-    middle, moved = _moved(rows, ones), _moved(np.stack(drawn, axis=1), ones)
-    return {name: middle[name] + wider * (moved[name] - middle[name]) for name in HEADLINE}
+    sides = []
+    for of, draws in zip(_halves(rows), _halves(drawn), strict=True):
+        middle, moved = _averaged(of, ones), _averaged(draws, ones)
+        sides.append(
+            {name: middle[name] + wider * (moved[name] - middle[name]) for name in ("lms", "ss")}
+        )
+    if shift.name in TESTED:
+        return percentile(sides[1][shift.name] - sides[0][shift.name], settings.level)
+    return Gap.drawn(*(both_sides(**of) for of in sides)).interval(settings.level)

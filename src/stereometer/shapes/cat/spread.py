@@ -18,8 +18,9 @@ from stereometer.shapes.cat.sample import (
     percent,
     rates,
 )
+from stereometer.shapes.cat.sides import side_values, sides, smaller
 from stereometer.shapes.cat.tally import LMS_OF, SS_OF
-from stereometer.shapes.verdicts import LIKE_THESE, NULL_VALUE, THESE
+from stereometer.shapes.verdicts import LIKE_THESE, NULL_VALUE, SAME, THESE
 from stereometer.stats.intervals import (
     Floats,
     generator,
@@ -31,8 +32,6 @@ from stereometer.stats.means import StudentMean
 from stereometer.stats.tests import detectable, sign_flip
 from stereometer.types import Settings
 
-SAME = 1e-9
-"""Percentages closer than this are equal but for rounding."""
 TESTED = {"ss": SS_OF, "lms": LMS_OF}
 Interval = tuple[float, float, str]
 """Low, high, and how they were found."""
@@ -54,11 +53,6 @@ class Spread(Protocol):
 
 def spread(part: CatSample, settings: Settings) -> Spread:
     return WithinTerms(part, settings) if part.fixed_terms else OverTerms(part)
-
-
-def sides(lms: Floats, ss: Floats) -> tuple[Floats, Floats]:
-    """icat is the smaller of these two, which bend nowhere."""
-    return lms * ss / 50, lms * (100 - ss) / 50
 
 
 class OverTerms:
@@ -93,18 +87,11 @@ class OverTerms:
 
     def _icat(self, name: str, level: float) -> tuple[float, float] | None:
         """The smaller of both sides, each with the spread that lms and ss have together."""
-        parts = [name.replace("icat", of) for of in ("lms", "ss")]
-        moved = [self.values[of] - self.point[of] for of in parts]
-        lms, ss = (self.point[of] for of in parts)
-        slopes = ((ss, lms), (100 - ss, -lms))
-        means = [
-            StudentMean.of(value + (slope[0] * moved[0] + slope[1] * moved[1]) / 50)
-            for value, slope in zip(sides(np.array(lms), np.array(ss)), slopes, strict=True)
-        ]
+        parts = (self.values[name.replace("icat", of)] for of in ("lms", "ss"))
+        means = [StudentMean.of(side) for side in side_values(*parts)]
         if max(mean.error for mean in means) <= SAME:
             return None
-        lows, highs = zip(*(mean.interval(level) for mean in means), strict=True)
-        return min(lows), min(highs)
+        return smaller(mean.interval(level) for mean in means)
 
     def p(self, name: str) -> float:
         mean = StudentMean.of(self.values[name])
@@ -145,8 +132,8 @@ class WithinTerms:
         if name not in ("icat", "icat_micro"):
             return percentile(self.draws[name], level)
         lms, ss = (self.draws[name.replace("icat", of)] for of in ("lms", "ss"))
-        lows, highs = zip(*(percentile(side, level) for side in sides(lms, ss)), strict=True)
-        return min(lows), min(100.0, *highs)
+        low, high = smaller(percentile(side, level) for side in sides(lms, ss))
+        return low, min(100.0, high)
 
     def p(self, name: str) -> float:
         return flipped(self.part, name)

@@ -1,5 +1,5 @@
 """Tables of pairs: `sent_more, sent_less, bias_type` and, where known, `id`, `stereo_antistereo`,
-`annotations`, `note` and `hidden`."""
+`annotations`, `note`, `hidden` and `target`."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ def _pair(row: Row, path: Path, line: int, more: str, less: str) -> Pair:
         read_votes(str(row.get("annotations") or "")),
         str(row.get("note") or ""),
         row_hidden(row, path, line),
+        str(row.get("target") or "").strip(),
     )
 
 
@@ -76,7 +77,10 @@ def write(
     """`people` are the writer and the annotators of each pair, in numbers that say no more."""
     columns = WRITTEN.split() + (list(ANONYMOUS) if people is not None else [])
     with replacing(path) as file:
-        table = csv.DictWriter(file, columns, lineterminator="\n")
+        terms = ["target"] if any(pair.target for pair in pairs) else []
+        table = csv.DictWriter(
+            file, [*columns, *terms], lineterminator="\n", extrasaction="ignore"
+        )
         table.writeheader()
         table.writerows(
             _written(pair, hidden) | (_anonymous(*people[pair.id]) if people is not None else {})
@@ -99,6 +103,7 @@ def _written(pair: Pair, hidden: bool) -> dict[str, str]:
         "annotations": repr([list(vote) for vote in pair.votes]) if pair.votes else "",
         "note": pair.note,
         "hidden": "yes" if hidden or pair.hidden else "",
+        "target": pair.target,
     }
 
 

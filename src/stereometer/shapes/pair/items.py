@@ -13,7 +13,7 @@ from stereometer.shapes.words import words_of
 from stereometer.types import ItemDefaults, Slice
 
 DIRECTIONS = ("stereo", "antistereo")
-DIRECTION, BIAS_TYPE = "direction", "bias_type"
+DIRECTION, BIAS_TYPE, TARGET = "direction", "bias_type", "target"
 """The slices of a pair."""
 
 
@@ -32,11 +32,14 @@ class Pair(ItemDefaults):
     note: str = ""
     hidden: bool = False
     """Held back: its texts stay out of runs and reports."""
+    target: str = ""
+    """The term it is about, where it is known; pairs of one term vary together."""
+    unasked: ClassVar[tuple[str, ...]] = (TARGET,)
 
     @property
     def slices(self) -> Slice:
-        direction = {DIRECTION: self.direction} if self.direction else {}
-        return {BIAS_TYPE: self.bias_type, **direction}
+        known = {DIRECTION: self.direction, TARGET: self.target}
+        return {BIAS_TYPE: self.bias_type, **{name: of for name, of in known.items() if of}}
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -56,7 +59,7 @@ class Pair(ItemDefaults):
 
     @property
     def term(self) -> str:
-        return ""
+        return self.target
 
     @property
     def candidate_ids(self) -> Mapping[str, Sequence[str]]:

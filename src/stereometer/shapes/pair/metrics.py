@@ -12,17 +12,18 @@ import numpy as np
 
 from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.pair.items import DIRECTION
-from stereometer.shapes.pair.spread import LIKE_THESE, bounds, could_be_seen, interval
+from stereometer.shapes.pair.spread import PAIRS_LIKE_THESE, bounds, spread
 from stereometer.shapes.pair.tally import (
-    KINDS,
     LOST,
     TIED,
     WON,
+    Tables,
     kind,
     order,
     points,
     preference,
     slices_of,
+    term_of,
 )
 from stereometer.shapes.verdicts import (
     PREFERENCE,
@@ -38,7 +39,6 @@ from stereometer.stats.intervals import (
     percentile,
     resampled_medians,
 )
-from stereometer.stats.tests import sign_test
 from stereometer.types import Estimate, Score, Settings, Slice
 
 CANDIDATES = ("sent_more", "sent_less")
@@ -60,9 +60,13 @@ class PairSample:
 
     slice: Slice
     coverage: Coverage = field(default_factory=Coverage)
-    counts: Ints = field(default_factory=lambda: np.zeros(KINDS, dtype=np.int64))
+    tables: Tables = field(default_factory=Tables)
     sure: dict[int, list[float]] = field(default_factory=lambda: {LOST: [], TIED: [], WON: []})
     """Confidences of the pairs, by what they say."""
+
+    @property
+    def counts(self) -> Ints:
+        return self.tables.total
 
     @property
     def has_confidence(self) -> bool:
@@ -84,7 +88,7 @@ def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
             says = kind(score, settings.variant)
             confident = confidence(score.values)
             for sample in here:
-                sample.counts[says] += 1
+                sample.tables.add(term_of(score), says)
                 if confident is not None and sample.has_confidence:
                     sample.sure[says].append(confident)
     ordered = sorted(samples.values(), key=lambda sample: order(sample.slice))
@@ -96,7 +100,9 @@ def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
 def _preference(sample: PairSample, settings: Settings) -> Estimate:
     counts, slice_ = sample.counts, sample.slice
     for_more, weights = points(settings.variant, slice_)
-    empty = sample.coverage.estimate("pair_preference", slice_, IDEAL, ties=int(counts[TIED]))
+    empty = sample.coverage.estimate(
+        "pair_preference", slice_, IDEAL, ties=int(counts[TIED]), terms=sample.tables.terms
+    )
     why = sample.coverage.shortfall(settings)
     if why is None and not counts @ weights:
         why = "every pair is neutral"
@@ -104,22 +110,22 @@ def _preference(sample: PairSample, settings: Settings) -> Estimate:
         return replace(empty, why=why)
     least, most = bounds(counts)
     value = float(preference(counts, for_more, weights))
-    known = replace(
-        empty, value=value, n=int(counts @ weights), least=least, most=most, scope=LIKE_THESE
+    known = spread(sample.tables, for_more, weights)
+    bounded = replace(
+        empty, value=value, n=int(counts @ weights), least=least, most=most, scope=known.scope
     )
     open_ = undetermined(counts[TIED] / counts.sum(), settings)
     if open_ is not None:
-        return without_score(known, open_, settings)
-    low, high = interval(counts, for_more, weights, settings.level)
-    near = interval(counts, for_more, weights, narrower(settings.level))
+        return without_score(bounded, open_, settings)
+    low, high = known.interval(settings.level)
     return replace(
-        known,
+        bounded,
         low=low,
         high=high,
-        interval="Wilson, ties apart",
-        p=sign_test(int(counts[WON]), int(counts[LOST])),
-        equivalent=equivalent(near, settings),
-        detectable=could_be_seen(counts, settings.level),
+        interval=known.how,
+        p=known.p(),
+        equivalent=equivalent(known.interval(narrower(settings.level)), settings),
+        detectable=known.detectable(settings.level),
     )
 
 
@@ -143,5 +149,6 @@ def _confidence(sample: PairSample, settings: Settings) -> Estimate:
         low=low,
         high=high,
         interval="percentile bootstrap over pairs",
+        scope=PAIRS_LIKE_THESE,
         **known,
     )

@@ -75,7 +75,7 @@ class Pair(SentenceShape):
         )
 
         def shares(slice_: Slice) -> Mapping[str, float]:
-            table = next(table for place, table in tables if place == slice_)
+            table = next(table.total for place, table in tables if place == slice_)
             return {"pair_preference": float(table[tally.TIED] / table.sum())}
 
         return shares
@@ -85,6 +85,9 @@ class Pair(SentenceShape):
         if before == after:
             return None
         return Flip(first.item, first.slices, CHOSEN[before], CHOSEN[after], after > before)
+
+    def term(self, score: Score) -> str:
+        return tally.term_of(score) or score.item
 
     def read_row(self, row: Row, path: Path, line: int, faulty: bool = False) -> Item:
         return files.read_row(row, path, line, faulty)

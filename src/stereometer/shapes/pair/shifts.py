@@ -1,14 +1,18 @@
-"""Pairs, all and some of them: how far the preference moves, the same resamples for both."""
+"""Pairs, all and some of them: how far the preference moves."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from math import hypot
 
 import numpy as np
 
-from stereometer.shapes.pair.tally import KINDS, counted, kind, points, preference
+from stereometer.shapes.pair.spread import PAIRS_LIKE_THESE, interval
+from stereometer.shapes.pair.tally import KINDS, Tables, counted, kind, points, preference
 from stereometer.shapes.shift import Shift
-from stereometer.stats.intervals import Ints, generator
+from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, SAME, THESE
+from stereometer.stats.intervals import Floats, Ints
+from stereometer.stats.means import StudentMean, shares
 from stereometer.types import Score, Settings, Slice
 
 
@@ -19,35 +23,55 @@ def shifts(
     entries = (
         (score, kind(score, settings.variant) + KINDS * (score.item in keep)) for score in scores
     )
-    for slice_, table in counted(entries, (2 * KINDS,)):
+    for slice_, tables in counted(entries, (2 * KINDS,)):
         if not (overall and slice_):
-            yield from _slice(slice_, table, settings)
+            yield from _slice(slice_, tables, settings)
 
 
-def _slice(slice_: Slice, table: Ints, settings: Settings) -> Iterator[Shift]:
+def _slice(slice_: Slice, tables: Tables, settings: Settings) -> Iterator[Shift]:
+    rest, kept = _halves(tables.total)
     counts = points(settings.variant, slice_)
-    rng = generator(settings.seed, slice_, "shift")
-    drawn = rng.multinomial(int(table.sum()), table / table.sum(), size=settings.resamples)
-    (value, values), (kept, after) = (
-        (float(preference(whole, *counts)), preference(draws, *counts))
-        for whole, draws in zip(_halves(table), _halves(drawn), strict=True)
-    )
+    value, after = (float(preference(part, *counts)) for part in (rest + kept, kept))
     shift = Shift(
-        "pair_preference",
-        slice_,
-        50.0,
-        value,
-        int(table.sum()),
-        kept,
-        int(table[KINDS:].sum()),
+        "pair_preference", slice_, 50.0, value, int(tables.total.sum()), after, int(kept.sum())
     )
-    if np.isnan(kept) and not np.isnan(value):
+    if np.isnan(after) and not np.isnan(value):
         yield shift.without("no item is left")
     elif not np.isnan(value):
-        how = "percentile bootstrap over pairs"
-        yield shift.spanned(after - values, how, settings.level)
+        yield _spanned(shift, tables, *counts, settings.level)
+
+
+def _spanned(shift: Shift, tables: Tables, won: Floats, out_of: Floats, level: float) -> Shift:
+    rest, kept = _halves(tables.rows if tables.terms else tables.total[None])
+    if not (rest.sum(axis=0) @ out_of):
+        return shift.spanned((0.0, 0.0), "none: every pair is kept")
+    if int(kept.any(axis=1).sum()) >= FEW_TERMS:
+        after, before = (shares(100 * (part @ won), part @ out_of) for part in (kept, rest + kept))
+        mean = StudentMean.of(after - before)
+        if mean.error > SAME:
+            return shift.spanned(mean.interval(level), "t over target terms", LIKE_THESE)
+    ends = _between(rest.sum(axis=0), kept.sum(axis=0), won, out_of, level)
+    return shift.spanned(ends, "Newcombe over pairs", THESE if tables.terms else PAIRS_LIKE_THESE)
+
+
+def _between(
+    rest: Ints, kept: Ints, won: Floats, out_of: Floats, level: float
+) -> tuple[float, float]:
+    """All pairs are those kept and the rest, so the shift is a part of the difference of the two.
+
+    Their interval is from one of each (Newcombe 1998, method 10).
+    """
+    (first, low, high), (second, below, above) = (
+        (float(preference(part, won, out_of)), *interval(part, won, out_of, level))
+        for part in (kept, rest)
+    )
+    apart, share = first - second, float(rest @ out_of) / float((rest + kept) @ out_of)
+    return (
+        share * (apart - hypot(first - low, above - second)),
+        share * (apart + hypot(high - first, second - below)),
+    )
 
 
 def _halves(table: Ints) -> tuple[Ints, Ints]:
-    """Of all pairs, and of those kept."""
-    return table[..., :KINDS] + table[..., KINDS:], table[..., KINDS:]
+    """Of the pairs left out, and of those kept."""
+    return table[..., :KINDS], table[..., KINDS:]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from stereometer.shapes.pair.items import BIAS_TYPE, DIRECTION, DIRECTIONS
+from stereometer.shapes.pair.items import BIAS_TYPE, DIRECTION, DIRECTIONS, TARGET
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.types import Score, Slice, Variant
 
@@ -36,7 +36,8 @@ def slices_of(score: Score) -> Iterator[Slice]:
     """The slices that an item counts in."""
     yield {}
     for name, value in score.slices.items():
-        yield {name: value}
+        if name != TARGET:
+            yield {name: value}
 
 
 def order(slice_: Slice) -> tuple[object, ...]:
@@ -49,15 +50,52 @@ def order(slice_: Slice) -> tuple[object, ...]:
 
 def counted(
     entries: Iterable[tuple[Score, int | tuple[int, ...]]], shape: tuple[int, ...]
-) -> Iterator[tuple[Slice, Ints]]:
-    """By slice, in order, how often each place of a table occurs."""
-    tables: dict[tuple[tuple[str, str], ...], Ints] = {}
+) -> Iterator[tuple[Slice, Tables]]:
+    """By slice, in order, how often each place of a table occurs, by term."""
+    slices: dict[tuple[tuple[str, str], ...], Tables] = {}
     for score, at in entries:
         for slice_ in slices_of(score):
-            key = tuple(slice_.items())
-            tables.setdefault(key, np.zeros(shape, dtype=np.int64))[at] += 1
-    for key in sorted(tables, key=lambda key: order(dict(key))):
-        yield dict(key), tables[key]
+            slices.setdefault(tuple(slice_.items()), Tables(shape)).add(term_of(score), at)
+    for key in sorted(slices, key=lambda key: order(dict(key))):
+        yield dict(key), slices[key]
+
+
+def term_of(score: Score) -> str:
+    """Empty where it is not known."""
+    return score.slices.get(TARGET, "")
+
+
+class Tables:
+    """How often each place of a table occurs among pairs, by their term."""
+
+    def __init__(self, shape: tuple[int, ...] = (KINDS,)) -> None:
+        self.shape = shape
+        self._by_term: dict[str, Ints] = {}
+
+    def add(self, term: str, at: int | tuple[int, ...]) -> None:
+        self._by_term.setdefault(term, np.zeros(self.shape, dtype=np.int64))[at] += 1
+
+    @property
+    def total(self) -> Ints:
+        return sum(self._by_term.values(), np.zeros(self.shape, dtype=np.int64))
+
+    @property
+    def terms(self) -> int | None:
+        """How many, pairs of no known term apart; None where no term is known."""
+        return sum(map(bool, self._by_term)) or None
+
+    @property
+    def rows(self) -> Ints:
+        """A table for each term, the first axis; a pair of no known term is one of its own."""
+        named = [table for term, table in sorted(self._by_term.items()) if term]
+        alone = single(self._by_term.get("", np.zeros(self.shape, dtype=np.int64)))
+        return np.concatenate([np.array(named).reshape(-1, *self.shape), alone])
+
+
+def single(table: Ints) -> Ints:
+    """A table for each pair that is counted in one."""
+    rows = np.repeat(np.eye(table.size, dtype=np.int64), table.ravel(), axis=0)
+    return rows.reshape(-1, *table.shape)
 
 
 def points(variant: Variant, slice_: Slice) -> tuple[Floats, Floats]:
