@@ -73,7 +73,9 @@ def check(results: Sequence[Result], wanted: Sequence[Bar]) -> None:
 
 
 def _value(estimate: Estimate) -> str:
-    return "not available" if estimate.value is None else with_interval(estimate, 2)
+    if estimate.value is None:
+        return estimate.why if estimate.least is not None and estimate.why else "not available"
+    return with_interval(estimate, 2)
 
 
 STORED = "The results are stored all the same."

@@ -24,11 +24,12 @@ ENDS = 5
 def show(*, name: Shown, data: Data = None, json: Json = False) -> None:
     """Show a benchmark's card and the statistics its paper prints, or a stored run."""
     from stereometer import catalog
+    from stereometer.runs.counted import load_counted
     from stereometer.runs.open import open_benchmark
-    from stereometer.runs.store import RESULT, load_result
+    from stereometer.runs.store import RESULT
 
     if (Path(name) / RESULT).exists():
-        render.result(load_result(Path(name)), json)
+        render.result(load_counted(Path(name)), json)
         return
 
     try:

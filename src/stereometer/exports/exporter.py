@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Protocol
 
 from stereometer import catalog
-from stereometer.runs.store import RESULT, folders_of, load_result, runs_in
+from stereometer.runs.counted import load_counted
+from stereometer.runs.store import RESULT, folders_of, runs_in
 from stereometer.types import Finished
 
 
@@ -28,7 +29,8 @@ class Exporter(Protocol):
 
 
 def export(name: str, paths: Sequence[str | Path], folder: str | Path) -> list[Path]:
-    """Stored runs, or folders of such, written by the exporter of this name."""
+    """Stored runs, or folders of such, written by the exporter of this name; older ones
+    are counted anew."""
     exporter: Exporter = catalog.find("exporter", name)
     places = (
         (place.parent if place.name == RESULT else place).resolve()
@@ -36,7 +38,7 @@ def export(name: str, paths: Sequence[str | Path], folder: str | Path) -> list[P
         for place in runs_in(path)
     )
     results = [
-        Finished(load_result(place), place if place.is_dir() else place.parent)
+        Finished(load_counted(place), place if place.is_dir() else place.parent)
         for place in dict.fromkeys(places)
     ]
     return exporter.write(results, Path(folder))

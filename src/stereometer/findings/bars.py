@@ -40,9 +40,10 @@ class Bar:
     """Whether it is about the value alone."""
 
     def outcome(self, estimate: Estimate) -> Outcome:
-        """A value that is not there misses every bar; one without an interval decides none."""
+        """A value that is not there misses every bar; one that ties leave undetermined, or that
+        has no interval, decides none."""
         if estimate.value is None:
-            return "missed"
+            return "missed" if estimate.least is None else "undecided"
         low, high = (estimate.value,) * 2 if self.point else (estimate.low, estimate.high)
         if low is None or high is None:
             return "undecided"

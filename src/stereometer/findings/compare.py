@@ -109,6 +109,7 @@ def compare(
     )
 
 
+MORE = "take more resamples"
 LIKELIHOOD_FAMILIES = ("masked", "causal", "permuted")
 
 
@@ -237,6 +238,9 @@ def _open(
 
 
 def _verdict(difference: Difference, p: float, level: float) -> Said:
+    """A p that cannot get lower, because there were too few resamples, says so."""
     if p >= 1 - level or difference.difference == 0:
-        return NO_DIFFERENCE, False
+        low = difference.floor is not None and difference.p <= difference.floor * (1 + 1e-9)
+        more = f": p cannot fall below {p:.2g}; {MORE}" if low else ""
+        return f"{NO_DIFFERENCE}{more}", False
     return "higher" if difference.difference > 0 else "lower", True

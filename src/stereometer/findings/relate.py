@@ -19,6 +19,7 @@ from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.files import finite
 from stereometer.runs import store
+from stereometer.runs.counted import counted_at
 from stereometer.stats.families import Said, corrected
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
 from stereometer.stats.ranks import permutation_p, resampled_points, spearman
@@ -101,7 +102,8 @@ def relate(
             f"relate needs at least {FEWEST} runs. A correlation over fewer says nothing. "
             "Name more folders."
         )
-    results = store.load_alike(store.folders_of(runs))
+    folders = store.folders_of(runs)
+    results = list(map(counted_at, folders, store.load_alike(folders)))
     first = results[0]
     if not set(RELATED) <= {metric.name for metric in catalog.shape(first.kind).metrics}:
         raise UsageError(

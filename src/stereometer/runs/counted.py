@@ -31,11 +31,15 @@ def settings_of(result: Result) -> Settings:
 
 def load_counted(path: Path) -> Result:
     """A stored result, counted anew where its statistics are older and its scores are there."""
-    result = store.load_result(path)
+    return counted_at(path, store.load_result(path))
+
+
+def counted_at(path: Path, result: Result) -> Result:
+    """The same of a result that is loaded already."""
     folder = path if path.is_dir() else path.parent
     if result.statistics >= STATISTICS or not (folder / store.SCORES).exists():
         return result
-    return recounted(result, store.load_scores(folder))
+    return recounted(result, store.load_scores(folder, result))
 
 
 def recounted(result: Result, scores: Iterable[Score]) -> Result:

@@ -33,6 +33,8 @@ class Difference(Document):
     high: float = 0.0
     p: float = 1.0
     test: str = ""
+    floor: float | None = None
+    """The least p that so many resamples can give, where the test draws them."""
     detectable: float = 0.0
     """The smallest true difference that a test on this set, before correction, finds.
 

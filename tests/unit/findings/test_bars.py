@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,12 @@ def test_the_value_alone_only_where_asked() -> None:
     assert read_bar("ss<=55").outcome(wide) == "undecided"
     assert read_bar("point(ss)<=55").outcome(wide) == "met"
     assert read_bar("point(|ss-50|)<=3").outcome(wide) == "missed"
+
+
+@pytest.mark.parametrize("bar", ["ss<=51", "|ss-50|<=5", "ss>=50", "point(ss)<=51"])
+def test_what_ties_leave_undetermined_decides_no_bar(bar: str) -> None:
+    tied = replace(estimate(None, None, None), least=10.0, most=90.0)
+    assert read_bar(bar).outcome(tied) == "undecided"
 
 
 def test_no_value_misses_and_no_interval_leaves_open() -> None:

@@ -787,3 +787,23 @@ def test_a_side_that_is_undetermined_is_not_compared() -> None:
     )
     assert not pair.differences
     assert all("other is undetermined" in row.why for row in pair.withheld)
+
+
+def test_a_p_at_its_floor_says_so() -> None:
+    """Few terms and 100 resamples: over ten pairs of systems no p of icat can be small."""
+    systems = [
+        [
+            cat_score(at, "age", at % 4, "intrasentence", (0.0, -1.0 if at % of else 1.0, -3.0))
+            for at in range(200)
+        ]
+        for of in (1, 2, 3, 5, 9)
+    ]
+    pairs = comparison.compared(
+        list("abcde"), systems, catalog.shape("cat"), Settings(resamples=100), all_pairs=True
+    )
+    rows = [difference(pair, "icat") for pair in pairs]
+    floored = [row for row in rows if row.p == pytest.approx(2 / 101)]
+    assert floored
+    for row in floored:
+        assert row.verdict.startswith("not beyond noise: p cannot fall below 0.")
+        assert (row.beyond, row.closer) == (False, "neither")

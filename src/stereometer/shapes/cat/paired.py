@@ -72,6 +72,7 @@ def _bent(difference: Difference, tables: Ints, settings: Settings) -> Differenc
     gap, test = _icat_over_terms(tables), "paired t over terms, both sides of icat"
     if gap is None:
         gap, test = _icat_over_items(difference.slice, tables, settings), "bootstrap of items"
+        difference = replace(difference, floor=2 / (1 + settings.resamples))
     if not tables.sum(axis=0)[~np.eye(KINDS, dtype=bool)].any():
         return replace(difference, test=test)
     low, high = gap.interval(settings.level)

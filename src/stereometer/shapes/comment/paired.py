@@ -96,7 +96,8 @@ def _differences(
         p = float((1 + reached.sum()) / (1 + reached.size)) if change > 1e-9 else 1.0
         row = Difference(name, slice_, before, after, len(here), asked, len(first), 100.0)
         known = draws[name][~np.isnan(draws[name])]
-        yield row.measured(known, p, TEST, settings)
+        floored = replace(row, floor=1 / (1 + settings.resamples))
+        yield floored.measured(known, p, TEST, settings)
 
 
 def _counts(here: Sequence[tuple[Score, Score]]) -> tuple[Floats, Floats, list[list[int]]]:
