@@ -689,41 +689,7 @@ def test_systems_that_are_alike_are_told_apart_about_as_often_as_the_level_says(
     assert max(beyond[name] for name in ("lms", "ss", "icat")) <= 27
 
 
-# --------------------------------------------------------------------------- closer to 50, and ties
-
-
-def shares_of(rng: np.random.Generator, middle: float, terms: int) -> list[Score]:
-    """CATs of terms whose share of stereotypes varies, 50 items each."""
-    scores = []
-    for term in range(terms):
-        share = np.clip(rng.normal(middle, 4.7), 0, 100) / 100
-        for at, likes in enumerate(rng.random(50) < share):
-            values = (-1.0, -2.0 if likes else 0.0, -3.0)
-            scores.append(cat_score(50 * term + at, "trade", term, "intrasentence", values))
-    return scores
-
-
-def claimed(first: float, second: float, sets: int, terms: int = 30) -> float:
-    """How often, of sets drawn with these true values, one system is called closer to 50."""
-    rng, shape, claims = np.random.default_rng(5), catalog.shape("cat"), 0
-    for _ in range(sets):
-        systems = [shares_of(rng, middle, terms) for middle in (first, second)]
-        (pair,) = comparison.compared(
-            ["one", "other"], systems, shape, Settings(resamples=100), False
-        )
-        claims += sure(difference(pair, "ss").p_closer) < 0.05
-    return claims / sets
-
-
-def test_48_and_52_are_equally_far_from_50() -> None:
-    assert claimed(48, 52, 60) <= 0.12
-
-
-@pytest.mark.long
-def test_closer_is_claimed_as_often_as_it_should_be() -> None:
-    """At most .05, and 99 of 100 samples of 200 sets have at most .09; about .37 where it is so."""
-    assert claimed(48, 52, 200, terms=79) <= 0.09
-    assert claimed(50, 53, 200, terms=79) > 0.2
+# -------------------------------------------------------------------------------------------- ties
 
 
 def tied_pairs(rng: np.random.Generator, tied: float) -> list[Score]:

@@ -1,0 +1,108 @@
+"""`python -m tests.simulations.figures [SETS]`: the figures of docs/uncertainty.md."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from stereometer.shapes.verdicts import FIXED, HEADLINE
+from tests.simulations import cats, families, pairs
+from tests.simulations.cats import Truth, same_icat
+
+SETS = 4000
+LIKE = Truth(lms=80.0)
+Line = tuple[str, str, str]
+"""The procedure, what was drawn, and what came out."""
+
+
+def icats(sets: int) -> Iterator[Line]:
+    for terms, items in ((79, 53), (30, 53), (24, 6), (10, 53)):
+        share = cats.icat_coverage(terms, items, sets)
+        yield "1 icat", f"ss 50, {terms} terms of {items} items: coverage", f"{share:.3f}"
+    for terms, items in ((1, 53), (3, 26), (8, 12)):
+        share = cats.fixed_icat_coverage(terms, items, sets // 2)
+        yield "1 icat", f"ss 50, {terms} fixed terms of {items} items: coverage", f"{share:.3f}"
+
+
+def equivalence(sets: int) -> Iterator[Line]:
+    for terms in (79, 30, 10):
+        share = cats.shown_equivalent(55, terms, 2 * sets)
+        yield "3 verdict", f"ss 55, {terms} terms: called within 5 points", f"{share:.3f}"
+    for terms in (79, 36, 30, 10):
+        share = cats.shown_equivalent(50, terms, sets)
+        yield "3 verdict", f"ss 50, {terms} terms: called within 5 points", f"{share:.3f}"
+    for won, of in ((0.55, 1508), (0.5, 1508), (0.5, 516), (0.5, 262)):
+        share = pairs.shown_equivalent(won, of, 2 * sets)
+        yield "3 verdict", f"{100 * won:g} %, {of:,} pairs: within 5 points", f"{share:.3f}"
+
+
+def comparisons(sets: int) -> Iterator[Line]:
+    for first, second in ((48, 52), (50, 53)):
+        share = cats.claimed_closer(first, second, sets)
+        yield "4 compare", f"ss {first} and {second}, 79 terms: one called closer", f"{share:.3f}"
+    for tied in (0.0, 0.25, 0.5):
+        share = pairs.rejected(tied, sets)
+        yield "4 compare", f"equal pairs, {tied:.0%} ties on one side: size", f"{share:.3f}"
+    share = pairs.rejected(0.25, sets, 30)
+    yield "4 compare", "the same, 25% ties, 30 terms that vary: size", f"{share:.3f}"
+    for terms in (10, 30, 79):
+        share = cats.power_at_detectable(terms, sets)
+        yield "4 compare", f"the detectable difference, {terms} terms: power", f"{share:.3f}"
+    for terms in (10, 30, 79):
+        for shared in (0.0, 0.9):
+            for first, second in ((LIKE, same_icat(53, LIKE)), (Truth(ss=48), Truth(ss=52))):
+                share = cats.icat_size(first, second, terms, sets // 2, shared)
+                drawn = f"same icat, ss {first.ss:g} and {second.ss:g}, {terms} terms"
+                yield "4 compare", f"{drawn}, {shared:.0%} of effects shared: size", f"{share:.3f}"
+
+
+def intervals(sets: int) -> Iterator[Line]:
+    for name in ("ss", "lms"):
+        share = cats.t_coverage(name, 10, sets)
+        yield "5 t intervals", f"{name}, 10 terms: coverage", f"{share:.3f}"
+    for name in ("ss", "lms", "icat"):
+        share = cats.difference_coverage(name, Truth(), Truth(ss=58.0, lms=80.0), 10, sets)
+        yield "5 t intervals", f"difference in {name}, 10 terms: coverage", f"{share:.3f}"
+    for name in ("ss", "lms"):
+        share = cats.shift_coverage(name, 10, sets)
+        yield "5 t intervals", f"shift of {name}, 10 terms: coverage", f"{share:.3f}"
+    for kept in (0.1, 0.5, 0.9):
+        share = pairs.shift_coverage(262, kept, sets)
+        yield "5 t intervals", f"shift of 262 pairs, {kept:.0%} kept: coverage", f"{share:.3f}"
+
+
+def preferences(sets: int) -> Iterator[Line]:
+    for won in (0.5, 0.6):
+        for tied in (0.0, 0.1, 0.3, 0.5):
+            share = pairs.coverage(won, tied, 262, 5 * sets)
+            drawn = f"{100 * won:g} % of decided pairs won, {tied:.0%} ties: coverage"
+            yield "6 pairs", drawn, f"{share:.3f}"
+    for terms, by_term in ((79, True), (12, True), (79, False)):
+        share = pairs.clustered_coverage(terms, sets, by_term)
+        drawn = f"{terms} terms of 27 pairs{'' if by_term else ', terms forgotten'}: coverage"
+        yield "6 pairs", drawn, f"{share:.3f}"
+
+
+def others(sets: int) -> Iterator[Line]:
+    for corrected in (True, False):
+        wrong = families.familywise(sets // 4, corrected)
+        drawn = "no preference, StereoSet's slices" + ("" if corrected else ", uncorrected")
+        yield "10 families", f"{drawn}: any verdict, headline", f"{wrong[HEADLINE]:.3f}"
+        yield "10 families", f"{drawn}: any verdict, fixed terms", f"{wrong[FIXED]:.3f}"
+    for systems in (5, 8, 20):
+        share = families.rho_coverage(systems, 0.6, sets // 4)
+        yield "11 relate", f"{systems} systems, rho .58: coverage", f"{share:.3f}"
+    for bar, true in (("ss<=55", 55.0), ("|ss-50|<=5", 55.0)):
+        met, missed = families.bar_decided(bar, true, sets)
+        yield "12 bars", f"ss {true:g}, {bar}: met, missed", f"{met:.3f}, {missed:.3f}"
+
+
+def main(sets: int) -> None:
+    for part in (icats, equivalence, comparisons, intervals, preferences, others):
+        for line in part(sets):
+            sys.stdout.write(f"| {' | '.join(line)} |\n")
+            sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else SETS)
