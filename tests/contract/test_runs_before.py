@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,14 @@ def values_of(result: Result) -> dict[tuple[object, ...], float | None]:
     }
 
 
+def scores_of(folder: Path) -> list[str]:
+    """The lines as they are, but for the term of a pair, which scores did not carry before."""
+    lines = (folder / "scores.jsonl").read_text().splitlines()
+    if "sent_more" not in lines[0]:
+        return lines
+    return [re.sub(', "target": "[^"]*"', "", line, count=1) for line in lines]
+
+
 @pytest.mark.parametrize(
     ("name", "measure"), [("fake-cats", "cat-likelihood"), ("fake-pairs", "pair-likelihood")]
 )
@@ -107,8 +116,7 @@ def test_the_numbers_are_what_they_were(name: str, measure: str, tmp_path: Path)
     )
     old, new = values_of(stereometer.load(BEFORE / name)), values_of(result)
     assert old.items() <= new.items()
-    before = (BEFORE / name / "scores.jsonl").read_bytes()
-    assert (tmp_path / "run" / "scores.jsonl").read_bytes() == before
+    assert scores_of(tmp_path / "run") == scores_of(BEFORE / name)
 
 
 def test_they_are_reported_on_one_page(tmp_path: Path) -> None:
