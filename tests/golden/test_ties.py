@@ -49,8 +49,7 @@ def _changed(scores: dict[str, list[dict[str, Any]]], path: Path, change: Change
 
 
 def replayed(file: Path, out: Path, variant: Variant = "sound") -> Result:
-    how = {"benchmark": "stereoset", "variant": variant, "resamples": 100}
-    return stereometer.replay(file, out=out, **how)
+    return stereometer.replay(file, benchmark="stereoset", variant=variant, resamples=100, out=out)
 
 
 @pytest.mark.parametrize(("name", "tied"), [("one", "100"), ("two", "79"), ("zeros", "100")])

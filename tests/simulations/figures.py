@@ -50,9 +50,9 @@ def comparisons(sets: int) -> Iterator[Line]:
         yield "4 compare", f"the detectable difference, {terms} terms: power", f"{share:.3f}"
     for terms in (10, 30, 79):
         for shared in (0.0, 0.9):
-            for first, second in ((LIKE, same_icat(53, LIKE)), (Truth(ss=48), Truth(ss=52))):
-                share = cats.icat_size(first, second, terms, sets // 2, shared)
-                drawn = f"same icat, ss {first.ss:g} and {second.ss:g}, {terms} terms"
+            for left, right in ((LIKE, same_icat(53, LIKE)), (Truth(ss=48), Truth(ss=52))):
+                share = cats.icat_size(left, right, terms, sets // 2, shared)
+                drawn = f"same icat, ss {left.ss:g} and {right.ss:g}, {terms} terms"
                 yield "4 compare", f"{drawn}, {shared:.0%} of effects shared: size", f"{share:.3f}"
 
 

@@ -25,9 +25,9 @@ from tests.strategies import pair_score
 SHAPE, QUICK = catalog.shape("pair"), Settings(resamples=100)
 
 
-def of_terms(won: list[int], size: int = 4, seed: int = 0) -> list[Score]:
+def of_terms(won: list[int], size: int = 4) -> list[Score]:
     """`size` pairs a term, so many of them won."""
-    scores = []
+    scores: list[Score] = []
     for term, wins in enumerate(won):
         for at in range(size + term % 2):
             score = pair_score(len(scores), "age", None, -1.0 - (at >= wins), -1.5)
