@@ -772,4 +772,4 @@ def test_a_p_at_its_floor_says_so() -> None:
     assert floored
     for row in floored:
         assert row.verdict.startswith("not beyond noise: p cannot fall below 0.")
-        assert (row.beyond, row.closer) == (False, "neither")
+        assert (row.beyond_noise, row.closer) == (False, "neither")

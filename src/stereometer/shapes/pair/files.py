@@ -78,9 +78,7 @@ def write(
     columns = WRITTEN.split() + (list(ANONYMOUS) if people is not None else [])
     with replacing(path) as file:
         terms = ["target"] if any(pair.target for pair in pairs) else []
-        table = csv.DictWriter(
-            file, [*columns, *terms], lineterminator="\n", extrasaction="ignore"
-        )
+        table = csv.DictWriter(file, [*columns, *terms], lineterminator="\n", extrasaction="ignore")
         table.writeheader()
         table.writerows(
             _written(pair, hidden) | (_anonymous(*people[pair.id]) if people is not None else {})
