@@ -35,6 +35,8 @@ class _Reader(HTMLParser):
         self._into: list[str] = []
         self._target = ""
         self._legend = ""
+        self._named = False
+        """Whether the strong part of the heading is over."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
@@ -70,11 +72,12 @@ class _Reader(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if self._into and self._into[-1] == tag:
             self._into.pop()
+            self._named = self._named or (tag == "strong" and "h1" in self._into)
 
     def handle_data(self, data: str) -> None:
         if "q" in self._into:
             self.form.quotes[-1] += data
-        elif "h1" in self._into:
+        elif "h1" in self._into and not self._named:
             self.form.heading += data
         elif "legend" in self._into:
             self._legend += data
