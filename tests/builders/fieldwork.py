@@ -98,8 +98,10 @@ class Ledger:
 
     acknowledged: dict[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     """What was sent, by person and page, where the reply came back."""
-    seconds: list[float] = field(default_factory=list)
-    """Of every request that was answered."""
+    replies: list[tuple[float, float]] = field(default_factory=list)
+    """When each request was answered, and after how many seconds."""
+    stored_at: list[float] = field(default_factory=list)
+    """When each answer was acknowledged."""
     ends: Counter[str] = field(default_factory=Counter)
     """How people ended, by the heading of their last page."""
     broken: int = 0
@@ -124,6 +126,19 @@ class Fieldwork:
     def fill(self, at_once: int, kills: int = 0) -> Ledger:
         """People come, so many at once, until every quota is met; the server dies in between."""
         asyncio.run(self._fill(at_once, kills))
+        return self.ledger
+
+    def wave(self, at_once: int) -> Ledger:
+        """So many people take part at once, each once; nobody clicks in the same instant."""
+
+        async def person(number: int) -> None:
+            await asyncio.sleep(2 * self.think_seconds * number / at_once)
+            await self._person()
+
+        async def all_of_them() -> None:
+            await asyncio.gather(*map(person, range(at_once)))
+
+        asyncio.run(all_of_them())
         return self.ledger
 
     async def _fill(self, at_once: int, kills: int) -> None:
@@ -155,13 +170,18 @@ class Fieldwork:
     async def _seat(self) -> None:
         """One person after another."""
         while not self.ledger.filled:
-            self.names += 1
-            lot = random.Random(f"{self.seed}/{self.names}")
-            manner = lot.choices(list(self.manners), list(self.manners.values()))[0]
-            heading = await Visit(self, f"person-{self.names}", manner, lot).take_part()
-            self.ledger.ends[heading] += 1
+            heading = await self._person()
             if heading == self.study.config.title:  # no room until a lease expires
-                await asyncio.sleep(self.study.config.quota.lease_minutes * 20)
+                await asyncio.sleep(3)
+
+    async def _person(self) -> str:
+        """The heading of the last page that a new person sees."""
+        self.names += 1
+        lot = random.Random(f"{self.seed}/{self.names}")
+        manner = lot.choices(list(self.manners), list(self.manners.values()))[0]
+        heading = await Visit(self, f"person-{self.names}", manner, lot).take_part()
+        self.ledger.ends[heading] += 1
+        return heading
 
 
 @dataclass
@@ -230,6 +250,7 @@ class Visit:
         if seen.action.startswith("/page/") and read_form(after.text).heading != gone:
             page = seen.action.rpartition("/")[2]
             self.fieldwork.ledger.acknowledged[self.name, page] = sent
+            self.fieldwork.ledger.stored_at.append(time.perf_counter())
 
     async def _follow(self, client: httpx2.AsyncClient) -> httpx2.Response:
         response = await self.request(client, "GET", "/page")
@@ -251,7 +272,8 @@ class Visit:
                 ledger.broken += 1
                 await asyncio.sleep(AGAIN_SECONDS)
                 continue
-            ledger.seconds.append(time.perf_counter() - began)
+            now = time.perf_counter()
+            ledger.replies.append((now, now - began))
             if response.status_code not in (200, 303, 422):
                 ledger.faults.append(f"{method} {path}: {response.status_code} {response.text}")
             return response
