@@ -61,7 +61,7 @@ def _load(folder: Path) -> list[dict[str, Any]]:
 def _kills(folder: Path) -> list[dict[str, Any]]:
     new_study("survey", folder)
     quota = PEOPLE * 4 // 25
-    study = set_toml(folder, name="prolific", judgements=quota, lease_minutes=0.5)
+    study = set_toml(folder, name="prolific", judgements=quota, lease_minutes=1)
     with Served(folder, URL) as served:
         fieldwork = Fieldwork(study, served)
         ledger = fieldwork.fill(PEOPLE, KILLS)

@@ -90,18 +90,33 @@ def status(*, folder: Folder, database: DatabaseUrl = None, json: Json = False) 
         render.records([{"": name, "value": value} for name, value in document["summary"].items()])
 
 
-@command("People", "study withdraw my-study ABCD-EFGH-JKMN")
+@command(
+    "People",
+    "study withdraw my-study ABCD-EFGH-JKMN",
+    "study withdraw my-writing ABCD-EFGH-JKMN --copy my-validation",
+)
 def withdraw(
     *,
     folder: Folder,
     code: Annotated[str, "The code that the participant has."],
     database: DatabaseUrl = None,
+    copy: Annotated[
+        list[Path] | None,
+        typer.Option(help="A study made from this one: the person's items go there too."),
+    ] = None,
 ) -> None:
     """Remove everything a participant sent. A note that somebody withdrew stays."""
+    from stereometer.studies.copies import remove_copies
     from stereometer.studies.serve import participation_of
+    from stereometer.studies.study import open_study
 
-    if not participation_of(folder, database).withdraw(code):
+    participation = participation_of(folder, database)
+    number = participation.holder(code)
+    if number is None:
         raise _no_such_code(code)
+    for study in map(open_study, copy or ()):
+        say(f"{remove_copies(study, number)} of their items are removed from {study.folder}.")
+    participation.withdraw(code)
     say("Everything this participant sent is removed.")
 
 

@@ -236,16 +236,21 @@ class Participation:
             self._end(connection, participant, "failed", [reason])
             return True
 
+    def holder(self, code: str) -> str | None:
+        """The number of the participant who has that code to withdraw."""
+        wanted = code.strip().upper()
+        with self.database.read() as connection:
+            numbers = connection.execute(select(participants.c.id)).scalars().all()
+        codes = ((self.study.secrets.withdrawal_code(id_), id_) for id_ in numbers)
+        return next((id_ for own, id_ in codes if own == wanted), None)
+
     def withdraw(self, code: str) -> bool:
         """Remove everything of the person who has that code; a tombstone stays."""
-        wanted = code.strip().upper()
+        number = self.holder(code)
+        if number is None:
+            return False
         with self.database.write() as connection:
-            for id_ in connection.execute(select(participants.c.id)).scalars().all():
-                if self.study.secrets.withdrawal_code(id_) == wanted:
-                    self._remove(connection, id_)
-                    break
-            else:
-                return False
+            self._remove(connection, number)
         self.database.scrub()
         return True
 

@@ -19,7 +19,8 @@ from stereometer.studies.panels import PANELS, arrival_ids, invitation
 from stereometer.studies.payments import payment_rows
 from stereometer.studies.rehearsal.forms import read_form
 from stereometer.studies.rehearsal.manners import Careful, Memory
-from stereometer.studies.study import Study
+from stereometer.studies.rehearsal.rehearse import rehearse
+from stereometer.studies.study import Study, open_study
 from tests.builders.commands import assert_refused, call
 from tests.builders.studies import (
     Desk,
@@ -237,3 +238,24 @@ def _answer(person: Desk, participant: str) -> None:
     due = valid_answer(person, participant)
     assert due is not None
     person.participation.submit(participant, *due)
+
+
+def test_who_withdraws_is_gone_from_studies_in_which_others_judge_what_they_wrote(
+    tmp_path: Path,
+) -> None:
+    new_study("write-pairs", tmp_path / "w")
+    writing, _ = rehearse(tmp_path / "w", 4, shares={"careful": 1.0})
+    new_study("validate-pairs", tmp_path / "v", str(writing.folder))
+    judging, _ = rehearse(tmp_path / "v", 12, shares={"careful": 1.0})
+    before = list(judging.units)
+    number = before[0].name.rpartition("-")[0]
+    code = writing.secrets.withdrawal_code(number)
+    said = call("study", "withdraw", writing.folder, code, "--copy", judging.folder)
+    after = open_study(judging.folder)
+    gone = {unit.name for unit in before} - {unit.name for unit in after.units}
+    assert gone == {unit.name for unit in before if unit.name.startswith(f"{number}-")}
+    assert f"{len(gone)} of their items" in said.err
+    export_study(after, tmp_path / "out")
+    assert not any(row["item"] in gone for row in table(tmp_path / "out" / "labels.csv"))
+    files = [path for path in after.folder.iterdir() if path.suffix == ".csv"]
+    assert not any(number in path.read_text(encoding="utf-8") for path in files)

@@ -16,11 +16,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from stereometer.studies.database import answers, open_database
+from stereometer.studies.database import answers, open_database, participants
 from stereometer.studies.export.tables import write_table
 from stereometer.studies.fields import FORMULA_SIGNS, tidy
 from stereometer.studies.kinds import KINDS
 from stereometer.studies.new import new_study
+from stereometer.studies.pages import visitor
 from stereometer.studies.pages.app import Limits
 from stereometer.studies.rehearsal.forms import SeenForm, read_form
 from stereometer.studies.rehearsal.manners import Careful, Memory
@@ -158,3 +159,44 @@ def test_files_with_ids_are_for_their_owner_only(tmp_path: Path) -> None:
     open_database(study.folder).close()
     for name in ("secrets.json", "study.sqlite"):
         assert (study.folder / name).stat().st_mode & 0o077 == 0
+
+
+def test_a_visit_that_is_too_old_or_tampered_with_has_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = small_survey(tmp_path / "s", per_person=2)
+
+    async def go() -> list[int]:
+        async with client_of(study) as client:
+            seen = read_form((await client.get("/")).text)
+            await client.post("/consent", data={**seen.hidden, "agree": "yes"})
+            inside = (await client.get("/page")).status_code
+            with monkeypatch.context() as later:
+                later.setattr(visitor, "HOURS", -1)
+                old = (await client.get("/page")).status_code
+            signed = client.cookies["study"]
+            client.cookies.clear()
+            forged = await client.get("/page", headers={"cookie": f"study=x{signed[1:]}"})
+            return [inside, old, forged.status_code]
+
+    assert asyncio.run(go()) == [200, 403, 403]
+
+
+def test_a_database_that_fails_is_said_and_nothing_is_half_stored(tmp_path: Path) -> None:
+    study = small_survey(tmp_path / "s", per_person=2)
+
+    async def go() -> httpx2.Response:
+        async with client_of(study) as client:
+            seen = read_form((await client.get("/")).text)
+            database = open_database(study.folder)
+            with database.write() as connection:
+                connection.exec_driver_sql("ALTER TABLE leases RENAME TO elsewhere")
+            reply = await client.post("/consent", data={**seen.hidden, "agree": "yes"})
+            with database.read() as connection:
+                assert connection.execute(select(participants)).all() == []
+            database.close()
+            return reply
+
+    reply = asyncio.run(go())
+    assert reply.status_code == 503
+    assert "reload" in reply.text

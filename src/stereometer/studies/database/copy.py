@@ -31,7 +31,7 @@ def restore_sqlite(folder: Path, copy: Path) -> Path:
     _check_is_study(copy)
     current, aside = folder / FILE, folder / f"before-{time.strftime('%Y%m%d-%H%M%S')}.sqlite"
     if current.exists():
-        _check_is_free(current)
+        check_is_free(current)
         backup_sqlite(folder, aside)
     part = folder / f".{FILE}.part"
     part.touch(0o600)
@@ -57,7 +57,7 @@ def _check_is_study(copy: Path) -> None:
         )
 
 
-def _check_is_free(path: Path) -> None:
+def check_is_free(path: Path) -> None:
     """Raises while another process has the database open."""
     try:
         with closing(sqlite3.connect(path, timeout=0)) as raw:
@@ -72,7 +72,7 @@ def _check_is_free(path: Path) -> None:
 
 def move_to(folder: Path, url: str) -> int:
     """Every row, in one transaction; refused where the other database holds any."""
-    _check_is_free(folder / FILE)
+    check_is_free(folder / FILE)
     with (
         closing(open_database(folder)) as source,
         closing(open_database(folder, url)) as target,

@@ -102,6 +102,6 @@ def labels(study: Study, person: Person) -> list[dict[str, Any]]:
             "label": person.answers[f"label-{at}"][f"s{place}"],
         }
         for at, unit in enumerate(person.units, 1)
-        if f"label-{at}" in person.answers
+        if f"label-{at}" in person.answers and unit in items
         for place, gold in enumerate(shuffled(person, items[unit]))
     ]

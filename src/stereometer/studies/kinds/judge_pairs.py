@@ -114,7 +114,7 @@ def labels(study: Study, person: Person) -> list[dict[str, Any]]:
     """One row a pair: the view of `sent_more` and of `sent_less`, whether minimal, and the type."""
     items, rows = study.cached(read_items), []
     for at, unit in enumerate(person.units, 1):
-        if (values := person.answers.get(f"judge-{at}")) is not None:
+        if (values := person.answers.get(f"judge-{at}")) is not None and unit in items:
             views = values["first"], values["second"]
             more, less = views if more_first(person, items[unit]) else reversed(views)
             rows.append(

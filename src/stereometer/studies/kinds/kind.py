@@ -156,3 +156,12 @@ class Judging(Kind):
     def units(self, study: Study) -> Sequence[Unit]:
         writers = study.cached(read_writers)
         return [Unit(id_, id_, writers.get(id_, "")) for id_ in self.items(study)]
+
+    def pages(self, study: Study, person: Person) -> Sequence[Page]:
+        """Those of items that are still there: who wrote them may have withdrawn."""
+        items = self.items(study)
+        return [
+            self.page(study, person, at, unit)
+            for at, unit in enumerate(person.units, 1)
+            if unit in items
+        ]
