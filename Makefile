@@ -9,6 +9,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 DEMO := stereometer-runs/demo
+# Percent of the lines of src that the tests without the long ones must run.
+FLOOR := 90
 
 .PHONY: demo test test-long bench docs reference chromium postgresql nginx clean
 .DELETE_ON_ERROR:
@@ -47,7 +49,8 @@ test: .venv/dev chromium postgresql nginx
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
-	$(BIN)/pytest -n 2 -m "not long"
+	$(BIN)/python -m slipcover --json --out .coverage.json -m pytest -n 2 -m "not long"
+	$(BIN)/python -m slipcover --merge .coverage.json --out .coverage.json --fail-under $(FLOOR)
 
 test-long: .venv/dev postgresql
 	$(BIN)/pytest -n 2 -m long
