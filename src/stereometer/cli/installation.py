@@ -26,16 +26,13 @@ def installation() -> dict[str, Any]:
     """Everything that a first run may lack."""
     return {
         "schema": "installation@1",
-        "versions": {"python": platform.python_version()} | _versions(),
+        "versions": {"python": platform.python_version()}
+        | {name: _version(name) for name in ("stereometer", "numpy", "scipy", *PARTS)},
         "data_files": _data(),
         "models_ready": _models(),
         "cache": _cache(),
         "devices": _devices(),
     }
-
-
-def _versions() -> dict[str, str | None]:
-    return {name: _version(name) for name in ("stereometer", "numpy", "scipy", *PARTS)}
 
 
 def _version(name: str) -> str | None:

@@ -58,13 +58,10 @@ def _print(listed: Terms) -> None:
             for row in listed.rows[:SHOWN]
         ]
     )
-    rare, nested = (sum(map(bool, column)) for column in zip(*_flags(listed), strict=True))
+    rare = sum(row.rare for row in listed.rows)
+    nested = sum(bool(row.contains) for row in listed.rows)
     more = f" The first {SHOWN} are shown." if len(listed.rows) > SHOWN else ""
     render.line(
         f"{len(listed.rows)} terms: {rare} rare, {nested} with another term inside; "
         f"{listed.unlabelled} rows without a label left out.{more}"
     )
-
-
-def _flags(listed: Terms) -> list[tuple[bool, str]]:
-    return [(row.rare, row.contains) for row in listed.rows]

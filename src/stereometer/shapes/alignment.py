@@ -45,7 +45,7 @@ class Alignment(NotCompared, Shape):
     """A group and a trait: the model's association beside the mean rating."""
 
     name = "alignment"
-    slices = ("raters", "group", "domain", "trait", "dimension")
+    slices = ("group", "domain", "trait", "dimension")
     noun = "cell"
     fine = ("group", "trait")
     metrics = (

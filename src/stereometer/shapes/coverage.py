@@ -44,16 +44,7 @@ class Coverage:
 
     def estimate(self, name: str, slice_: Slice, ideal: float | None, **known: Any) -> Estimate:
         """An estimate of this slice: without a value, unless that is among what is known."""
-        empty = Estimate(
-            name,
-            slice_,
-            None,
-            None,
-            None,
-            self.answered,
-            self.count,
-            0,
-            ideal,
-            skipped=dict(self.skipped),
-        )
+        nothing, counts = (None, None, None), (self.answered, self.count, 0)
+        skipped = dict(self.skipped)
+        empty = Estimate(name, slice_, *nothing, *counts, ideal, skipped=skipped)
         return replace(empty, **known)

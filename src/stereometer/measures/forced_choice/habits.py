@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from stereometer.stats.clusters import clustered_percent
 from stereometer.stats.intervals import generator
@@ -12,6 +13,18 @@ from stereometer.types import Estimate, Score, Settings, Slice
 
 DECIDED_FLOOR = 0.5
 """Below this share of comparisons that come out the same in both orders there is no score."""
+NUMBERS = (
+    "value",
+    "low",
+    "high",
+    "interval",
+    "p",
+    "p_adjusted",
+    "tests",
+    "verdict",
+    "beyond_noise",
+)
+"""What an estimate without a score does not have."""
 
 
 def chosen(answer: Mapping[str, str]) -> str | None:
@@ -83,16 +96,5 @@ def withheld(estimate: Estimate, *decided: Estimate) -> Estimate:
         f"only {share:.0f} % of the comparisons come out the same in both orders; "
         "the rest follow the position, and their ties would look like 50"
     )
-    return replace(
-        estimate,
-        value=None,
-        low=None,
-        high=None,
-        why=why,
-        verdict=None,
-        beyond_noise=None,
-        p=None,
-        p_adjusted=None,
-        tests=None,
-        interval=None,
-    )
+    nothing: dict[str, Any] = dict.fromkeys(NUMBERS)
+    return replace(estimate, **nothing, why=why)

@@ -80,23 +80,10 @@ def _count(flips: _Flips, category: str, copies: Sequence[Score]) -> None:
 
 
 def _estimate(name: str, flips: _Flips, settings: Settings) -> Estimate:
-    slice_ = {"category": name} if name else {}
-    n, skipped = len(flips.sides), dict(flips.asked.skipped)
+    slice_, n = {"category": name} if name else {}, len(flips.sides)
     why = flips.asked.shortfall(settings)
     if why is not None:
-        return Estimate(
-            "flipped",
-            slice_,
-            None,
-            None,
-            None,
-            n,
-            flips.asked.count,
-            0,
-            0.0,
-            skipped=skipped,
-            why=why,
-        )
+        return flips.asked.estimate("flipped", slice_, 0.0, why=why)
     turned = sum(bool(sides) for sides in flips.sides)
     low, high = wilson(turned, n, settings.level)
     lost, gained = (sum(sides == {way} for sides in flips.sides) for way in ("lost", "gained"))
@@ -107,22 +94,7 @@ def _estimate(name: str, flips: _Flips, settings: Settings) -> Estimate:
         else "newly recognised more often than no longer"
     )
     beyond = p < 1 - settings.level
-    return Estimate(
-        "flipped",
-        slice_,
-        100 * turned / n,
-        100 * low,
-        100 * high,
-        n,
-        flips.asked.count,
-        0,
-        0.0,
-        verdict=says if beyond else "flips no more one way than the other",
-        beyond_noise=beyond,
-        interval="Wilson",
-        p=p,
-        p_adjusted=p,
-        tests=1,
-        terms=n,
-        skipped=skipped,
-    )
+    share = {"value": 100 * turned / n, "low": 100 * low, "high": 100 * high, "interval": "Wilson"}
+    tested = {"p": p, "p_adjusted": p, "tests": 1, "terms": n, "beyond_noise": beyond}
+    verdict = says if beyond else "flips no more one way than the other"
+    return flips.asked.estimate("flipped", slice_, 0.0, verdict=verdict, **share, **tested)
