@@ -22,6 +22,7 @@ from stereometer.types import Answer, Request, WholeText
 from tests.builders.asking import answered
 from tests.builders.commands import Said
 from tests.builders.little import Counting
+from tests.builders.stored import only
 
 HELD = """
 import sys
@@ -79,13 +80,14 @@ def assert_goes_on(folder: Path, tmp_path: Path) -> None:
         command = [sys.executable, "-m", "stereometer", *COMMAND, "--out", str(place), *options]
         subprocess.run(command, check=True, capture_output=True)
     for name in ("result.json", "scores.jsonl"):
-        assert (folder / name).read_bytes() == (tmp_path / "at once" / name).read_bytes()
+        here, there = only(folder) / name, only(tmp_path / "at once") / name
+        assert here.read_bytes() == there.read_bytes()
     assert not list(folder.glob("**/*.part"))
 
 
 def test_a_run_that_is_killed_goes_on_and_leaves_nothing_behind(tmp_path: Path) -> None:
     assert ended(90, signal.SIGKILL, tmp_path / "run").code == -signal.SIGKILL
-    assert list((tmp_path / "run").glob(".*.part"))
+    assert list(only(tmp_path / "run").glob(".*.part"))
     assert_goes_on(tmp_path / "run", tmp_path)
 
 
@@ -95,7 +97,7 @@ def test_runs_that_are_killed_at_any_moment_go_on(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     for _ in range(12):
         ended(dice.randrange(1, 90), signal.SIGKILL, folder)
-        assert json.loads((folder / "run.json").read_text())["plan"]
+        assert json.loads((only(folder) / "run.json").read_text())["plan"]
     assert_goes_on(folder, tmp_path)
 
 

@@ -15,7 +15,7 @@ import stereometer
 from stereometer.errors import DataError, StereometerError
 from stereometer.runs import store
 from tests.builders.commands import assert_refused, call
-from tests.builders.stored import unsealed
+from tests.builders.stored import only, unsealed
 
 BEFORE = Path(__file__).parents[1] / "runs_before"
 
@@ -46,7 +46,7 @@ CHANGES = {
 @pytest.mark.parametrize("how", CHANGES)
 def test_scores_that_were_not_counted_are_refused(tmp_path: Path, how: str) -> None:
     first, second = run(tmp_path / "a"), run(tmp_path / "b", "random")
-    edit(first / "scores.jsonl", CHANGES[how])
+    edit(only(first) / "scores.jsonl", CHANGES[how])
     says = "does not hold the scores that its result.json was counted from"
     assert_refused(call("compare", first, second), 4, says)
     assert_refused(call("report", first, "-o", tmp_path / "page.html"), 4, says)
@@ -57,10 +57,10 @@ def test_a_run_whose_scores_were_changed_is_not_finished(
     tmp_path: Path, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder = run(tmp_path / "a")
-    before = (folder / "scores.jsonl").read_bytes()
-    edit(folder / "scores.jsonl", CHANGES[how])
+    before = (only(folder) / "scores.jsonl").read_bytes()
+    edit(only(folder) / "scores.jsonl", CHANGES[how])
     run(folder)
-    assert (folder / "scores.jsonl").read_bytes() == before
+    assert (only(folder) / "scores.jsonl").read_bytes() == before
     assert "It is computed anew" in caplog.text
 
 
@@ -75,7 +75,7 @@ def test_a_result_from_before_there_was_a_digest_still_loads(tmp_path: Path) -> 
 def test_a_missing_slice_in_such_a_run_is_named(tmp_path: Path) -> None:
     folder = run(tmp_path / "a")
     unsealed(folder)
-    edit(folder / "scores.jsonl", lambda text: text.replace('"domain"', '"other"', 1))
+    edit(only(folder) / "scores.jsonl", lambda text: text.replace('"domain"', '"other"', 1))
     with pytest.raises(DataError, match="line 1 is damaged: no domain"):
         list(store.load_scores(folder))
 

@@ -38,6 +38,6 @@ def trait_runs(home: Path) -> dict[str, Path]:
     stereometer.run("abc", model="fake", choice=choice, out=out, cache=False, **QUICK)
     rated = ratings(home / "ratings.json")
     stereometer.align(out, ratings=rated, out=home / "alignment", **QUICK)
-    met = home / "met"
-    stereometer.intersect("fake", groups=MET, templates=("the", "that"), out=met, **QUICK)
-    return {"trait": out, "alignment": home / "alignment", "intersection": met / "intersection"}
+    chosen = {"groups": MET, "templates": ("the", "that"), "out": home / "met"}
+    met = stereometer.intersect("fake", **chosen, **QUICK)
+    return {"trait": out, "alignment": home / "alignment", "intersection": met.folder}

@@ -13,6 +13,7 @@ import pytest
 import stereometer
 from stereometer.runs import store
 from stereometer.types import Result
+from tests.builders.stored import only
 
 BEFORE = Path(__file__).parents[1] / "runs_before"
 KINDS = {
@@ -116,7 +117,7 @@ def test_the_numbers_are_what_they_were(name: str, measure: str, tmp_path: Path)
     )
     old, new = values_of(stereometer.load(BEFORE / name)), values_of(result)
     assert old.items() <= new.items()
-    assert scores_of(tmp_path / "run") == scores_of(BEFORE / name)
+    assert scores_of(only(tmp_path / "run")) == scores_of(BEFORE / name)
 
 
 def test_they_are_reported_on_one_page(tmp_path: Path) -> None:

@@ -70,6 +70,7 @@ def align(
         seed=drawing.seed,
         resamples=drawing.resamples,
         out=out,
+        announce=say,
     )
     render.result(finished.result, json)
     say(f"Stored in {finished.folder}")

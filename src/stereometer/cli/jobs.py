@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,18 +28,18 @@ def carry_out(
 ) -> list[Finished]:
     """What is finished is shown, whatever ends the rest; nothing is carried out in a dry run, and
     one part of a run gives no result."""
-    from stereometer.runs.execute import execute_all
+    from stereometer.runs.execute import execute_all, with_outlook
 
-    jobs = _with_outlook(jobs)
     if running.dry_run:
-        print_plans(jobs, json, engines, spreading.shard)
+        print_plans(with_outlook(jobs, say), json, engines, spreading.shard)
         return []
     if spreading.shard is not None:
-        _ask_part(jobs, running, spreading.shard, engines, json)
+        _ask_part(with_outlook(jobs, say), running, spreading.shard, engines, json)
         return []
     finished: list[Finished] = []
+    how = (running.out, running.cache, render.watch, engines)
     try:
-        finished.extend(execute_all(jobs, running.out, running.cache, render.watch, engines))
+        finished.extend(execute_all(jobs, *how, announce=say))
     finally:
         if finished:
             show(finished)
@@ -61,19 +61,6 @@ def _ask_part(
         f"requests. Stored in {shard.answers}. When all parts are there: stereometer cache merge "
         f"{shard.path.parent}"
     )
-
-
-def _with_outlook(jobs: Iterable[Job]) -> Iterator[Job]:
-    """The jobs, after what a small design could show at all."""
-    from stereometer import catalog
-
-    for job in jobs:
-        if isinstance(job.source, Asking):
-            level = float(job.plan.get("level", 0.95))
-            outlook = catalog.shape(job.kind).outlook(job.source.items, level)
-            if outlook:
-                say(outlook)
-        yield job
 
 
 def print_plans(

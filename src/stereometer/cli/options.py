@@ -27,7 +27,7 @@ Data = Annotated[
     Path | None, "The data file or folder; by default STEREOMETER_DATA, then the user data folder."
 ]
 Out = Annotated[
-    Path | None, "Folder of the run; by default stereometer-runs/<benchmark>-<model>-<digest>."
+    Path | None, "Folder in which each run gets one of its own; by default stereometer-runs."
 ]
 Require = Annotated[
     list[str] | None,

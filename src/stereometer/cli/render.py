@@ -173,6 +173,13 @@ def result(single: Result, json: bool) -> None:
     document_or(json, single, lambda: results([single]))
 
 
+def several(every: Sequence[Result], json: bool, side_by_side: bool = False) -> None:
+    if json:
+        print_json({"schema": "runs@1", "results": [result.as_json() for result in every]})
+    else:
+        results(every, side_by_side)
+
+
 def overview(shown: Overview) -> None:
     for each in shown.tables:
         table(each)

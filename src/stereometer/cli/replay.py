@@ -46,6 +46,7 @@ def replay(
     """Measure from scores, or read answers, that were made elsewhere."""
     from stereometer.runs.execute import execute
     from stereometer.runs.replay import replay_job
+    from stereometer.runs.store import place_of
 
     wanted, settings = bars(require), counting.settings
     if setting:
@@ -53,7 +54,7 @@ def replay(
     else:
         job = replay_job(file, benchmark, data, settings, name, measure)
     bearing([job], wanted)
-    finished = execute(job, out)
+    finished = execute(job, place_of(job, out))
     if setting:
         print_asked([finished], json)
     else:

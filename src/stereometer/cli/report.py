@@ -24,11 +24,13 @@ def report(
 ) -> None:
     """Write one self-contained HTML page."""
     from stereometer.report import write_report
+    from stereometer.report.beside import folder_of
 
     written = write_report(list(runs), output)
+    beside = folder_of(written)
     if json:
-        render.print_json(
-            {"schema": "report@1", "file": str(written), "bytes": written.stat().st_size}
-        )
-    else:
-        say(f"Written to {written}. Open it in any browser; it needs no network.")
+        document = {"schema": "report@1", "file": str(written), "bytes": written.stat().st_size}
+        render.print_json(document)
+        return
+    more = f" All items are in {beside}." if beside.exists() else ""
+    say(f"Written to {written}.{more} Open it in any browser; it needs no network.")

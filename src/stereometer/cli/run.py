@@ -124,12 +124,7 @@ def _names(names: Sequence[str], models: Sequence[str]) -> Sequence[str | None]:
 
 
 def _show(finished: Sequence[Finished], json: bool, side_by_side: bool) -> None:
-    results = [each.result for each in finished]
-    if json:
-        documents = [result.as_json() for result in results]
-        render.print_json({"schema": "runs@1", "results": documents})
-    else:
-        render.results(results, side_by_side)
+    render.several([each.result for each in finished], json, side_by_side)
     for each in finished:
         measure = f" ({each.result.measure})" if len(finished) > 1 else ""
         say(f"Stored in {each.folder}{measure}")

@@ -15,7 +15,7 @@ from stereometer.errors import DataMissing
 if TYPE_CHECKING:
     from stereometer.benchmarks.benchmark import Benchmark, Card
 
-Shown = Annotated[str, "A benchmark, a file of your own items, or the folder of a run."]
+Shown = Annotated[str, "A benchmark, a file of your own items, or a folder of a run or of runs."]
 ENDS = 5
 """Terms shown from either end of a ranking."""
 
@@ -26,12 +26,15 @@ def show(*, name: Shown, data: Data = None, json: Json = False) -> None:
     from stereometer import catalog
     from stereometer.runs.counted import load_counted
     from stereometer.runs.open import open_benchmark
-    from stereometer.runs.store import RESULT
+    from stereometer.runs.store import runs_in
 
-    if (Path(name) / RESULT).exists():
-        render.result(load_counted(Path(name)), json)
+    if Path(name).is_dir() and not catalog.has("benchmark", name):
+        stored = [load_counted(folder) for folder in runs_in(Path(name))]
+        if stored[1:]:
+            render.several(stored, json)
+        else:
+            render.result(stored[0], json)
         return
-
     try:
         benchmark = open_benchmark(name, data)
     except DataMissing:

@@ -1,4 +1,4 @@
-"""The report: stored runs as one HTML file that needs nothing else."""
+"""The report: stored runs as one HTML file; what a browser could not hold is in files beside it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from stereometer.errors import UsageError
 from stereometer.files import replacing
 from stereometer.findings.relate import read_facts, shipped_facts
+from stereometer.report.beside import write_beside
 from stereometer.report.load import groups_of
 from stereometer.report.page import page
 from stereometer.runs.store import RESULT, RUN, SCORES
@@ -20,7 +21,8 @@ def write_report(
     output: str | Path = "stereometer-report.html",
     facts: str | Path | None = None,
 ) -> Path:
-    """Write one self-contained HTML page of stored runs; gives its path.
+    """Write one self-contained HTML page of stored runs; gives its path. Where there are more items
+    or systems than a page can show, all of them are in CSV files in a folder beside it.
 
     - `runs`: folders, result.json files, or folders of runs.
     - `output`: the file to write.
@@ -40,7 +42,8 @@ def write_report(
             "Choose another name, such as report.html."
         )
     known = dict(shipped_facts()) | (read_facts(Path(facts)) if facts is not None else {})
-    html = page(groups_of(runs, known))
+    groups = groups_of(runs, known)
+    html = page(groups, write_beside(path, [group for _, group in groups]))
     with replacing(path) as out:
         out.write(html)
     return path

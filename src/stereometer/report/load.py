@@ -73,8 +73,12 @@ def _labelled(runs: Sequence[Run], section: Section) -> Iterator[tuple[str, str,
     where that is not enough to distinguish two."""
     labels = [f"{run.result.model}{section.added(run.result)}" for run in runs]
     counts, seen = Counter(labels), Counter[str]()
+    folders = Counter(zip(labels, (run.folder.name for run in runs), strict=True))
     for label, run in zip(labels, runs, strict=True):
-        unique = label if counts[label] == 1 else f"{label} ({run.folder.name})"
+        # Runs in several places may have folders of one name.
+        alone = folders[label, run.folder.name] == 1
+        place = run.folder.name if alone else run.folder.parent.name
+        unique = label if counts[label] == 1 else f"{label} ({place})"
         seen[unique] += 1
         unique = unique if seen[unique] == 1 else f"{unique} {seen[unique]}"
         yield unique, unique.replace(section.added(run.result), "", 1), run

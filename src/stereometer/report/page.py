@@ -6,7 +6,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 
 from stereometer import catalog
 from stereometer.report import method
+from stereometer.report.beside import Beside
 from stereometer.report.charts.frame import CONFIG
 from stereometer.report.looks import look
 from stereometer.report.sections.section import Content, MoreFigures, Section
@@ -46,6 +47,8 @@ class View:
 
     section: Section
     group: Group
+    beside: Beside | None = None
+    """The files that hold what the page leaves out."""
 
     @cached_property
     def content(self) -> Content:
@@ -56,7 +59,7 @@ class View:
         cut = (
             f"Verdicts, pictures and items are of the first {shown} of "
             f"{numbers.count(count, 'system')}; the table has all of them. Name fewer runs to see "
-            "others, or look into the folder of a run."
+            "others, or look into the files beside this page."
         )
         tables = tuple(self.section.tables(self.group)) if self.section.speaks else ()
         return replace(content, lead=(*content.lead, cut), tables=tables)
@@ -162,8 +165,9 @@ def inlined(module: str) -> str:
     return f"(() => {{\n{body}\n}})();"
 
 
-def page(shown: Sequence[tuple[Section, Group]]) -> str:
-    views = [View(section, group) for section, group in shown]
+def page(shown: Sequence[tuple[Section, Group]], beside: Mapping[str, Beside] | None = None) -> str:
+    files = beside or {}
+    views = [View(section, group, files.get(group.id)) for section, group in shown]
     scripts = [libraries(), script(*map(asset, OWN_SCRIPTS))]
     charts = {box: drawn for view in views for box, drawn in view.charts.items()}
     template = _environment().get_template("report.html.j2")

@@ -36,7 +36,7 @@ def load_counted(path: Path) -> Result:
 
 def counted_at(path: Path, result: Result) -> Result:
     """The same of a result that is loaded already."""
-    folder = path if path.is_dir() else path.parent
+    folder = store.run_folder(path)
     if result.statistics >= STATISTICS or not (folder / store.SCORES).exists():
         return result
     return recounted(result, store.load_scores(folder, result))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -29,21 +30,25 @@ from stereometer.types import Asking, Backend, Finished, Job, Score
 if TYPE_CHECKING:
     from hashlib import _Hash as Hash
 
+LOG = logging.getLogger("stereometer")
 Watch = Callable[[str], AbstractContextManager[Progress]]
 """Given a title, gives what is called with progress while a job is under way."""
+Announce = Callable[[str], None]
+"""Given what a reader should know beforehand."""
 Engines = Callable[[Backend], Engine]
 """Where a model's requests are answered."""
 
 
 def execute(
     job: Job,
-    out: Path | None = None,
+    place: Path | None = None,
     cache: Cache | None = None,
     engines: Engines = Serial,
     progress: Progress = silent,
 ) -> Finished:
-    """Streams scores to disk and into estimates; the folder holds a whole run or none."""
-    place = out or store.default_folder(job.plan)
+    """Streams scores to disk and into estimates; its folder, at `place`, holds a whole run or
+    none."""
+    place = place or store.place_of(job)
     with store.claimed(place, job.plan) as finished:
         if finished is not None:
             return Finished(recounted(finished, store.load_scores(place)), place)
@@ -105,26 +110,33 @@ def execute_all(
     keep_cache: bool = True,
     watch: Watch | None = None,
     engines: Engines = Serial,
+    announce: Announce = LOG.warning,
 ) -> Iterator[Finished]:
-    """One job after the other, answers shared.
-
-    `out` is the folder of the only result, or holds a folder for each of several.
-    """
-    waiting = iter(jobs)
+    """One job after the other, answers shared; `out` holds a folder for each. What a small design
+    could show at all is announced before it is asked."""
+    waiting = with_outlook(jobs, announce)
     first, second = next(waiting, None), next(waiting, None)
     if out is not None and second is not None and (Path(out) / store.RUN).exists():
         raise UsageError(
-            f"{out} holds one run, and this gives several. "
-            "A folder keeps one run or folders of runs. Choose another with --out."
+            f"{out} is the folder of a run, and this gives several. "
+            "They are kept in folders of their own. Choose another with --out."
         )
     with opened_cache(keep_cache) as cache:
         for job in chain(filter(None, (first, second)), waiting):
-            place = None if out is None else Path(out)
-            if place is not None and second is not None:
-                place = place / job.folder
             with (watch or lines)(job.title) as progress:
-                finished = execute(job, place, cache, engines, progress)
+                finished = execute(job, store.place_of(job, out), cache, engines, progress)
             yield finished
+
+
+def with_outlook(jobs: Iterable[Job], announce: Announce) -> Iterator[Job]:
+    """The jobs, after what a small design could show at all."""
+    for job in jobs:
+        if isinstance(job.source, Asking):
+            level = float(job.plan.get("level", 0.95))
+            outlook = catalog.shape(job.kind).outlook(job.source.items, level)
+            if outlook:
+                announce(outlook)
+        yield job
 
 
 @contextmanager

@@ -93,9 +93,12 @@ class Measurement:
         benchmark = self.benchmark
         name = benchmark.name
         if benchmark.is_own:
-            name = f"{Path(benchmark.source).stem}-{benchmark.digest[:6]}"
+            file = Path(benchmark.source)
+            name = f"{file.stem if file.suffix else name}-{benchmark.digest[:6]}"
+        paper = ["paper"] if self.settings.variant == "paper" else []
         limit = [] if self.limit is None else [f"limit{self.limit}"]
-        return store.folder_name(name, self.card.name, self.measure.split("@")[0], *limit)
+        measure = self.measure.split("@")[0]
+        return store.folder_name(name, self.card.name, measure, *paper, *limit)
 
     def result(self, kind: str, estimates: Sequence[Estimate]) -> Result:
         card, benchmark = self.benchmark.card, self.benchmark

@@ -24,9 +24,11 @@ NO_EFFECT = ("not ", "undecided", "undetermined", "within ")
 
 def completed(result: Mapping[str, Any]) -> dict[str, Any]:
     """The JSON of a result with its kind, and with `beyond_noise` where something is tested."""
+    known = {**result, "kind": kind_of(result)}
+    if "estimates" not in result:  # damage, which is for the reader to name
+        return known
     level = result.get("settings", {}).get("level", DEFAULT.level)
-    estimates = [_judged(row, level) for row in result.get("estimates", ())]
-    return {**result, "kind": kind_of(result), "estimates": estimates}
+    return {**known, "estimates": [_judged(row, level) for row in result["estimates"]]}
 
 
 def _judged(row: Mapping[str, Any], level: float) -> Mapping[str, Any]:

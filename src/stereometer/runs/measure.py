@@ -72,7 +72,7 @@ def run(
     - `coverage`: the share of items that must be answered before a score is given.
     - `delta`: how many points from 50 are near enough to say so.
     - `name`: what the model is called in results and folders.
-    - `out`: the folder of the run; by default one in `stereometer-runs`.
+    - `out`: the folder in which each run gets one of its own; by default `stereometer-runs`.
     - `cache`: whether answers are kept for later runs.
     - `within_word`: pseudo-likelihood that also hides the later pieces of a word.
     - `choice`: groups, traits and templates of abc.

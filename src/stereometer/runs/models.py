@@ -65,7 +65,7 @@ def open_for(
 ) -> Backend | System:
     """The model, which workers, if there are any, will open too."""
     loading = engines.loading(options)
-    model = open_model(name, seed, loading)
+    model = open_model(name, seed, loading, when_asked=True)
     if engines.hands.elsewhere and not isinstance(model, System):
         engines.remember(model, model_spec(name, seed, loading))
     return model

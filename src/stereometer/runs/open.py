@@ -15,6 +15,7 @@ from stereometer.benchmarks.custom import SOURCE as OWN_FILES
 from stereometer.benchmarks.folders import open_benchmark as open_source
 from stereometer.errors import DataError, StereometerError, UnknownName, UsageError
 from stereometer.runs.cache import Cache
+from stereometer.runs.known import open_known
 from stereometer.tables import PLAIN, Layout
 from stereometer.types import Backend, ModelSpec, Opener, System
 
@@ -70,10 +71,14 @@ def _source(name: str, data: str | Path | None) -> tuple[Source, Path | None]:
 
 
 def open_model(
-    name: str, seed: int = 0, options: Mapping[str, Any] | None = None
+    name: str,
+    seed: int = 0,
+    options: Mapping[str, Any] | None = None,
+    when_asked: bool = False,
 ) -> Backend | System:
     """A baseline by name, one of our default models, `SCHEME:SPEC`, or a checkpoint: a folder, a
-    .gguf file or org/name[@revision]."""
+    .gguf file or org/name[@revision]. One that is known is loaded only `when_asked`, if that is
+    wanted."""
     if (options or {}).get("option") and (
         catalog.has("system", name) or catalog.has("backend", name)
     ):
@@ -90,7 +95,7 @@ def open_model(
     except StereometerError:  # a cache that cannot be used is no reason not to ask
         return spec.open()
     with memory:
-        return spec.open(memory)
+        return open_known(spec, memory) if when_asked else spec.open(memory)
 
 
 def model_spec(name: str, seed: int = 0, options: Mapping[str, Any] | None = None) -> ModelSpec:

@@ -13,6 +13,7 @@ from stereometer.measures.recognition.method import Recognition
 from stereometer.runs.execute import execute
 from stereometer.runs.job import Measurement
 from stereometer.runs.open import open_benchmark
+from stereometer.runs.store import place_of
 from stereometer.shapes.comment.items import NEITHER, Comment
 from stereometer.shapes.comment.settings import MISSPELLING, Setting
 from stereometer.shapes.pair.items import Pair
@@ -58,7 +59,7 @@ def replay(
     """
     settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)
     job = replay_job(Path(file), benchmark, data, settings, name, measure)
-    return execute(job, Path(out) if out else None).result
+    return execute(job, place_of(job, out)).result
 
 
 def replay_job(

@@ -8,7 +8,6 @@ import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from hashlib import file_digest
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +15,25 @@ from stereometer import catalog
 from stereometer.errors import DataError, StereometerError, UsageError
 from stereometer.files import read_json, read_jsonl, write_json
 from stereometer.runs.kinds import completed
-from stereometer.types import RESULT_SCHEMA, Result, Score, digest_of
+from stereometer.types import RESULT_SCHEMA, Job, Result, Score, digest_of, digest_of_file
 
 LOG = logging.getLogger("stereometer")
 HOME = Path("stereometer-runs")
 RESULT, SCORES, RUN = "result.json", "scores.jsonl", "run.json"
 
 
-def default_folder(plan: Mapping[str, Any]) -> Path:
-    return HOME / folder_name(plan["benchmark"], plan["model"], digest_of(plan)[:8])
+def place_of(job: Job, out: str | Path | None = None) -> Path:
+    """Where a run is kept: a folder in `out`, or in a folder of our own.
+
+    Older versions wrote a single run into `out` itself; such a run is gone on with.
+    """
+    benchmark, model, measure = (job.plan[name] for name in ("benchmark", "model", "measure"))
+    name = job.folder or folder_name(benchmark, model, re.sub(r"@\d+", "", measure))
+    if out is not None:
+        return Path(out) if (Path(out) / RUN).exists() else Path(out) / name
+    digest = digest_of(job.plan)[:8]
+    older = HOME / folder_name(benchmark, model, digest)
+    return older if older.exists() else HOME / f"{name}-{digest}"
 
 
 def folder_name(*parts: str) -> str:
@@ -101,29 +110,41 @@ def _finished(folder: Path) -> Result | None:
         return None
 
 
-def load_result(path: Path) -> Result:
-    """A stored result, from its folder or its result.json."""
-    file = path / RESULT if path.is_dir() else path
+def run_folder(path: Path) -> Path:
+    """The folder of a run, named by itself, by its result.json, or by the folder that holds it and
+    no other."""
     if not path.exists():
         raise DataError(
             f"There is no {path}. A stored run is a folder that `run` or `replay` wrote. Check the"
             " path."
         )
-    inner = (
-        sorted(inner_path.parent.name for inner_path in path.glob(f"*/{RESULT}"))
-        if not file.exists()
-        else []
-    )
-    if inner:
-        raise DataError(
-            f"{path} holds {len(inner)} runs. A single run is needed here. Name one of them: "
-            f"{', '.join(inner[:6])}."
-        )
-    if not file.exists():
+    if not path.is_dir():
+        return path.parent
+    if (path / RESULT).exists():
+        return path
+    inner = _runs_under(path)
+    if not inner:
         raise DataError(
             f"{path} holds no {RESULT}. It is not a run, or the run did not finish. Run it again;"
             " it goes on where it stopped."
         )
+    if inner[1:]:
+        raise DataError(
+            f"{path} holds {len(inner)} runs. A single run is needed here. Name one of them: "
+            f"{', '.join(str(folder.relative_to(path)) for folder in inner[:6])}."
+        )
+    return inner[0]
+
+
+def _runs_under(path: Path) -> list[Path]:
+    """In its folders, or in folders of runs in it."""
+    files = (file for depth in ("*", "*/*") for file in path.glob(f"{depth}/{RESULT}"))
+    return sorted(file.parent for file in files)
+
+
+def load_result(path: Path) -> Result:
+    """A stored result, from its folder, its result.json, or the folder that holds it alone."""
+    file = path if path.is_file() else run_folder(path) / RESULT
     value = read_json(file)
     if not isinstance(value, dict) or value.get("schema") != RESULT_SCHEMA:
         raise DataError(
@@ -168,7 +189,7 @@ def load(path: str | Path) -> Result:
 
 def load_scores(path: Path, result: Result | None = None) -> Iterator[Score]:
     """The scores of a run, held to what its kind needs; `result` where it is loaded already."""
-    folder = path if path.is_dir() else path.parent
+    folder = run_folder(path)
     known = result or load_result(folder)
     shape = catalog.shape(known.kind)
     if known.scores_digest:
@@ -186,8 +207,7 @@ def load_scores(path: Path, result: Result | None = None) -> Iterator[Score]:
 def _check_digest(file: Path, result: Result) -> None:
     """Scores that are not the ones that were counted say nothing about the result."""
     try:
-        with file.open("rb") as opened:
-            digest = file_digest(opened, "sha256").hexdigest()
+        digest = digest_of_file(file)
     except OSError as error:
         raise DataError(
             f"{file} cannot be read: {error.strerror}. A run is its result and its scores. "
@@ -204,10 +224,7 @@ def runs_in(path: Path) -> list[Path]:
     """The run at a path, or the runs in the folders under it."""
     if path.is_file() or (path / RESULT).exists():
         return [path]
-    inner = sorted(path_inside.parent for path_inside in path.glob(f"*/{RESULT}"))
-    if not inner:
-        load_result(path)
-    return inner
+    return _runs_under(path) or [run_folder(path)]
 
 
 # ------------------------------------------------------------------------------------- several runs

@@ -24,7 +24,7 @@ from stereometer.types.backend import (
     NamesTokens,
     WritesTokens,
 )
-from stereometer.types.digest import digest_of
+from stereometer.types.digest import digest_of, digest_of_file
 from stereometer.types.items import (
     VARIANTS,
     Item,
@@ -37,7 +37,7 @@ from stereometer.types.items import (
 )
 from stereometer.types.jobs import Asking, Finished, Job
 from stereometer.types.method import Exchanged, Measure, Method, Needs, NoOptions, Notes, Requests
-from stereometer.types.opener import Memory, ModelSpec, Opener
+from stereometer.types.opener import KnowsFiles, Memory, ModelSpec, Opener
 from stereometer.types.requests import (
     HIDDEN,
     SET_DISTANCES,
@@ -85,6 +85,7 @@ __all__ = [
     "Item",
     "ItemDefaults",
     "Job",
+    "KnowsFiles",
     "MaskedBlank",
     "MaskedTokens",
     "Measure",
@@ -113,4 +114,5 @@ __all__ = [
     "WholeText",
     "WritesTokens",
     "digest_of",
+    "digest_of_file",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
+from pathlib import Path
 
 
 def digest_of_rows(rows: Iterable[object]) -> str:
@@ -20,6 +21,12 @@ def digest_of_rows(rows: Iterable[object]) -> str:
 def digest_of(value: object) -> str:
     """The sha256 of a value's canonical JSON; equal values give equal digests on every machine."""
     return hashlib.sha256(_canonical(value)).hexdigest()
+
+
+def digest_of_file(path: Path) -> str:
+    """The sha256 of its bytes."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _canonical(value: object) -> bytes:

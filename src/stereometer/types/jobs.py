@@ -37,7 +37,7 @@ class Job:
     describe: Callable[[Sequence[Estimate]], Result]
     items: int = 0
     folder: str = ""
-    """The name of its folder among several."""
+    """The name of its folder among those of other runs, where the plan's own names do not do."""
     hidden: frozenset[str] = frozenset()
     """Items whose texts are left out of what is stored."""
 

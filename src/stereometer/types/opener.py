@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from stereometer.errors import ModelError
 from stereometer.types.answers import Answer
@@ -56,6 +56,15 @@ class Opener(Protocol):
         ...
 
 
+@runtime_checkable
+class KnowsFiles(Protocol):
+    """An opener that can tell a model by its files."""
+
+    def fingerprint(self, spec: str, options: Any) -> str | None:
+        """The same only where `open` would give the same model; None where that cannot be told."""
+        ...
+
+
 @dataclass(frozen=True)
 class ModelSpec:
     """Everything that opens a model, here or in another process."""
@@ -68,11 +77,22 @@ class ModelSpec:
     """An instance of the opener's dataclass; None for its defaults."""
 
     def open(self, memory: Memory | None = None) -> Backend | System:
+        opener, options = self._parts()
+        return opener.open(self.spec, options, memory)
+
+    def fingerprint(self) -> str | None:
+        """By what the model is known without being opened, where it can be."""
+        opener, options = self._parts()
+        if not isinstance(opener, KnowsFiles):
+            return None
+        files = opener.fingerprint(self.spec, options)
+        return files and f"{self.opener} {files}"
+
+    def _parts(self) -> tuple[Opener, Any]:
         module, _, name = self.opener.partition(":")
         opener: Opener = getattr(import_module(module), name)
         check_installed(opener, self.spec)
-        options = self.options if self.options is not None else opener.options()
-        return opener.open(self.spec, options, memory)
+        return opener, self.options if self.options is not None else opener.options()
 
 
 def check_installed(opener: Opener, spec: str) -> None:

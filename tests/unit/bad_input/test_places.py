@@ -13,7 +13,7 @@ import pytest
 import stereometer
 from tests.builders.commands import PROGRAM, assert_refused, call, shell
 from tests.builders.little import pairs_file
-from tests.builders.stored import unsealed
+from tests.builders.stored import only, unsealed
 
 QUICK = ("--resamples", 100)
 
@@ -24,7 +24,7 @@ def run(folder: Path, out: object, *more: object, model: str = "fake") -> tuple[
 
 @pytest.mark.parametrize("out", ["/dev/null/x", "/proc/x"])
 def test_an_output_folder_that_cannot_be_made(tmp_path: Path, out: str) -> None:
-    assert_refused(call(*run(tmp_path, out)), 1, f"{out} cannot be written", "--out")
+    assert_refused(call(*run(tmp_path, out)), 1, f"{out}/pairs-", "cannot be written", "--out")
 
 
 def test_a_file_in_the_place_of_the_output_folder(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_a_full_disk_is_said_and_the_same_command_goes_on_later(tmp_path: Path) 
     )
     said = shell(*arguments, preexec_fn=limited_files)
     assert_refused(said, 1, "scores.jsonl cannot be written: File too large")
-    assert sorted(os.listdir(tmp_path / "out")) == [".lock", "run.json"]
+    assert sorted(os.listdir(only(tmp_path / "out"))) == [".lock", "run.json"]
     assert call(*arguments).code == 0
     assert stereometer.load(tmp_path / "out").estimate("icat").value == 100.0
 
@@ -116,11 +116,11 @@ def test_a_cache_in_an_impossible_place_is_said(
 
 def test_another_run_into_the_same_folder_is_refused_and_the_first_kept(tmp_path: Path) -> None:
     assert call(*run(tmp_path, tmp_path / "out")).code == 0
-    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    before = {path.name: path.read_bytes() for path in only(tmp_path / "out").iterdir()}
     assert_refused(
         call(*run(tmp_path, tmp_path / "out", "--seed", 5)), 2, "other settings (seed)", "--out"
     )
-    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+    assert {path.name: path.read_bytes() for path in only(tmp_path / "out").iterdir()} == before
 
 
 def test_the_same_run_into_the_same_folder_shows_what_is_there(tmp_path: Path) -> None:
@@ -149,18 +149,18 @@ def test_two_runs_at_once_in_one_folder_are_refused(tmp_path: Path) -> None:
 
 def test_a_damaged_result_is_said_and_made_again(tmp_path: Path) -> None:
     assert call(*run(tmp_path, tmp_path / "out")).code == 0
-    whole = (tmp_path / "out" / "result.json").read_bytes()
-    (tmp_path / "out" / "result.json").write_bytes(whole[:100])
+    whole = (only(tmp_path / "out") / "result.json").read_bytes()
+    (only(tmp_path / "out") / "result.json").write_bytes(whole[:100])
     said = shell(*run(tmp_path, tmp_path / "out"))
     assert (said.code, "Traceback" in said.err, "computed anew" in said.err) == (0, False, True)
-    assert (tmp_path / "out" / "result.json").read_bytes() == whole
+    assert (only(tmp_path / "out") / "result.json").read_bytes() == whole
 
 
 def test_a_damaged_record_of_a_run_is_refused_and_left(tmp_path: Path) -> None:
     assert call(*run(tmp_path, tmp_path / "out")).code == 0
-    (tmp_path / "out" / "run.json").write_text('{"schema": "ru')
+    (only(tmp_path / "out") / "run.json").write_text('{"schema": "ru')
     assert_refused(call(*run(tmp_path, tmp_path / "out")), 4, "run.json")
-    assert (tmp_path / "out" / "run.json").read_text() == '{"schema": "ru'
+    assert (only(tmp_path / "out") / "run.json").read_text() == '{"schema": "ru'
 
 
 # ----------------------------------------------------------------------------------- comparing runs
@@ -169,8 +169,9 @@ def test_a_damaged_record_of_a_run_is_refused_and_left(tmp_path: Path) -> None:
 @pytest.fixture
 def two(tmp_path: Path) -> tuple[Path, Path]:
     for model in ("ideal", "stereotyped"):
-        call(*run(tmp_path, tmp_path / model, model=model))
-    return tmp_path / "ideal", tmp_path / "stereotyped"
+        call(*run(tmp_path, tmp_path / "runs", model=model))
+    first, second = sorted((tmp_path / "runs").iterdir())
+    return first, second
 
 
 @pytest.mark.parametrize(

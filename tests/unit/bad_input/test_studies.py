@@ -11,7 +11,7 @@ import stereometer
 from stereometer.types import Variant
 from tests.builders.commands import assert_refused, call
 from tests.builders.little import little_stereoset, pairs_file
-from tests.builders.stored import unsealed
+from tests.builders.stored import only, unsealed
 
 QUICK = ("--resamples", 100)
 
@@ -128,7 +128,7 @@ def test_a_bar_for_an_ensemble(runs: dict[str, Path], tmp_path: Path) -> None:
         "ensemble", runs["a"], runs["b"], "--require", "lms>=100.5", "--out", tmp_path / "e", *QUICK
     )
     assert said.code == 5
-    assert (tmp_path / "e" / "result.json").exists()
+    assert (only(tmp_path / "e") / "result.json").exists()
 
 
 # ------------------------------------------------------------------------------------------- relate

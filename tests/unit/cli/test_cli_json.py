@@ -8,6 +8,7 @@ import pytest
 
 from tests.builders.commands import Said, call, shell
 from tests.builders.little import little_stereoset, pairs_file, predictions
+from tests.builders.stored import only
 
 QUICK = ("--resamples", 100)
 
@@ -167,7 +168,7 @@ def test_in_a_pipe_standard_output_is_json_alone_and_there_is_no_progress_bar(
         "--json",
     )
     assert said.json["schema"] == "runs@1"
-    assert said.err == f"Stored in {tmp_path / 'out'}\n"
+    assert said.err == f"Stored in {only(tmp_path / 'out')}\n"
 
 
 def test_a_table_in_a_pipe_has_no_escape_codes_and_no_bar(tmp_path: Path) -> None:
@@ -176,4 +177,4 @@ def test_a_table_in_a_pipe_has_no_escape_codes_and_no_bar(tmp_path: Path) -> Non
     )
     assert "\x1b" not in said.out + said.err
     assert "preference (ideal 50)" in said.out
-    assert said.err == f"Stored in {tmp_path / 'out'}\n"
+    assert said.err == f"Stored in {only(tmp_path / 'out')}\n"

@@ -25,7 +25,7 @@ from stereometer.stats.kendall import tau_rows
 from stereometer.types import Settings
 from tests.builders.commands import assert_refused, call
 from tests.builders.ratings import DEFAULT, TRAITS, two_sided
-from tests.builders.stored import unsealed
+from tests.builders.stored import only, unsealed
 from tests.builders.trait_runs import GROUPS, SETTINGS, stored_run, synthetic_ratings
 from tests.conftest import released
 
@@ -236,7 +236,7 @@ def test_traits_that_the_run_did_not_ask_are_no_gaps(tmp_path: Path, ratings: Pa
     means = read_ratings(ratings, NAMES).means()
     run = stored_run(tmp_path / "run", lambda template, group, trait: means[group, trait].value)
     lines = (unsealed(run) / "scores.jsonl").read_text().splitlines(keepends=True)
-    (run / "scores.jsonl").write_text(
+    (only(run) / "scores.jsonl").write_text(
         "".join(line for line in lines if json.loads(line)["slices"]["trait"] in TRAITS[:8])
     )
     result = align_run(run, AlignmentSettings(ratings, SETTINGS), tmp_path / "out").result

@@ -27,7 +27,7 @@ from stereometer.stats.tests import sign_flip
 from stereometer.types import Score, Settings
 from tests.builders import reference
 from tests.builders.little import QUICK, inter, intra, stereoset_file
-from tests.builders.stored import unsealed
+from tests.builders.stored import only, unsealed
 from tests.builders.sure import sure
 from tests.strategies import cat_score, pair_score
 
@@ -585,8 +585,8 @@ def test_runs_with_no_item_in_common_are_not_compared(tmp_path: Path) -> None:
     first = system(tmp_path, data, "x", 1)
     second = system(tmp_path, data, "y", 2, missing=3)
     unsealed(second)
-    lines = [json.loads(line) for line in (second / "scores.jsonl").read_text().splitlines()]
-    (second / "scores.jsonl").write_text(
+    lines = [json.loads(line) for line in (only(second) / "scores.jsonl").read_text().splitlines()]
+    (only(second) / "scores.jsonl").write_text(
         "".join(json.dumps(one | {"skipped": "gone", "values": {}}) + "\n" for one in lines)
     )
     with pytest.raises(UsageError, match="no item that both answered"):
@@ -597,7 +597,7 @@ def test_a_run_that_lost_an_item_is_not_compared(tmp_path: Path) -> None:
     data = pairs(tmp_path / "d.csv", 4)
     first, second = (system(tmp_path, data, name, 1) for name in "xy")
     (unsealed(second) / "scores.jsonl").write_text(
-        "".join((second / "scores.jsonl").read_text().splitlines(keepends=True)[1:])
+        "".join((only(second) / "scores.jsonl").read_text().splitlines(keepends=True)[1:])
     )
     with pytest.raises(UsageError, match="not scored on the same items"):
         stereometer.compare(first, second)

@@ -20,6 +20,7 @@ from stereometer.runs.store import load_scores
 from stereometer.shapes.cat.shape import SHAPE as CAT
 from stereometer.types import Score
 from tests.builders.little import little_stereoset, pairs_file, predictions
+from tests.builders.stored import only
 from tests.builders.trait_runs import stored_run
 from tests.strategies import MODERATE, cat_score
 
@@ -236,7 +237,8 @@ def test_the_same_runs_give_the_same_bytes_and_a_finished_one_is_found(
     for name in ("one", "two", "one"):
         combine(members[0], members[2], resamples=100, out=tmp_path / name)
     for file in ("result.json", "scores.jsonl"):
-        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+        first, second = (only(tmp_path / name) / file for name in ("one", "two"))
+        assert first.read_bytes() == second.read_bytes()
     with pytest.raises(UsageError, match="other settings"):
         combine(members[0], members[2], resamples=200, out=tmp_path / "one")
 

@@ -129,8 +129,12 @@ def test_another_lot_of_items_or_other_synonyms_are_another_run(tmp_path: Path) 
         "--resamples",
         100,
     )
-    assert call(*options, "--out", tmp_path / "run").code == 0
-    assert_refused(call(*options, "--no-synonyms", "--out", tmp_path / "run"), 2, "other settings")
+    assert call(*options, "--out", tmp_path).code == 0
+    assert call(*options, "--no-synonyms", "--out", tmp_path).code == 0
+    names = [folder.name for folder in tmp_path.iterdir() if folder.name.startswith("abc-")]
+    assert len(names) == 2
+    again = call(*options, "--no-synonyms", "--seed", 2, "--out", tmp_path)
+    assert_refused(again, 2, "other settings")
 
 
 def test_two_groups_are_too_few_for_an_interval(tmp_path: Path) -> None:

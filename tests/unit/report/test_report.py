@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import json
 import re
@@ -30,7 +31,7 @@ from stereometer.show import numbers
 from stereometer.show.figure import Figure
 from stereometer.show.table import Table, number, text
 from stereometer.types import Score, Settings, Variant
-from tests.builders.stored import unsealed
+from tests.builders.stored import only, unsealed
 
 ATTACK = "</script><script>alert(1)</script>"
 
@@ -56,9 +57,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 variant=variant,
                 measure=[measure],
                 resamples=100,
-                out=place,
+                out=home / "made",
                 cache=False,
             )
+            place.parent.mkdir(exist_ok=True)
+            only(home / "made").rename(place)
+    (home / "made").rmdir()
     return home
 
 
@@ -382,7 +386,29 @@ def test_a_report_of_many_systems_stays_small(
     assert all(f"fake ({copy:02})" in found.text for copy in range(16))
     items = data_of(many)["items"]["s1"]
     assert (len(items["items"]), len(items["systems"]), items["left_out"]) == (100, 4, 44)
-    assert "44 more items are in" in found.text
+    assert "44 more items are not in this page." in found.text
+
+
+def test_what_a_page_leaves_out_is_in_files_beside_it(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for copy in range(6):
+        shutil.copytree(runs / "fake-sound" / "cat", tmp_path / "many" / f"{copy}")
+    whole = stereometer.write_report([tmp_path / "many"], tmp_path / "page.html")
+    assert not (tmp_path / "page-items").exists()
+    monkeypatch.setattr("stereometer.report.systems.MOST_SYSTEMS", 2)
+    written = stereometer.write_report([tmp_path / "many"], whole).read_text("utf-8")
+    links = re.findall(r'href="(page-items/[^"]+)"', written)
+    texts = [(tmp_path / link).read_text("utf-8") for link in links]
+    items, scores = ([*csv.DictReader(text.splitlines())] for text in texts)
+    assert (len(items), len(scores)) == (144, 6 * 144)
+    assert items[0]["context"] not in written.partition("<script")[0]
+    by_system = {row["system"] for row in scores}
+    assert by_system == {f"fake ({copy})" for copy in range(6)}
+    assert all(float(row["stereotype"]) <= 0 for row in scores if not row["skipped"])
+    monkeypatch.undo()
+    stereometer.write_report([tmp_path / "many"], whole)
+    assert not (tmp_path / "page-items").exists()
 
 
 def test_a_result_without_scores_still_has_a_report(copied: Path, tmp_path: Path) -> None:

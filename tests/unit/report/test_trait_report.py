@@ -12,6 +12,7 @@ import stereometer
 from stereometer.report import write_report
 from stereometer.report.load import groups_of
 from stereometer.report.sections.trait import coloured
+from tests.builders.stored import only
 from tests.builders.trait_pages import trait_runs
 from tests.builders.trait_runs import GROUPS
 
@@ -108,7 +109,7 @@ def test_they_stand_beside_other_runs(runs: dict[str, Path], tmp_path: Path) -> 
 
 def test_halves_of_people_stand_beside_every_tau(runs: dict[str, Path], tmp_path: Path) -> None:
     page = write_report([runs["alignment"]], tmp_path / "report.html").read_text()
-    result = json.loads((runs["alignment"] / "result.json").read_text())
+    result = json.loads((only(runs["alignment"]) / "result.json").read_text())
     halves = [
         one
         for one in result["estimates"]

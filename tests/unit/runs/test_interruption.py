@@ -12,6 +12,7 @@ import stereometer
 from stereometer.backends.baselines import fake
 from stereometer.types import Answer, Request
 from tests.builders.little import QUICK, Counting, little_stereoset
+from tests.builders.stored import only
 
 BYTES = ("result.json", "scores.jsonl")
 
@@ -29,7 +30,7 @@ def test_an_interrupted_run_keeps_its_answers_and_the_next_asks_only_the_rest(
     stopped = with_model(monkeypatch, Counting(stop_after=stop_after))
     with pytest.raises(KeyboardInterrupt):
         stereometer.run(path, model="fake", out=tmp_path / "run", **QUICK)
-    assert not (tmp_path / "run" / "result.json").exists()
+    assert not (only(tmp_path / "run") / "result.json").exists()
     assert not list((tmp_path / "run").glob("*scores*"))
 
     going_on = with_model(monkeypatch, Counting())
@@ -42,7 +43,8 @@ def test_an_interrupted_run_keeps_its_answers_and_the_next_asks_only_the_rest(
     assert later == at_once
     assert set(stopped.asked) | set(going_on.asked) == set(whole.asked)
     for name in BYTES:
-        assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+        stopped, whole = only(tmp_path / "run") / name, only(tmp_path / "whole") / name
+        assert stopped.read_bytes() == whole.read_bytes()
 
 
 def test_the_same_plan_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -68,10 +70,10 @@ def test_times_stand_in_the_record_of_the_run_only(tmp_path: Path) -> None:
     stereometer.run(
         "starter", model="ideal", measure=["pair-likelihood"], out=tmp_path / "run", **QUICK
     )
-    record = json.loads((tmp_path / "run" / "run.json").read_text())
+    record = json.loads((only(tmp_path / "run") / "run.json").read_text())
     assert record["schema"] == "run@1"
     assert {"started", "seconds", "machine", "asked"} <= set(record)
-    assert "started" not in (tmp_path / "run" / "result.json").read_text()
+    assert "started" not in (only(tmp_path / "run") / "result.json").read_text()
 
 
 class Infinite(Counting):

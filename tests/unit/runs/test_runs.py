@@ -14,10 +14,15 @@ import stereometer
 from stereometer.errors import DataError, StereometerError, UsageError
 from stereometer.files import to_json
 from stereometer.runs import store as runs
-from stereometer.types import Result
+from stereometer.types import Job, Result
 from tests.builders.little import QUICK
+from tests.builders.stored import only
 
-PLAN = {"benchmark": "b", "model": "m", "seed": 0}
+PLAN = {"benchmark": "b", "model": "m", "measure": "way@1", "seed": 0}
+
+
+def job(plan: dict[str, Any]) -> Job:
+    return Job(plan, "pair", list, lambda scores: [], lambda estimates: stored(Path("x")))
 
 
 def stored(folder: Path, **change: Any) -> Result:
@@ -34,7 +39,7 @@ def written(result: Result) -> str:
 def test_an_empty_folder_is_claimed_and_the_plan_written_down(tmp_path: Path) -> None:
     with runs.claimed(tmp_path / "run", PLAN) as done:
         assert done is None
-    assert json.loads((tmp_path / "run" / "run.json").read_text())["plan"] == PLAN
+    assert json.loads((only(tmp_path / "run") / "run.json").read_text())["plan"] == PLAN
 
 
 def test_an_unfinished_run_of_the_same_plan_may_go_on(tmp_path: Path) -> None:
@@ -45,9 +50,9 @@ def test_an_unfinished_run_of_the_same_plan_may_go_on(tmp_path: Path) -> None:
 
 def test_a_finished_run_is_returned_and_not_run_again(tmp_path: Path) -> None:
     first = stored(tmp_path / "run")
-    before = (tmp_path / "run" / "run.json").read_bytes()
+    before = (only(tmp_path / "run") / "run.json").read_bytes()
     assert written(stored(tmp_path / "run")) == written(first)
-    assert (tmp_path / "run" / "run.json").read_bytes() == before
+    assert (only(tmp_path / "run") / "run.json").read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -65,10 +70,12 @@ def test_a_finished_run_is_returned_and_not_run_again(tmp_path: Path) -> None:
 def test_other_settings_into_the_same_folder_are_refused_and_named(
     tmp_path: Path, change: dict[str, Any], named: str
 ) -> None:
-    first = written(stored(tmp_path / "run"))
+    """Most of them have folders of their own in `out`; here the run is in `out` itself."""
+    first = written(stored(tmp_path))
+    run = only(tmp_path)
     with pytest.raises(UsageError, match=rf"holds a run with other settings \({named}\)"):
-        stored(tmp_path / "run", **change)
-    assert written(stereometer.load(tmp_path / "run")) == first
+        stored(run, **change)
+    assert written(stereometer.load(run)) == first
 
 
 def test_two_processes_in_one_folder_are_refused(tmp_path: Path) -> None:
@@ -112,7 +119,9 @@ def test_a_folder_that_cannot_be_made_is_said(place: str) -> None:
 
 def test_a_result_is_loaded_from_its_folder_or_its_file(tmp_path: Path) -> None:
     result = stored(tmp_path / "run")
-    assert stereometer.load(tmp_path / "run") == stereometer.load(tmp_path / "run" / "result.json")
+    assert stereometer.load(tmp_path / "run") == stereometer.load(
+        only(tmp_path / "run") / "result.json"
+    )
     assert written(stereometer.load(tmp_path / "run")) == written(result)
 
 
@@ -125,15 +134,15 @@ def test_scores_are_loaded_as_they_were(tmp_path: Path) -> None:
     stored(tmp_path / "run")
     found = list(runs.load_scores(tmp_path / "run"))
     assert len(found) == 96
-    assert found == list(runs.load_scores(tmp_path / "run" / "result.json"))
+    assert found == list(runs.load_scores(only(tmp_path / "run") / "result.json"))
     assert found[0].values == {"sent_more": -1.0, "sent_less": -1.0}
 
 
 def damaged(folder: Path, change: Any) -> Path:
     stored(folder)
-    value = json.loads((folder / "result.json").read_text())
+    value = json.loads((only(folder) / "result.json").read_text())
     change(value)
-    (folder / "result.json").write_text(json.dumps(value))
+    (only(folder) / "result.json").write_text(json.dumps(value))
     return folder
 
 
@@ -175,7 +184,7 @@ def test_a_damaged_result_in_the_way_of_the_same_run_is_made_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     first = written(stored(tmp_path / "run"))
-    (tmp_path / "run" / "result.json").write_text("{")
+    (only(tmp_path / "run") / "result.json").write_text("{")
     assert written(stored(tmp_path / "run")) == first == written(stereometer.load(tmp_path / "run"))
     assert "computed anew" in caplog.text
 
@@ -196,23 +205,49 @@ def test_a_damaged_record_is_named(tmp_path: Path, record: str) -> None:
 
 def test_a_damaged_line_of_scores_is_named(tmp_path: Path) -> None:
     damaged(tmp_path / "run", lambda value: value.pop("scores_digest"))
-    lines = (tmp_path / "run" / "scores.jsonl").read_text().split("\n")
+    lines = (only(tmp_path / "run") / "scores.jsonl").read_text().split("\n")
     lines[2] = '{"item": "x"}'
-    (tmp_path / "run" / "scores.jsonl").write_text("\n".join(lines))
+    (only(tmp_path / "run") / "scores.jsonl").write_text("\n".join(lines))
     with pytest.raises(DataError, match="line 3 is damaged"):
         list(runs.load_scores(tmp_path / "run"))
 
 
-def test_runs_are_found_one_level_down(tmp_path: Path) -> None:
+def test_runs_are_found_in_folders_of_runs_and_in_folders_of_such(tmp_path: Path) -> None:
     for name in ("b", "a"):
         stored(tmp_path / name)
-    assert runs.runs_in(tmp_path) == [tmp_path / "a", tmp_path / "b"]
-    assert runs.runs_in(tmp_path / "a") == [tmp_path / "a"]
+    first, second = only(tmp_path / "a"), only(tmp_path / "b")
+    assert runs.runs_in(tmp_path) == [first, second]
+    assert runs.runs_in(tmp_path / "a") == [first]
+    assert runs.runs_in(first) == [first]
     with pytest.raises(DataError, match="There is no"):
         runs.runs_in(tmp_path / "nowhere")
 
 
 def test_the_folder_of_a_run_is_named_after_its_plan() -> None:
-    name = runs.default_folder(PLAN | {"model": "org/model name"}).name
+    name = runs.place_of(job(PLAN | {"model": "org/model name"})).name
     assert name.startswith("b-org_model_name-")
-    assert name != runs.default_folder(PLAN | {"model": "org/model name", "seed": 1}).name
+    assert name != runs.place_of(job(PLAN | {"model": "org/model name", "seed": 1})).name
+
+
+def test_out_holds_folders_of_runs(tmp_path: Path) -> None:
+    """However many results there are, and whatever else is in it."""
+    stored(tmp_path / "runs")
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert folder.name == "starter-ideal-pair-likelihood"
+    stored(tmp_path / "runs", variant="paper")
+    stored(tmp_path / "runs", model="stereotyped", limit=10)
+    assert {entry.name for entry in (tmp_path / "runs").iterdir()} == {
+        "starter-ideal-pair-likelihood",
+        "starter-ideal-pair-likelihood-paper",
+        "starter-stereotyped-pair-likelihood-limit10",
+    }
+
+
+def test_a_run_that_an_older_version_wrote_into_out_itself_is_gone_on_with(tmp_path: Path) -> None:
+    first = stored(tmp_path / "new")
+    only(tmp_path / "new").rename(tmp_path / "old")
+    before = (tmp_path / "old" / "run.json").read_bytes()
+    assert written(stored(tmp_path / "old")) == written(first)
+    assert (tmp_path / "old" / "run.json").read_bytes() == before
+    with pytest.raises(UsageError, match="other settings"):
+        stored(tmp_path / "old", seed=1)

@@ -14,6 +14,7 @@ from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.pair.metrics import summarize as summarize_pairs
 from stereometer.types import Estimate, Score, Settings
 from tests.builders.little import QUICK, pick
+from tests.builders.stored import only
 from tests.builders.sure import all_of, sure
 from tests.strategies import cat_score, pair_score
 
@@ -139,7 +140,7 @@ def test_forced_choice_keeps_its_own_rule(tmp_path: Path) -> None:
 def test_the_plan_holds_margin_and_ties(tmp_path: Path) -> None:
     stereometer.run("starter", model="ideal", delta=3.0, out=tmp_path / "run", **QUICK)
     for folder in (tmp_path / "run").iterdir():
-        plan = json.loads((folder / "run.json").read_text())["plan"]
+        plan = json.loads((only(folder) / "run.json").read_text())["plan"]
         assert (plan["delta"], plan["ties"]) == (3.0, 1.0)
 
 

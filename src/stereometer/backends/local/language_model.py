@@ -14,6 +14,7 @@ from stereometer.backends.local.digests import config_digest, tokenizer_digest
 from stereometer.backends.local.forward import Split
 from stereometer.backends.local.generation import template_of
 from stereometer.backends.local.tokens import UNBOUNDED, Tokens, canaries, window_of
+from stereometer.backends.local.unused import unused_note
 from stereometer.types import (
     Abilities,
     Answer,
@@ -140,14 +141,16 @@ def _loading_notes(checkpoint: Checkpoint) -> Iterator[str]:
         yield f"Weights were stored as {quantized} and are not those of the full model."
     if options.dtype != "float32":
         yield f"Computed in {options.dtype}, not float32."
+    if checkpoint.unused:
+        yield unused_note(checkpoint.unused)
     if options.allow_pickle:
         yield "Loaded with --allow-pickle."
     if options.trust_remote_code:
         yield "Loaded with --trust-remote-code."
     elif getattr(checkpoint.model.config, "auto_map", None):
         yield (
-            "The checkpoint brings code of its own, which was not run: the model is built by "
-            "transformers instead."
+            "The checkpoint brings code of its own, which was not run: `auto_map` is ignored, and "
+            "the model is built by transformers instead."
         )
     yield "Likelihoods are of raw text: no chat template is applied."
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from stereometer.backends.local.checkpoint import Checkpoint, Options, load
 from stereometer.backends.local.defaults import DEFAULT_MODELS
-from stereometer.types import Backend, Memory
+from stereometer.backends.local.fingerprint import fingerprint
+from stereometer.types import Backend, Memory, digest_of_file
 
 if TYPE_CHECKING:
     from stereometer.backends.local.language_model import LanguageModel
@@ -32,6 +33,13 @@ class CheckpointOpener:
             return backend_for(load(spec, options))
         return backend_for(default.load(options), default.notes, default.head)
 
+    def fingerprint(self, spec: str, options: Options) -> str | None:
+        default = DEFAULT_MODELS.get(spec)
+        if default is None:
+            return fingerprint(spec, options)
+        head = (digest_of_file(default.head),) if default.head is not None else ()
+        return fingerprint(str(default.folder), options, head) if default.folder.exists() else None
+
 
 @dataclass(frozen=True)
 class ClassifierOptions(Options):
@@ -52,6 +60,9 @@ class ClassifierOpener:
         from stereometer.backends.local.classifier import open_classifier
 
         return open_classifier(spec, options, options.negative_label)
+
+    def fingerprint(self, spec: str, options: ClassifierOptions) -> str | None:
+        return fingerprint(spec, options)
 
 
 CHECKPOINT = CheckpointOpener()

@@ -33,9 +33,9 @@ from stereometer.findings.align.pilot import GROUPS, Pilot, averaged, choose
 from stereometer.findings.align.profile import Profile, load_profile, ratings_file
 from stereometer.findings.align.raters import BESIDE, Raters, conditions
 from stereometer.findings.align.ratings import Mean, Ratings, differing, read_ratings
-from stereometer.runs.execute import execute
+from stereometer.runs.execute import LOG, Announce, execute
 from stereometer.runs.job import versions
-from stereometer.runs.store import folders_of, load_scores
+from stereometer.runs.store import folders_of, load_scores, place_of
 from stereometer.shapes.trait.metrics import summarize as summarize_traits
 from stereometer.show.numbers import spelled
 from stereometer.stats.intervals import generator
@@ -76,6 +76,7 @@ def align(
     seed: int = 0,
     resamples: int = 10_000,
     out: str | Path | None = None,
+    announce: Announce = LOG.warning,
 ) -> Finished:
     """Compare a run on groups and traits with what people say of the groups.
 
@@ -88,7 +89,8 @@ def align(
     - `raters`: only people of whom all of this holds, such as "gender=woman".
     - `by`: also tau and means by what raters say, such as "race".
     - `demographics`: where they say it; by default demographics.csv beside the ratings.
-    - `out`: the folder of the result.
+    - `out`: the folder in which the result gets one of its own.
+    - `announce`: gets what few groups could show at all, beforehand; by default a warning.
     """
     if pilot and templates:
         raise UsageError(
@@ -105,10 +107,15 @@ def align(
         Raters(conditions(raters), tuple(by), Path(demographics) if demographics else None),
     )
     (folder,) = folders_of([run])
-    return align_run(folder, wanted, Path(out) if out else None)
+    return align_run(folder, wanted, Path(out) if out else None, announce)
 
 
-def align_run(path: Path, wanted: AlignmentSettings, out: Path | None = None) -> Finished:
+def align_run(
+    path: Path,
+    wanted: AlignmentSettings,
+    out: Path | None = None,
+    announce: Announce = LOG.warning,
+) -> Finished:
     """Agreement of a run with ratings, stored in a folder of its own."""
     profile, known = load_profile(path), grid(wanted.choice)
     if profile.is_survey and (wanted.pilot or wanted.templates):
@@ -133,6 +140,8 @@ def align_run(path: Path, wanted: AlignmentSettings, out: Path | None = None) ->
             )
     judged = _judged(cells, pilot)
     compared = {label: both(model, part, cells.groups, cells.traits) for label, part in parts}
+    for outlook in _outlook(len(judged.groups)):
+        announce(outlook)
     notes = [
         *_notes(profile, ratings, cells, wanted, pilot, templates),
         *(note for _, part in parts for note in part.notes),
@@ -155,7 +164,7 @@ def align_run(path: Path, wanted: AlignmentSettings, out: Path | None = None) ->
         summarize=summarize,
         describe=lambda estimates: _result(profile, plan, notes, estimates, wanted),
     )
-    return execute(job, out)
+    return execute(job, place_of(job, out))
 
 
 def _picked(
@@ -276,13 +285,7 @@ def _notes(
     templates: Sequence[str],
 ) -> Iterator[str]:
     yield from ratings.notes
-    count = len(_judged(cells, pilot).groups)
-    if count < FEW:
-        yield (
-            f"{spelled(count).capitalize()} {'groups are' if count > 1 else 'group is'} judged. "
-            f"Below {FEW} there is no interval and no test of tau: whatever its value, nothing "
-            "can be told from chance."
-        )
+    yield from _outlook(len(_judged(cells, pilot).groups))
     shown = ", ".join(templates) if len(templates) <= 4 else f"all {len(templates)} of the run"
     if profile.is_survey:
         yield f"Scores are ratings by the model: {len(templates)} repeats of the survey."
@@ -304,6 +307,16 @@ def _notes(
         yield (
             "Templates were named by hand: had they been chosen on these ratings, the values would "
             "flatter the model."
+        )
+
+
+def _outlook(count: int) -> Iterator[str]:
+    """What so few groups could show at all."""
+    if count < FEW:
+        yield (
+            f"{spelled(count).capitalize()} {'groups are' if count > 1 else 'group is'} judged. "
+            f"Below {FEW} there is no interval and no test of tau: whatever its value, nothing "
+            "can be told from chance."
         )
 
 

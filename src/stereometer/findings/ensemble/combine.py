@@ -135,7 +135,7 @@ def combine(
         describe=lambda estimates: _result(members, card, settings, combined, estimates),
         items=len(combined.scores),
     )
-    return execute(job, Path(out) if out is not None else None)
+    return execute(job, store.place_of(job, out))
 
 
 class EnsembleOptions(TypedDict, total=False):

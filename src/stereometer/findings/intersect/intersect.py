@@ -19,7 +19,7 @@ from stereometer.runs.job import versions
 from stereometer.runs.measure import jobs_for
 from stereometer.runs.models import Model, ModelOptions, opened
 from stereometer.runs.open import check_names
-from stereometer.runs.store import load_result, load_scores
+from stereometer.runs.store import load_result, load_scores, place_of
 from stereometer.stats.intervals import generator
 from stereometer.types import Estimate, Finished, Job, Result, Score, Settings, Variant
 
@@ -80,8 +80,8 @@ def intersect(
     check_names((), measures)
     with opened(model, seed, options) as asked:
         jobs = jobs_for(["abc"], asked, measures, settings, choice=choice)
-        (run,) = execute_all(jobs, Path(out) / "scores" if out else None, watch=watch)
-    finished = intersect_run(run.folder, wanted, Path(out) / "intersection" if out else None)
+        (run,) = execute_all(jobs, out, watch=watch)
+    finished = intersect_run(run.folder, wanted, _path(out))
     return Intersected(finished.result, finished.folder, run.folder)
 
 
@@ -127,7 +127,7 @@ def intersect_run(run: Path, wanted: CrossingSettings, out: Path | None = None) 
         summarize=summarize,
         describe=lambda estimates: _result(result, plan, estimates),
     )
-    return execute(job, out)
+    return execute(job, place_of(job, out))
 
 
 def _listed(table: Crossing, lists: Mapping[str, Sequence[Emergent]]) -> Iterator[Score]:

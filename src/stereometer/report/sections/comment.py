@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from stereometer.report import tables
 from stereometer.report.charts.forest import Axis, chance_axis
 from stereometer.report.charts.shares import shares
 from stereometer.report.figures.differences import differences
@@ -90,8 +91,11 @@ class Comments(Section):
             yield Verdict(system, row, scale, headline, (sentence,), unit="%")
 
     def tables(self, group: Group) -> Iterable[Table]:
-        """None: numbers of different settings do not share a column."""
-        return ()
+        """One for each setting: numbers of different settings do not share a column."""
+        for setting in dict.fromkeys(_setting(system.result) for system in group.systems):
+            alike = tuple(system for system in group.systems if _setting(system.result) is setting)
+            table = tables.headline(replace(group, systems=alike))
+            yield replace(table, caption=f"{setting.name}: {table.caption}")
 
     def figures(self, group: Group) -> Iterator[Figure]:
         yield _chance(group)

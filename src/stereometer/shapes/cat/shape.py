@@ -11,6 +11,7 @@ from stereometer.shapes.cat.items import Cat as Item
 from stereometer.shapes.cat.tally import outcome
 from stereometer.shapes.habits import HABITS
 from stereometer.shapes.metric import Metric
+from stereometer.shapes.outlook import small_slices
 from stereometer.shapes.overview import Overview
 from stereometer.shapes.paired import Difference, Flip, Withheld
 from stereometer.shapes.sentences import Row, SentenceShape
@@ -130,6 +131,9 @@ class Cat(SentenceShape):
         self, scores: Sequence[Score], keep: Collection[str], settings: Settings, overall: bool
     ) -> Iterator[Shift]:
         return shifts.shifts(scores, keep, settings, overall)
+
+    def outlook(self, items: Sequence[Any], level: float) -> str | None:
+        return small_slices(((item.domain, item.target) for item in items), level)
 
     def overview(self, results: Sequence[Result]) -> Overview:
         return show.overview(self, results)

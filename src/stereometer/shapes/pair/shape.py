@@ -8,6 +8,7 @@ from typing import Any
 
 from stereometer.shapes.habits import HABITS
 from stereometer.shapes.metric import Metric
+from stereometer.shapes.outlook import small_slices
 from stereometer.shapes.overview import Overview
 from stereometer.shapes.pair import files, metrics, paired, shifts, show, tally
 from stereometer.shapes.pair.items import BIAS_TYPE
@@ -102,6 +103,9 @@ class Pair(SentenceShape):
         self, scores: Sequence[Score], keep: Collection[str], settings: Settings, overall: bool
     ) -> Iterator[Shift]:
         return shifts.shifts(scores, keep, settings, overall)
+
+    def outlook(self, items: Sequence[Any], level: float) -> str | None:
+        return small_slices(((item.bias_type, None) for item in items), level)
 
     def overview(self, results: Sequence[Result]) -> Overview:
         return show.overview(self, results)

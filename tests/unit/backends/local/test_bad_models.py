@@ -348,6 +348,48 @@ def test_fewer_layers_in_the_configuration_than_in_the_file(zoo: Zoo, tmp_path: 
     assert_refused(run(folder), MODEL_ERROR, "weights that its configuration leaves out")
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bert.encoder.layer.0.adapter.down.weight",
+        "encoder.layer.1.adapter.down.weight",
+        "bert.encoder.layer.9.output.dense.weight",
+    ],
+)
+def test_weights_inside_the_layers_that_are_not_used_are_refused(
+    zoo: Zoo, tmp_path: Path, name: str
+) -> None:
+    folder = copied(zoo, "bert", tmp_path / "m")
+    rewritten(folder, lambda tensors: tensors.update({name: torch.ones(3)}))
+    assert_refused(run(folder), MODEL_ERROR, f"leaves out: {name}. What would be measured")
+
+
+def test_other_weights_that_are_not_used_are_named_in_the_result(zoo: Zoo, tmp_path: Path) -> None:
+    folder = copied(zoo, "bert", tmp_path / "m")
+    rewritten(folder, lambda tensors: tensors.update({"bert.gate.weight": torch.ones(3)}))
+    for result in run(folder, "--json").json["results"]:
+        assert "weights that the model does not use: bert.gate.weight." in " ".join(result["notes"])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "bert.pooler.dense.weight",
+        "classifier.0.weight",
+        "qa_outputs.bias",
+        "bert.embeddings.position_ids",
+        "bert.encoder.layer.0.attention.masked_bias",
+    ],
+)
+def test_heads_for_another_task_and_old_buffers_are_no_news(
+    zoo: Zoo, tmp_path: Path, name: str
+) -> None:
+    folder = copied(zoo, "bert", tmp_path / "m")
+    rewritten(folder, lambda tensors: tensors.update({name: torch.ones(3)}))
+    for result in run(folder, "--json").json["results"]:
+        assert "does not use" not in " ".join(result["notes"])
+
+
 def test_code_that_a_checkpoint_brings_and_nobody_runs_is_named(zoo: Zoo, tmp_path: Path) -> None:
     folder = copied(zoo, "bert", tmp_path / "m")
     changed_config(folder, auto_map={"AutoModelForMaskedLM": "modeling_own.Own"})

@@ -20,6 +20,7 @@ from tests.builders.little import little_stereoset, pairs_file
 from tests.builders.models.agreement import expected
 from tests.builders.models.items import starter
 from tests.builders.models.zoo import BACKENDS, Zoo
+from tests.builders.stored import only
 
 Answering = Callable[[Any, Mapping[str, Request]], Iterator[tuple[str, Answer]]]
 
@@ -128,7 +129,9 @@ def test_the_scores_on_disk_are_those_of_the_slow_way(
         resamples=100,
         out=tmp_path,
     )
-    lines = [json.loads(line) for line in (tmp_path / "scores.jsonl").read_text().splitlines()]
+    lines = [
+        json.loads(line) for line in (only(tmp_path) / "scores.jsonl").read_text().splitlines()
+    ]
     by_id = {item.id: item for shape in ("cat", "pair") for item in starter(shape)}
     for line in lines:
         wanted = expected(zoo.reference(model), measure, "sound", by_id[line["item"]])
