@@ -38,6 +38,7 @@ def trait_runs(home: Path) -> dict[str, Path]:
     stereometer.run("abc", model="fake", choice=choice, out=out, cache=False, **QUICK)
     rated = ratings(home / "ratings.json")
     stereometer.align(out, ratings=rated, out=home / "alignment", **QUICK)
-    chosen = {"groups": MET, "templates": ("the", "that"), "out": home / "met"}
-    met = stereometer.intersect("fake", **chosen, **QUICK)
+    met = stereometer.intersect(
+        "fake", groups=MET, templates=("the", "that"), out=home / "met", **QUICK
+    )
     return {"trait": out, "alignment": home / "alignment", "intersection": met.folder}

@@ -43,8 +43,8 @@ def test_an_interrupted_run_keeps_its_answers_and_the_next_asks_only_the_rest(
     assert later == at_once
     assert set(stopped.asked) | set(going_on.asked) == set(whole.asked)
     for name in BYTES:
-        stopped, whole = only(tmp_path / "run") / name, only(tmp_path / "whole") / name
-        assert stopped.read_bytes() == whole.read_bytes()
+        here, there = only(tmp_path / "run") / name, only(tmp_path / "whole") / name
+        assert here.read_bytes() == there.read_bytes()
 
 
 def test_the_same_plan_gives_the_same_bytes(tmp_path: Path) -> None:

@@ -26,16 +26,15 @@ def bert(tmp_path: Path) -> Path:
 @pytest.fixture
 def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The models that were loaded."""
-    from stereometer.backends.local import opener
+    from stereometer.backends.local.checkpoint import load
 
     loaded: list[str] = []
-    load = opener.load
 
     def watched(spec: str, *options: Any) -> Any:
         loaded.append(spec)
         return load(spec, *options)
 
-    monkeypatch.setattr(opener, "load", watched)
+    monkeypatch.setattr("stereometer.backends.local.opener.load", watched)
     return loaded
 
 
