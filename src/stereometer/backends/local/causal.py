@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -21,7 +22,7 @@ from stereometer.backends.local.language_model import (
     completed,
     placed,
 )
-from stereometer.backends.local.lean.choice import decoder_for, head_for
+from stereometer.backends.local.lean.choice import Decoder, decoders_for, head_for
 from stereometer.backends.local.memory import each
 from stereometer.backends.local.trie import LARGEST, Text, Tree, families, grown, trees
 from stereometer.errors import ModelError
@@ -45,7 +46,6 @@ class Causal(LanguageModel):
         super().__init__(checkpoint, notes)
         self._must_be_causal()
         self.head = head_for(self.split)
-        self.decoder = decoder_for(self.split)
         self.layouts = [*self._layouts(), self.one_by_one]
         """How texts can be computed together, fastest first; a wrong one is struck off."""
         self.proven = 0
@@ -100,14 +100,16 @@ class Causal(LanguageModel):
         return self.layouts[0]
 
     def _layouts(self) -> Iterator[Layout]:
-        if self.decoder is not None:
-            yield self.in_paths
+        for decoder in decoders_for(self.split):
+            yield partial(self.in_paths, decoder)
         if {"position_ids", "attention_mask"} <= self.split.takes:
             yield self.in_trees
 
-    def in_paths(self, asked: Asked) -> Iterator[Values]:
-        """By the lean decoder: all texts of a batch in one tree."""
-        return each(families(asked, token_budget(self.split), worth=0), self._paths)
+    def in_paths(self, decoder: Decoder, asked: Asked) -> Iterator[Values]:
+        """By a lean decoder: all texts of a batch in one tree."""
+        return each(
+            families(asked, token_budget(self.split), worth=0), partial(self._paths, decoder)
+        )
 
     def in_trees(self, asked: Asked) -> Iterator[Values]:
         """By the model itself, told where each node stands and what it sees."""
@@ -117,10 +119,9 @@ class Causal(LanguageModel):
         return each(similar_size(trees(asked, share=False), token_budget(self.split)), self._texts)
 
     @torch.inference_mode()
-    def _paths(self, batch: list[Text]) -> Values:
-        assert self.decoder is not None
+    def _paths(self, decoder: Decoder, batch: list[Text]) -> Values:
         tree = grown(batch)
-        return self._values([tree], self.decoder(tree, list(tree.asked)))
+        return self._values([tree], decoder(tree, list(tree.asked)))
 
     @torch.inference_mode()
     def _trees(self, batch: list[Tree]) -> Values:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
@@ -16,6 +17,12 @@ EVERY = 1.0
 """Seconds between two givings back: each takes some ten milliseconds."""
 Piece = TypeVar("Piece", bound=Sized)
 Outcome = TypeVar("Outcome")
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+"""As malloc.h numbers them."""
+HELD = 2**30
+"""Smaller blocks than this come from memory that the process has, and as much of it stays."""
+USUAL = 32 * 2**20
+"""The highest that glibc goes by itself once large blocks have been freed."""
 _given_back = [0.0]
 """When it was last done; the allocator is the process's, and so is this."""
 
@@ -31,7 +38,8 @@ def each(
 def shrinking(batch: list[Piece], run: Callable[[list[Piece]], Outcome]) -> Iterator[Outcome]:
     """Runs a batch; where memory runs out, its halves; raises where one piece does not fit."""
     try:
-        outcome = run(batch)
+        with held():
+            outcome = run(batch)
     except (MemoryError, torch.OutOfMemoryError):
         pass
     except RuntimeError as error:
@@ -50,18 +58,39 @@ def shrinking(batch: list[Piece], run: Callable[[list[Piece]], Outcome]) -> Iter
     yield from each((batch[:half], batch[half:]), run)
 
 
+@contextmanager
+def held() -> Iterator[None]:
+    """Freed memory stays with the process: taken anew page by page it costs more than what is
+    computed in it. Afterwards the C library does what it does by itself with large blocks."""
+    library = _library()
+    if library is None:
+        yield
+        return
+    try:
+        _set_thresholds(library, HELD, HELD)
+        yield
+    finally:
+        _set_thresholds(library, USUAL, 2 * USUAL)
+
+
+def _set_thresholds(library: Any, mapped: int, trimmed: int) -> None:
+    library.mallopt(M_MMAP_THRESHOLD, mapped)
+    library.mallopt(M_TRIM_THRESHOLD, trimmed)
+
+
 def give_back() -> None:
     """Returns free memory to the system: states of ever other sizes leave holes that add up."""
-    trim = _trim()
-    if trim is not None and time.monotonic() - _given_back[0] >= EVERY:
-        trim(0)
+    library = _library()
+    if library is not None and time.monotonic() - _given_back[0] >= EVERY:
+        library.malloc_trim(0)
         _given_back[0] = time.monotonic()
 
 
 @cache
-def _trim() -> Any:
-    """glibc's way; other allocators do it by themselves."""
+def _library() -> Any:
+    """glibc; other allocators do it by themselves."""
     try:
-        return ctypes.CDLL(None).malloc_trim
+        library = ctypes.CDLL(None)
+        return library if library.malloc_trim and library.mallopt else None
     except (AttributeError, OSError, TypeError):  # TypeError: there is no such library on Windows
         return None

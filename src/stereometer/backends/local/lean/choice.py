@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -16,6 +16,8 @@ from stereometer.backends.local.lean.decoder import PreNormDecoder, is_pre_norm_
 from stereometer.backends.local.lean.encoder import PostNormEncoder, Spots, is_post_norm_encoder
 from stereometer.backends.local.lean.head import SlicedHead
 from stereometer.backends.local.lean.parts import blocks
+from stereometer.backends.local.lean.twin import Twin
+from stereometer.backends.local.trie import Tree
 
 LOG = logging.getLogger("stereometer")
 TOLERANCE = 2e-5
@@ -24,6 +26,7 @@ FEW = 3
 """Texts of the first batch that are compared with the generic path."""
 
 Trunk = Callable[[Texts, "Texts | None", Spots], Tensor]
+Decoder = Callable[[Tree, Sequence[int]], Tensor]
 Head = Callable[[Tensor, Targets], "list[list[float]]"]
 
 
@@ -50,10 +53,23 @@ def head_for(split: Split) -> Head:
     )
 
 
-def decoder_for(split: Split) -> PreNormDecoder | None:
-    """A trunk for tries; who uses it compares it with texts one by one."""
-    recognised = _is_plain(split) and is_pre_norm_decoder(split.inner)
-    return PreNormDecoder(split.inner) if recognised else None
+def decoders_for(split: Split) -> Iterator[Decoder]:
+    """Trunks for tries, fastest first; who uses them compares them with texts one by one."""
+    if not _is_plain(split):
+        return
+    if is_pre_norm_decoder(split.inner):
+        yield PreNormDecoder(split.inner)
+    twin = _twin(split)
+    if twin is not None:
+        yield twin.tree
+
+
+def _twin(split: Split) -> Twin | None:
+    try:
+        return Twin(split)
+    except Exception as problem:  # a trunk of an unknown build, or one that cannot be copied
+        LOG.info("texts cannot be packed: %s", problem)
+        return None
 
 
 def _is_plain(split: Split) -> bool:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import groupby
-from math import ceil
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from stereometer.backends.local.lean.packed import Paths, paths_of, put, taken
 from stereometer.backends.local.lean.parts import (
     Affine,
     attention,
@@ -19,11 +17,8 @@ from stereometer.backends.local.lean.parts import (
     in_place,
     workspace,
 )
-from stereometer.backends.local.trie import Line, Tree
+from stereometer.backends.local.trie import Tree
 
-STEP = 16
-"""Texts are filled up to a multiple of this for attention, which then gives a node the same numbers
-to the last bit in every text that goes through it."""
 LAYER = "ln_1 attn.c_attn attn.c_proj ln_2 mlp.c_fc mlp.c_proj mlp.act"
 
 
@@ -36,45 +31,6 @@ def is_pre_norm_decoder(trunk: Any) -> bool:
         )
     except AttributeError:
         return False
-
-
-@dataclass(frozen=True)
-class Paths:
-    """Texts of one length: the nodes they go through, and where each node's result comes from."""
-
-    through: Tensor
-    count: int
-    nodes: Tensor
-    places: Tensor
-
-
-def paths_of(tree: Tree) -> list[Paths]:
-    """The texts of a tree by length, filled up to whole steps; a shared node is taken from the text
-    that brought it."""
-
-    def length(line: Line) -> int:
-        return STEP * ceil(len(line.nodes) / STEP)
-
-    by_length = groupby(sorted(tree.lines, key=length), length)
-    return [_paths(size, list(lines)) for size, lines in by_length]
-
-
-def _paths(length: int, lines: list[Line]) -> Paths:
-    through = torch.tensor(
-        [
-            node
-            for line in lines
-            for node in line.nodes + line.nodes[-1:] * (length - len(line.nodes))
-        ]
-    )
-    owned = [
-        (node, row * length + at)
-        for row, line in enumerate(lines)
-        for at, node in enumerate(line.nodes)
-        if at >= line.shared
-    ]
-    nodes, places = (torch.tensor(column) for column in zip(*owned, strict=True))
-    return Paths(through, len(lines), nodes, places)
 
 
 class PreNormDecoder:
@@ -123,9 +79,9 @@ class _Layer:
     def attend(self, projected: Tensor, paths: Sequence[Paths]) -> Tensor:
         mixed = projected.new_empty(len(projected), projected.shape[1] // 3)
         for texts in paths:
-            parts = projected[texts.through].chunk(3, dim=1)
+            parts = taken(projected, texts.through).chunk(3, dim=1)
             attended = attention(parts, texts.count, self.heads, causal=True)
-            mixed[texts.nodes] = attended[texts.places]
+            put(mixed, texts.nodes, taken(attended, texts.places))
         return mixed
 
     def finish(self, states: Tensor, mixed: Tensor, wide: Tensor) -> None:

@@ -1,0 +1,146 @@
+"""A twin of a model's trunk that reads texts packed into one row: its weights are the model's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from itertools import chain
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from stereometer.backends.local.forward import ENOUGH_ROWS, Split, Texts, noting_calls
+from stereometer.backends.local.lean.encoder import Spots
+from stereometer.backends.local.lean.packed import (
+    NAME,
+    Kept,
+    Packing,
+    Paths,
+    current,
+    packing,
+    paths_alone,
+    paths_of,
+    register,
+)
+from stereometer.backends.local.trie import Tree
+
+BEFORE = ("sdpa", "eager")
+"""Attention functions that can be handed a few texts at a time."""
+
+
+class Twin:
+    """The trunk's own layers over a row of tokens, with attention by text."""
+
+    def __init__(self, split: Split) -> None:
+        register()
+        self.before = str(split.inner.config._attn_implementation)
+        if self.before not in BEFORE or "position_ids" not in split.takes:
+            raise TypeError(f"attention by {self.before} cannot be packed")
+        self.takes = split.takes
+        self.last = _last_layer(split)
+        self.trunk = _shared(split.inner)
+        if self.last is not None:
+            layer = self.trunk.get_submodule(self.last)
+            layer.forward = _AtAsked(layer.forward)
+
+    def tree(self, tree: Tree, asked: Sequence[int]) -> Tensor:
+        """States at the asked nodes of a tree."""
+        return self._states(
+            paths_of(tree), torch.tensor(asked), tree.tokens, tree.depths, segments=None
+        )
+
+    def texts(self, ids: Texts, segments: Texts | None, spots: Spots) -> Tensor:
+        """States at the asked places of some texts."""
+        starts = [0]
+        for text in ids:
+            starts.append(starts[-1] + len(text))
+        return self._states(
+            paths_alone(ids),
+            torch.tensor([starts[text] + at for text, at in spots]),
+            list(chain.from_iterable(ids)),
+            list(chain.from_iterable(range(len(text)) for text in ids)),
+            list(chain.from_iterable(segments)) if segments is not None else None,
+        )
+
+    def _states(
+        self,
+        paths: Sequence[Paths],
+        asked: Tensor,
+        tokens: list[int],
+        positions: list[int],
+        segments: list[int] | None,
+    ) -> Tensor:
+        """Few rows are filled up with rows that nobody sees, for the sake of ENOUGH_ROWS."""
+        count, filler = len(asked), [0] * (ENOUGH_ROWS - len(tokens))
+        ids = torch.tensor([tokens + filler])
+        asked = torch.cat([asked, asked[-1:].expand(max(0, ENOUGH_ROWS - count))])
+        inputs = {
+            "input_ids": ids,
+            "attention_mask": torch.ones_like(ids),
+            "position_ids": torch.tensor([positions + filler]),
+        }
+        if segments is not None and "token_type_ids" in self.takes:
+            inputs["token_type_ids"] = torch.tensor([segments + filler])
+        if "use_cache" in self.takes:
+            inputs["use_cache"] = False  # type: ignore[assignment]
+        with packing(Packing(paths, self.before, asked)):
+            states: Tensor = self.trunk(**inputs)[0][0]
+        at_asked = states if self.last is not None else states.index_select(0, asked)
+        return at_asked[:count]
+
+
+class _AtAsked:
+    """A layer that is computed to its end for the asked rows only.
+
+    It runs up to attention over all rows, where keys and values are kept; then over the asked rows.
+    """
+
+    def __init__(self, forward: Any) -> None:
+        self.forward = forward
+
+    def __call__(self, states: Tensor, *others: Any, **named: Any) -> Any:
+        now = current()
+        now.keeps = True
+        try:
+            self.forward(states, *others, **named)
+        except Kept:
+            pass
+        now.keeps = False
+        rows = states.shape[1]
+        return self.forward(
+            states.index_select(1, now.asked),
+            *(_asked(part, now.asked, rows) for part in others),
+            **{name: _asked(part, now.asked, rows) for name, part in named.items()},
+        )
+
+
+def _asked(part: Any, asked: Tensor, rows: int) -> Any:
+    """What a layer is told of each row, of the asked ones."""
+    if isinstance(part, tuple):
+        return tuple(_asked(piece, asked, rows) for piece in part)
+    if isinstance(part, Tensor) and part.dim() > 1 and part.shape[:2] == (1, rows):
+        return part.index_select(1, asked)
+    return part
+
+
+def _shared(trunk: Any) -> Any:
+    """Modules and configuration of its own, weights and buffers of the model."""
+    tensors = chain(trunk.parameters(), trunk.buffers())
+    twin = deepcopy(trunk, {id(tensor): tensor for tensor in tensors})
+    for part in twin.modules():
+        if hasattr(part, "config"):
+            part.config._attn_implementation_internal = NAME
+    return twin
+
+
+def _last_layer(split: Split) -> str | None:
+    """The name of the last of the trunk's layers, where each is called once."""
+    lists = (part for part in split.inner.modules() if isinstance(part, torch.nn.ModuleList))
+    layers = next(lists, torch.nn.ModuleList())
+    with noting_calls(layers) as called, torch.inference_mode():
+        split.inner(input_ids=split.probe())
+    if not called or called != list(layers):
+        return None
+    names: dict[int, str] = {id(part): name for name, part in split.inner.named_modules()}
+    return names[id(called[-1])]

@@ -1,0 +1,76 @@
+"""Texts packed into one row give what each text gives by itself, whatever the family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.builders.models.agreement import assert_same, family, rows, slow
+from tests.builders.models.builders import GROUPED, POSITIONS, SHAPE, gemma3, seeded
+from tests.builders.models.vocabularies import adds_bos
+from tests.unit.backends.local.test_architectures import causal, model_of
+
+WINDOW: dict[str, Any] = {"sliding_window": 6}
+SMALL: dict[str, Any] = {"head_dim": 16, **GROUPED}
+YARN = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "rope_theta": 10000.0,
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 32,
+}
+LINEAR = {"rope_type": "linear", "rope_theta": 10000.0, "factor": 2.0}
+ONE_KEY = SMALL | {"num_key_value_heads": 1}
+
+PACKED: dict[str, Callable[[], Any]] = {
+    "llama": lambda: model_of("Llama", **GROUPED),
+    "llama, one key head, wide heads": lambda: model_of("Llama", **ONE_KEY),
+    "llama, tied, biases": lambda: model_of(
+        "Llama", tie_word_embeddings=True, attention_bias=True, mlp_bias=True, **GROUPED
+    ),
+    "llama, yarn": lambda: model_of("Llama", rope_parameters=YARN, **GROUPED),
+    "llama, llama3 scaling": lambda: model_of("Llama", rope_parameters=LLAMA3, **GROUPED),
+    "llama, linear scaling": lambda: model_of("Llama", rope_parameters=LINEAR, **GROUPED),
+    "mistral, short window": lambda: model_of("Mistral", **WINDOW, **GROUPED),
+    "qwen2": lambda: model_of("Qwen2", **GROUPED),
+    "qwen2, short window": lambda: model_of(
+        "Qwen2", use_sliding_window=True, max_window_layers=1, **WINDOW, **GROUPED
+    ),
+    "qwen3": lambda: model_of("Qwen3", **SMALL),
+    "gemma": lambda: model_of("Gemma", **SMALL),
+    "gemma2, short window": lambda: model_of("Gemma2", **WINDOW, **SMALL),
+    "gemma2, low caps": lambda: model_of(
+        "Gemma2", attn_logit_softcapping=0.5, final_logit_softcapping=2.0, **WINDOW, **SMALL
+    ),
+    "gemma3, short window": lambda: seeded(gemma3(adds_bos())),
+    "phi": lambda: model_of("Phi", partial_rotary_factor=0.5, **SHAPE),
+    "phi3": lambda: model_of("Phi3", pad_token_id=0, **GROUPED),
+    "gpt-neox": lambda: model_of("GPTNeoX", **SHAPE),
+    "gpt-neox, serial": lambda: model_of("GPTNeoX", use_parallel_residual=False, **SHAPE),
+    "gpt2": lambda: model_of("GPT2", "LMHeadModel", n_embd=32, n_layer=2, n_head=4, n_positions=POSITIONS),
+    "cohere": lambda: model_of("Cohere", logit_scale=0.3, **GROUPED),
+    "olmo2": lambda: model_of("Olmo2", **GROUPED),
+    "stablelm": lambda: model_of("StableLm", **GROUPED),
+    "granite": lambda: model_of(
+        "Granite", residual_multiplier=0.5, attention_multiplier=0.3, **GROUPED
+    ),
+    "starcoder2": lambda: model_of("Starcoder2", **GROUPED),
+    "smollm3": lambda: model_of("SmolLM3", pad_token_id=0, **GROUPED),
+    "mixtral": lambda: model_of("Mixtral", num_local_experts=4, **GROUPED),
+}
+
+
+def requests() -> dict[str, Any]:
+    return family(12, 9, 3) | family(4, 5, 2, seed=1) | family(7, 3, 1, seed=2)
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_every_token_of_a_packed_row_is_that_of_its_text_alone(name: str) -> None:
+    model = PACKED[name]()
+    backend, asked = causal(model), requests()
+    assert_same(rows(backend, asked), slow(model, asked))
+    assert getattr(backend.layouts[0], "func", None) == backend.in_paths  # none stepped aside
