@@ -18,6 +18,7 @@ NAMES = (
     "masked",
     "fill_in",
     "causal",
+    "builds",
     "next_sentence",
     "asking",
     "studies",

