@@ -21,6 +21,7 @@ NAMES = (
     "builds",
     "next_sentence",
     "asking",
+    "llama_cpp",
     "studies",
 )
 OUT = Path(__file__).parent / "out"

@@ -1,0 +1,95 @@
+"""Asking in words against llama.cpp's server with the same 4-bit file: the same prompts of ETHOS,
+zero-shot and mixed. `python -m bench llama_cpp`.
+
+The server runs in this process, so that CPU seconds hold for both where the machine is busy.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import torch
+
+from bench.models import Row
+from bench.timing import THREADS, Peak, contest
+from stereometer.runs.ask import jobs_for
+from stereometer.runs.open import open_benchmark, open_model
+from stereometer.types import Asking, Generate, Settings
+
+SETTINGS = ("zero-shot", "few-shot-mixed")
+PROMPTS = 40
+ROUNDS = 2
+IN_FLIGHT = 4
+
+
+def measure() -> list[Row]:
+    if find_spec("xllamacpp") is None or not os.environ.get("STEREOMETER_DATA"):
+        what = "Skipped: xllamacpp is not installed, or STEREOMETER_DATA names no ETHOS"
+        return [{"what": what, "value": None, "unit": "", "bar": ""}]
+    torch.set_num_threads(THREADS)
+    server = served()
+    theirs: Any = open_model(
+        f"server:{server.listening_address}/v1#smollm2", 0, {"in_flight": IN_FLIGHT}
+    )
+    ours: Any = open_model("smollm2-135m", 0, {"threads": THREADS})
+    return [row for setting in SETTINGS for row in compared(setting, ours, theirs)]
+
+
+def served() -> Any:
+    from xllamacpp import CommonParams, Server
+
+    from stereometer.backends.local.defaults import SMOLLM2
+
+    parameters = CommonParams()
+    parameters.model.path = str(SMOLLM2.source)
+    parameters.n_ctx = 2048 * IN_FLIGHT
+    parameters.n_parallel = IN_FLIGHT
+    parameters.cpuparams.n_threads = THREADS
+    return Server(parameters)
+
+
+def prompts(setting: str, model: Any) -> list[Generate]:
+    """The first prompts of a setting, each once."""
+    (job,) = jobs_for(open_benchmark("ethos"), [setting], model, Settings(), {})
+    assert isinstance(job.source, Asking)
+    requests = (
+        request
+        for item in job.source.items
+        for some in job.source.measure.plan(item).values()
+        for request in some
+        if isinstance(request, Generate)
+    )
+    distinct = {(request.prompt, request.messages): request for request in requests}
+    return list(distinct.values())[:PROMPTS]
+
+
+def written(model: Any, some: Sequence[Generate]) -> dict[str, int]:
+    """How many tokens a model wrote for each prompt."""
+    answers = model.answer({request.key: request for request in some})
+    return {key: len(answer.column("logprob")) for key, answer in answers}
+
+
+def compared(setting: str, ours: Any, theirs: Any) -> list[Row]:
+    some = prompts(setting, ours)
+    sizes = [len(ours.encode(request.prompt).ids) for request in some]
+    written(ours, some[:2])
+    competitors = {"ours": partial(written, ours), "llama.cpp": partial(written, theirs)}
+    times = contest(competitors, some, Peak(), ROUNDS, len(some))
+    what = f"ETHOS {setting}, {len(some)} prompts of {sum(sizes) // len(some)} tokens"
+    rows: list[Row] = []
+    for who, timed in times.items():
+        tokens = sum(sizes) + sum(timed.answers.values())
+        rows.append(
+            {
+                "what": f"{what}, {who}",
+                "value": tokens / timed.seconds,
+                "unit": "tokens read or written a second",
+                "bar": "none",
+                "written": sum(timed.answers.values()),
+            }
+        )
+    return rows
