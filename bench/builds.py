@@ -77,7 +77,7 @@ class Products(TorchDispatchMode):
     """Counts the matrix products of what runs inside, by their sizes."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.sizes: Counter[tuple[int, int, int]] = Counter()
 
     def __torch_dispatch__(
