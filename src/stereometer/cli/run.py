@@ -46,12 +46,19 @@ def _without_option(name: str | None) -> None:
     "run stereoset crows-pairs -m gpt2 -m ./my-model --out runs",
     "run stereoset -m bert-base-cased --like-paper",
     "run stereoset -m ./my-model --require 'icat>=70' --json",
+    "run stereoset -m 'checkpoints/step*' --out runs --workers 4",
 )
 def run(
     *,
     benchmarks: Annotated[list[str], "Names (see `stereometer list`) or files of your own."],
     model: Annotated[
-        list[str], typer.Option("--model", "-m", help="A model or baseline; may be repeated.")
+        list[str],
+        typer.Option(
+            "--model",
+            "-m",
+            help="A model or baseline, or a pattern for several, such as 'checkpoints/step*'; "
+            "may be repeated.",
+        ),
     ],
     name: Annotated[
         list[str] | None, "What the model is called in results; repeat it as --model."
@@ -84,14 +91,16 @@ def run(
     from stereometer.runs.measure import by_benchmark, jobs_for
     from stereometer.runs.models import open_for
     from stereometer.runs.open import check_names
+    from stereometer.runs.series import members
 
     wanted, settings, measures = bars(require), counting.settings, measure or []
     settings = replace(settings, variant="paper") if like_paper else settings
-    check_names(model, measures)
+    models = [member for spec in model for member in members(spec)]
+    check_names([member.spec for member in models], measures)
     options = opening(loading, serving, head=str(head or ""), negative_label=negative_label)
     asked = {"within_word": True} if within_word else {}
     choice = choosing.choice(counting.seed)
-    called = _names(name or [], model)
+    called = _names(name or [], models)
     how = (settings, running.data, running.limit, asked, choice)
     parts = by_benchmark(benchmarks, measures, like_paper)
 
@@ -99,12 +108,12 @@ def run(
         more = (*how, label, own_file.layout)
         return [job for part in parts for job in jobs_for(part[0], opened, part[1], *more)]
 
-    side_by_side = len(model) > 1
+    side_by_side = len(models) > 1
     with spreading.engines() as engines:
         jobs = (
-            job
-            for spec, label in zip(model, called, strict=True)
-            for opened in [open_for(engines, spec, counting.seed, options)]
+            member.job(job)
+            for member, label in zip(models, called, strict=True)
+            for opened in [open_for(engines, member.spec, counting.seed, options)]
             for job in bearing(jobs_of(opened, label), wanted)
         )
         show = partial(_show, json=json, side_by_side=side_by_side)
@@ -113,7 +122,7 @@ def run(
         check([each.result for each in finished], wanted)
 
 
-def _names(names: Sequence[str], models: Sequence[str]) -> Sequence[str | None]:
+def _names(names: Sequence[str], models: Sequence[object]) -> Sequence[str | None]:
     """What each model is called; None for its own name."""
     if names and len(names) != len(models):
         raise UsageError(

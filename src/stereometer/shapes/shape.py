@@ -124,6 +124,14 @@ class Shape:
         """Scores by what two systems are paired on: items, unless a shape knows better."""
         return {score.item: score for score in scores}
 
+    def points(self, score: Score, variant: Variant) -> Mapping[str, float]:
+        """What one answered item adds to each metric that is a mean over items."""
+        return score.values
+
+    def unit(self, score: Score) -> str:
+        """What an item is not independent of: itself, unless a shape knows better."""
+        return score.item
+
     def differences(
         self,
         both: Sequence[tuple[Score, Score]],

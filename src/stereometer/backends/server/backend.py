@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any
 
 from stereometer.backends.server.budget import budget_of
-from stereometer.backends.server.identity import known_likelihoods
+from stereometer.backends.server.identity import alike, known_likelihoods
 from stereometer.backends.server.opener import ServerOptions
 from stereometer.backends.server.probe import Finding, probe
 from stereometer.backends.server.refusals import TooLong
 from stereometer.backends.server.scoring import SCORING, row
 from stereometer.backends.server.wire import Closed, Wire, shown
+from stereometer.backends.server.wires import Wires
 from stereometer.errors import BudgetSpent, ModelError, UsageError
 from stereometer.types import (
     FILTERED,
@@ -36,7 +37,7 @@ VERSION = "2"
 
 
 def open_server(spec: str, options: ServerOptions, memory: Memory | None = None) -> Server:
-    """`URL#model`."""
+    """`URL#model`, or `URL1,URL2#model` for servers of one model."""
     url, sign, model = spec.rpartition("#")
     if not sign or not url or not model:
         raise UsageError(
@@ -44,14 +45,34 @@ def open_server(spec: str, options: ServerOptions, memory: Memory | None = None)
             "model's name. For instance server:http://127.0.0.1:8080/v1#name."
         )
     budget = budget_of(options.budget, options.price)
-    wire = Wire(url, options.timeout, options.in_flight, options.wait_initial, budget)
-    return Server(wire, model, memory)
+    wires = [
+        Wire(each, options.timeout, options.in_flight, options.wait_initial, budget)
+        for each in url.split(",")
+    ]
+    if len(wires) == 1:
+        return Server(wires[0], model, memory)
+    check_alike(wires, model)
+    return Server(Wires(wires), model, memory)
+
+
+def check_alike(wires: Sequence[Wire], model: str) -> None:
+    """Raises where two servers do not seem to have the same model."""
+    first, *others = (probe(wire, model) for wire in wires)
+    for wire, other in zip(wires[1:], others, strict=True):
+        same = replace(other, likelihoods=(), listed="") == replace(
+            first, likelihoods=(), listed=""
+        )
+        if not same or not alike(first.likelihoods, other.likelihoods):
+            raise ModelError(
+                f"{wires[0].base} and {wire.base} do not answer alike. They serve different "
+                "models, or in different ways. Name servers of one model."
+            )
 
 
 class Server:
     """Keeps some requests in flight; answers come in any order, each as soon as it is there."""
 
-    def __init__(self, wire: Wire, model: str, memory: Memory | None = None) -> None:
+    def __init__(self, wire: Wire | Wires, model: str, memory: Memory | None = None) -> None:
         self.wire, self.model = wire, model
         self.finding: Finding = self._known(probe(wire, model), memory)
         wire.acquainted = True

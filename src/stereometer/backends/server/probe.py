@@ -15,6 +15,7 @@ from typing import Any
 from stereometer.backends.server.refusals import NotThere, Refused, TooLong
 from stereometer.backends.server.scoring import SCORING, Tokens, covers
 from stereometer.backends.server.wire import Wire
+from stereometer.backends.server.wires import Wires
 from stereometer.errors import ModelError
 from stereometer.types import TOO_LONG, digest_of
 
@@ -59,7 +60,7 @@ class Finding:
         return asdict(self) | {"likelihoods": list(self.likelihoods)}
 
 
-def probe(wire: Wire, model: str) -> Finding:
+def probe(wire: Wire | Wires, model: str) -> Finding:
     """Asks eight short questions at most, and for the list of models."""
     plain = {"model": model, "prompt": QUESTION, "max_tokens": 3}
     bodies = (plain | {"logprobs": 2}, plain)
@@ -95,7 +96,7 @@ def _try(*ways: Callable[[], Any]) -> tuple[Any, str]:
     return None, "; ".join(dict.fromkeys(reasons))
 
 
-def _chat(wire: Wire, model: str, limit: str) -> str:
+def _chat(wire: Wire | Wires, model: str, limit: str) -> str:
     """The name of the limit, where a conversation with it is answered by a message."""
     messages = [{"role": "user", "content": "Say yes."}]
     choice = wire.post("/chat/completions", {"model": model, "messages": messages, limit: 3})
@@ -106,7 +107,7 @@ def _chat(wire: Wire, model: str, limit: str) -> str:
     return limit
 
 
-def _nothing(wire: Wire, model: str, no_text: str, no_chat: str) -> str:
+def _nothing(wire: Wire | Wires, model: str, no_text: str, no_chat: str) -> str:
     names = [str(entry.get("id")) for entry in _models(wire)]
     known = f"It has {', '.join(names[:8])}" if names else "It names no models"
     return (
@@ -115,7 +116,7 @@ def _nothing(wire: Wire, model: str, no_text: str, no_chat: str) -> str:
     )
 
 
-def _way(wire: Wire, model: str) -> tuple[str, Tokens]:
+def _way(wire: Wire | Wires, model: str) -> tuple[str, Tokens]:
     """How prompts are scored, with the tokens of a known sentence."""
     for name in SCORING:
         tokens = known_sentence(wire, model, name)
@@ -124,7 +125,7 @@ def _way(wire: Wire, model: str) -> tuple[str, Tokens]:
     return "none", []
 
 
-def known_sentence(wire: Wire, model: str, way: str) -> Tokens | None:
+def known_sentence(wire: Wire | Wires, model: str, way: str) -> Tokens | None:
     """Its tokens, if they come back one by one and are likelier than its words shuffled."""
     sentence, shuffled = (
         _try(partial(SCORING[way], wire, model, text))[0] for text in (SENTENCE, SHUFFLED)
@@ -146,7 +147,7 @@ def _has_top(written: Mapping[str, Any] | None) -> bool:
     )
 
 
-def _models(wire: Wire) -> list[Mapping[str, Any]]:
+def _models(wire: Wire | Wires) -> list[Mapping[str, Any]]:
     """What the server lists; nothing where it has no list or gives it to nobody."""
     try:
         answer = wire.get("/models")
@@ -156,7 +157,7 @@ def _models(wire: Wire) -> list[Mapping[str, Any]]:
     return [entry for entry in data if isinstance(entry, dict)] if isinstance(data, list) else []
 
 
-def _listed(wire: Wire, model: str) -> str:
+def _listed(wire: Wire | Wires, model: str) -> str:
     """The model's own entry, or the only one: some servers answer to any name."""
     entries = _models(wire)
     own = [entry for entry in entries if entry.get("id") == model] or entries

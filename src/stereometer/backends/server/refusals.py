@@ -60,6 +60,10 @@ class NoChoices(ModelError):
     """The server answers, and its answers hold nothing."""
 
 
+class NoAnswer(ModelError):
+    """A server did not answer, however often it was asked."""
+
+
 class Refused(ModelError):
     """The server does not take this question; `reason` is its own."""
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from stereometer.backends.server.refusals import NoChoices
 from stereometer.backends.server.wire import Wire
+from stereometer.backends.server.wires import Wires
 from stereometer.errors import ModelError
 from stereometer.types import BOUNDARY, Answer
 
@@ -29,7 +30,7 @@ None for one that has nothing before it or is left out, NaN for one that is impo
 """
 
 
-def by_echo(wire: Wire, model: str, text: str) -> Tokens | None:
+def by_echo(wire: Wire | Wires, model: str, text: str) -> Tokens | None:
     """OpenAI's way: the prompt comes back with its log-probabilities."""
     logprobs = _field(wire, model, text, "logprobs", max_tokens=0, logprobs=1, echo=True)
     if not isinstance(logprobs, dict):
@@ -37,7 +38,7 @@ def by_echo(wire: Wire, model: str, text: str) -> Tokens | None:
     return tokens_of(logprobs.get("tokens"), logprobs.get("token_logprobs"))
 
 
-def by_prompt_logprobs(wire: Wire, model: str, text: str) -> Tokens | None:
+def by_prompt_logprobs(wire: Wire | Wires, model: str, text: str) -> Tokens | None:
     """vLLM's way: a list with a table a token, the token itself among others."""
     listed = _field(wire, model, text, "prompt_logprobs", max_tokens=1, prompt_logprobs=0)
     if not isinstance(listed, list):
@@ -50,13 +51,13 @@ def by_prompt_logprobs(wire: Wire, model: str, text: str) -> Tokens | None:
     )
 
 
-SCORING: Mapping[str, Callable[[Wire, str, str], Tokens | None]] = {
+SCORING: Mapping[str, Callable[[Wire | Wires, str, str], Tokens | None]] = {
     "echo": by_echo,
     "prompt_logprobs": by_prompt_logprobs,
 }
 
 
-def _field(wire: Wire, model: str, text: str, name: str, **options: Any) -> Any:
+def _field(wire: Wire | Wires, model: str, text: str, name: str, **options: Any) -> Any:
     """A field of the first choice; a server may give no choice where it has nothing to write."""
     body = {"model": model, "prompt": text, "temperature": 0, **options}
     try:

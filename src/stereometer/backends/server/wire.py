@@ -26,6 +26,7 @@ from stereometer.backends.server.keys import KEY_VARIABLE, key_for, masked, mask
 from stereometer.backends.server.refusals import (
     Empty,
     Late,
+    NoAnswer,
     NoChoices,
     Passing,
     Unreached,
@@ -125,7 +126,7 @@ class Wire:
                 "not keep to the protocol, or is overloaded. Try again; answers so far are kept."
             ) from None
         except Passing as error:
-            raise ModelError(
+            raise NoAnswer(
                 f"{self.base} did not answer: {error}. It was asked {tries}. Check that it runs; "
                 "answers so far are kept, and the same command goes on."
             ) from None

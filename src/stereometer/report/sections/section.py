@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from stereometer.report import tables
 from stereometer.report.charts.forest import plain_axis
+from stereometer.report.figures.curve import curve
 from stereometer.report.figures.differences import differences
 from stereometer.report.figures.slices import by_slice
 from stereometer.report.systems import Group, Run
@@ -83,7 +84,7 @@ class Section:
     # ----------------------------------------------------------------------------------- showing
 
     def content(self, group: Group, more: Iterable[MoreFigures] = ()) -> Content:
-        figures = list(self.figures(group))
+        figures = [curve(group), *self.figures(group)]
         shown = {figure.id for figure in figures}
         others = (plain_forest(group, name) for name in group.undeclared)
         figures += [figure for figure in others if figure.id not in shown]

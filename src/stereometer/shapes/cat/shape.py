@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +98,14 @@ class Cat(SentenceShape):
         self, both: Sequence[tuple[Score, Score]], every: Sequence[Slice], settings: Settings
     ) -> Iterator[Difference | Withheld]:
         return paired.differences(both, every, settings)
+
+    def points(self, score: Score, variant: Variant) -> Mapping[str, float]:
+        each = outcome(score.values, variant)
+        lms = {} if each.lms == 5 else {"lms": 25.0 * each.lms}
+        return {"ss": 50.0 * each.ss, **lms}
+
+    def unit(self, score: Score) -> str:
+        return self.term(score)
 
     def tie_shares(self, scores: Iterable[Score], variant: Variant) -> TieShares:
         tallies = sample.tally(scores, variant)

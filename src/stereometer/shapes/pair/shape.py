@@ -70,6 +70,9 @@ class Pair(SentenceShape):
     ) -> Iterator[Difference | Withheld]:
         return paired.differences(both, every, settings)
 
+    def points(self, score: Score, variant: Variant) -> Mapping[str, float]:
+        return {"pair_preference": 100.0 * decision(score.values, variant)}
+
     def tie_shares(self, scores: Iterable[Score], variant: Variant) -> TieShares:
         tables = list(
             tally.counted(((score, tally.kind(score, variant)) for score in scores), (3,))

@@ -1,0 +1,150 @@
+"""A series of checkpoints or sizes: every headline metric over the steps, and whether it moves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from stereometer.errors import UsageError
+from stereometer.findings.compare import compared
+from stereometer.findings.curve import FEWEST_STEPS, Trend, trends
+from stereometer.report import tables
+from stereometer.report.charts.curve import curve as drawn
+from stereometer.report.systems import Group, System
+from stereometer.runs.counted import settings_of
+from stereometer.shapes.paired import Difference
+from stereometer.show import numbers
+from stereometer.show.figure import BEYOND_NOISE, Chart, Figure
+from stereometer.show.table import Table
+
+TITLE = "Over the steps of a series"
+LEAD = (
+    "Each mark is one model of the series, with its interval. The trend is tested over the order "
+    "of the steps, item by item, so that what makes an item easy or hard cancels; target terms are "
+    "the units where there are any. icat is not a mean over items and is not tested."
+)
+
+
+def step_of(system: System) -> float:
+    return float(system.result.settings["step"])
+
+
+def curve(group: Group) -> Figure:
+    """Empty where there are too few systems of one series."""
+    figure = Figure(f"{group.id}-curve", TITLE)
+    series = _series(group)
+    if series is None:
+        return figure
+    known = _trends(series)
+    names = [name for name in series.headline if _valued(series, name) >= FEWEST_STEPS]
+    charts = tuple(_chart(series, name) for name in names)
+    pattern = str(series.first.settings["series"])
+    said = tuple(_summary(series, trend) for trend in known)
+    lead = (f"The series is `{pattern}`, {len(series.systems)} models. {LEAD}", *said)
+    shown = (_trend_table(series, known), *_comparison(series))
+    return replace(figure, lead=lead, charts=charts, tables=shown, legend=BEYOND_NOISE)
+
+
+def _series(group: Group) -> Group | None:
+    """The systems of the first series, in the order of their steps."""
+    of_series = [system for system in group.systems if system.result.settings.get("series")]
+    if not of_series:
+        return None
+    pattern = of_series[0].result.settings["series"]
+    ours = [system for system in of_series if system.result.settings["series"] == pattern]
+    if len(ours) < FEWEST_STEPS:
+        return None
+    return replace(group, systems=tuple(sorted(ours, key=step_of)))
+
+
+def _valued(group: Group, name: str) -> int:
+    return sum(row.value is not None for _, row in group.placed(name, [{}]))
+
+
+def _has_scores(group: Group) -> bool:
+    return all(system.run.scores is not None for system in group.systems)
+
+
+def _trends(group: Group) -> list[Trend]:
+    if not _has_scores(group):
+        return []
+    return trends([system.scores for system in group.systems], group.shape, group.settings)
+
+
+def _chart(group: Group, name: str) -> Chart:
+    label, digits = group.shape.metric(name).label, group.digits(name)
+    marks = [(step_of(system), system, row) for system, row in group.placed(name, [{}])]
+    spoken = "; ".join(f"step {step:,g}: {numbers.spoken(row)}" for step, _, row in marks)
+    return Chart(label, f"{label} over steps. {spoken}.", drawn(marks, label, digits))
+
+
+def _summary(group: Group, trend: Trend) -> str:
+    change = numbers.signed_interval(trend.change, trend.low, trend.high, group.digits(trend.name))
+    label = group.shape.metric(trend.name).label
+    return (
+        f"{label}: {trend.verdict}, {change} points from the first to the last step "
+        f"({numbers.p_value(trend.p_adjusted)}, {numbers.count(trend.n, group.shape.noun)})."
+    )
+
+
+def _trend_table(group: Group, known: Sequence[Trend]) -> Table:
+    heads = ("Trend over steps", "#change", "#items", "#units", "what it says", "#p")
+    rows: list[tables.Row] = [
+        (
+            group.shape.metric(trend.name).label,
+            numbers.signed_interval(trend.change, trend.low, trend.high, group.digits(trend.name)),
+            f"{trend.n:,}",
+            f"{trend.units:,}",
+            trend.verdict or "not tested: every unit moved alike",
+            numbers.p_value(trend.p_adjusted),
+        )
+        for trend in known
+    ]
+    foot = "From the first to the last step along the line that fits all; Holm over the metrics."
+    return tables.tabled(heads, rows, "Trend, paired by item", foot)
+
+
+def _comparison(group: Group) -> Iterator[Table]:
+    """Each model against the first and against the last, overall."""
+    if not _has_scores(group):
+        return
+    first, last = _against(group, 0), _against(group, -1)
+    names = [name for name in group.headline if any(name in rows for rows in first.values())]
+    heads = ["Step"]
+    for name in names:
+        label = group.shape.metric(name).label
+        heads += [f"#{label}", f"#{label} - first", f"#{label} - last"]
+    rows: list[tables.Row] = []
+    for system in group.systems:
+        cells = [f"{step_of(system):,g}"]
+        for name in names:
+            row = system.find(name, {})
+            cells.append(numbers.both(row, group.digits(name)) if row is not None else "")
+            changes = (against.get(system.label, {}).get(name) for against in (first, last))
+            cells.extend(_change(group, change) for change in changes)
+        rows.append(tuple(cells))
+    foot = "Differences on the items that both answered; * is beyond noise after Holm over steps."
+    yield tables.tabled(heads, rows, "Each against the first and the last", foot)
+
+
+def _change(group: Group, row: Difference | None) -> str:
+    if row is None:
+        return ""
+    star = " *" if row.beyond_noise else ""
+    bounds = row.difference, row.low, row.high
+    return numbers.signed_interval(*bounds, group.digits(row.name)) + star
+
+
+def _against(group: Group, place: int) -> dict[str, dict[str, Difference]]:
+    """By system and metric, each minus the one in this place."""
+    base = group.systems[place]
+    order = [base, *(system for system in group.systems if system is not base)]
+    ties = [settings_of(system.result).ties for system in order]
+    labels, scores = [system.label for system in order], [system.scores for system in order]
+    try:
+        pairs = compared(labels, scores, group.shape, group.settings, False, ties)
+    except UsageError:  # no item that both answered
+        return {}
+    return {
+        pair.second: {row.name: row for row in pair.differences if not row.slice} for pair in pairs
+    }

@@ -1,0 +1,91 @@
+"""Many checkpoints, or sizes, of one model: a pattern that stands for several models."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from glob import glob
+from pathlib import Path
+from typing import Any
+
+from stereometer import catalog
+from stereometer.errors import UsageError
+from stereometer.types import Estimate, Job, Result
+
+WILD = re.compile(r"[*?\[]")
+UNITS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}
+NUMBER = re.compile(r"(\d+(?:\.\d+)?)([kmb]?)(?![a-z])", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Member:
+    """One model of a series."""
+
+    spec: str
+    pattern: str = ""
+    """What it was found by; empty for a model that was named."""
+    step: float = 0.0
+    """The number that the pattern leaves open, such as a step or a size; its place where there is
+    none."""
+
+    def job(self, job: Job) -> Job:
+        """A job whose result says which series it is of."""
+        if not self.pattern:
+            return job
+        return replace(job, describe=partial(_described, job.describe, self))
+
+
+def _described(describe: Any, member: Member, estimates: Sequence[Estimate]) -> Result:
+    result: Result = describe(estimates)
+    series = {"series": member.pattern, "step": member.step}
+    return replace(result, settings={**result.settings, **series})
+
+
+def members(spec: str) -> list[Member]:
+    """The models that a spec stands for, in the order of their steps; itself where it is no
+    pattern."""
+    scheme, colon, _ = spec.partition(":")
+    named = colon and scheme in catalog.names("opener")
+    if not WILD.search(spec) or named or Path(spec).exists():
+        return [Member(spec)]
+    on_hub = "@" in spec and not WILD.search(spec.partition("@")[0])
+    matched = (_revisions if on_hub else _paths)(spec)
+    if not matched:
+        raise UsageError(
+            f"{spec} matches nothing. It is a pattern for folders, .gguf files or, after @, "
+            "revisions on the hub. Check it; quote it, so that the shell leaves it alone."
+        )
+    steps = [_step(spec, each) for each in matched]
+    numbered = all(step is not None for step in steps)
+    keyed = sorted(zip(matched, steps, strict=True), key=lambda pair: (pair[1] or 0.0, pair[0]))
+    return [
+        Member(each, spec, float(step if numbered and step is not None else place))
+        for place, (each, step) in enumerate(keyed, 1)
+    ]
+
+
+def _paths(pattern: str) -> list[str]:
+    return [path for path in glob(pattern) if Path(path).is_dir() or path.endswith(".gguf")]
+
+
+def _revisions(spec: str) -> list[str]:
+    from stereometer.backends.local.revisions import revisions
+
+    name, _, pattern = spec.partition("@")
+    wanted = _captured(pattern)
+    return [f"{name}@{each}" for each in revisions(name) if wanted.fullmatch(each)]
+
+
+def _captured(pattern: str) -> re.Pattern[str]:
+    """A pattern whose wildcards are groups."""
+    escaped = re.escape(pattern).replace(r"\*", "(.*)").replace(r"\?", "(.)")
+    return re.compile(re.sub(r"\\\[([^\]]*)\\?\]", r"([\1])", escaped))
+
+
+def _step(pattern: str, spec: str) -> float | None:
+    """The first number in what the wildcards stand for: `step1000`, `1.4b`."""
+    match = _captured(pattern).fullmatch(spec)
+    number = NUMBER.search(" ".join(match.groups())) if match else None
+    return float(number[1]) * UNITS[number[2].lower()] if number else None

@@ -1,0 +1,104 @@
+"""Patterns that stand for several models: folders, and revisions on a hub."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from stereometer.errors import ModelError, UsageError
+from stereometer.runs.series import members
+from tests.builders.commands import call
+
+
+def folders(home: Path, *names: str) -> str:
+    for name in names:
+        (home / name).mkdir(parents=True)
+    return str(home)
+
+
+def test_folders_come_in_the_order_of_their_steps(tmp_path: Path) -> None:
+    home = folders(tmp_path, "step200", "step1000", "step30", "other")
+    (tmp_path / "step5").write_text("a file is no checkpoint")
+    series = members(f"{home}/step*")
+    assert [member.step for member in series] == [30, 200, 1000]
+    assert [Path(member.spec).name for member in series] == ["step30", "step200", "step1000"]
+    assert {member.pattern for member in series} == {f"{home}/step*"}
+
+
+def test_sizes_are_read_with_their_units(tmp_path: Path) -> None:
+    home = folders(tmp_path, "m-1.4b", "m-70m", "m-160m")
+    assert [member.step for member in members(f"{home}/m-*")] == [70e6, 160e6, 1.4e9]
+
+
+def test_without_numbers_the_order_of_names_counts(tmp_path: Path) -> None:
+    home = folders(tmp_path, "m-b", "m-a")
+    assert [(Path(m.spec).name, m.step) for m in members(f"{home}/m-*")] == [("m-a", 1), ("m-b", 2)]
+
+
+@pytest.mark.parametrize("spec", ["fake", "gpt2", "org/name@main", "server:http://h/[x]#m"])
+def test_what_is_no_pattern_stands_for_itself(spec: str) -> None:
+    (member,) = members(spec)
+    assert (member.spec, member.pattern) == (spec, "")
+
+
+def test_a_pattern_that_matches_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="matches nothing"):
+        members(f"{tmp_path}/step*")
+    said = call("run", "starter", "-m", f"{tmp_path}/step*")
+    assert said.code == 2
+    assert "matches nothing" in said.err
+
+
+class Hub(BaseHTTPRequestHandler):
+    """Lists the revisions of org/name as the hub does."""
+
+    def do_GET(self) -> None:
+        known = self.path.startswith("/api/models/org/name/refs")
+        names = ("main", "step1000", "step20", "step300")
+        branches = [{"name": n, "ref": f"refs/heads/{n}", "targetCommit": "0" * 40} for n in names]
+        tags = [{"name": "step4", "ref": "refs/tags/step4", "targetCommit": "1" * 40}]
+        refs = {"branches": branches, "tags": tags, "converts": []}
+        content = json.dumps(refs if known else {"error": "Repository not found"}).encode()
+        self.send_response(200 if known else 404)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    constants = pytest.importorskip("huggingface_hub.constants")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setattr(constants, "ENDPOINT", f"http://127.0.0.1:{server.server_port}")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    yield constants.ENDPOINT
+    server.shutdown()
+    server.server_close()
+
+
+def test_revisions_of_a_hub_are_listed_in_the_order_of_their_steps(hub: str) -> None:
+    series = members("org/name@step*")
+    assert [member.spec for member in series] == [
+        "org/name@step4",
+        "org/name@step20",
+        "org/name@step300",
+        "org/name@step1000",
+    ]
+    assert [member.step for member in series] == [4, 20, 300, 1000]
+
+
+def test_a_hub_without_such_revisions_or_models_says_so(hub: str) -> None:
+    with pytest.raises(UsageError, match="matches nothing"):
+        members("org/name@epoch*")
+    with pytest.raises(ModelError, match="could not be listed"):
+        members("org/other@step*")
