@@ -48,6 +48,7 @@ def result(
         {},
         (),
         tuple(found),
+        kind="cat",
     )
 
 
