@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from stereometer.findings.calibrate import calibrate
     from stereometer.findings.compare import compare
     from stereometer.findings.ensemble.combine import ensemble_of as ensemble
+    from stereometer.findings.gate.gate import gate
     from stereometer.findings.intersect.intersect import intersect
     from stereometer.findings.relate import relate
     from stereometer.report import write_report
@@ -33,6 +34,7 @@ __all__ = [
     "calibrate",
     "compare",
     "ensemble",
+    "gate",
     "intersect",
     "load",
     "open_benchmark",
@@ -53,6 +55,7 @@ _PLACES = {
     "calibrate": "findings.calibrate",
     "compare": "findings.compare",
     "ensemble": "findings.ensemble.combine:ensemble_of",
+    "gate": "findings.gate.gate",
     "intersect": "findings.intersect.intersect",
     "load": "runs.store",
     "open_benchmark": "runs.open",

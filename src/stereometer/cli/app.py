@@ -23,6 +23,7 @@ from stereometer.cli import (
     doctor,
     ensemble,
     export,
+    gate,
     intersect,
     list_,
     model,
@@ -80,7 +81,15 @@ def root(
 
 COMMANDS = (
     *(run.run, ask.ask, replay.replay, ensemble.ensemble, compare.compare, report.report),
-    *(export.export, calibrate.calibrate, relate.relate, show.show, list_.list_, align.align),
+    *(
+        export.export,
+        gate.gate,
+        calibrate.calibrate,
+        relate.relate,
+        show.show,
+        list_.list_,
+        align.align,
+    ),
     *(intersect.intersect, analyze.analyze, audit.audit, split.split, terms.terms),
     *(doctor.doctor, serve_model.serve_model, aggregate.aggregate),
 )

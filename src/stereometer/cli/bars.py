@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from stereometer.errors import ThresholdError, Undecided, UsageError
-from stereometer.findings.bars import Bar, Outcome, read_bar
-from stereometer.show.numbers import with_interval
-from stereometer.types import Estimate, Job, Result
+from stereometer.findings.gate.bars import Bar, read_bar
+from stereometer.findings.gate.gate import held
+from stereometer.findings.gate.judge import Gate, Judged
+from stereometer.findings.gate.rules import Rule
+from stereometer.types import Finished, Job
 
 
 def bars(texts: Sequence[str] | None) -> list[Bar]:
@@ -45,41 +47,26 @@ def _unknown(bar: Bar, names: Iterable[str]) -> UsageError:
     )
 
 
-def check(results: Sequence[Result], wanted: Sequence[Bar]) -> None:
-    """Raises where overall values miss bars or leave them undecided, and names all of them.
+def check(finished: Sequence[Finished], wanted: Sequence[Bar]) -> None:
+    """Raises where overall values miss bars or leave them undecided, and names all of them."""
+    raise_outcome(held(finished, [Rule(bar) for bar in wanted]), STORED)
 
-    Also where there is no such value.
-    """
-    overall = [
-        (result.model, estimate)
-        for result in results
-        for estimate in result.estimates
-        if not estimate.slice
-    ]
-    outcomes: dict[Outcome, list[str]] = {}
-    for bar in wanted:
-        values = [pair for pair in overall if pair[1].name == bar.metric]
-        if not values:
-            raise _unknown(bar, dict.fromkeys(estimate.name for _, estimate in overall))
-        for model, estimate in values:
-            says = f"{model}: {bar.metric} is {_value(estimate)}. The bar is {bar}"
-            outcomes.setdefault(bar.outcome(estimate), []).append(says)
-    missed = [f"{says}." for says in outcomes.get("missed", ())]
-    undecided = [f"{says}: undecided." for says in outcomes.get("undecided", ())]
+
+def raise_outcome(gate: Gate, remark: str = "") -> None:
+    """An error with the exit code of the outcome, unless every bar is met."""
+    missed, undecided = (
+        [_says(each) for each in gate.of(name)] for name in ("missed", "undecided")
+    )
     if missed:
-        raise ThresholdError(" ".join((*missed, *undecided, STORED)))
+        raise ThresholdError(" ".join((*missed, *undecided, remark)).strip())
     if undecided:
-        raise Undecided(" ".join((*undecided, STORED, MORE)))
+        raise Undecided(" ".join((*undecided, remark, MORE)).strip())
 
 
-def _value(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return estimate.why if estimate.least is not None and estimate.why else "not available"
-    return with_interval(estimate, 2)
+def _says(judged: Judged) -> str:
+    ending = "." if judged.outcome == "missed" else f": undecided. {judged.hint}"
+    return f"{judged.model}: {judged.metric} is {judged.seen}. The bar is {judged.rule}{ending}"
 
 
 STORED = "The results are stored all the same."
-MORE = (
-    "A bar is met where the whole interval satisfies it. More items narrow the interval; "
-    "point(NAME) asks about the value alone."
-)
+MORE = "A bar is met where the whole interval satisfies it; point(NAME) asks about the value alone."

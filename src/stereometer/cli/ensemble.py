@@ -57,4 +57,4 @@ def ensemble(
             listed = ", ".join(f"{member} {weight:.4g}" for member, weight in by_member.items())
             render.line(f"weights, {task}: {listed}")
     say(f"Stored in {finished.folder}")
-    check([finished.result], wanted)
+    check([finished], wanted)

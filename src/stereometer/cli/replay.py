@@ -60,7 +60,7 @@ def replay(
     else:
         render.result(finished.result, json)
         say(f"Stored in {finished.folder}")
-    check([finished.result], wanted)
+    check([finished], wanted)
 
 
 def _answers(

@@ -119,7 +119,7 @@ def run(
         show = partial(_show, json=json, side_by_side=side_by_side)
         finished = carry_out(jobs, running, spreading, engines, json, show)
     if finished:
-        check([each.result for each in finished], wanted)
+        check(finished, wanted)
 
 
 def _names(names: Sequence[str], models: Sequence[object]) -> Sequence[str | None]:

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from stereometer import catalog
-from stereometer.runs.counted import load_counted
-from stereometer.runs.store import RESULT, folders_of, runs_in
+from stereometer.runs.counted import finished_in
 from stereometer.types import Finished
 
 
@@ -32,13 +31,4 @@ def export(name: str, paths: Sequence[str | Path], folder: str | Path) -> list[P
     """Stored runs, or folders of such, written by the exporter of this name; older ones
     are counted anew."""
     exporter: Exporter = catalog.find("exporter", name)
-    places = (
-        (place.parent if place.name == RESULT else place).resolve()
-        for path in folders_of(paths)
-        for place in runs_in(path)
-    )
-    results = [
-        Finished(load_counted(place), place if place.is_dir() else place.parent)
-        for place in dict.fromkeys(places)
-    ]
-    return exporter.write(results, Path(folder))
+    return exporter.write(finished_in(paths), Path(folder))

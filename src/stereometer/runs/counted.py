@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 from stereometer import catalog
 from stereometer.runs import store
-from stereometer.types import STATISTICS, Estimate, Result, Score, Settings
+from stereometer.types import STATISTICS, Estimate, Finished, Result, Score, Settings
 
 
 def with_ties(settings: Settings, scoring: str, method: object = None) -> Settings:
@@ -70,3 +70,16 @@ def _today(before: Estimate, today: Estimate | None) -> Estimate:
     if today is None or before.value is None:
         return before
     return replace(today, published=before.published)
+
+
+def finished_in(paths: Sequence[str | Path]) -> list[Finished]:
+    """Stored runs, or those in folders of such, each once; older ones are counted anew."""
+    places = (
+        (place.parent if place.name == store.RESULT else place).resolve()
+        for path in store.folders_of(paths)
+        for place in store.runs_in(path)
+    )
+    return [
+        Finished(load_counted(place), place if place.is_dir() else place.parent)
+        for place in dict.fromkeys(places)
+    ]

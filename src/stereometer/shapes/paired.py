@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any
 
+from stereometer.shapes.verdicts import NULL_VALUE
 from stereometer.stats.intervals import Floats, percentile, wilson_percent
 from stereometer.stats.means import POWER, StudentMean
 from stereometer.stats.tests import detectable
@@ -51,6 +52,9 @@ class Difference(Document):
     """That one is closer to an ideal of 50: the larger p of a difference and of a sum that is not
     zero, where both are measured from 50."""
     p_closer_adjusted: float | None = None
+    sum_low: float | None = None
+    """The interval of the sum of both, each measured from an ideal of 50."""
+    sum_high: float | None = None
     closer: str = "neither"
     """Which of the two is nearer to the ideal, where that is beyond noise."""
 
@@ -75,6 +79,12 @@ class Difference(Document):
         be, so where that is an end of the scale the difference itself says it."""
         sure = self.beyond_noise if p_closer is None else p_closer < 1 - level
         return replace(self, closer=self.nearer if sure else "neither", p_closer_adjusted=p_closer)
+
+    def with_sum(self, interval: tuple[float, float]) -> Difference:
+        """With the interval of both together, each measured from 50, where that is the ideal."""
+        if self.ideal != NULL_VALUE:
+            return self
+        return replace(self, sum_low=interval[0], sum_high=interval[1])
 
     def over_terms(self, mean: StudentMean, settings: Settings) -> Difference:
         """With the interval, the test and what could be seen from one standard error."""

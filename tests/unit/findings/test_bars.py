@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from stereometer.errors import UsageError
-from stereometer.findings.bars import read_bar
+from stereometer.findings.gate.bars import read_bar
 from stereometer.stats.intervals import wilson_percent
 from stereometer.types import Estimate
 

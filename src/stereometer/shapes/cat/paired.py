@@ -22,7 +22,7 @@ from stereometer.shapes.cat.tally import (
 )
 from stereometer.shapes.paired import Difference, Withheld, asked_or_withheld
 from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, NULL_VALUE, SAME, THESE
-from stereometer.stats.intervals import Floats, Ints, generator, resampled_means
+from stereometer.stats.intervals import Floats, Ints, generator, percentile, resampled_means
 from stereometer.stats.means import StudentMean
 from stereometer.stats.tests import sign_flip
 from stereometer.types import Score, Settings, Slice
@@ -64,7 +64,8 @@ def _slice(slice_: Slice, tables: Ints, asked: int, settings: Settings) -> Itera
         elif few:
             yield _closer(_over_items(scoped, tables, settings), tables, sign_flip)
         else:
-            yield _closer(_over_terms(scoped, tables, settings), tables, _t)
+            over = _over_terms(scoped, tables, settings)
+            yield _closer(over.with_sum(_sum(name, tables, settings)), tables, _t)
 
 
 def _bent(difference: Difference, tables: Ints, settings: Settings) -> Difference:
@@ -104,8 +105,10 @@ def _groups(name: str, tables: Ints, sign: int = -1) -> list[Floats]:
 def _over_items(difference: Difference, tables: Ints, settings: Settings) -> Difference:
     first, second = _drawn(difference.slice, tables, settings)
     draws = second[difference.name] - first[difference.name]
+    both = second[difference.name] + first[difference.name] - 2 * NULL_VALUE
+    known = difference.with_sum(percentile(both, settings.level))
     p = sign_flip(_groups(difference.name, tables))
-    return difference.measured(draws, p, "sign flips of items, terms held fixed", settings)
+    return known.measured(draws, p, "sign flips of items, terms held fixed", settings)
 
 
 def _over_terms(difference: Difference, tables: Ints, settings: Settings) -> Difference:
@@ -115,6 +118,12 @@ def _over_terms(difference: Difference, tables: Ints, settings: Settings) -> Dif
         return replace(difference.over_terms(mean, settings), test="paired t over terms")
     alike = difference.without_spread(settings)
     return replace(alike, p=sign_flip(groups), test="sign flips of items: all terms agree")
+
+
+def _sum(name: str, tables: Ints, settings: Settings) -> tuple[float, float]:
+    """The interval of what both prefer together, each measured from 50."""
+    means = [100 * group.mean() for group in _groups(name, tables, 1)]
+    return StudentMean.of(np.array(means)).interval(settings.level)
 
 
 def _t(groups: Sequence[Floats]) -> float:

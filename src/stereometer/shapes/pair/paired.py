@@ -79,12 +79,13 @@ def _difference(slice_: Slice, tables: Tables, asked: int, settings: Settings) -
     change, both = StudentMean.of(second - first), StudentMean.of(first + second - 100)
     if change.error <= SAME and difference.difference:
         alike = replace(difference.without_spread(settings), p=p, test=test)
-        return replace(alike, p_closer=max(p, both.p()))
+        known = alike.with_sum(both.interval(settings.level))
+        return replace(known, p_closer=max(p, both.p()))
     if scope == LIKE_THESE:
         p, test = change.p(), "paired t over terms, pairs weighing alike"
     elif _has_ties(table):
         p, test = change.p(), "paired t over pairs"
-    over = difference.over_terms(change, settings)
+    over = difference.over_terms(change, settings).with_sum(both.interval(settings.level))
     return replace(over, p=p, test=test, p_closer=max(p, both.p()))
 
 

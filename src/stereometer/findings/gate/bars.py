@@ -50,6 +50,16 @@ class Bar:
         satisfied = {OPERATORS[self.sign](end, self.number) for end in self._ends(low, high)}
         return "undecided" if len(satisfied) > 1 else "met" if True in satisfied else "missed"
 
+    def short_of(self, estimate: Estimate) -> float | None:
+        """How many times as narrow the interval must be to lie on one side of the bar, if the value
+        stays where it is; None where it lies on the bar."""
+        if estimate.value is None or estimate.low is None or estimate.high is None:
+            return None
+        value = estimate.value if self.centre is None else abs(estimate.value - self.centre)
+        away = abs(value - self.number)
+        reach = max(estimate.high - estimate.value, estimate.value - estimate.low)
+        return reach / away if away else None
+
     def _ends(self, low: float, high: float) -> tuple[float, float]:
         """The smallest and the largest of what the bar is about."""
         if self.centre is None:

@@ -1,0 +1,1 @@
+"""Bars held against stored runs: met, missed or undecided."""

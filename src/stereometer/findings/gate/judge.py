@@ -1,0 +1,195 @@
+"""Results held against rules: one outcome each, what was seen, and what would decide it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import ceil
+from typing import Any
+
+from stereometer.errors import UnknownName, UsageError
+from stereometer.findings.compare import Comparison
+from stereometer.findings.gate.bars import Bar, Outcome
+from stereometer.findings.gate.rules import Rule
+from stereometer.shapes.paired import Difference
+from stereometer.show.numbers import signed_interval, with_interval
+from stereometer.types import Estimate, Result
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One rule held against one result."""
+
+    rule: str
+    metric: str
+    benchmark: str
+    measure: str
+    variant: str
+    model: str
+    outcome: Outcome
+    seen: str
+    """The value with its interval, or the difference with its own."""
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    asked: int
+    hint: str = ""
+    """What would decide it, where it is undecided."""
+
+    @property
+    def place(self) -> str:
+        return f"{self.benchmark} · {self.measure} · {self.variant} · {self.model}"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Everything `stereometer gate` says."""
+
+    judged: tuple[Judged, ...]
+    schema: str = "gate@1"
+
+    @property
+    def outcome(self) -> Outcome:
+        """Missed where one bar is missed, undecided where one is, else met."""
+        outcomes = {each.outcome for each in self.judged}
+        return (
+            "missed" if "missed" in outcomes else "undecided" if "undecided" in outcomes else "met"
+        )
+
+    def of(self, outcome: Outcome) -> list[Judged]:
+        return [each for each in self.judged if each.outcome == outcome]
+
+    def as_json(self) -> dict[str, Any]:
+        return {"schema": self.schema, "outcome": self.outcome} | {
+            "judged": [asdict(each) for each in self.judged]
+        }
+
+
+def judge(rule: Rule, result: Result, comparison: Comparison | None = None) -> Judged:
+    """One rule on one result that it is about; a rule on a difference needs the comparison."""
+    if rule.bar is None:
+        return _no_worse(rule, result, _difference(rule, comparison))
+    estimate = _estimate(rule, result)
+    outcome = rule.bar.outcome(estimate)
+    hint = _hint(rule.bar, estimate, result) if outcome == "undecided" else ""
+    seen = _missing(estimate) if estimate.value is None else with_interval(estimate, 2)
+    return Judged(
+        *_place(rule, result),
+        outcome,
+        seen,
+        estimate.value,
+        estimate.low,
+        estimate.high,
+        estimate.n,
+        estimate.asked,
+        hint,
+    )
+
+
+def _missing(estimate: Estimate) -> str:
+    if estimate.least is not None and estimate.why:
+        return estimate.why
+    return f"not available: {estimate.why}" if estimate.why else "not available"
+
+
+def is_there(rule: Rule, result: Result) -> bool:
+    """Whether a result is what the rule is about and has its metric."""
+    return rule.is_about(result) and any(each.name == rule.metric for each in result.estimates)
+
+
+def unknown(rule: Rule, results: Sequence[Result]) -> UsageError:
+    """A rule that is about nothing here would pass without a word."""
+    about = [result for result in results if rule.is_about(result)]
+    if not about:
+        return UsageError(
+            f"No run is what the bar '{rule}' is about. A bar that nothing is held against would "
+            "pass without a word. Name such a run, or change the bar."
+        )
+    names = dict.fromkeys(each.name for result in about for each in result.estimates)
+    return UnknownName("metric", rule.metric, names, f"The bar is '{rule}'.")
+
+
+def _estimate(rule: Rule, result: Result) -> Estimate:
+    return result.estimate(rule.metric, **rule.slice)
+
+
+def _place(rule: Rule, result: Result) -> tuple[str, str, str, str, str, str]:
+    return str(rule), rule.metric, result.benchmark, result.measure, result.variant, result.model
+
+
+def _hint(bar: Bar, estimate: Estimate, result: Result) -> str:
+    """How many more items, or that the rest of the set has not been asked."""
+    if estimate.value is None:
+        return "Ties leave it open: scores with more decimals would decide it."
+    limit = result.settings.get("limit")
+    rest = f" The run was limited to {limit} items: ask the rest." if limit else ""
+    factor = bar.short_of(estimate)
+    if factor is None:
+        return f"The value lies on the bar: more items will not decide it soon.{rest}"
+    more = ceil(estimate.n * max(factor, 1.0) ** 2) - estimate.n
+    return f"About {max(more, 1):,} more items would decide it if the value stays.{rest}"
+
+
+# ------------------------------------------------------------------------- no worse than a baseline
+
+
+def _difference(rule: Rule, comparison: Comparison | None) -> Difference:
+    if comparison is None:
+        raise UsageError(
+            f"The bar '{rule}' is about a difference from a baseline. There is none. "
+            "Name its runs with --against."
+        )
+    (pair,) = comparison.pairs
+    for difference in pair.differences:
+        if difference.name == rule.no_worse and dict(difference.slice) == dict(rule.slice):
+            return difference
+    names = dict.fromkeys(difference.name for difference in pair.differences)
+    raise UnknownName("difference", rule.no_worse, names, f"The bar is '{rule}'.")
+
+
+def _no_worse(rule: Rule, result: Result, difference: Difference) -> Judged:
+    outcome = worsening(difference, rule.margin)
+    change = signed_interval(difference.difference, difference.low, difference.high)
+    hint = (
+        f"This set could have shown a difference of {difference.detectable:.1f}; the margin is "
+        f"{rule.margin:g}."
+        if outcome == "undecided"
+        else ""
+    )
+    return Judged(
+        *_place(rule, result),
+        outcome,
+        f"{difference.second:.1f} after {difference.first:.1f}, {change}",
+        difference.difference,
+        difference.low,
+        difference.high,
+        difference.n,
+        difference.asked,
+        hint,
+    )
+
+
+def worsening(difference: Difference, margin: float) -> Outcome:
+    """Whether the second value is farther from the ideal by at most the margin.
+
+    Where the ideal is an end of the scale, the interval of the difference says it. Where it is 50,
+    with a and b the values less 50: the second is worse by more than m where b - a and b + a are
+    both above m, or both below -m. That is shown where both intervals say so, and excluded where on
+    either side one of them does not reach m: at most twice 2.5 % of error.
+    """
+    if difference.ideal is None:
+        raise UsageError(
+            f"{difference.name} has no ideal, so nothing is worse than anything. "
+            "Choose a metric with one."
+        )
+    spans = [(difference.low, difference.high)]
+    if difference.sum_low is not None and difference.sum_high is not None:
+        spans.append((difference.sum_low, difference.sum_high))
+        sides = [spans, [(-high, -low) for low, high in spans]]
+    else:
+        is_top = max(difference.first, difference.second) <= difference.ideal
+        sides = [[(-high, -low) for low, high in spans] if is_top else spans]
+    if any(all(low > margin for low, _ in side) for side in sides):
+        return "missed"
+    return "met" if all(any(high <= margin for _, high in side) for side in sides) else "undecided"

@@ -1,0 +1,188 @@
+"""Bars of a file held against stored runs: outcomes, exit codes, baselines, and files for builds."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from junitparser import JUnitXml
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+
+import stereometer
+from stereometer.errors import DataError, UsageError
+from stereometer.exports.outcomes import write
+from stereometer.findings.gate.bars import read_bar
+from stereometer.findings.gate.judge import worsening
+from stereometer.findings.gate.rules import read_rules
+from stereometer.shapes.paired import Difference
+from stereometer.stats.means import StudentMean
+from stereometer.types import Estimate
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("gate")
+    for model in ("fake", "random", "ideal"):
+        stereometer.run("starter", model=model, out=folder / model)
+    return folder
+
+
+def bars(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "bars.toml"
+    path.write_text(text)
+    return path
+
+
+def test_every_rule_meets_every_run_that_it_is_about(runs: Path, tmp_path: Path) -> None:
+    file = bars(
+        tmp_path,
+        """
+        [[bars]]
+        require = "lms>=90"
+        [[bars]]
+        require = "|pair_preference-50|<=5"
+        measure = "pair-likelihood"
+        [[bars]]
+        require = "ss<=90"
+        slice = { domain = "profession" }
+        model = "ideal"
+        """,
+    )
+    gate = stereometer.gate(runs / "ideal", bars=file)
+    assert [(each.rule, each.outcome) for each in gate.judged] == [
+        ("lms>=90", "met"),
+        ("|pair_preference-50|<=5 (measure=pair-likelihood)", "undecided"),
+        ("ss<=90 (model=ideal, domain=profession)", "met"),
+    ]
+    assert gate.outcome == "undecided"
+    assert "more items would decide it" in gate.judged[1].hint
+
+
+def test_a_baseline_of_its_own_is_no_worse_by_any_margin_but_zero_is_not_shown(
+    runs: Path, tmp_path: Path
+) -> None:
+    file = bars(tmp_path, '[[bars]]\nno_worse = "lms"\nmargin = 30')
+    worse = stereometer.gate(runs / "random", bars=file, against=runs / "ideal")
+    assert worse.outcome == "missed"
+    better = stereometer.gate(runs / "ideal", bars=file, against=runs / "random")
+    assert better.outcome == "met"
+    assert better.judged[0].n == 144
+
+
+def test_overshooting_is_no_gain(runs: Path, tmp_path: Path) -> None:
+    """Both sums and differences are there for what has an ideal of 50."""
+    file = bars(tmp_path, '[[bars]]\nno_worse = "ss"\nmargin = 5')
+    stereometer.run("starter", model="stereotyped", out=tmp_path / "stereotyped")
+    worse = stereometer.gate(tmp_path / "stereotyped", bars=file, against=runs / "ideal")
+    assert worse.outcome == "missed"
+    better = stereometer.gate(runs / "ideal", bars=file, against=tmp_path / "stereotyped")
+    assert better.outcome == "met"
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("x = 1", "has no bars"),
+        ("bars = 3", "has no bars"),
+        ("[[bars]]\nrequire = 'ss'", "Bar 1 of"),
+        ("[[bars]]\nrequire = 'ss<5'\nwhere = 'x'", "has where"),
+        ("[[bars]]\nmargin = 1", "either `require` or `no_worse`"),
+        ("[[bars]]\nno_worse = 'lms'\nrequire = 'ss<5'", "either"),
+        ("[[bars]]\nno_worse = 'lms'\nmargin = -1", "margin of at least 0"),
+        ("[[bars]]\nno_worse = 'lms'\nmargin = nan", "margin of at least 0"),
+        ("[[bars]]\nrequire = 'ss<5'\nslice = { domain = 1 }", "a place that is no text"),
+        ("[[bars]\n", "is not TOML"),
+    ],
+)
+def test_a_bad_file_is_refused_with_the_number_of_the_bar(
+    tmp_path: Path, text: str, part: str
+) -> None:
+    with pytest.raises(DataError, match=part):
+        read_rules(bars(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("[[bars]]\nrequire = 'ss<5'\nbenchmark = 'stereoset'", "No run is what the bar"),
+        ("[[bars]]\nrequire = 'iact<5'", "Did you mean icat"),
+        ("[[bars]]\nno_worse = 'lms'", "--against"),
+        ("[[bars]]\nrequire = 'ss<5'\nslice = { domain = 'proffession' }", "profession"),
+    ],
+)
+def test_a_bar_that_nothing_is_held_against_does_not_pass(
+    runs: Path, tmp_path: Path, text: str, part: str
+) -> None:
+    with pytest.raises(UsageError, match=part):
+        stereometer.gate(runs / "random", bars=bars(tmp_path, text))
+
+
+def test_a_baseline_measured_otherwise_is_refused(runs: Path, tmp_path: Path) -> None:
+    stereometer.run("starter", model="random", limit=20, out=tmp_path / "limited")
+    file = bars(tmp_path, '[[bars]]\nno_worse = "lms"')
+    with pytest.raises(UsageError, match="has 0 runs of starter"):
+        stereometer.gate(runs / "random", bars=file, against=tmp_path / "limited")
+
+
+def test_files_for_builds_are_read_by_their_own_libraries(runs: Path, tmp_path: Path) -> None:
+    file = bars(
+        tmp_path,
+        '[[bars]]\nrequire = "lms>=90"\n[[bars]]\nrequire = "|ss-50|<=1"\nmodel = "random"\n',
+    )
+    gate = stereometer.gate(runs / "random", runs / "ideal", bars=file)
+    junit, summary, metrics = (tmp_path / name for name in ("j.xml", "s.md", "m.txt"))
+    summary.write_text("Before.\n")
+    write(gate, junit, summary, metrics)
+    xml = JUnitXml.fromfile(str(junit))
+    assert (xml.tests, xml.failures, xml.errors) == (3, 1, 1)
+    families = {
+        family.name: family for family in text_string_to_metric_families(metrics.read_text())
+    }
+    values = [sample.value for sample in families["stereometer_value"].samples]
+    assert values == [each.value for each in gate.judged]
+    states = {
+        (sample.labels["model"], sample.labels["rule"], sample.labels["stereometer_bar"])
+        for sample in families["stereometer_bar"].samples
+        if sample.value
+    }
+    assert states == {(each.model, each.rule, each.outcome) for each in gate.judged}
+    assert summary.read_text().startswith("Before.\n## stereometer gate: missed")
+
+
+@pytest.mark.parametrize(
+    ("bar", "value", "reach", "factor"),
+    [("ss<=55", 54, 4, 4), ("ss>=50", 54, 4, 1), ("|ss-50|<=5", 47, 4, 2), ("ss<=55", 55, 4, None)],
+)
+def test_what_is_lacking_to_decide(
+    bar: str, value: float, reach: float, factor: float | None
+) -> None:
+    estimate = Estimate("ss", {}, value, value - reach, value + reach, 10, 10, 0, 50.0)
+    assert read_bar(bar).short_of(estimate) == factor
+
+
+def difference(first: float, second: float, change: StudentMean, both: StudentMean) -> Difference:
+    (low, high), (sum_low, sum_high) = (mean.interval(0.95) for mean in (change, both))
+    known = Difference("ss", {}, first, second, 30, 30, 30, 50.0, low, high)
+    return Difference(**{**vars(known), "sum_low": sum_low, "sum_high": sum_high})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "margin", "wrong"),
+    [(54, 56, 2, "met"), (52, 50, 0, "missed"), (48, 54, 2, "met"), (53, 47, 0, "missed")],
+)
+def test_no_worse_is_wrong_in_at_most_5_percent(
+    before: float, after: float, margin: float, wrong: str
+) -> None:
+    """At the edge of the margin, terms with the spread of the released predictions."""
+    rng = np.random.default_rng(5)
+    sets, terms = 2000, 30
+    effects = rng.normal(0, 5, (sets, terms))
+    first = before - 50 + effects + rng.normal(0, 4, (sets, terms))
+    second = after - 50 + effects + rng.normal(0, 4, (sets, terms))
+    errors = 0
+    for a, b in zip(first, second, strict=True):
+        means = StudentMean.of(b - a), StudentMean.of(b + a)
+        errors += worsening(difference(50 + a.mean(), 50 + b.mean(), *means), margin) == wrong
+    assert errors / sets <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / sets)
