@@ -10,9 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, pairwise
+from pathlib import Path
 
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark, Source
+from stereometer.findings.gate.gate import gate
 from stereometer.runs.engines.pool.contract import expected_length
 from stereometer.shapes.sentences import SentenceShape
 from stereometer.types import (
@@ -249,3 +251,14 @@ def check_system(system: System, items: Sequence[Item]) -> None:
         assert all(score.values or score.skipped for score in scores), (
             "a score has values or a reason"
         )
+
+
+def check_bars(
+    *runs: str | Path, bars: str | Path, against: str | Path | None = None, undecided: bool = False
+) -> None:
+    """Stored runs meet every bar of a file; `undecided` lets those pass that more items would
+    decide."""
+    outcome = gate(*runs, bars=bars, against=against)
+    open_bars = outcome.of("missed") + ([] if undecided else outcome.of("undecided"))
+    lines = [f"{each.outcome}: {each.rule}: {each.seen} ({each.place})" for each in open_bars]
+    assert not lines, "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Bars of a file held against stored runs: outcomes, exit codes, baselines, and files for builds."""
+"""Bars of a file held against stored runs: outcomes, baselines, and files for builds."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from stereometer.findings.gate.judge import worsening
 from stereometer.findings.gate.rules import read_rules
 from stereometer.shapes.paired import Difference
 from stereometer.stats.means import StudentMean
+from stereometer.testing import check_bars
 from stereometer.types import Estimate
 
 
@@ -186,3 +187,14 @@ def test_no_worse_is_wrong_in_at_most_5_percent(
         means = StudentMean.of(b - a), StudentMean.of(b + a)
         errors += worsening(difference(50 + a.mean(), 50 + b.mean(), *means), margin) == wrong
     assert errors / sets <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / sets)
+
+
+def test_the_helper_for_pytest_says_what_is_open(runs: Path, tmp_path: Path) -> None:
+    file = bars(tmp_path, '[[bars]]\nrequire = "lms>=90"')
+    check_bars(runs / "ideal", bars=file)
+    with pytest.raises(AssertionError, match=r"missed: lms>=90: .* random\)"):
+        check_bars(runs / "random", bars=file)
+    open_bars = bars(tmp_path, '[[bars]]\nrequire = "|ss-50|<=1"')
+    with pytest.raises(AssertionError, match="undecided"):
+        check_bars(runs / "random", bars=open_bars)
+    check_bars(runs / "random", bars=open_bars, undecided=True)
