@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stereometer.findings.bars import read_bar
+from stereometer.findings.gate.bars import read_bar
 from stereometer.shapes.cat.sample import TermTally, sample
 from stereometer.shapes.cat.spread import spread
 from stereometer.shapes.cat.tally import TASKS, headline_slices
