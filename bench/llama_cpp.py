@@ -67,10 +67,9 @@ def prompts(setting: str, model: Any) -> list[Generate]:
     return list(distinct.values())[:PROMPTS]
 
 
-def written(model: Any, some: Sequence[Generate]) -> dict[str, int]:
-    """How many tokens a model wrote for each prompt."""
+def written(model: Any, some: Sequence[Generate]) -> dict[str, str]:
     answers = model.answer({request.key: request for request in some})
-    return {key: len(answer.column("logprob")) for key, answer in answers}
+    return {key: str(answer.text) for key, answer in answers}
 
 
 def compared(setting: str, ours: Any, theirs: Any) -> list[Row]:
@@ -82,14 +81,14 @@ def compared(setting: str, ours: Any, theirs: Any) -> list[Row]:
     what = f"ETHOS {setting}, {len(some)} prompts of {sum(sizes) // len(some)} tokens"
     rows: list[Row] = []
     for who, timed in times.items():
-        tokens = sum(sizes) + sum(timed.answers.values())
+        new = sum(len(ours.encode(text).ids) for text in timed.answers.values() if text)
         rows.append(
             {
                 "what": f"{what}, {who}",
-                "value": tokens / timed.seconds,
+                "value": (sum(sizes) + new) / timed.seconds,
                 "unit": "tokens read or written a second",
                 "bar": "none",
-                "written": sum(timed.answers.values()),
+                "written": new,
             }
         )
     return rows

@@ -10,6 +10,7 @@ import pytest
 import transformers
 from bench import (
     asking,
+    builds,
     causal,
     fill_in,
     masked,
@@ -34,7 +35,7 @@ FEW = {"PAIRS": 2, "CATS": 2, "ROUNDS": 1, "PAIR_ROUNDS": 1, "LOOP_ROUNDS": 1, "
 @pytest.fixture(autouse=True)
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two items, one round, models of two layers and matrices of 16."""
-    for module in (asking, causal, fill_in, masked, next_sentence):
+    for module in (asking, builds, causal, fill_in, masked, next_sentence):
         for name, value in FEW.items():
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)
@@ -82,6 +83,13 @@ def test_masked_contests() -> None:
 
 def test_causal_contests(gpt2: weights.Weights) -> None:
     assert_rows(causal.causal(models.items(), timing.Peak()))
+
+
+def test_builds(gpt2: weights.Weights, monkeypatch: pytest.MonkeyPatch) -> None:
+    modernbert = partial(transformers.ModernBertConfig, intermediate_size=64, **TINY)
+    monkeypatch.setattr(transformers, "ModernBertConfig", modernbert)
+    monkeypatch.setattr(builds, "smollm2_folder", lambda: gpt2.folder)
+    assert_rows(builds.builds(models.items(), timing.Peak()))
 
 
 def test_states_of_sentence_pairs(gpt2: weights.Weights) -> None:

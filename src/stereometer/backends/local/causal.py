@@ -163,12 +163,12 @@ def _agrees(layout: Layout, sample: Asked, alone: Mapping[Place, float]) -> bool
 
 def _branching(asked: Asked) -> dict[str, CausalTokens]:
     """Texts that show whether trees are understood: the largest family, and the longest text with
-    some branches."""
+    some branches and its own beginning alone, whose numbers must not hang on its company."""
     family = {text.key: text.request for text in max(families(asked), key=len)}
     longest = max((request.ids for request in asked.values()), key=len)
     ids = longest[: LARGEST - 8]  # deep, and still with room in its tree for short branches
     forks = sorted({1, len(ids) // 2, max(1, len(ids) - 6)})
-    branches = [longest, ids, *(ids[:at] + ids[at:][::-1] for at in forks)]
+    branches = [longest, ids, ids[:3], *(ids[:at] + ids[at:][::-1] for at in forks)]
     return family | {
         f"branch {number}": CausalTokens(branch, 1)
         for number, branch in enumerate(branches)

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from stereometer.runs.open import open_model
 from tests.builders.models.agreement import assert_same, family, rows, slow
 from tests.builders.models.builders import GROUPED, POSITIONS, SHAPE, gemma3, seeded
 from tests.builders.models.vocabularies import adds_bos
@@ -76,3 +79,65 @@ def test_every_token_of_a_packed_row_is_that_of_its_text_alone(name: str) -> Non
     backend, asked = causal(model), requests()
     assert_same(rows(backend, asked), slow(model, asked))
     assert getattr(backend.layouts[0], "func", None) == backend.in_paths  # none stepped aside
+
+
+@st.composite
+def settings_of_a_decoder(draw: st.DrawFn) -> dict[str, Any]:
+    """Heads that share keys in every way, wide and narrow, with and without biases and windows."""
+    heads = draw(st.sampled_from([2, 4, 6]))
+    return {
+        "hidden_size": 24,
+        "intermediate_size": draw(st.sampled_from([16, 40])),
+        "num_hidden_layers": draw(st.integers(1, 3)),
+        "num_attention_heads": heads,
+        "num_key_value_heads": draw(st.sampled_from([n for n in (1, 2, 3, 6) if heads % n == 0])),
+        "head_dim": draw(st.sampled_from([4, 8, 16])),
+        "max_position_embeddings": POSITIONS,
+        "attention_bias": draw(st.booleans()),
+        "tie_word_embeddings": draw(st.booleans()),
+        "sliding_window": draw(st.sampled_from([3, 12, POSITIONS])),
+        "layer_types": None,
+    }
+
+
+@settings(deadline=None, max_examples=12)
+@given(
+    st.sampled_from(["Llama", "Mistral", "Qwen3", "Gemma2"]),
+    settings_of_a_decoder(),
+    st.integers(0, 20),
+)
+def test_any_configuration_is_exact(name: str, config: dict[str, Any], prefix: int) -> None:
+    model = model_of(name, **config)
+    asked = family(prefix, 5, 3) | family(2, 3, 1, seed=1)
+    assert_same(rows(causal(model), asked), slow(model, asked))
+
+
+def test_rotations_that_hang_on_the_length_step_aside() -> None:
+    """Beyond 12 tokens such a model turns all of a text, also its beginning, in another way."""
+    scaling = {
+        "rope_type": "longrope",
+        "rope_theta": 10000.0,
+        "factor": 2.0,
+        "short_factor": [1.0] * 4,
+        "long_factor": [2.0] * 4,
+        "original_max_position_embeddings": 12,
+    }
+    model = model_of("Llama", rope_parameters=scaling, **GROUPED)
+    backend = causal(model)
+    for asked in (family(2, 3, 3), family(12, 9, 3) | family(2, 3, 2, seed=1), family(4, 3, 2)):
+        assert_same(rows(backend, asked), slow(model, asked))
+    assert backend.layouts == [backend.one_by_one]
+
+
+@pytest.mark.long
+def test_real_weights_are_exact() -> None:
+    backend: Any = open_model("smollm2-135m", 0, {"threads": 1})
+    texts = {
+        key: request
+        for number in range(4)
+        for key, request in family(6 + 9 * number, 12, 3, seed=number).items()
+    }
+    expected = slow(backend.model, texts)
+    for key, row in rows(backend, texts).items():  # tokens drawn at random: down to -20
+        assert row == pytest.approx(expected[key], rel=1e-5, abs=1e-5)
+    assert backend.layouts[0].func == backend.in_paths
