@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 from stereometer.backends.baselines.fake import Fake
@@ -77,7 +79,8 @@ class Plain:
         return items, ()
 
     def plan(self, item: Item) -> Mapping[str, Sequence[Request]]:
-        ids = tuple((item.number * 31 + at * 7919) % 30000 for at in range(TOKENS - 1))
+        block, place = divmod(item.number, 30000)
+        ids = (block, *((place + at * 7919) % 30000 for at in range(TOKENS - 2)))
         return {name: [CausalTokens((*ids, 30000 + at), 1)] for at, name in enumerate("ab")}
 
     def score(self, item: Item, exchanged: Mapping[str, Any]) -> Score:
@@ -150,12 +153,15 @@ class Simulated:
         self.workers = workers
         self.lines: list[Connection] = []
         self.processes: list[SpawnProcess] = []
+        self.outboxes: list[SimpleQueue[bytes]] = []
         for _ in range(processes):
             ours, theirs = Pipe()
             process = SpawnProcess(target=simulated, args=(theirs, rate), daemon=True)
             process.start()
             self.lines.append(ours)
             self.processes.append(process)
+            self.outboxes.append(SimpleQueue())
+            Thread(target=_write, args=(ours, self.outboxes[-1]), daemon=True).start()
         self.started = 0
         self.greetings: list[tuple[int, Event]] = []
 
@@ -168,7 +174,8 @@ class Simulated:
         return self.started
 
     def send(self, worker: int, requests: Mapping[str, Request]) -> None:
-        self.lines[worker % len(self.lines)].send((worker, dict(requests)))
+        message = pickle.dumps((worker, dict(requests)), pickle.HIGHEST_PROTOCOL)
+        self.outboxes[worker % len(self.lines)].put(message)
 
     def events(self, seconds: float) -> Iterator[tuple[int, Event]]:
         if self.greetings:
@@ -184,8 +191,14 @@ class Simulated:
         raise RuntimeError("simulated workers do not stop")
 
     def close(self) -> None:
-        for line in self.lines:
-            line.send(None)
+        for outbox in self.outboxes:
+            outbox.put(pickle.dumps(None))
+
+
+def _write(line: Connection, outbox: SimpleQueue[bytes]) -> None:
+    """The driver never waits for a pipe that is full."""
+    while True:
+        line.send_bytes(outbox.get())
 
 
 def simulate(requests: int, workers: int, rate: float) -> None:

@@ -48,6 +48,7 @@ CREATE TABLE IF NOT EXISTS answers (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_age ON answers (written);
 """
+LAYOUT = json.JSONEncoder(separators=(",", ":"))
 COLUMNS = "key, layout, numbers, checksum"
 MIGRATIONS = {
     0: (SCHEMA,),
@@ -351,7 +352,7 @@ def pack(answer: Answer) -> tuple[str, bytes]:
         for row in answer.rows
         for _, column in sorted(row.items())
     )
-    return json.dumps(layout, separators=(",", ":")), numbers
+    return LAYOUT.encode(layout), numbers
 
 
 def unpack(layout: str | bytes, numbers: bytes) -> Answer:

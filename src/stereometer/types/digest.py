@@ -7,6 +7,9 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+CANONICAL = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+"""Made once: `json.dumps` would make one for every request."""
+
 
 def digest_of_rows(rows: Iterable[object]) -> str:
     """The digest of a list, of which one entry at a time is held as text."""
@@ -30,5 +33,4 @@ def digest_of_file(path: Path) -> str:
 
 
 def _canonical(value: object) -> bytes:
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "surrogatepass")
+    return CANONICAL.encode(value).encode("utf-8", "surrogatepass")

@@ -125,7 +125,6 @@ class Pool:
             for number, event in self.crew.events(TICK):
                 if number in self.members:
                     self._handle(number, event)
-                yield from self._answers()
             self._replace_late()
             yield from self._answers()
 
@@ -133,6 +132,7 @@ class Pool:
         return not self.queue and not any(member.windows for member in self.members.values())
 
     def _answers(self) -> Iterator[Mapping[str, Answer]]:
+        """What came in since, together: a batch is a transaction of the cache."""
         if self.ready_answers:
             answers, self.ready_answers = self.ready_answers, {}
             yield answers
