@@ -51,6 +51,7 @@ def test_a_study_moves_from_sqlite_to_postgresql_and_goes_on(tmp_path: Path, pos
     first = before.arrive("anna")
     assert first is not None
     finish(before, first)
+    before.database.close()
     assert move_to(study.folder, url) > 0
     with pytest.raises(UsageError, match="already holds answers"):
         move_to(study.folder, url)

@@ -141,12 +141,12 @@ class Split:
         trunk = self.model if self.whole else self.inner
         return frozenset(inspect.signature(trunk.forward).parameters)
 
-    def inputs(self, ids: Texts, segments: Texts | None) -> dict[str, Any]:
+    def inputs(self, ids: Texts, segments: Texts | None, enough: bool = True) -> dict[str, Any]:
         """The trunk's inputs for texts of one length; segments where it takes them.
 
         Few texts go in several times, for the sake of ENOUGH_ROWS: the first rows are theirs.
         """
-        copies = ceil(ENOUGH_ROWS / (len(ids) * len(ids[0])))
+        copies = ceil(ENOUGH_ROWS / (len(ids) * len(ids[0]))) if enough else 1
         tokens = torch.tensor([list(text) for text in ids] * copies, device=self.device)
         inputs = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
         if segments is not None and "token_type_ids" in self.takes:

@@ -40,10 +40,8 @@ def shrinking(batch: list[Piece], run: Callable[[list[Piece]], Outcome]) -> Iter
     try:
         with held():
             outcome = run(batch)
-    except (MemoryError, torch.OutOfMemoryError):
-        pass
-    except RuntimeError as error:
-        if "allocate memory" not in str(error) and "out of memory" not in str(error):
+    except (MemoryError, RuntimeError) as error:
+        if not is_shortage(error):
             raise
     else:
         give_back()
@@ -56,6 +54,14 @@ def shrinking(batch: list[Piece], run: Callable[[list[Piece]], Outcome]) -> Iter
         )
     half = len(batch) // 2
     yield from each((batch[:half], batch[half:]), run)
+
+
+def is_shortage(error: Exception) -> bool:
+    """Of memory, by whatever name."""
+    words = ("allocate memory", "out of memory")
+    return isinstance(error, MemoryError | torch.OutOfMemoryError) or any(
+        each in str(error) for each in words
+    )
 
 
 @contextmanager

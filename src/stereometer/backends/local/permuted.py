@@ -22,7 +22,7 @@ from stereometer.backends.local.language_model import (
 )
 from stereometer.backends.local.lean.choice import head_for
 from stereometer.backends.local.masked import Copy, copies
-from stereometer.backends.local.memory import each
+from stereometer.backends.local.memory import each, is_shortage
 from stereometer.types import Answer, MaskedTokens
 
 
@@ -82,7 +82,12 @@ class Permuted(LanguageModel):
     @torch.inference_mode()
     def _batch(self, batch: list[View]) -> Values:
         asked = [{view.ids[view.position]: view.asked} for view in batch]
-        states = self._states([*batch, *batch[-1:] * (ENOUGH_ROWS - len(batch))])[: len(batch)]
+        try:
+            states = self._states([*batch, *batch[-1:] * (ENOUGH_ROWS - len(batch))])[: len(batch)]
+        except (MemoryError, RuntimeError) as error:
+            if len(batch) > 1 or not is_shortage(error):
+                raise
+            states = self._states(batch)
         return placed(asked, self.head(states, [list(tokens) for tokens in asked]))
 
     def _states(self, batch: list[View]) -> Tensor:
@@ -93,6 +98,6 @@ class Permuted(LanguageModel):
         for row, view in enumerate(batch):
             hides[row, :, list(view.hidden)] = 1
             target[row, 0, view.position] = 1
-        inputs = split.inputs([view.ids for view in batch], segments_of(batch))
+        inputs = split.inputs([view.ids for view in batch], segments_of(batch), enough=False)
         del inputs["attention_mask"]
         return split.trunk(**inputs, perm_mask=hides, target_mapping=target, use_mems=False)[:, 0]
