@@ -98,6 +98,11 @@ TABLE: Mapping[str, Mapping[str, str]] = {
     },
     "exporter": {
         "csv": "stereometer.exports.csv:EXPORTER",
+        "metrics": "stereometer.exports.metrics:EXPORTER",
+        "eee": "stereometer.exports.eee:EXPORTER",
+        "inspect": "stereometer.exports.inspect:EXPORTER",
+        "hub": "stereometer.exports.hub:EXPORTER",
+        "model-card": "stereometer.exports.model_card:EXPORTER",
     },
 }
 NOUNS = {"method": "measure"}

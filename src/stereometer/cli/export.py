@@ -13,7 +13,11 @@ from stereometer.cli.guard import say
 from stereometer.cli.options import Json
 
 
-@command("Look", "export csv runs/before runs/after -o tables")
+@command(
+    "Look",
+    "export csv runs/before runs/after -o tables",
+    "export model-card runs/release -o card",
+)
 def export(
     *,
     exporter: Annotated[str, "The format, such as `csv`."],
@@ -21,12 +25,15 @@ def export(
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
         "stereometer-export"
     ),
+    items: Annotated[
+        bool, typer.Option("--items", help="Also the items, where a format has a place for them.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Write the numbers of stored runs for another program."""
     from stereometer.exports.exporter import export
 
-    files = [str(file) for file in export(exporter, runs, output)]
+    files = [str(file) for file in export(exporter, runs, output, items=items)]
     if json:
         render.print_json({"schema": "export@1", "exporter": exporter, "files": files})
     else:

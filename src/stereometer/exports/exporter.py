@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from stereometer import catalog
+from stereometer.errors import UsageError
 from stereometer.runs.counted import finished_in
 from stereometer.types import Finished
 
@@ -27,8 +28,28 @@ class Exporter(Protocol):
         ...
 
 
-def export(name: str, paths: Sequence[str | Path], folder: str | Path) -> list[Path]:
+@runtime_checkable
+class Itemised(Protocol):
+    """An exporter that can also write items: those whose texts the run holds."""
+
+    def itemised(self) -> Exporter: ...
+
+
+def export(
+    name: str, paths: Sequence[str | Path], folder: str | Path, *, items: bool = False
+) -> list[Path]:
     """Stored runs, or folders of such, written by the exporter of this name; older ones
     are counted anew."""
     exporter: Exporter = catalog.find("exporter", name)
+    if items:
+        exporter = _itemised(exporter)
     return exporter.write(finished_in(paths), Path(folder))
+
+
+def _itemised(exporter: Exporter) -> Exporter:
+    if not isinstance(exporter, Itemised):
+        raise UsageError(
+            f"{exporter.name} holds no items. Only formats with a place for them take --items. "
+            "Leave it out."
+        )
+    return exporter.itemised()

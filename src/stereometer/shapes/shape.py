@@ -44,6 +44,8 @@ class Shape:
     """What an item has a score of each, the stereotype first; empty where items are not set against
     each other."""
     metrics: ClassVar[tuple[Metric, ...]] = ()
+    summary_metric: ClassVar[str] = ""
+    """What stands for a result where there is room for one number; empty for the leading metric."""
     shares_some: ClassVar[bool] = False
     """Whether two systems may be compared on what they share of their units."""
     fine: ClassVar[tuple[str, ...]] = ()

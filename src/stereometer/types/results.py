@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -142,6 +143,17 @@ class Result(Document):
         }
         return [head | _flat(estimate) for estimate in self.estimates]
 
+    def metrics(self, *, slices: bool = False) -> dict[str, float]:
+        """Numbers under names of their own, for a tracker: `mlflow.log_metrics(result.metrics())`.
+        Overall values, with `slices` all; a value that is missing is left out."""
+        head = "/".join((self.benchmark, self.measure.partition("@")[0], self.variant))
+        return {
+            f"{head}/{name}": number
+            for estimate in self.estimates
+            if slices or not estimate.slice
+            for name, number in _numbers(estimate)
+        }
+
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Result:
         return typed(cls, {"statistics": 1, **value})
@@ -149,6 +161,29 @@ class Result(Document):
 
 def _written(slice_: Slice) -> str:
     return ", ".join(f"{key}={value!r}" for key, value in slice_.items())
+
+
+def _numbers(estimate: Estimate) -> Iterator[tuple[str, float]]:
+    """A distance may be sorted where the value itself may not."""
+    known = estimate.value is not None and estimate.ideal is not None
+    away = abs((estimate.value or 0) - (estimate.ideal or 0)) if known else None
+    parts = {
+        "": estimate.value,
+        "_low": estimate.low,
+        "_high": estimate.high,
+        "_n": estimate.n,
+        "_asked": estimate.asked,
+        "_from_ideal": away,
+    }
+    place = "".join(f"/{key}.{_trackable(value)}" for key, value in estimate.slice.items())
+    for end, number in parts.items():
+        if number is not None:
+            yield f"{estimate.name}{end}{place}", float(number)
+
+
+def _trackable(name: str) -> str:
+    """Trackers take letters, digits and few signs in a name."""
+    return re.sub(r"[^\w .-]", "_", name, flags=re.ASCII)
 
 
 def _flat(estimate: Estimate) -> dict[str, Any]:

@@ -62,14 +62,17 @@ class Bar:
 
     def _ends(self, low: float, high: float) -> tuple[float, float]:
         """The smallest and the largest of what the bar is about."""
-        if self.centre is None:
-            return low, high
-        away = abs(low - self.centre), abs(high - self.centre)
-        return 0.0 if low <= self.centre <= high else min(away), max(away)
+        return (low, high) if self.centre is None else distances(low, high, self.centre)
 
     def __str__(self) -> str:
         about = self.metric if self.centre is None else f"|{self.metric}-{self.centre:g}|"
         return f"{f'point({about})' if self.point else about}{self.sign}{self.number:g}"
+
+
+def distances(low: float, high: float, centre: float) -> tuple[float, float]:
+    """The smallest and the largest distance from a point that an interval leaves possible."""
+    away = abs(low - centre), abs(high - centre)
+    return 0.0 if low <= centre <= high else min(away), max(away)
 
 
 def read_bar(text: str) -> Bar:

@@ -35,6 +35,7 @@ class Cat(SentenceShape):
     has_terms = True
     slices = ("task", "domain", "target")
     fine = metrics.FINE
+    summary_metric = "icat"
     shares = sample.HEADLINE
     unrelated = "unrelated"
     metrics = (

@@ -1,0 +1,128 @@
+"""`hub`: numbers for the page of a model on the Hugging Face Hub.
+
+`.eval_results/NAME.yaml` holds one number a benchmark, which the Hub sorts: only what is best at
+the top of its scale goes there. `model-index.yaml` is the block for the head of a README.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from stereometer.exports.ranked import headline, ranked
+from stereometer.exports.said import details, headlines, line, made_at, shown
+from stereometer.files import replacing, to_json
+from stereometer.runs.store import folder_name
+from stereometer.types import Estimate, Finished, Result
+
+DIGITS = 4
+
+
+class Hub:
+    name = "hub"
+
+    def write(self, results: Sequence[Finished], folder: Path) -> list[Path]:
+        models: dict[str, list[Finished]] = {}
+        for finished in results:
+            models.setdefault(finished.result.model, []).append(finished)
+        return [
+            path
+            for model, own in models.items()
+            for path in _of_model(model, own, folder / folder_name(model))
+        ]
+
+
+def _of_model(model: str, own: Sequence[Finished], folder: Path) -> Iterator[Path]:
+    indexed = [_indexed(finished.result) for finished in own]
+    block = {
+        "model-index": [{"name": model, "results": [row for row in indexed if row["metrics"]]}]
+    }
+    yield _yaml(folder / "model-index.yaml", block)
+    entries: dict[str, list[dict[str, Any]]] = {}
+    for finished in own:
+        entries.setdefault(finished.result.benchmark, []).extend(_entries(finished))
+    for benchmark, rows in entries.items():
+        if rows:
+            yield _yaml(folder / ".eval_results" / f"{folder_name(benchmark)}.yaml", rows)
+
+
+def _entries(finished: Finished) -> Iterator[dict[str, Any]]:
+    """Nothing where the number that stands for a result has no top."""
+    result = finished.result
+    row = headline(result)
+    number = ranked(row) if row else None
+    if row is None or number is None or number.lower_is_better:
+        return
+    task = folder_name(result.measure.partition("@")[0], result.variant, row.name)
+    yield {
+        "dataset": {"id": result.benchmark, "task_id": task},
+        "value": round(number.value, DIGITS),
+        "date": made_at(finished).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "notes": _notes(result, row),
+    }
+
+
+def _notes(result: Result, row: Estimate) -> str:
+    others = [line(each) for each in headlines(result) if each != row]
+    read = f"{result.measure}, variant {result.variant}, data {result.data['digest'][:12]}"
+    return ". ".join((line(row), *others, read)) + "."
+
+
+def _indexed(result: Result) -> dict[str, Any]:
+    digest, settings = result.data["digest"], result.settings
+    return {
+        "task": {"type": "other", "name": f"stereotypes by {result.measure}"},
+        "dataset": {
+            "name": str(result.data.get("title", result.benchmark)),
+            "type": result.benchmark,
+            "args": {"digest": digest, "limit": settings.get("limit"), "variant": result.variant},
+        },
+        "metrics": [metric for row in shown(result) if not row.slice for metric in _metrics(row)],
+    }
+
+
+def _metrics(row: Estimate) -> Iterator[dict[str, Any]]:
+    """What may be sorted; the value that a distance is of stands beside it."""
+    number = ranked(row)
+    if number is None or row.value is None:
+        return
+    away = number.lower_is_better
+    kind = f"{row.name}_distance_from_{row.ideal:g}" if away else row.name
+    name = f"{number.name}, lower is better" if away else row.name
+    ends = {"value": row.value, "low": row.low, "high": row.high}
+    rounded = {key: None if end is None else round(end, DIGITS) for key, end in ends.items()}
+    yield {
+        "type": kind,
+        "value": round(number.value, DIGITS),
+        "name": name,
+        "args": rounded | details(row),
+    }
+
+
+# -------------------------------------------------------------------------------------------- YAML
+
+
+def _yaml(path: Path, value: object) -> Path:
+    with replacing(path) as file:
+        file.writelines(f"{text}\n" for text in _lines(value))
+    return path
+
+
+def _lines(value: object) -> Iterator[str]:
+    """Blocks of mappings and lists, whose scalars are JSON, which YAML reads alike."""
+    entries: Iterator[tuple[str, object]]
+    if isinstance(value, Mapping):
+        entries = ((f"{key}:", inner) for key, inner in value.items())
+    elif isinstance(value, list):
+        entries = (("-", inner) for inner in value)
+    for head, inner in entries:
+        if isinstance(inner, Mapping | list) and inner:
+            first, *rest = _lines(inner)
+            yield from [f"- {first}"] if head == "-" else [head, f"  {first}"]
+            yield from (f"  {text}" for text in rest)
+        else:
+            yield f"{head} {to_json(inner, indent=None)}"
+
+
+EXPORTER = Hub()

@@ -1,0 +1,122 @@
+"""`inspect`: a log of Inspect for each run, which `inspect view` opens.
+
+The first metric of a log is its headline: icat, or the first number that may be sorted. The file
+has what `read_eval_log`, the reading of headers and `bundle_log_dir` ask for (inspect_ai 0.3.285).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stereometer.exports.ranked import Ranked, headline, ranked
+from stereometer.exports.said import details, identity, made_at, shown, tags
+from stereometer.files import write_json
+from stereometer.runs.store import SCORES, folder_name, load_scores
+from stereometer.types import Estimate, Finished, Result, Score
+
+LOG_VERSION = 2
+
+
+@dataclass(frozen=True)
+class Inspect:
+    name: str = "inspect"
+    with_items: bool = False
+
+    def itemised(self) -> Inspect:
+        return Inspect(with_items=True)
+
+    def write(self, results: Sequence[Finished], folder: Path) -> list[Path]:
+        return [self._written(finished, folder) for finished in results]
+
+    def _written(self, finished: Finished, folder: Path) -> Path:
+        result, made = finished.result, made_at(finished)
+        id_ = identity(finished)[:22]
+        task = folder_name(result.benchmark, result.measure.partition("@")[0])
+        path = folder / f"{made:%Y-%m-%dT%H-%M-%S+00-00}_{task.replace('_', '-')}_{id_}.json"
+        log = {
+            "version": LOG_VERSION,
+            "status": "success",
+            "eval": _eval(result, task, id_, made.isoformat()),
+            "plan": {},
+            "results": _results(result),
+            "stats": {"started_at": made.isoformat(), "completed_at": made.isoformat()},
+        }
+        if self.with_items and (finished.folder / SCORES).exists():
+            log["samples"] = list(_samples(load_scores(finished.folder, result)))
+        write_json(path, log)
+        return path
+
+
+def _eval(result: Result, task: str, id_: str, created: str) -> dict[str, Any]:
+    return {
+        "eval_id": id_,
+        "run_id": id_,
+        "created": created,
+        "task": task,
+        "task_id": id_,
+        "task_version": 0,
+        "dataset": {"name": result.benchmark, "samples": int(result.data.get("items") or 0)},
+        "model": result.model,
+        "config": {},
+        "packages": dict(result.versions),
+        "metadata": {**tags(result), "notes": list(result.notes)},
+    }
+
+
+def _results(result: Result) -> dict[str, Any]:
+    metrics = {entry["name"]: entry for row in _ordered(result) for entry in _metrics(row)}
+    overall = next(row for row in _ordered(result))
+    scorer = {
+        "name": result.measure,
+        "scorer": result.measure,
+        "params": {"variant": result.variant},
+        "metrics": metrics,
+    }
+    return {"total_samples": overall.asked, "completed_samples": overall.n, "scores": [scorer]}
+
+
+def _ordered(result: Result) -> list[Estimate]:
+    """The number that stands for the result, then overall values, then slices."""
+    first = headline(result)
+    return sorted(shown(result), key=lambda row: (row != first, len(row.slice)))
+
+
+def _metrics(row: Estimate) -> Iterator[dict[str, Any]]:
+    """Two where the value itself may not be sorted: its distance from the ideal, then the value."""
+    number = ranked(row)
+    place = "".join(f" [{key}={value}]" for key, value in row.slice.items())
+    if number is not None and number.lower_is_better:
+        yield _metric(f"{number.name}{place}", number, row) | {"params": {"lower_is_better": True}}
+    if row.value is not None:
+        whole = Ranked(row.name, row.value, row.low, row.high, False)
+        yield _metric(f"{row.name}{place}", whole, row)
+
+
+def _metric(name: str, number: Ranked, row: Estimate) -> dict[str, Any]:
+    ends = {"low": number.low, "high": number.high}
+    return {"name": name, "value": number.value, "metadata": {**ends, **details(row)}}
+
+
+def _samples(scores: Iterable[Score]) -> Iterator[dict[str, Any]]:
+    """Items whose texts are stored; those of hidden ones are not."""
+    for score in scores:
+        if score.texts:
+            yield {
+                "id": score.item,
+                "epoch": 1,
+                "input": next(iter(score.texts.values())),
+                "target": "",
+                "metadata": {
+                    **score.slices,
+                    "texts": dict(score.texts),
+                    "values": dict(score.values),
+                    "skipped": score.skipped,
+                    "answers": [dict(answer) for answer in score.answers],
+                },
+            }
+
+
+EXPORTER = Inspect()

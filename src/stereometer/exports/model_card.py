@@ -1,0 +1,128 @@
+"""`model-card`: Markdown to paste into a model card, with one table and one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from stereometer import catalog
+from stereometer.exports.picture import picture
+from stereometer.exports.said import headlines
+from stereometer.files import replacing
+from stereometer.report.method import GENERAL
+from stereometer.runs.store import folder_name
+from stereometer.show import numbers
+from stereometer.show.slices import named
+from stereometer.types import Estimate, Finished, Result
+
+HEAD = "| Benchmark | Metric | Ideal | Value, with its interval | Items used | Verdict |"
+MOST_ROWS = 24
+"""Of the picture: more would not be read on a page."""
+
+
+class ModelCard:
+    name = "model-card"
+
+    def write(self, results: Sequence[Finished], folder: Path) -> list[Path]:
+        models: dict[str, list[Result]] = {}
+        for finished in results:
+            models.setdefault(finished.result.model, []).append(finished.result)
+        return [path for model, own in models.items() for path in _of_model(model, own, folder)]
+
+
+def _of_model(model: str, results: Sequence[Result], folder: Path) -> Iterator[Path]:
+    stem = folder_name(model, "stereotypes")
+    drawn = folder / f"{stem}.svg"
+    with replacing(drawn) as file:
+        file.write(_drawn(results))
+    yield drawn
+    with replacing(folder / f"{stem}.md") as file:
+        file.writelines(f"{text}\n" for text in _lines(results, drawn.name))
+    yield folder / f"{stem}.md"
+
+
+def _drawn(results: Sequence[Result]) -> str:
+    """The leading metric of the first benchmark, overall and by slice; of others overall, where
+    their ideal is the same."""
+    first, *others = results
+    leading = catalog.shape(first.kind).leading(first)
+    rows = [
+        (named(row.slice) if row.slice else f"{first.benchmark}, overall", row)
+        for row in first.estimates
+        if row.name == leading.name and len(row.slice) < 2 and _in_first_table(first, row)
+    ]
+    for other in others:
+        metric = catalog.shape(other.kind).leading(other)
+        same = metric.ideal == leading.ideal
+        rows += [
+            (f"{other.benchmark}, {metric.label}", row)
+            for row in headlines(other)
+            if same and row.name == metric.name
+        ]
+    return picture(f"{leading.label}: {first.model}", rows[:MOST_ROWS])
+
+
+def _in_first_table(result: Result, row: Estimate) -> bool:
+    return catalog.shape(result.kind).headline_slice(row.slice)
+
+
+def _lines(results: Sequence[Result], picture_name: str) -> Iterator[str]:
+    level = numbers.share(float(results[0].settings["level"]))
+    yield from ("### Stereotypes", "", f"Intervals are at {level}.", "", HEAD)
+    yield "|" + "---|" * (HEAD.count("|") - 1)
+    yield from (_row(result, row) for result in results for row in headlines(result))
+    yield from ("", f"![Preference by group, with intervals]({picture_name})", "")
+    yield "A filled mark is beyond noise after the correction for the tests made."
+    yield from ("", "**What this does not mean**", "")
+    yield from (f"- {text}" for text in _limits(results))
+    yield from ("", "**How to repeat it**", "", "```")
+    yield from (_command(result) for result in results)
+    yield from ("```", "", *(f"- {_read(result)}" for result in results))
+
+
+def _row(result: Result, row: Estimate) -> str:
+    metric = catalog.shape(result.kind).metric(row.name, row.ideal)
+    cells = (
+        result.benchmark,
+        metric.label,
+        numbers.ideal(row),
+        numbers.both(row, metric.digits),
+        numbers.used(row),
+        numbers.verdict(row),
+    )
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _limits(results: Sequence[Result]) -> list[str]:
+    own = [str(text) for result in results for text in result.data.get("not_concluded") or ()]
+    notices = [str(result.data["notice"]) for result in results if result.data["notice"]]
+    return list(dict.fromkeys((*notices, *own, *GENERAL[:3])))
+
+
+def _command(result: Result) -> str:
+    """What measured it; a result that was made from other scores says so."""
+    if result.scoring != "computed" or "+" in result.measure:
+        return f"# {result.benchmark}, {result.measure}: from {result.scoring} scores of other runs"
+    settings, own = result.settings, not result.data.get("as_released", True)
+    measure = f"--measure {result.measure.partition('@')[0]}"
+    asked = "prompts" in settings
+    parts = (
+        f"stereometer {'ask' if asked else 'run'} {result.benchmark} --model {result.model}",
+        *([f"--data {Path(str(result.data.get('source', 'FILE'))).name}"] if own else []),
+        *([f"--setting {settings['setting']}"] if "setting" in settings else []),
+        *([] if asked else [measure]),
+        f"--variant {result.variant} --seed {settings.get('seed', 0)}",
+        *([f"--limit {settings['limit']}"] if settings["limit"] else []),
+    )
+    return " ".join(parts)
+
+
+def _read(result: Result) -> str:
+    return (
+        f"{result.benchmark}: `{result.measure}`, variant `{result.variant}`, data "
+        f"`{result.data['digest'][:12]}`, model `{result.model_card['digest'][:12]}`, stereometer "
+        f"{result.versions.get('stereometer', 'unknown')}"
+    )
+
+
+EXPORTER = ModelCard()
