@@ -206,7 +206,7 @@ def test_the_model_index_sorts_distances(runs: Path, tmp_path: Path) -> None:
 def test_a_card_has_one_table_one_picture_limits_and_commands(runs: Path, tmp_path: Path) -> None:
     drawn, card = export("model-card", [runs], tmp_path)
     text = card.read_text("utf-8")
-    assert text.count("|---|") == 1
+    assert text.count("\n|---|") == 1
     assert re.findall(r"!\[.+\]\((.+)\)", text) == [drawn.name]
     assert "What this does not mean" in text
     ss = stereometer.load(runs / "starter-fake-cat-pseudo-likelihood").estimate("ss")
