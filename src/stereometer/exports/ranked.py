@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stereometer import catalog
-from stereometer.findings.bars import distances
+from stereometer.findings.gate.bars import distances
 from stereometer.types import Estimate, Result
 
 TOPS = (100.0, 1.0)
