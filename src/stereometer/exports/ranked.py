@@ -32,8 +32,9 @@ def ranked(estimate: Estimate) -> Ranked | None:
     if ideal in TOPS:
         return Ranked(estimate.name, value, estimate.low, estimate.high, False)
     low, high = estimate.low, estimate.high
-    ends = (None, None) if low is None or high is None else distances(low, high, ideal)
-    return Ranked(f"|{estimate.name} - {ideal:g}|", abs(value - ideal), *ends, True)
+    if low is not None and high is not None:
+        low, high = distances(low, high, ideal)
+    return Ranked(f"|{estimate.name} - {ideal:g}|", abs(value - ideal), low, high, True)
 
 
 def headline(result: Result) -> Estimate | None:
