@@ -103,6 +103,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "inspect": "stereometer.exports.inspect:EXPORTER",
         "hub": "stereometer.exports.hub:EXPORTER",
         "model-card": "stereometer.exports.model_card:EXPORTER",
+        "figures": "stereometer.exports.figures:EXPORTER",
     },
 }
 NOUNS = {"method": "measure"}
