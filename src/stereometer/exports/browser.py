@@ -5,6 +5,7 @@ The page is a file of ours without anything from outside, and the browser is giv
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -24,7 +25,6 @@ PATIENCE = 300
 QUIET = (
     "--headless",
     "--disable-gpu",
-    "--no-sandbox",
     "--no-first-run",
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--virtual-time-budget=60000",
@@ -97,7 +97,8 @@ def printed(program: str, svg: str, png: Path, pdf: Path) -> list[Path]:
 
 
 def _start(program: str, folder: str, *arguments: str) -> str:
-    command = [program, *QUIET, f"--user-data-dir={folder}/profile", *arguments]
+    root = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium has none for root
+    command = [program, *QUIET, *root, f"--user-data-dir={folder}/profile", *arguments]
     try:
         done = subprocess.run(command, capture_output=True, timeout=PATIENCE, check=True)
     except (OSError, subprocess.SubprocessError) as error:
