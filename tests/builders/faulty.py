@@ -19,6 +19,7 @@ from stereometer.errors import ModelError
 from stereometer.types import Answer, Backend, Memory, Request
 
 FOR_EVER = 3600.0
+A_WHILE = 0.3
 NAN = float("nan")
 
 
@@ -48,6 +49,8 @@ class FaultyModel(Fake):
             note(options, f"asked {len(requests)}")
             if options.fault == "deadly":
                 end()
+            if options.fault == "slow":
+                time.sleep(A_WHILE)
             if options.fault in ONCE and self.windows > 1 and claimed(options):
                 ONCE[options.fault]()
             if options.poison in requests:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
+import stereometer
+from stereometer.runs.engines.pool import windows
 from stereometer.runs.engines.pool.choice import Engines, Hands
 from stereometer.runs.execute import execute_all
 from stereometer.runs.measure import jobs_for
@@ -27,16 +30,26 @@ def run_with(
     hands: Hands,
     benchmark: str = "starter",
     measure: str = "pair-likelihood",
+    keep: bool = False,
 ) -> Finished:
-    """One measure of a benchmark by workers that open `spec`."""
+    """One measure of a benchmark by workers that open `spec`; `keep` for a cache."""
     model = spec.open()
     assert isinstance(model, Backend)
     settings = Settings(resamples=200)
     with Engines(hands) as engines:
         engines.remember(model, spec)
         jobs = list(jobs_for([benchmark], model, [measure], settings))
-        (finished,) = execute_all(jobs, out, keep_cache=False, engines=engines)
+        (finished,) = execute_all(jobs, out, keep_cache=keep, engines=engines)
     return finished
+
+
+def serial_run(out: Path) -> Path:
+    """The folder of the same run without workers."""
+    stereometer.run(
+        "starter", model="fake", measure="pair-likelihood", resamples=200, cache=False, out=out
+    )
+    (folder,) = out.iterdir()
+    return folder
 
 
 def same_bytes(first: Path, second: Path) -> bool:
@@ -46,3 +59,8 @@ def same_bytes(first: Path, second: Path) -> bool:
 def happened(run: Path) -> dict[str, int]:
     workers: dict[str, int] = json.loads((run / "run.json").read_text())["workers"]
     return workers
+
+
+if __name__ == "__main__":  # a driver that a test can kill: slow workers, many windows
+    windows.SMALLEST_WINDOW = 64
+    run_with(spec_of(Path(sys.argv[1]), "slow"), Path(sys.argv[2]), Hands(2), keep=True)

@@ -43,6 +43,21 @@ def test_ray_that_is_not_installed_comes_with_the_line_that_installs_it(
     assert "pip install '.[ray]'" in said.err
 
 
+@pytest.mark.parametrize(
+    ("workers", "environment"), [("ray://127.0.0.1:9", ""), ("ray", "127.0.0.1:9")]
+)
+def test_a_cluster_that_is_not_there_is_said_to_be(
+    workers: str, environment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody listens there. Ray itself would go on trying."""
+    pytest.importorskip("ray")
+    monkeypatch.setenv("RAY_ADDRESS", environment)
+    said = call(*RUN, "--workers", workers)
+    assert said.code == 1
+    assert f"No Ray cluster answers at {environment or workers}: Connection refused" in said.err
+    assert "ray start --head" in said.err
+
+
 def test_a_dry_run_says_what_each_worker_gets() -> None:
     plans = call(*RUN, "--workers", "4", "--dry-run", "--json").json["plans"]
     for plan in plans:

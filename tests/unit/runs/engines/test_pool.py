@@ -17,17 +17,14 @@ from stereometer.runs.measure import bound
 from stereometer.runs.open import open_benchmark
 from stereometer.types import Backend, Settings
 from tests.builders.faulty import diary
-from tests.builders.workers import happened, run_with, same_bytes, spec_of
+from tests.builders.workers import happened, run_with, same_bytes, serial_run, spec_of
 
 TWO = Hands(2)
 
 
 @pytest.fixture(scope="module")
 def serial(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("serial")
-    options = {"measure": "pair-likelihood", "resamples": 200, "cache": False}
-    stereometer.run("starter", model="fake", out=out, **options)  # type: ignore[arg-type]
-    return out
+    return serial_run(tmp_path_factory.mktemp("serial"))
 
 
 def test_workers_give_the_bytes_of_a_serial_run(tmp_path: Path, serial: Path) -> None:

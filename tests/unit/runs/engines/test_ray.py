@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-import stereometer
 from stereometer.errors import UsageError
 from stereometer.runs.engines.pool.choice import Hands
 from tests.builders.faulty import diary
-from tests.builders.workers import happened, run_with, same_bytes, spec_of
+from tests.builders.workers import happened, run_with, same_bytes, serial_run, spec_of
 
 pytestmark = [
     pytest.mark.long,
@@ -60,10 +59,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def serial(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("serial")
-    options: dict[str, Any] = {"measure": "pair-likelihood", "resamples": 200, "cache": False}
-    stereometer.run("starter", model="fake", out=out, **options)
-    return out
+    return serial_run(tmp_path_factory.mktemp("serial"))
 
 
 def asked(folder: Path) -> list[int]:

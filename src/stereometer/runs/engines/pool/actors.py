@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +21,7 @@ from stereometer.types import ModelSpec, Request
 LOOK = 2.0
 """Seconds between two looks at what the cluster has."""
 REACH = 5.0
-"""Seconds for a ray:// address to be reached."""
+"""Seconds for an address to be reached."""
 
 
 class Actor:
@@ -137,7 +138,8 @@ def _connect(address: str) -> bool:
     """Whether this made the connection; one that is there already is used and left."""
     if ray.is_initialized():
         return False
-    _check_reachable(address)
+    wanted = os.environ.get("RAY_ADDRESS", address) if address == "auto" else address
+    _check_reachable(wanted)
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except ImportError as error:
@@ -151,19 +153,20 @@ def _connect(address: str) -> bool:
 
 
 def _check_reachable(address: str) -> None:
-    """Ray itself would try for half a minute."""
-    host, colon, port = address.removeprefix("ray://").rpartition(":")
-    if not address.startswith("ray://"):
-        return
-    if not colon or not port.isdigit():
+    """Ray itself would try for half a minute, or for ever. `auto` is looked up by Ray, at once."""
+    outside = address.startswith("ray://")
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        if not outside:
+            return
         raise UsageError(
             f"{address} is not the address of a Ray cluster. It is ray://HOST:PORT. "
             "The port is 10001 unless the cluster was told otherwise."
         )
     try:
         socket.create_connection((host, int(port)), REACH).close()
-    except OSError as error:
-        raise _unreachable(address, error.strerror or str(error)) from None
+    except (OSError, OverflowError) as error:
+        raise _unreachable(address, getattr(error, "strerror", None) or str(error)) from None
 
 
 def _unreachable(address: str, reason: str) -> StereometerError:
