@@ -19,6 +19,7 @@ from stereometer.types import Job, Settings
 @command(
     "Measure",
     "replay predictions.json --benchmark stereoset",
+    "replay samples_stereometer.jsonl --format lm-eval --benchmark starter",
     "replay answers.csv --benchmark ethos --setting zero-shot --column answer=reply",
 )
 def replay(
@@ -37,6 +38,10 @@ def replay(
     setting: Annotated[
         str | None, "Read the file as answers to this setting: zero-shot, one-shot ..."
     ] = None,
+    harness: Annotated[
+        str | None,
+        typer.Option("--format", help="Whose per-item file it is: lm-eval, inspect or eee."),
+    ] = None,
     comments: Comments,
     counting: Judging,
     out: Out = None,
@@ -52,7 +57,7 @@ def replay(
     if setting:
         job = _answers(file, setting, settings, comments, name, benchmark)
     else:
-        job = replay_job(file, benchmark, data, settings, name, measure)
+        job = replay_job(file, benchmark, data, settings, name, measure, harness)
     bearing([job], wanted)
     finished = execute(job, place_of(job, out))
     if setting:

@@ -27,6 +27,7 @@ from stereometer.systems.answers import (
     scored_rows,
     uneven,
 )
+from stereometer.systems.harnesses import read_harness
 from stereometer.systems.replay import Replayed, joined, read_replay, scale_notes
 from stereometer.types import Job, Method, ModelCard, Result, Score, Settings, Variant
 from stereometer.types.digest import digest_of_rows
@@ -42,6 +43,7 @@ def replay(
     variant: Variant = "sound",
     name: str | None = None,
     measure: str | None = None,
+    harness: str | None = None,
     seed: int = 0,
     resamples: int = 10_000,
     coverage: float = 0.90,
@@ -54,11 +56,12 @@ def replay(
     - `benchmark`, `data`: what was measured, and where its data are.
     - `name`: of the system; by default from the file's name.
     - `measure`: the measure the scores are of, so that runs of it can be compared with them.
+    - `harness`: whose per-item file it is, where it is not ours: lm-eval, inspect or eee.
 
     Everything else is as for `run`.
     """
     settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)
-    job = replay_job(Path(file), benchmark, data, settings, name, measure)
+    job = replay_job(Path(file), benchmark, data, settings, name, measure, harness)
     return execute(job, place_of(job, out)).result
 
 
@@ -69,6 +72,7 @@ def replay_job(
     settings: Settings,
     system: str | None = None,
     measure: str | None = None,
+    harness: str | None = None,
 ) -> Job:
     """Scores by candidate, joined to the items they are of."""
     source = catalog.find("benchmark", benchmark) if catalog.has("benchmark", benchmark) else None
@@ -77,7 +81,7 @@ def replay_job(
             f"{benchmark} holds comments. Answers about them are read by the setting they were "
             "asked in. Add --setting, such as zero-shot."
         )
-    scores = read_replay(file, system)
+    scores = read_harness(file, harness, system) if harness else read_replay(file, system)
     if scores.pairs and data is None and source is not None:
         loaded, shape = _pairs_in(file, scores, source), PAIR
     else:
@@ -85,7 +89,7 @@ def replay_job(
         shape = _shape_of(scores, loaded)
     scores, notes = joined(scores, loaded.items(shape))
     notes = (*scale_notes(scores, settings.variant), *notes)
-    name = _stated(measure, shape, settings.variant) if measure else f"{shape}-replay@1"
+    name = _stated(measure, shape, settings.variant) if measure else f"{shape}-{scores.method}"
     items = loaded.items(shape)
     measurement = Measurement(
         loaded, items, name, scores.card, scores.scoring, settings, notes=notes

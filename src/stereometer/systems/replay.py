@@ -46,6 +46,8 @@ class Replayed:
     pairs: Sequence[Pair] = ()
     """The pairs themselves, where the file carries them."""
     scoring: str = "replayed"
+    method: str = "replay@1"
+    """What the scores are, after the name of the shape."""
 
     @property
     def card(self) -> ModelCard:
@@ -270,10 +272,17 @@ def _jsonl(path: Path, name: str | None) -> Replayed:
 def _pair_table(path: Path, name: str | None) -> Replayed:
     """The CSV of the CrowS-Pairs script, comma or semicolon, which carries the pairs as well as
     their scores."""
+    return read_pair_rows(path, read_table(path, PAIR_COLUMNS), name, "replay@1")
+
+
+def read_pair_rows(
+    path: Path, rows: Iterable[tuple[int, Mapping[str, str]]], name: str | None, method: str
+) -> Replayed:
+    """Rows that hold two sentences and their scores."""
     by_id: dict[str, float] = {}
     pairs: list[Pair] = []
     verdicts: list[str] = []
-    for line, row in read_table(path, PAIR_COLUMNS):
+    for line, row in rows:
         pair = Pair(
             row_id(row, len(pairs)),
             row["sent_more"],
@@ -291,7 +300,8 @@ def _pair_table(path: Path, name: str | None) -> Replayed:
     if not pairs:
         raise empty_file(path)
     notes = _unswap(by_id, pairs, verdicts)
-    return Replayed(path, name or system_name(path), by_id, {"all": "log"}, {}, notes, pairs)
+    system = name or system_name(path)
+    return Replayed(path, system, by_id, {"all": "log"}, {}, notes, pairs, method=method)
 
 
 def _unswap(

@@ -1,0 +1,115 @@
+"""Per-item files of other harnesses, read back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stereometer
+from stereometer.errors import DataError, UsageError
+from stereometer.exports.exporter import export
+from stereometer.types import Result
+from tests.builders.commands import assert_refused, call
+
+
+@pytest.fixture(scope="module")
+def cats(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs")
+    stereometer.run("starter", model="fake", out=folder, resamples=100, cache=False)
+    return folder / "starter-fake-cat-pseudo-likelihood"
+
+
+def replayed(file: Path, harness: str, out: Path) -> Result:
+    return stereometer.replay(file, benchmark="starter", harness=harness, resamples=100, out=out)
+
+
+@pytest.mark.parametrize("harness", ["inspect", "eee"])
+def test_what_was_exported_comes_back_the_same(harness: str, cats: Path, tmp_path: Path) -> None:
+    file, *_ = export(harness, [cats], tmp_path / "out", items=True)
+    result, before = replayed(file, harness, tmp_path / "run"), stereometer.load(cats)
+    assert result.measure == f"cat-{harness}@1"
+    assert result.scoring == "replayed"
+    for name in ("ss", "lms", "icat"):
+        assert result.estimate(name).value == before.estimate(name).value
+        assert result.estimate(name).low == before.estimate(name).low
+
+
+def samples(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def lm_eval_rows() -> list[dict[str, Any]]:
+    """As lm-eval 0.4 writes them: numbers as text, and whether they were greedy."""
+    names = ["stereotype", "anti-stereotype", "unrelated"]
+    sums = [["-1.5", "False"], ["-2.5", "False"], ["-9.0", "False"]]
+    items = stereometer.open_benchmark("starter").items("cat")
+    return [
+        {"doc_id": n, "doc": {"id": item.id, "candidates": names}, "filtered_resps": sums}
+        for n, item in enumerate(items)
+    ]
+
+
+def test_samples_of_lm_eval_are_sums_and_named_so(tmp_path: Path) -> None:
+    file = samples(tmp_path / "samples_task.jsonl", lm_eval_rows())
+    result = replayed(file, "lm-eval", tmp_path / "run")
+    assert result.measure == "cat-lm-eval-sum@1"
+    assert (result.estimate("ss").value, result.estimate("lms").value) == (100.0, 100.0)
+
+
+def test_a_task_of_pairs_is_joined_by_its_sentences(tmp_path: Path) -> None:
+    pairs = stereometer.open_benchmark("starter").items("pair")
+    rows = [
+        {"doc": dict(pair.texts), "filtered_resps": [["-3.0", "False"], ["-2.0", "False"]]}
+        for pair in pairs
+    ]
+    result = replayed(samples(tmp_path / "s.jsonl", rows), "lm-eval", tmp_path / "run")
+    assert result.measure == "pair-lm-eval-sum@1"
+    assert result.estimate("pair_preference").value == 0.0
+
+
+def test_a_stated_measure_is_kept(tmp_path: Path) -> None:
+    file = samples(tmp_path / "s.jsonl", lm_eval_rows())
+    result = stereometer.replay(
+        file,
+        benchmark="starter",
+        harness="lm-eval",
+        measure="cat-sum-likelihood",
+        resamples=100,
+        out=tmp_path / "run",
+    )
+    assert result.measure.startswith("cat-sum-likelihood@")
+
+
+BAD: list[tuple[str, list[dict[str, Any]], str]] = [
+    ("lm-eval", [{"id": "x"}], "filtered_resps"),
+    ("lm-eval", [{"doc": {"id": "x"}, "filtered_resps": [["-1", "False"]]}], "candidates"),
+    ("lm-eval", [{"doc": {"candidates": ["a"]}, "filtered_resps": [["nan", "False"]]}], "nan"),
+    ("eee", [{"sample_id": "x"}], "no score"),
+    ("inspect", [{"version": 2}], "no samples"),
+]
+
+
+@pytest.mark.parametrize(("harness", "rows", "said"), BAD)
+def test_a_file_without_scores_is_refused(
+    harness: str, rows: list[dict[str, Any]], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(DataError, match=said):
+        replayed(samples(tmp_path / "bad.jsonl", rows), harness, tmp_path / "run")
+
+
+def test_two_scores_of_one_candidate_are_refused(tmp_path: Path) -> None:
+    rows = lm_eval_rows()[:1] * 2
+    with pytest.raises(DataError, match="two scores"):
+        replayed(samples(tmp_path / "s.jsonl", rows), "lm-eval", tmp_path / "run")
+
+
+def test_an_unknown_format_is_refused_with_the_known_ones(tmp_path: Path) -> None:
+    file = samples(tmp_path / "s.jsonl", lm_eval_rows())
+    with pytest.raises(UsageError, match="lm-eval"):
+        replayed(file, "lm_eval", tmp_path / "run")
+    command = ("replay", file, "--format", "helm", "--benchmark", "starter")
+    assert_refused(call(*command), 2, "inspect")
