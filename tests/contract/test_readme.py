@@ -47,7 +47,7 @@ COMMANDS = (
         "aggregate",
         "analyze",
     ],
-    *["split", "audit", "ask", "calibrate", "export", "serve-model"],
+    *["split", "audit", "ask", "calibrate", "export", "gate", "serve-model"],
     *("train nsp", "data add", "data pull", "data where", "cache info", "cache clear", "model add"),
 )
 NOT_COMMANDS = {"authors", "measures", "result"}
