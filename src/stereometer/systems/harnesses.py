@@ -58,7 +58,7 @@ def _lm_eval_items(path: Path, rows: list[tuple[int, dict[str, Any]]]) -> Iterat
         if not isinstance(names, list) or len(names) != len(sums):
             raise DataError(
                 f"{where}: the doc does not name the candidates of its {len(sums)} numbers. They "
-                "cannot be told apart. Use the task that `export lm-eval` writes, or one of pairs."
+                "cannot be told apart. Use a task whose documents have `id` and `candidates`."
             )
         yield str(doc.get("id", "")), dict(zip(map(str, names), sums, strict=True)), where
 

@@ -19,7 +19,7 @@ from tests.builders.commands import assert_refused, call
 from tests.unit.exports.conftest import BEFORE
 
 KINDS = sorted(path.name for path in BEFORE.iterdir())
-NAMES = [name for name in catalog.names("exporter") if name not in ("figures", "lm-eval")]
+NAMES = [name for name in catalog.names("exporter") if name != "figures"]
 
 
 def document(file: Path) -> Any:
