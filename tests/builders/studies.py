@@ -59,10 +59,11 @@ class Desk:
     study: Study
     database: Database
     clock: Clock = field(default_factory=Clock)
+    lot: random.Random = field(default_factory=lambda: random.Random(7))
 
     @property
     def participation(self) -> Participation:
-        return Participation(self.study, self.database, self.clock, random.Random(7))
+        return Participation(self.study, self.database, self.clock, self.lot)
 
     def arrive(self, name: str) -> str | None:
         return self.participation.consent(Arrival("prolific", _ids(name), "en"))

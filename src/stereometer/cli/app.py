@@ -95,7 +95,7 @@ COMMANDS = (
 )
 STUDY = (
     *(study.new, study.serve, study.check, study.rehearse, study.status, study.export),
-    *(study.invite, study.token, study.withdraw, study.forget_ids, study.payments),
+    *(study.invite, study.token, study.withdraw, study.forget_ids, study.payments, study.exclude),
     *(study.backup, study.restore, study.move),
 )
 GROUPS = (

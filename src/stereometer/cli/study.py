@@ -120,6 +120,29 @@ def withdraw(
     say("Everything this participant sent is removed.")
 
 
+@command("People", 'study exclude my-study 5f0c2a --reason "answered by a program"')
+def exclude(
+    *,
+    folder: Folder,
+    person: Annotated[str, "The participant's id, or hash, in the table of payments."],
+    reason: Annotated[str, typer.Option(help="Why; it stands in the export.")],
+    database: DatabaseUrl = None,
+) -> None:
+    """Leave a participant out of the results. They are paid, and others get their places."""
+    from stereometer.errors import UsageError
+    from stereometer.studies.serve import participation_of
+
+    participation = participation_of(folder, database)
+    number = participation.member(person)
+    if number is None:
+        raise UsageError(
+            f"Nobody in this study has the id {person}. `stereometer study payments` lists ids and "
+            "hashes. Check it, and that the folder is the right one."
+        )
+    participation.exclude(number, reason)
+    say("This participant's answers no longer count. They are paid as if they had completed it.")
+
+
 @command("People", "study forget-ids my-study")
 def forget_ids(*, folder: Folder, database: DatabaseUrl = None) -> None:
     """Delete the ids that panels gave, once everybody is paid."""

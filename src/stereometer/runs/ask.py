@@ -127,9 +127,8 @@ def jobs_for(
     if survey.SHAPE in benchmark.shapes:
         chat = True if options.get("chat") else None
         how = {name: options[name] for name in SURVEY_OPTIONS if name in options}
-        yield job_for(
-            benchmark, survey.SHAPE, ["survey"], model, settings, limit, {**how, "chat": chat}
-        )
+        how |= {"chat": chat, "wording": survey.wording_of(benchmark)}
+        yield job_for(benchmark, survey.SHAPE, ["survey"], model, settings, limit, how)
         return
     options = {name: value for name, value in options.items() if name != "scales"}
     if "comment" in benchmark.shapes:

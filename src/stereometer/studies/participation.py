@@ -92,7 +92,7 @@ class Participation:
         names = self._units_for(connection, person)
         if not names:
             return None
-        now, id_ = self.clock(), secrets.token_hex(8)
+        now, id_ = self.clock(), f"{self.lot.getrandbits(64):016x}"
         connection.execute(
             participants.insert().values(
                 id=id_,
@@ -235,6 +235,16 @@ class Participation:
                 return False
             self._end(connection, participant, "failed", [reason])
             return True
+
+    def member(self, name: str) -> str | None:
+        """The number of who has that id of the panel, or that hash in the table of payments."""
+        panel = PANELS[self.study.config.panel.name]
+        identity = json.dumps(dict.fromkeys(panel.person or ("visit",), name))
+        hashes = (name, self.study.secrets.person(panel.name, identity))
+        with self.database.read() as connection:
+            return connection.execute(
+                select(participants.c.id).where(participants.c.person.in_(hashes))
+            ).scalar()
 
     def holder(self, code: str) -> str | None:
         """The number of the participant who has that code to withdraw."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,11 @@ from sqlalchemy import select
 
 from stereometer.studies.config import Pay
 from stereometer.studies.database import open_database, participants, payments
+from stereometer.studies.export.items import bonus_rows
 from stereometer.studies.export.tables import write_table
+from stereometer.studies.kinds.judge_pairs import JUDGE_PAIRS
 from stereometer.studies.panels import PANELS
+from stereometer.studies.people import everybody, kept
 from stereometer.studies.study import Study
 
 
@@ -40,12 +44,26 @@ def payment_rows(study: Study, url: str | None = None) -> list[dict[str, Any]]:
 
 
 def write_payments(study: Study, to: Path, url: str | None = None) -> int:
-    """The rows as a table that only its owner can read."""
+    """The rows as a table that only its owner can read; writers' bonuses in another beside it."""
     rows = payment_rows(study, url)
     ids = PANELS[study.config.panel.name].parameters or ("visit",)
-    write_table(to, (*ids, "hash", "outcome", "code", "amount"), rows)
-    to.chmod(0o600)
+    _own_table(to, (*ids, "hash", "outcome", "code", "amount"), rows)
+    if bonuses := _bonuses(study, url):
+        _own_table(to.with_name(f"{to.stem}-bonuses.csv"), tuple(bonuses[0]), bonuses)
     return len(rows)
+
+
+def _own_table(to: Path, columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> None:
+    write_table(to, columns, rows)
+    to.chmod(0o600)
+
+
+def _bonuses(study: Study, url: str | None) -> list[dict[str, Any]]:
+    """Of those whose pairs were judged; the writing study's payments have the same hashes."""
+    if study.kind is not JUDGE_PAIRS:
+        return []
+    with closing(open_database(study.folder, url)) as database:
+        return bonus_rows(study, kept(everybody(database), study.kind.counts_at_once))
 
 
 def amount(pay: Pay, outcome: str) -> float:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from stereometer.errors import DataError, UsageError
 from stereometer.files import read_text
+
+if TYPE_CHECKING:
+    from stereometer.studies.config import Pay
 
 PARTS = ("consent", "warning", "instructions", "debriefing")
 """The pages that a study must have, one Markdown file each."""
@@ -30,6 +33,8 @@ class Texts:
     names: Mapping[str, str]
     """What the study, its groups and traits are called in this language, by what study.toml and
     the tables call them."""
+    also: Mapping[str, str] = field(default_factory=dict)
+    """Other names of a group that people may type, with commas between them."""
 
     def word(self, key: str) -> str:
         return self.words[key]
@@ -43,6 +48,25 @@ class Texts:
 
     def name(self, name: str) -> str:
         return self.names.get(name, name)
+
+    def payment(self, pay: Pay) -> str:
+        """What people receive, as the consent page says it."""
+        whole, part = (self.money(amount, pay.currency) for amount in (pay.complete, pay.left))
+        key = "pay_both" if pay.left else "pay_complete" if pay.complete else "pay_nothing"
+        return self.filled(key, {"pay": whole, "partial": part})
+
+    def contact(self, named: str) -> str:
+        """Whom people can write to; whoever invited them where the study names nobody."""
+        return named or self.word("no_contact")
+
+    def other_names(self, name: str) -> list[str]:
+        """What a group may be called besides its name."""
+        return _listed(self.also.get(name, ""))
+
+    @cached_property
+    def left_out(self) -> list[str]:
+        """Words that people may leave out of a group's name."""
+        return _listed(self.word("left_out"))
 
     def page(self, part: str, **values: object) -> Markup:
         """A page as HTML, with {title} and the like put in. Markdown only: HTML in it is shown."""
@@ -74,6 +98,10 @@ class Texts:
                 )
 
 
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
 def _put_in(text: str, values: Mapping[str, object]) -> str:
     for key, value in values.items():
         text = text.replace(f"{{{key}}}", str(value))
@@ -89,8 +117,8 @@ def read_texts(folder: Path, kind: str) -> Texts:
         )
     pages = {path.stem: read_text(path) for path in sorted(folder.glob("*.md"))}
     shipped, own = _words(shipped_folder("en") / WORDS), _words(folder / WORDS)
-    names = own.pop("names", {})
-    return Texts(folder, pages, {**shipped, "language": folder.name, **own}, names)
+    names, also = own.pop("names", {}), own.pop("also", {})
+    return Texts(folder, pages, {**shipped, "language": folder.name, **own}, names, also)
 
 
 def _words(path: Path) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_KEYS = 20_000
@@ -89,15 +89,17 @@ class RateLimit:
 
 
 class AddressLimit:
-    """Turns away an address that sends too many requests."""
+    """Turns away an address that sends too many requests, with what `refuse` answers."""
 
-    def __init__(self, app: ASGIApp, rates: RateLimit) -> None:
-        self.app, self.rates = app, rates
+    def __init__(
+        self, app: ASGIApp, rates: RateLimit, refuse: Callable[[Request], Response]
+    ) -> None:
+        self.app, self.rates, self.refuse = app, rates, refuse
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        app = self.app
+        app: ASGIApp = self.app
         if scope["type"] == "http" and not self.rates.allows(address(Request(scope))):
-            app = PlainTextResponse("Too many requests. Please wait a moment.", 429)
+            app = self.refuse(Request(scope))
         await app(scope, receive, send)
 
 

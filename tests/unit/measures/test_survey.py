@@ -10,14 +10,15 @@ import pytest
 import stereometer
 from stereometer.benchmarks.abc import survey
 from stereometer.errors import StereometerError
-from stereometer.measures.survey.method import Options, Shown, Survey
+from stereometer.measures.survey.method import Options, Shown, Survey, template
 from stereometer.measures.survey.reading import read
 from stereometer.runs.ask import jobs_for
 from stereometer.runs.execute import execute, opened_cache
 from stereometer.studies.new import new_study
-from stereometer.types import Answer, Finished, Settings
+from stereometer.types import Answer, Finished, Settings, digest_of
 from tests.builders.commands import call
 from tests.builders.ratings import TRAITS
+from tests.builders.studies import set_toml
 from tests.builders.talkers import Talker
 from tests.builders.trait_runs import stored_run
 
@@ -179,3 +180,31 @@ def test_the_command_takes_the_survey_or_a_studys_folder(folder: Path, tmp_path:
     assert said.code == 0, said.err
     writing = new_study("write-cats", tmp_path / "w").folder
     assert "Name the folder of a survey" in call("ask", writing, "--model", "fake").err
+
+
+def test_a_study_asks_a_model_in_its_own_words_about_the_groups_that_people_rate(
+    tmp_path: Path,
+) -> None:
+    folder = new_study("survey", tmp_path / "s", languages=("de",)).folder
+    set_toml(folder, society="Swiss society")
+    toml = folder / "study.toml"
+    written = toml.read_text(encoding="utf-8").replace("groups = []", 'groups = ["non-binary"]')
+    toml.write_text(written, encoding="utf-8")
+    words = folder / "texts" / "de" / "words.toml"
+    named = '[names]\n"Swiss society" = "die Schweiz"\n'
+    text = words.read_text(encoding="utf-8").replace("[names]\n", named)
+    words.write_text(text, encoding="utf-8")
+    heard: list[str] = []
+
+    def listen(asked: str, *options: str) -> str:
+        heard.append(asked)
+        return ""
+
+    finished = asked(folder, Talker(listen), tmp_path / "run", repeats=1)
+    assert len(heard) == 1
+    assert "wie die Schweiz nichtbinäre Menschen sieht" in heard[0]
+    assert "bedeutet mächtig" in heard[0]
+    assert heard[0].endswith("Einschätzungen:\n1:")
+    assert "means" not in heard[0]
+    recorded = (finished.folder / "run.json").read_text(encoding="utf-8")
+    assert digest_of(template())[:16] not in recorded

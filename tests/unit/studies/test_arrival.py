@@ -132,6 +132,25 @@ def test_who_fails_a_check_is_told_kindly_paid_in_full_and_left_out(study: Study
     assert "name" in (out / "excluded.csv").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("by", ["PROLIFIC_PID", "hash"])
+def test_a_researcher_leaves_somebody_out_with_a_reason(study: Study, by: str) -> None:
+    person = desk(study)
+    participant = person.arrive("anna")
+    assert participant is not None
+    assert finish(person, participant) == "complete"
+    person.database.close()
+    (row,) = payment_rows(study)
+    said = call("study", "exclude", study.folder, row[by], "--reason", "a program")
+    assert said.code == 0, said.err
+    assert payment_rows(study)[0]["amount"] == study.config.pay.complete
+    out = study.folder.parent / "out"
+    assert export_study(study, out)["counted"] == 0
+    (left_out,) = table(out / "excluded.csv")
+    assert (left_out["outcome"], left_out["failed_checks"]) == ("failed", "a program")
+    said = call("study", "exclude", study.folder, "berta", "--reason", "x")
+    assert_refused(said, 2, "Nobody in this study")
+
+
 def test_demographics_come_last_and_every_question_can_be_withheld(study: Study) -> None:
     def withhold(action: str, sent: dict[str, str]) -> None:
         if action == "/page/demographics":

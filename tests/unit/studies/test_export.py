@@ -13,6 +13,7 @@ import pytest
 
 from stereometer.studies.export.verb import export_study
 from stereometer.studies.new import new_study
+from stereometer.studies.payments import payment_rows, write_payments
 from stereometer.studies.rehearsal.rehearse import rehearse
 from stereometer.studies.study import Study
 from tests.builders.commands import call
@@ -90,6 +91,32 @@ def test_pairs_have_the_released_columns(exported: Exported) -> None:
     assert released | {"anon_writer", "anon_annotators"} <= set(rows[0])
 
 
+@pytest.mark.parametrize("exported", ["validate-cats"], indirect=True)
+def test_every_label_of_an_item_says_which_validator_gave_it(exported: Exported) -> None:
+    document = json.loads((exported.out / "items.json").read_text(encoding="utf-8"))
+    labels = {
+        (sentence["id"], label["human_id"], label["label"])
+        for items in document["data"].values()
+        for item in items
+        for sentence in item["sentences"]
+        for label in sentence["labels"]
+    }
+    rows = exported.table("labels.csv")
+    assert labels
+    assert labels <= {(row["candidate"], row["person"], row["label"]) for row in rows}
+
+
+@pytest.mark.parametrize("exported", KINDS[1:], indirect=True)
+def test_who_left_midway_and_still_counts_is_not_called_excluded(exported: Exported) -> None:
+    counted, everybody = exported.document["counted"], exported.document["participants"]
+    assert len(exported.table("excluded.csv")) == everybody - counted
+
+
+@pytest.mark.parametrize("exported", ["survey"], indirect=True)
+def test_rehearsed_people_say_who_they_are(exported: Exported) -> None:
+    assert any(row["gender"] for row in exported.table("demographics.csv"))
+
+
 @pytest.mark.parametrize("exported", KINDS[1:], indirect=True)
 def test_items_load_with_run_audit_split_and_show(exported: Exported, tmp_path: Path) -> None:
     kind = exported.study.kind.name
@@ -116,4 +143,11 @@ def test_a_whole_validation_of_pairs_swaps_counts_and_names_people_by_number(
         rows = list(csv.DictReader(file))
     assert {row["anon_writer"] for row in rows} <= {"w0001", "w0002", "w0003"}
     assert all(len(ast.literal_eval(row["anon_annotators"])) == 5 for row in rows)
-    assert (tmp_path / "out" / "bonuses.csv").is_file()
+    assert not (tmp_path / "out" / "bonuses.csv").exists()
+    write_payments(judged, tmp_path / "pay.csv")
+    bonuses = tmp_path / "pay-bonuses.csv"
+    assert bonuses.stat().st_mode & 0o077 == 0
+    with bonuses.open(encoding="utf-8", newline="") as file:
+        earned = list(csv.DictReader(file))
+    assert {row["hash"] for row in earned} <= {row["hash"] for row in payment_rows(writing)}
+    assert sum(int(row["valid"]) for row in earned) == len(rows)

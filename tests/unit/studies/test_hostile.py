@@ -183,7 +183,7 @@ def test_a_visit_that_is_too_old_or_tampered_with_has_ended(
 
 
 def test_a_database_that_fails_is_said_and_nothing_is_half_stored(tmp_path: Path) -> None:
-    study = small_survey(tmp_path / "s", per_person=2)
+    study = small_survey(tmp_path / "s", languages=("de",), per_person=2)
 
     async def go() -> httpx2.Response:
         async with client_of(study) as client:
@@ -199,4 +199,5 @@ def test_a_database_that_fails_is_said_and_nothing_is_half_stored(tmp_path: Path
 
     reply = asyncio.run(go())
     assert reply.status_code == 503
-    assert "reload" in reply.text
+    assert reply.headers["retry-after"] == "60"
+    assert "laden Sie die Seite in einer Minute neu" in reply.text

@@ -246,12 +246,17 @@ def test_either_sentence_may_come_first(tmp_path: Path) -> None:
 FULL = {f"t{at}": 80 for at in range(3)}
 
 
-def answered(study: Study, name: str, **changes: dict[str, Any]) -> dict[str, bool]:
-    units = ("man", "woman", "non-binary", "trans")
+UNITS = ("man", "woman", "non-binary", "trans")
+Who = tuple[str, tuple[str, ...]]
+"""The language somebody reads, and the groups they rated."""
+
+
+def answered(study: Study, name: str, who: Who = ("en", UNITS), **changes: Any) -> dict[str, bool]:
+    language, units = who
     answers: dict[str, dict[str, Any]] = {f"rate-{at}": FULL for at in range(1, 5)}
     answers |= {"rate-again": FULL, "check-name": {"name": name}}
     answers |= {"check-traits": {"high": "t0", "low": "none"}, **changes}
-    return dict(study.kind.checks(study, Person("p", units, answers)))
+    return dict(study.kind.checks(study, Person("p", units, answers, language)))
 
 
 @pytest.mark.parametrize(
@@ -267,11 +272,42 @@ def test_the_first_group_is_named_forgivingly_but_not_another_group(
     assert answered(small_survey(tmp_path / "s"), name)["name"] == passed
 
 
+@pytest.fixture(scope="module")
+def german(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return new_study("survey", tmp_path_factory.mktemp("german") / "s", languages=("de",))
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "passed"),
+    [
+        ("non-binary", "nichtbinäre", True), ("non-binary", "Nichtbinäre Personen", True),
+        ("non-binary", "nicht-binär", True), ("working class", "aus der Arbeiterschicht", True),
+        ("Muslim", "Muslime", True), ("Jewish", "Juden", True), ("Christian", "Christen", True),
+        ("White", "Weisse", True), ("man", "Frauen", False), ("trans", "cis Menschen", False),
+        ("cis", "trans", False), ("blind", "Menschen", False), ("non-binary", "binäre", False),
+    ],
+)  # fmt: skip
+def test_names_are_forgiven_in_the_words_of_the_readers_language(
+    german: Study, group: str, name: str, passed: bool
+) -> None:
+    others = tuple(unit for unit in UNITS if unit != group)[:3]
+    assert answered(german, name, ("de", (group, *others)))["name"] == passed
+
+
+def test_no_name_that_a_language_offers_is_taken_for_another_group(german: Study) -> None:
+    texts = german.texts("de")
+    for unit in german.units:
+        others = tuple(name for name in UNITS if name != unit.name)[:3]
+        for name in (texts.name(unit.label), *texts.other_names(unit.label)):
+            assert answered(german, name, ("de", (unit.name, *others)))["name"], name
+    assert set(texts.also) <= {unit.label for unit in german.units}
+
+
 def test_a_trait_must_have_been_rated_on_its_side_of_50(tmp_path: Path) -> None:
     study = small_survey(tmp_path / "s")
     mixed = {"t0": 80, "t1": 50, "t2": 20}
     for high, low, right in (("t0", "t2", True), ("t1", "t2", False), ("t0", "none", False)):
-        said: dict[str, dict[str, Any]] = {
+        said: dict[str, Any] = {
             "check-traits": {"high": high, "low": low},
             "rate-2": mixed,
         }
@@ -284,7 +320,8 @@ def test_a_repeated_rating_is_alike_on_the_same_side_or_within_20(
 ) -> None:
     """Of three traits one may differ only where the share asked for is below one."""
     study = small_survey(tmp_path / "s", repeat_share=1.0)
-    assert answered(study, "men", **{"rate-again": {**FULL, "t1": again}})["repeat"] == alike
+    changed: dict[str, Any] = {"rate-again": {**FULL, "t1": again}}
+    assert answered(study, "men", **changed)["repeat"] == alike
 
 
 def test_pages_follow_the_papers_order_and_the_last_group_is_not_repeated(tmp_path: Path) -> None:

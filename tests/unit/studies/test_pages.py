@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
+from stereometer.studies.config import Pay
 from stereometer.studies.database import answers, open_database, participants, payments
 from stereometer.studies.new import new_study
 from stereometer.studies.pages.app import Limits
@@ -158,6 +160,49 @@ def test_too_many_requests_are_turned_away(study: Study) -> None:
         return [(await client.get("/")).status_code for _ in range(4)]
 
     assert visit(study, go, Limits((1e9, 1e9), (0, 3))) == [200, 200, 200, 429]
+
+
+@pytest.mark.parametrize("limits", [Limits((0, 0), (9, 9)), Limits((9, 9), (0, 1))])
+def test_who_is_turned_away_reads_why_in_their_language(tmp_path: Path, limits: Limits) -> None:
+    study = small_survey(tmp_path / "s", languages=("en", "de"))
+
+    async def go(client: httpx2.AsyncClient) -> httpx2.Response:
+        await client.get("/?lang=de")
+        return await client.get("/leave")
+
+    reply = visit(study, go, limits)
+    assert (reply.status_code, reply.headers["retry-after"]) == (429, "10")
+    assert "Bitte warten Sie einen Moment" in reply.text
+    assert '<html lang="de">' in reply.text
+
+
+@pytest.mark.parametrize(
+    ("pay", "left", "said", "never"),
+    [
+        (2.0, 0.5, "you will then receive 0.50 USD", "Nobody is paid"),
+        (2.0, 0.0, "only those who complete the study are paid", "0.00"),
+        (0.0, 0.0, "Nobody is paid for taking part", "0.00"),
+    ],
+)
+def test_consent_and_leaving_say_what_people_get_and_whom_to_ask(
+    tmp_path: Path, pay: float, left: float, said: str, never: str
+) -> None:
+    survey = small_survey(tmp_path / "s")
+    amounts = Pay(complete=pay, left=left, minutes=10)
+    study = replace(survey, config=survey.config.model_copy(update={"pay": amounts}))
+
+    async def go(client: httpx2.AsyncClient) -> list[str]:
+        pages = [(await client.get("/")).text]
+        await consented(client)
+        pages.append((await client.get("/leave")).text)
+        seen = read_form(pages[-1])
+        return [*pages, (await client.post("/leave", data=seen.hidden)).text]
+
+    consent, leave, end = visit(study, go)
+    assert said in consent
+    assert "the person or platform that invited you" in consent
+    assert all(never not in page for page in (consent, leave, end))
+    assert ("You will be paid" in leave) == ("You will be paid" in end) == bool(left)
 
 
 def test_prolific_needs_its_three_parameters(study: Study) -> None:

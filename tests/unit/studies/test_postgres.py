@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -51,11 +52,13 @@ def test_a_study_moves_from_sqlite_to_postgresql_and_goes_on(tmp_path: Path, pos
     first = before.arrive("anna")
     assert first is not None
     finish(before, first)
+    with pytest.raises(UsageError, match="in use"):
+        move_to(study.folder, url)
     before.database.close()
     assert move_to(study.folder, url) > 0
     with pytest.raises(UsageError, match="already holds answers"):
         move_to(study.folder, url)
-    after = Desk(study, open_database(study.folder, url))
+    after = Desk(study, open_database(study.folder, url), lot=random.Random(8))
     second = after.arrive("berta")
     assert second is not None
     assert finish(after, second) == "complete"

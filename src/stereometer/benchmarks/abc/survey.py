@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from stereometer.benchmarks.abc.groups import choose_groups, read_groups
 from stereometer.benchmarks.abc.items import data_file
@@ -25,6 +26,9 @@ RATED = (
 """The 25 groups that the paper's participants rated (Cao et al. 2022, section 4)."""
 SOCIETY = "American society"
 SHAPE = "survey"
+ENDS = ("left", "right")
+WORDING = ("model_page", "model_scale", "model_cue")
+"""Words of a study that a model reads, and people do not."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,8 @@ class Scale(ItemDefaults):
     group: Named
     trait: Trait
     society: str = SOCIETY
+    wording: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """What a study calls the parts of a page that is put to a model; empty for ours."""
 
     @property
     def id(self) -> str:
@@ -71,8 +77,19 @@ class Scale(ItemDefaults):
         )
 
 
-def scales(groups: Iterable[Named], traits: Sequence[Trait], society: str = SOCIETY) -> list[Scale]:
-    return [Scale(group, trait.alone(), society) for group in groups for trait in traits]
+def scales(
+    groups: Iterable[Named],
+    traits: Sequence[Trait],
+    society: str = SOCIETY,
+    wording: Mapping[str, str] | None = None,
+) -> list[Scale]:
+    return [
+        Scale(group, trait.alone(), society, wording or {}) for group in groups for trait in traits
+    ]
+
+
+def wording_of(benchmark: Benchmark) -> Mapping[str, str]:
+    return next((each.wording for each in benchmark.shapes[SHAPE] if isinstance(each, Scale)), {})
 
 
 def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
@@ -96,25 +113,48 @@ def is_study(folder: Path) -> bool:
 
 
 def of_study(folder: Path) -> Benchmark:
-    """The survey of a study's folder."""
-    path = folder / "study.toml"
-    try:
-        settings = tomllib.loads(read_text(path))
-    except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path} is not valid TOML: {error}. Mend that line.") from None
+    """The survey of a study's folder: its groups, in the words of its first language."""
+    settings = _toml(folder / "study.toml")
     if settings.get("kind") != SHAPE:
         raise DataError(
             f"{folder} is a {settings.get('kind')} study. A model can take part in a survey. "
             "Name the folder of a survey."
         )
-    society = str(settings.get("survey", {}).get("society", SOCIETY))
-    groups = [
-        Named(row["name"], row.get("label") or row["name"], row.get("domain") or "")
-        for _, row in read_table(folder / "groups.csv", ["name"])
-    ]
+    survey, language = settings.get("survey", {}), (settings.get("languages") or ["en"])[0]
+    words = _toml(folder / "texts" / str(language) / "words.toml")
+    names = {str(name): str(called) for name, called in words.get("names", {}).items()}
+    society = str(survey.get("society", SOCIETY))
+    groups = _rated(folder / "groups.csv", survey.get("groups") or (), names)
     traits = [
-        Trait(row["name"], row.get("dimension") or "", row["left"], row["right"])
-        for _, row in read_table(folder / "traits.csv", ["name", "left", "right"])
+        Trait(row["name"], row.get("dimension") or "", *_poles(row, names))
+        for _, row in read_table(folder / "traits.csv", ["name", *ENDS])
     ]
-    benchmark = SOURCE.benchmark({SHAPE: scales(groups, traits, society)}, str(folder))
+    wording = {part: str(words[part]) for part in WORDING if part in words}
+    rated = scales(groups, traits, _named(society, names), wording)
+    benchmark = SOURCE.benchmark({SHAPE: rated}, str(folder))
     return replace(benchmark, card=replace(SOURCE.card, digest="", title=str(settings["title"])))
+
+
+def _toml(path: Path) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(read_text(path)) if path.is_file() else {}
+    except tomllib.TOMLDecodeError as error:
+        raise DataError(f"{path} is not valid TOML: {error}. Mend that line.") from None
+
+
+def _poles(row: Mapping[str, str], names: Mapping[str, str]) -> tuple[str, str]:
+    left, right = (_named(row[end], names) for end in ENDS)
+    return left, right
+
+
+def _named(name: str, names: Mapping[str, str]) -> str:
+    return names.get(name, name)
+
+
+def _rated(path: Path, wanted: Sequence[str], names: Mapping[str, str]) -> list[Named]:
+    """The groups that the study's people rate."""
+    return [
+        Named(row["name"], _named(row.get("label") or row["name"], names), row.get("domain") or "")
+        for _, row in read_table(path, ["name"])
+        if not wanted or row["name"] in wanted
+    ]

@@ -35,6 +35,8 @@ from stereometer.types import (
 )
 
 TOKENS_A_SCALE = 10
+LINE = "0 means {low}, 100 means {high}."
+CUE = "Ratings:"
 FIRST = "1:"
 """What a model that continues a text is given of its answer."""
 
@@ -51,6 +53,8 @@ class Options:
     """As messages of a conversation; by default wherever the model has a chat template."""
     system: str = ""
     seed: int = 0
+    wording: Mapping[str, str] = field(default_factory=dict)
+    """A study's own `model_page`, `model_scale` and `model_cue`; ours where it has none."""
 
     def __post_init__(self) -> None:
         if self.repeats < 1 or self.scales < 0 or not 0 <= self.temperature <= 2:
@@ -68,11 +72,10 @@ class Shown:
     scale: Any
     turned: bool
 
-    @property
-    def line(self) -> str:
+    def line(self, wording: str) -> str:
         ends = self.scale.texts["left"], self.scale.texts["right"]
         low, high = reversed(ends) if self.turned else ends
-        return f"0 means {low}, 100 means {high}."
+        return _put_in(wording, {"low": low, "high": high})
 
 
 @dataclass(frozen=True)
@@ -103,11 +106,15 @@ def template() -> str:
     return resources.files("stereometer.measures.survey").joinpath("page.txt").read_text("utf-8")
 
 
-def prompt(page: Sequence[Shown]) -> str:
-    lines = "\n".join(f"{at}. {shown.line}" for at, shown in enumerate(page, 1))
+def prompt(page: Sequence[Shown], wording: Mapping[str, str]) -> str:
+    line = wording.get("model_scale", LINE)
+    lines = "\n".join(f"{at}. {shown.line(line)}" for at, shown in enumerate(page, 1))
     scale = page[0].scale
     slots = {"society": scale.society, "group": scale.group.label, "scales": lines}
-    text = template().strip()
+    return _put_in(wording.get("model_page", template()).strip(), slots)
+
+
+def _put_in(text: str, slots: Mapping[str, str]) -> str:
     for name, value in slots.items():
         text = text.replace(f"{{{name}}}", value)
     return text
@@ -128,13 +135,19 @@ class Survey:
             "repeats": self.options.repeats,
             "temperature": self.options.temperature,
             "scales": self.options.scales,
-            "prompts": digest_of(template())[:16],
+            "prompts": self._prompts,
             "chat": self.chat,
         }
         if not self.chat:
             return asked
         system = digest_of(self.options.system)[:16]
         return asked | {"chat_template": self.template_by, "system": system}
+
+    @property
+    def _prompts(self) -> str:
+        """Of the words around groups and scales."""
+        own = self.options.wording
+        return str(digest_of(sorted(own.items()) if own else template())[:16])
 
     def items(self, items: Sequence[Any]) -> tuple[Sequence[Question], Notes]:
         by_group: dict[str, list[Any]] = {}
@@ -163,8 +176,9 @@ class Survey:
                 yield Question(each.scale, repeat, page, place)
 
     def plan(self, item: Question) -> Requests:
-        text, options = prompt(item.page), self.options
-        asked: dict[str, Any] = {"prompt": f"{text}\n\nRatings:\n{FIRST}"}
+        options = self.options
+        text, cue = prompt(item.page, options.wording), options.wording.get("model_cue", CUE)
+        asked: dict[str, Any] = {"prompt": f"{text}\n\n{cue}\n{FIRST}"}
         if self.chat:
             system = (("system", options.system),) if options.system else ()
             asked = {"messages": (*system, ("user", text))}

@@ -7,7 +7,7 @@ fills it; in an intersentence row they are the sentences that follow.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -140,13 +140,22 @@ def _filled(context: str, fill: str) -> str:
     return context.replace(BLANK, fill) if fill and BLANK in context else fill
 
 
-def write(path: Path, cats: Sequence[Cat], hidden: bool = False) -> Path:
-    tasks = {task: [_written(cat, hidden) for cat in cats if cat.task == task] for task in TASKS}
+def write(
+    path: Path,
+    cats: Sequence[Cat],
+    hidden: bool = False,
+    people: Mapping[str, Sequence[str]] | None = None,
+) -> Path:
+    """`people` are the ids of a candidate's validators, in the order of its votes."""
+    tasks = {
+        task: [_written(cat, hidden, people or {}) for cat in cats if cat.task == task]
+        for task in TASKS
+    }
     write_json(path, {"version": "1.0", "data": tasks})
     return path
 
 
-def _written(cat: Cat, hidden: bool) -> dict[str, Any]:
+def _written(cat: Cat, hidden: bool, people: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "id": cat.id,
         "target": cat.target,
@@ -157,13 +166,20 @@ def _written(cat: Cat, hidden: bool) -> dict[str, Any]:
                 "id": candidate.id,
                 "sentence": candidate.text,
                 "gold_label": label,
-                "labels": [{"label": vote} for vote in candidate.votes],
+                "labels": _labels(candidate, people.get(candidate.id, ())),
             }
             for label, candidate in cat.candidates.items()
         ],
     }
     fields |= {"note": cat.note} if cat.note else {}
     return fields | ({"hidden": True} if hidden or cat.hidden else {})
+
+
+def _labels(candidate: Candidate, people: Sequence[str]) -> list[dict[str, str]]:
+    """One label a validator; who gave it where that is known, under the released name."""
+    known = len(people) == len(candidate.votes)
+    ids = [{"human_id": id_} for id_ in people] if known else [{}] * len(candidate.votes)
+    return [{"label": vote, **id_} for vote, id_ in zip(candidate.votes, ids, strict=True)]
 
 
 # --------------------------------------------------------------------------------------- statistics

@@ -53,7 +53,7 @@ CONTEXT = {
 }
 """The names of the format, version 1.0."""
 FORMATS = {".csv": "text/csv", ".json": "application/json", ".md": "text/markdown"}
-NUMBERS = {"rating", "mean", "low", "high", "raters", "sd", "valid", "bonuses"}
+NUMBERS = {"rating", "mean", "low", "high", "raters", "sd"}
 
 
 def write_croissant(study: Study, files: Sequence[Path], facts: Sequence[str], out: Path) -> Path:

@@ -50,12 +50,16 @@ def write_written_pairs(
 def write_judged_cats(study: Study, people: Sequence[Participant], ids: Ids, out: Path) -> Written:
     rows = _labels(people, ids, lambda each: judge_cats.labels(study, each.person))
     votes: dict[str, list[str]] = {}
+    people_of: dict[str, list[str]] = {}
     for row in rows:
         votes.setdefault(row["candidate"], []).append(row["label"])
+        people_of.setdefault(row["candidate"], []).append(row["person"])
     agree = study.options(judge_cats.Options).agree
     judged = [judge_cat(cat, votes, agree) for cat in study.cached(judge_cats.read_items).values()]
     files = [
-        cat_files.write(out / "items.json", [each.cat for each in judged if each.cat]),
+        cat_files.write(
+            out / "items.json", [each.cat for each in judged if each.cat], people=people_of
+        ),
         write_table(out / "labels.csv", CAT_LABELS, rows),
         write_table(out / "removed.csv", REMOVED, _removed(judged)),
     ]
@@ -63,22 +67,29 @@ def write_judged_cats(study: Study, people: Sequence[Participant], ids: Ids, out
 
 
 def write_judged_pairs(study: Study, people: Sequence[Participant], ids: Ids, out: Path) -> Written:
-    rows = _labels(people, ids, lambda each: judge_pairs.labels(study, each.person))
+    rows = _pair_labels(study, people, ids)
+    judged = judged_pairs(study, rows)
+    kept = [each.pair for each in judged if each.pair]
+    files = [
+        pair_files.write(out / "pairs.csv", kept, people=_people(study, rows)),
+        write_table(out / "labels.csv", PAIR_LABELS, rows),
+        write_table(out / "removed.csv", REMOVED, _removed(judged)),
+    ]
+    return Written(files, tuple(_outcome(judged)))
+
+
+def _pair_labels(study: Study, people: Sequence[Participant], ids: Ids) -> Rows:
+    return _labels(people, ids, lambda each: judge_pairs.labels(study, each.person))
+
+
+def judged_pairs(study: Study, rows: Rows) -> list[JudgedPair]:
     votes: dict[str, list[Vote]] = {}
     for row in rows:
         votes.setdefault(row["item"], []).append(judge_pairs.vote_of(row))
     first = study.options(judge_pairs.Options).rule == "writer-and-judges"
     decide = judge_pair if first else judge_again
     pairs = study.cached(judge_pairs.read_items)
-    judged = [decide(pair, votes.get(id_, [])) for id_, pair in pairs.items()]
-    kept = [each.pair for each in judged if each.pair]
-    files = [
-        pair_files.write(out / "pairs.csv", kept, people=_people(study, rows)),
-        write_table(out / "labels.csv", PAIR_LABELS, rows),
-        write_table(out / "removed.csv", REMOVED, _removed(judged)),
-        *_bonuses(study, {pair.id: pair.bias_type for pair in kept}, out),
-    ]
-    return Written(files, tuple(_outcome(judged)))
+    return [decide(pair, votes.get(id_, [])) for id_, pair in pairs.items()]
 
 
 def _removed(judged: Sequence[JudgedCat | JudgedPair]) -> Rows:
@@ -114,22 +125,24 @@ def _people(study: Study, rows: Rows) -> dict[str, tuple[str, Sequence[str]]]:
     }
 
 
-def _bonuses(study: Study, types: Mapping[str, str], out: Path) -> list[Path]:
-    """How many bonuses each writer has earned, by the keyed hash under which they are paid."""
-    writers = study.cached(read_writers)
+def bonus_rows(study: Study, people: Sequence[Participant]) -> Rows:
+    """What each writer has earned, by the keyed hash under which the writing study pays them."""
+    judged = judged_pairs(study, _pair_labels(study, people, {}))
+    types = {each.pair.id: each.pair.bias_type for each in judged if each.pair}
     by_writer: dict[str, list[str]] = {}
-    for item, bias_type in types.items():
-        if item in writers:
-            by_writer.setdefault(writers[item], []).append(bias_type)
-    rows = [
-        {"writer": writer, "valid": len(valid), "bonuses": write_pairs.bonuses(valid)}
+    for item, writer in study.cached(read_writers).items():
+        if item in types:
+            by_writer.setdefault(writer, []).append(types[item])
+    return [
+        {"hash": writer, "valid": len(valid), "bonuses": write_pairs.bonuses(valid)}
         for writer, valid in sorted(by_writer.items())
     ]
-    return [write_table(out / "bonuses.csv", ("writer", "valid", "bonuses"), rows)] if rows else []
 
 
 def _labels(
     people: Sequence[Participant], ids: Ids, labels_of: Callable[[Participant], Rows]
 ) -> Rows:
-    rows = [{"person": ids[each.person.id], **row} for each in people for row in labels_of(each)]
+    rows = [
+        {"person": ids.get(each.person.id, ""), **row} for each in people for row in labels_of(each)
+    ]
     return sorted(rows, key=lambda row: (row["item"], row["person"]))

@@ -76,6 +76,7 @@ def _about_people(
     lot: random.Random,
     out: Path,
 ) -> list[Path]:
+    counts = {each.person.id for each in counted}
     excluded = [
         {
             "participant": ids[each.person.id],
@@ -83,7 +84,7 @@ def _about_people(
             "failed_checks": ", ".join(each.failed_checks),
         }
         for each in people
-        if each.outcome != "complete"
+        if each.person.id not in counts
     ]
     excluded.sort(key=lambda row: row["participant"])
     files = [write_table(out / "excluded.csv", EXCLUDED, excluded)]

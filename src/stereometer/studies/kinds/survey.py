@@ -222,8 +222,10 @@ def _named(study: Study, options: Options, person: Person) -> bool:
 
 def _away(study: Study, person: Person, group: str, sent: str) -> int:
     """Edits between what was typed and the nearest name of a group: "women" is not "men"."""
-    names = {group, study.cached(read_groups)[group], _label(study, person, group)}
-    forms = {form for name in names for form in _forms(_plain(name))}
+    texts, label = study.texts(person.language), study.cached(read_groups)[group]
+    names = {group, label, texts.name(label), *texts.other_names(label)}
+    words = [_plain(word) for word in texts.left_out]
+    forms = {form for name in names for form in _forms(_plain(name), words)}
     return min(OSA.distance(_plain(sent), form) for form in forms)
 
 
@@ -231,10 +233,16 @@ def _plain(text: str) -> str:
     return " ".join("".join(sign if sign.isalnum() else " " for sign in text.casefold()).split())
 
 
-def _forms(name: str) -> set[str]:
+def _forms(name: str, left_out: Sequence[str]) -> set[str]:
     """A name without what people leave out of it: the word for people, and the plural."""
-    bare = name.removesuffix(" people").removesuffix(" person").removesuffix(" persons")
-    return {name, bare, f"{bare} people", f"{bare}s", bare.removesuffix("s")}
+    bare = " ".join(part for part in name.split() if part not in left_out) or name
+    return {
+        name,
+        bare,
+        f"{bare}s",
+        bare.removesuffix("s"),
+        *(f"{bare} {word}" for word in left_out),
+    }
 
 
 def _sides_right(study: Study, answers: Answers) -> bool:

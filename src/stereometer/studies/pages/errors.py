@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import logging
+from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -13,22 +14,40 @@ from stereometer.studies.pages.templating import page as render
 from stereometer.studies.pages.visitor import Cookies, wanted_language
 from stereometer.studies.study import Study
 
+LOG = logging.getLogger("stereometer")
 NO_PAGE = (404, 405)
+TOO_OFTEN = 429
+NOT_NOW = 503
+WAIT = {TOO_OFTEN: "10", NOT_NOW: "60"}
+"""Seconds after which it is worth trying again."""
 
 
-def error_page(
-    study: Study, cookies: Cookies
-) -> Callable[[Request, Exception], Awaitable[Response]]:
-    """A handler of refusals; the detail of a refusal names one of the study's words."""
+@dataclass(frozen=True)
+class Refusals:
+    """Pages that say why there is no page; a key names one of the study's words."""
 
-    async def shown(request: Request, error: Exception) -> Response:
-        assert isinstance(error, HTTPException)
-        visitor = cookies.read(request)
+    study: Study
+    cookies: Cookies
+
+    def page(self, request: Request, status: int, key: str) -> Response:
+        visitor = self.cookies.read(request)
         known = visitor.language if visitor else ""
-        texts = study.texts(known or wanted_language(request, study.config.languages))
-        key = "no_such_page" if error.status_code in NO_PAGE else error.detail
-        notice = texts.words.get(key, key)
-        again = key == FORM_EXPIRED
-        return render(study, texts, "notice.html", error.status_code, notice=notice, again=again)
+        texts = self.study.texts(known or wanted_language(request, self.study.config.languages))
+        notice, again = texts.words.get(key, key), key == FORM_EXPIRED
+        response = render(self.study, texts, "notice.html", status, notice=notice, again=again)
+        if status in WAIT:
+            response.headers["retry-after"] = WAIT[status]
+        return response
 
-    return shown
+    async def refused(self, request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        key = "no_such_page" if error.status_code in NO_PAGE else error.detail
+        return self.page(request, error.status_code, key)
+
+    async def not_stored(self, request: Request, error: Exception) -> Response:
+        """The database cannot be reached or written; what was stored before is safe."""
+        LOG.error("The database refused: %s", error)
+        return self.page(request, NOT_NOW, "not_stored")
+
+    def too_often(self, request: Request) -> Response:
+        return self.page(request, TOO_OFTEN, "too_often")

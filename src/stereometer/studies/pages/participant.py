@@ -17,6 +17,7 @@ from stereometer.studies.pages.templating import page as render
 from stereometer.studies.pages.visitor import Cookies, Visitor, wanted_language
 from stereometer.studies.panels import PANELS, arrival_ids
 from stereometer.studies.participation import INSTRUCTIONS, Arrival, Participation, Standing
+from stereometer.studies.payments import amount
 from stereometer.web.limits import RateLimit
 
 PREVIEW = "preview"
@@ -74,10 +75,11 @@ class Desk:
         texts, config = study.texts(visitor.language), study.config
         values = {
             "title": texts.name(config.title),
-            "contact": config.contact or "–",
+            "contact": texts.contact(config.contact),
             "minutes": f"{config.pay.minutes:g}",
             "pay": texts.money(config.pay.complete, config.pay.currency),
             "partial": texts.money(config.pay.left, config.pay.currency),
+            "payment": texts.payment(config.pay),
             "society": texts.name(str(config.options.get("society", ""))),
         }
         return render(
@@ -161,7 +163,7 @@ class Desk:
         visitor = self._visitor(request)
         study = self.participation.study
         texts, pay = study.texts(visitor.language), study.config.pay
-        partial = texts.money(pay.left, pay.currency)
+        partial = texts.money(pay.left, pay.currency) if pay.left else ""
         token = self.cookies.form_token(visitor)
         return render(study, texts, "leave.html", token=token, partial=partial)
 
@@ -193,7 +195,8 @@ class Desk:
             code=code,
             link=config.panel.return_url.replace("{code}", code),
             withdrawal=secrets.withdrawal_code(visitor.participant) if taken_part else "",
-            debriefing=texts.page("debriefing", contact=config.contact or "–")
+            paid=bool(amount(config.pay, outcome)),
+            debriefing=texts.page("debriefing", contact=texts.contact(config.contact))
             if taken_part
             else "",
         )

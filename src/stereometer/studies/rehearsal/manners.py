@@ -57,8 +57,10 @@ class Careful:
 
     def __call__(self, study: Study, seen: SeenForm, memory: Memory) -> dict[str, str]:
         page = seen.action.rsplit("/", 1)[-1]
-        if page in ("instructions", "demographics", "comments"):
+        if page in ("instructions", "comments"):
             return {}
+        if page == "demographics":
+            return _of_themselves(seen, memory)
         manner = {
             "rate": self._rate,
             "check": self._check,
@@ -93,6 +95,15 @@ class Careful:
         high = [name for name, value in ratings.items() if value > MIDDLE]
         low = [name for name, value in ratings.items() if value < MIDDLE]
         return {"high": (high or [NOTHING])[0], "low": (low or [NOTHING])[0]}
+
+
+def _of_themselves(seen: SeenForm, memory: Memory) -> dict[str, str]:
+    """Some answer to questions with choices; the rest is left out, as everything may be."""
+    return {
+        name: memory.lot.choice(control.options)
+        for name, control in seen.controls.items()
+        if len(control.options) > 1
+    }
 
 
 def _write_cat(study: Study, seen: SeenForm, memory: Memory) -> dict[str, str]:
