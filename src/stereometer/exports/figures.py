@@ -7,6 +7,7 @@ machine draws it as SVG, PNG and PDF. Each table is a CSV and a Markdown file.
 from __future__ import annotations
 
 import csv
+import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from stereometer.show.figure import Spec
 from stereometer.show.table import Cell, Table
 from stereometer.types import Finished
 
+LOG = logging.getLogger("stereometer")
 WIDTH = 640
 LOOKS = frozenset(("colour", "fill", "shape", "tip", "dx", "dy"))
 """What rows say of the drawing and not of the numbers."""
@@ -121,14 +123,14 @@ def _markdown(table: Table, head: Sequence[str], rows: Sequence[Sequence[str]]) 
 def _pictures(specs: Mapping[str, Spec], folder: Path) -> Iterator[Path]:
     """Nothing where there is no browser, or no chart."""
     program = browser()
-    if program is None or not specs:
-        return
-    for name, svg in drawn(program, specs).items():
+    if program is None:
+        LOG.warning("No Chromium was found. Only it draws the charts. Data and tables are written.")
+    for name, svg in (drawn(program, specs) if program and specs else {}).items():
         path = folder / f"{name}.svg"
         with replacing(path) as file:
             file.write(svg)
         yield path
-        yield from printed(program, svg, folder / f"{name}.png", folder / f"{name}.pdf")
+        yield from printed(str(program), svg, folder / f"{name}.png", folder / f"{name}.pdf")
 
 
 EXPORTER = Figures()

@@ -21,8 +21,11 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("alone")
-def test_every_chart_has_its_specification_and_data(runs: Path, tmp_path: Path) -> None:
+def test_every_chart_has_its_specification_and_data(
+    runs: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     files = export("figures", [runs], tmp_path)
+    assert "No Chromium" in caplog.text
     specs = [file for file in files if file.name.endswith(".vl.json")]
     assert len(files) == len(set(files))
     assert len(specs) > 5
