@@ -44,7 +44,7 @@ def violations(page: Any) -> list[str]:
 
 def opened(browser: Any, address: str) -> Any:
     page = browser.new_context(locale="en-US").new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(120_000)
     assert page.goto(address).headers["content-security-policy"] == POLICY
     return page
 

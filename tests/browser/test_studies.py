@@ -62,7 +62,7 @@ def stored(study: Study) -> int:
 
 def new_page(browser: Any, **settings: Any) -> Any:
     page = browser.new_context(locale="en-US", **settings).new_page()
-    page.set_default_timeout(20_000)
+    page.set_default_timeout(120_000)
     return page
 
 

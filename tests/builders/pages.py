@@ -68,7 +68,7 @@ class Opened:
 
 def opened(browser: Any, report: Path, **settings: Any) -> Opened:
     page = browser.new_page(**({"viewport": {"width": 1280, "height": 900}} | settings))
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(120_000)
     found = Opened(page)
     page.on("console", lambda message: found.complaints.append(message.text))
     page.on("pageerror", lambda error: found.complaints.append(str(error)))

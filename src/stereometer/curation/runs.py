@@ -31,7 +31,8 @@ class StoredRun:
 
 def load_runs(folders: Sequence[str | Path], benchmark: Benchmark) -> list[StoredRun]:
     """Raises where a run is of other items."""
-    runs = [StoredRun(Path(folder), store.load_result(Path(folder))) for folder in folders]
+    places = [store.run_folder(Path(folder)) for folder in folders]
+    runs = [StoredRun(place, store.load_result(place)) for place in places]
     names = [shape.name for shape in curated_shapes(benchmark)]
     for run in runs:
         result = run.result

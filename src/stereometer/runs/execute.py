@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict, replace
 from hashlib import sha256
 from itertools import chain
@@ -54,8 +54,8 @@ def execute(
             return Finished(recounted(finished, store.load_scores(place)), place)
         started, tally = time.time(), Tally()
         digest = sha256()
-        with replacing(place / store.SCORES) as file:
-            scores = _scores(job, cache, engines, tally, progress)
+        asked = _scores(job, cache, engines, tally, progress)
+        with replacing(place / store.SCORES) as file, closing(asked) as scores:
             estimates = job.summarize(_written(scores, job, file, digest))
         result = replace(job.describe(estimates), scores_digest=digest.hexdigest())
         write_json(place / store.RESULT, result.as_json())
@@ -66,7 +66,7 @@ def execute(
 
 def _scores(
     job: Job, cache: Cache | None, engines: Engines, tally: Tally, progress: Progress
-) -> Iterator[Score]:
+) -> Generator[Score]:
     if not isinstance(job.source, Asking):
         for score in job.source():
             tally.items += 1

@@ -191,6 +191,7 @@ def test_130_interrupted_keeps_the_answers_and_the_same_command_goes_on(tmp_path
         text=True,
     ) as slow:
         assert slow.stderr is not None
+        assert slow.stderr.readline().startswith("Small slices: ")
         assert slow.stderr.readline() == "three answered\n"
         slow.send_signal(signal.SIGINT)
         out, err = slow.communicate(timeout=30)

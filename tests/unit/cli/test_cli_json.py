@@ -168,7 +168,9 @@ def test_in_a_pipe_standard_output_is_json_alone_and_there_is_no_progress_bar(
         "--json",
     )
     assert said.json["schema"] == "runs@1"
-    assert said.err == f"Stored in {only(tmp_path / 'out')}\n"
+    note, stored = said.err.splitlines()
+    assert note.startswith("Small slices: ")
+    assert stored == f"Stored in {only(tmp_path / 'out')}"
 
 
 def test_a_table_in_a_pipe_has_no_escape_codes_and_no_bar(tmp_path: Path) -> None:
@@ -177,4 +179,6 @@ def test_a_table_in_a_pipe_has_no_escape_codes_and_no_bar(tmp_path: Path) -> Non
     )
     assert "\x1b" not in said.out + said.err
     assert "preference (ideal 50)" in said.out
-    assert said.err == f"Stored in {only(tmp_path / 'out')}\n"
+    note, stored = said.err.splitlines()
+    assert note.startswith("Small slices: ")
+    assert stored == f"Stored in {only(tmp_path / 'out')}"

@@ -23,6 +23,7 @@ from stereometer.runs.open import open_benchmark
 from stereometer.shapes.cat.files import read_cats
 from stereometer.types import Settings
 from tests.builders.little import inter, intra, stereoset_file
+from tests.builders.stored import only
 from tests.strategies import MODERATE
 
 QUICK = Settings(resamples=100)
@@ -63,7 +64,7 @@ def run_on(dev: Path, place: Path) -> Path:
         out=place,
         cache=False,
     )
-    return place
+    return only(place)
 
 
 def errata_file(

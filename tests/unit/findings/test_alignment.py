@@ -732,7 +732,8 @@ def test_the_same_command_gives_the_same_bytes(tmp_path: Path, ratings: Path) ->
             == 0
         )
     for file in ("result.json", "scores.jsonl"):
-        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes()
+        one, two = (only(tmp_path / name) / file for name in ("one", "two"))
+        assert one.read_bytes() == two.read_bytes()
 
 
 def test_json_is_a_result(tmp_path: Path, ratings: Path) -> None:

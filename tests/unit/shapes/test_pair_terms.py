@@ -19,6 +19,7 @@ from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.pair.metrics import summarize
 from stereometer.types import Estimate, Score, Settings
 from tests.builders.little import little_stereoset, pick
+from tests.builders.stored import only
 from tests.builders.sure import sure
 from tests.strategies import pair_score
 
@@ -128,6 +129,6 @@ def test_stereoset_read_as_pairs_keeps_its_terms(tmp_path: Path) -> None:
         "stereoset", model="fake", measure="pair-likelihood", data=data, out=tmp_path / "run",
         resamples=100, cache=False,
     )  # fmt: skip
-    lines = (tmp_path / "run" / "scores.jsonl").read_text().splitlines()
+    lines = (only(tmp_path / "run") / "scores.jsonl").read_text().splitlines()
     assert lines
     assert all(json.loads(line)["slices"]["target"] for line in lines)

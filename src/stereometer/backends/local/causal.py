@@ -170,7 +170,7 @@ def _branching(asked: Asked) -> dict[str, CausalTokens]:
     forks = sorted({1, len(ids) // 2, max(1, len(ids) - 6)})
     branches = [longest, ids, ids[:3], *(ids[:at] + ids[at:][::-1] for at in forks)]
     return family | {
-        f"branch {number}": CausalTokens(branch, 1)
+        f"branch {number}": CausalTokens(branch, 1 if number else len(branch) // 2 or 1)
         for number, branch in enumerate(branches)
         if len(branch) > 1
     }

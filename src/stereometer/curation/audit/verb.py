@@ -271,9 +271,9 @@ def _run(
 
 def _store(audit: Audit, shape: ShapeAudit, run: RunAudit) -> None:
     """Beside the run, for the report: the numbers alone, no texts."""
-    folder, numbers = Path(run.folder), run.as_json()
+    numbers = run.as_json()
     write_json(
-        (folder if folder.is_dir() else folder.parent) / AUDIT,
+        Path(run.folder) / AUDIT,
         {
             "schema": AUDIT_SCHEMA,
             "benchmark": audit.benchmark,

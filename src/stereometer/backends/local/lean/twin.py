@@ -31,6 +31,10 @@ from stereometer.backends.local.trie import Tree
 BEFORE = ("sdpa", "eager")
 """Attention functions that can be handed a few texts at a time."""
 
+APART = 1e-4
+"""By how much a text's states may differ between a row of its own and a shared one, as a share of
+the largest where that is above one."""
+
 
 class Twin:
     """The trunk's own layers over a row of tokens, with attention by text."""
@@ -46,6 +50,36 @@ class Twin:
         if self.last is not None:
             layer = self.trunk.get_submodule(self.last)
             layer.forward = _AtAsked(layer.forward)
+            if not self._takes_fewer_rows():
+                del layer.forward
+                self.last = None
+        if not self._keeps_texts_apart(split):
+            raise TypeError("texts in one row would see each other")
+
+    @torch.inference_mode()
+    def _keeps_texts_apart(self, split: Split) -> bool:
+        """Whether each of two texts in one row gets the states that it has alone: attention that is
+        not handed over to us mixes them, which a single text would not show."""
+        texts = [[1 + step * number % 7 for number in range(ENOUGH_ROWS)] for step in (1, 2)]
+        spots = [(number, at) for number in (0, 1) for at in range(ENOUGH_ROWS)]
+        together = self.texts(texts, None, spots)
+        alone = torch.cat([split.trunk(**split.inputs([text], None))[0] for text in texts])
+        tolerance = APART * max(1.0, float(alone.abs().max()))
+        return bool((together - alone).abs().max() < tolerance)
+
+    @torch.inference_mode()
+    def _takes_fewer_rows(self) -> bool:
+        """Whether what comes after the last layer minds that rows are missing: some trunks restore
+        the shape of their input."""
+        tokens = [1] * (2 * ENOUGH_ROWS)
+        asked = torch.arange(ENOUGH_ROWS)
+        try:
+            states = self._states(
+                paths_alone([tokens]), asked, tokens, list(range(len(tokens))), segments=None
+            )
+        except RuntimeError:
+            return False
+        return len(states) == len(asked)
 
     def tree(self, tree: Tree, asked: Sequence[int]) -> Tensor:
         """States at the asked nodes of a tree."""
