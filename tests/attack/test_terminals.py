@@ -44,7 +44,8 @@ def test_a_terminal_that_takes_only_ascii(tmp_path: Path, more: tuple[str, ...])
 @pytest.mark.parametrize("redirect", [">&-", "2>&-", "| head -1"])
 def test_output_that_is_closed(tmp_path: Path, redirect: str) -> None:
     command = f"{PROGRAM} {' '.join(RUN)} --out {tmp_path / 'run'} {redirect}"
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    strict = ["bash", "-o", "pipefail", "-c", command]
+    done = subprocess.run(strict, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
 

@@ -50,8 +50,13 @@ def document_or(json: bool, value: Document, tables: Callable[[], None]) -> None
 def _console() -> Console:
     from rich.console import Console
 
+    class Piped(Console):
+        def on_broken_pipe(self) -> None:
+            """rich would exit with 1; `guarded` knows that a reader who leaves is no failure."""
+            raise BrokenPipeError
+
     free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(highlight=False, width=PIPE_WIDTH if free else None)
+    return Piped(highlight=False, width=PIPE_WIDTH if free else None)
 
 
 def _print(content: object, style: str = "", soft_wrap: bool = False) -> None:
