@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from stereometer import catalog
@@ -18,13 +20,16 @@ from stereometer.shapes.comment.items import NEITHER, Comment
 from stereometer.shapes.comment.settings import MISSPELLING, Setting
 from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.sentences import SentenceShape
+from stereometer.systems.answer_rows import AnswerRows, Comments, Row
 from stereometer.systems.answers import (
     AnswerColumns,
     Golds,
+    asked_in,
     labels_in,
     misspelt_rows,
     read_answers,
     scored_rows,
+    sort_rows,
     uneven,
 )
 from stereometer.systems.harnesses import read_harness
@@ -151,26 +156,25 @@ def answers_job(
     """Answers collected elsewhere, read and scored again. The gold labels are the file's own;
     `neither` is its word for none of them."""
     card, known, nouns = _about(benchmark)
-    rows = list(read_answers(path, setting, columns))
-    if not rows:
+    rows = AnswerRows(read_answers(path, setting, columns))
+    if not len(rows):
         raise DataError(
             f"{path} has no rows. There is nothing to read. Check that it is the right file."
         )
     measure = Recognition(setting, settings.variant)
-    asked_about = () if setting.mixed else tuple(dict.fromkeys(row["category"] for row in rows))
+    named = () if setting.mixed else tuple(row["category"] for row in rows.distinct("category"))
+    labels = rows.distinct("label")
     golds = Golds(
-        path, words or known or labels_in(rows, setting, neither), asked_about, neither, nouns
+        path, words or known or labels_in(labels, setting, neither), named, neither, nouns
     )
-    read = misspelt_rows if setting is MISSPELLING else scored_rows
-    scores = list(read(rows, measure, golds))
-    comments = _comments_of(scores)
+    read = _misspelt if setting is MISSPELLING else _sorted
+    comments, source, counts, questions = read(rows, measure, golds)
     notes = (
         "The comments and labels are those in the file; they were not compared with the released "
         "ones.",
-        *uneven(scores),
+        *uneven(counts, questions),
         *measure.notes,
     )
-    repeats = [int(answer["repeat"]) for score in scores for answer in score.answers]
     measurement = Measurement(
         Benchmark(card, {COMMENT: comments}, path.name),
         comments,
@@ -179,17 +183,35 @@ def answers_job(
         "replayed",
         settings,
         notes=notes,
-        recorded={"setting": setting.name, "repeats": 1 + max(repeats, default=-1)},
+        recorded={"setting": setting.name, "repeats": 1 + max(counts, default=-1)},
     )
-    return measurement.job(catalog.shape(COMMENT), lambda: scores, measure.summarize)
+    return measurement.job(catalog.shape(COMMENT), source, measure.summarize)
 
 
-def _comments_of(scores: Sequence[Score]) -> list[Comment]:
+Read = tuple[Sequence[Comment], Callable[[], Iterable[Score]], Mapping[int, int], int]
+"""Comments, scores, how many answers each repeat has, and how many questions there are."""
+
+
+def _sorted(rows: AnswerRows, measure: Recognition, golds: Golds) -> Read:
+    """Nothing is held of the rows; they are read when they are scored."""
+    sort_rows(rows, measure, golds)
+    counts: Counter[int] = Counter()
+    questions = 0
+    for _, turns in asked_in(rows, golds):
+        counts.update(at for at, _ in turns)
+        questions += 1
+    return Comments(rows), partial(scored_rows, rows, measure, golds), counts, questions
+
+
+def _misspelt(rows: AnswerRows, measure: Recognition, golds: Golds) -> Read:
+    """Comments with their edits are few."""
+    scores = list(misspelt_rows(rows, measure, golds))
     texts = {score.slices["comment"]: score.texts["comment"] for score in scores}
-    return [Comment(id_, text, {}, row) for row, (id_, text) in enumerate(texts.items(), 1)]
+    comments = [Comment(id_, text, {}, row) for row, (id_, text) in enumerate(texts.items(), 1)]
+    return comments, lambda: scores, {0: len(scores)} if scores else {}, len(scores)
 
 
-def _replayed_card(name: str, path: Path, rows: Sequence[Mapping[str, str]]) -> ModelCard:
+def _replayed_card(name: str, path: Path, rows: Iterable[Row]) -> ModelCard:
     settings = {"file": path.name}
     return ModelCard(name, "replayed", "replay@1", digest_of_rows(rows), settings=settings)
 

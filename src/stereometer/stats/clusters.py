@@ -9,7 +9,7 @@ import numpy as np
 
 from stereometer.stats.intervals import (
     Floats,
-    resampled_clusters,
+    resampled_sums,
     unless_unanimous,
     wilson_percent,
 )
@@ -26,10 +26,10 @@ def clustered_percent(
 
     `noun` is what the clusters are called.
     """
-    sums, sizes = np.array(list(map(sum, parts))), np.array(list(map(len, parts)))
-    weights = resampled_clusters(len(parts), resamples, rng)
-    value = 100 * float(sums.sum() / sizes.sum())
-    draws = 100 * (weights @ sums) / (weights @ sizes)
+    counts = np.array([(sum(part), len(part)) for part in parts], dtype=float)
+    value = 100 * float(counts[:, 0].sum() / counts[:, 1].sum())
+    sums = resampled_sums(counts, [()] * len(parts), resamples, rng)
+    draws = 100 * sums[:, 0] / sums[:, 1]
     return percent_fields(value, draws, len(parts), level, noun)
 
 

@@ -68,6 +68,34 @@ def resampled_strata(strata: Sequence[object], resamples: int, rng: np.random.Ge
     return weights
 
 
+MANY = 2000
+"""Clusters up to which each is drawn by itself; of more, those that count alike are drawn as one
+number."""
+HELD = 4_000_000
+"""Weights of clusters held at once."""
+
+
+def resampled_sums(
+    rows: Floats, strata: Sequence[object], resamples: int, rng: np.random.Generator
+) -> Floats:
+    """Sums over clusters drawn within their strata: resamples x columns.
+
+    Memory does not grow with resamples x clusters: a million clusters are no exception.
+    """
+    if len(rows) <= MANY:
+        sums: Floats = resampled_strata(strata, resamples, rng) @ rows
+        return sums
+    sums, codes = np.zeros((resamples, rows.shape[1])), {each: at for at, each in enumerate(strata)}
+    of = np.array([codes[each] for each in strata])
+    for code in codes.values():
+        kinds, tally = np.unique(rows[of == code], axis=0, return_counts=True)
+        step = max(1, HELD // len(kinds))
+        for start in range(0, resamples, step):
+            part = sums[start : start + step]
+            part += resampled_tallies(tally, len(part), rng)[1] @ kinds
+    return sums
+
+
 def resampled_tallies(
     tally: Ints, resamples: int, rng: np.random.Generator, total: int | None = None
 ) -> tuple[Ints, Ints]:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
-from sys import intern
 
 from stereometer.benchmarks.comments import RENAMED, column_pair
 from stereometer.errors import DataError, UsageError
@@ -19,6 +16,7 @@ from stereometer.measures.recognition.reading import Reader
 from stereometer.shapes.comment.items import NEITHER
 from stereometer.shapes.comment.settings import MISSPELLING, Setting
 from stereometer.shapes.words import plain_name
+from stereometer.systems.answer_rows import AnswerRows, Row
 from stereometer.tables import Layout, read_rows
 from stereometer.types import Score
 
@@ -62,10 +60,9 @@ class Text:
     hate: float | None = None
 
 
-def uneven(scores: Iterable[Score]) -> Iterator[str]:
-    """Metrics are means over repeats: a part of one weighs as much as a whole one."""
-    repeats = [[answer["repeat"] for answer in score.answers] for score in scores]
-    counts = Counter(chain(*repeats))
+def uneven(counts: Mapping[int, int], questions: int) -> Iterator[str]:
+    """Metrics are means over repeats: a part of one weighs as much as a whole one. `counts` is how
+    many answers each repeat has."""
     least, most = min(counts.values(), default=0), max(counts.values(), default=0)
     if 2 * least < most:
         yield (
@@ -73,9 +70,9 @@ def uneven(scores: Iterable[Score]) -> Iterator[str]:
             "the same in the means. Leave out what is not a whole repeat, or number the repeats in "
             "a column."
         )
-    elif 2 * most < len(repeats):
+    elif 2 * most < questions:
         yield (
-            f"No repeat of the file has answers to more than {most} of its {len(repeats)} "
+            f"No repeat of the file has answers to more than {most} of its {questions} "
             "questions, and metrics are means over repeats. Name the column that counts the "
             "answers to one question."
         )
@@ -94,10 +91,7 @@ def labels_in(
 
 
 def read_answers(path: Path, setting: Setting, columns: AnswerColumns) -> Iterator[dict[str, str]]:
-    """Each row as text under our own names; what is not given is empty.
-
-    The same text is one object: a file of answers repeats its comments and labels.
-    """
+    """Each row as text under our own names; what is not given is empty."""
     needed = {"comment": columns.comment, "answer": columns.answer, "label": columns.label}
     needed |= {} if setting.mixed else {"category": columns.category}
     edits = {"original": columns.original, "status": columns.status}
@@ -107,7 +101,7 @@ def read_answers(path: Path, setting: Setting, columns: AnswerColumns) -> Iterat
         path, needed.values(), RENAMED, Layout(columns.encoding), optional.values()
     ):
         values = {name: row.get(column) for name, column in (needed | optional).items()}
-        yield {name: intern("" if value is None else str(value)) for name, value in values.items()}
+        yield {name: "" if value is None else str(value) for name, value in values.items()}
 
 
 YES, NO = ("yes", "true", "1", "1.0"), ("no", "false", "0", "0.0")
@@ -182,46 +176,57 @@ class Golds:
         return golds[plain_name(label)]
 
 
-def scored_rows(
-    rows: Sequence[Mapping[str, str]], measure: Recognition, golds: Golds
-) -> Iterator[Score]:
+Turns = Sequence[tuple[int, Row]]
+"""The answers to a question with their repeats, counted from 0."""
+
+
+def sort_rows(rows: AnswerRows, measure: Recognition, golds: Golds) -> None:
     """Rows of one question together; of all categories, several may hold of a comment."""
-    groups: dict[tuple[str, str, str], dict[str, list[Mapping[str, str]]]] = {}
-    for row in rows:
+
+    def sorted_(row: Row) -> tuple[str, str, str]:
         category = "" if measure.setting.mixed else golds.category(row["category"])
         gold = golds.single(row["label"], category) if category else golds.mixed(row["label"])
-        by_gold = groups.setdefault((row["comment"], category, _number(row["example_set"])), {})
-        by_gold.setdefault(gold, []).append(row)
-    texts = dict.fromkeys(text for text, _, _ in groups)
-    names = {text: f"text-{at}" for at, text in enumerate(texts, 1)}
-    reader, order = Reader(measure.setting, measure.variant), _repeats(rows)
-    for (text, category, number), by_gold in groups.items():
-        _check_golds(by_gold, golds.path)
-        every = (*dict.fromkeys(golds.words.values()), NEITHER)
+        return category, _number(row["example_set"]), gold
+
+    rows.sort(sorted_)
+
+
+def asked_in(rows: AnswerRows, golds: Golds) -> Iterator[tuple[Question, Turns]]:
+    """The questions of sorted rows, each with its answers in turn."""
+    order, every = (
+        _repeats(rows.distinct("repeat")),
+        (*dict.fromkeys(golds.words.values()), NEITHER),
+    )
+    for asked in rows.questions():
+        _check_golds(asked.by_gold, golds.path)
+        category = asked.category
         labels = (category, f"not-{category}") if category else every
-        for gold, answered in by_gold.items():
-            twin = gold if len(by_gold) > 1 else ""
+        for gold, answered in asked.by_gold.items():
             question = Question(
-                Text(names[text], text, 0),
+                Text(asked.comment, asked.text, 0),
                 gold,
                 labels,
                 category,
-                example_set=number if not category else "",
-                twin=twin,
+                example_set=asked.example_set if not category else "",
+                twin=gold if len(asked.by_gold) > 1 else "",
             )
-            words, turns = _words(measure, question, golds), _in_turn(answered, order, golds.path)
-            answers = [
-                {**reader.read_text(row["answer"], words), "repeat": str(at)} for at, row in turns
-            ]
-            yield scored(question, answers)
+            yield question, _in_turn(answered, order, golds.path)
+
+
+def scored_rows(rows: AnswerRows, measure: Recognition, golds: Golds) -> Iterator[Score]:
+    reader = Reader(measure.setting, measure.variant)
+    for question, turns in asked_in(rows, golds):
+        words = _words(measure, question, golds)
+        answers = [
+            {**reader.read_text(row["answer"], words), "repeat": str(at)} for at, row in turns
+        ]
+        yield scored(question, answers)
 
 
 EDITED, UNEDITED = "edited", "unedited"
 
 
-def misspelt_rows(
-    rows: Sequence[Mapping[str, str]], measure: Recognition, golds: Golds
-) -> Iterator[Score]:
+def misspelt_rows(rows: Iterable[Row], measure: Recognition, golds: Golds) -> Iterator[Score]:
     """Comments as they were and with edits; a copy that an edit left as it was, or that is there
     twice, says nothing."""
     reader = Reader(measure.setting, measure.variant)

@@ -206,13 +206,12 @@ class Recognition:
         return scored(item, readings, likelihood.logprobs(words, answers_of(exchanged, "labels")))
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-        every = list(scores)
         if self.setting is MISSPELLING:
-            return misspelling.summarize(every, settings)
-        estimates = metrics.summarize(every, settings)
-        return estimates + (
-            likelihood.summarize(every, settings) if self.options.likelihood else []
-        )
+            return misspelling.summarize(scores, settings)
+        if not self.options.likelihood:
+            return metrics.summarize(scores, settings)
+        every = list(scores)
+        return metrics.summarize(every, settings) + likelihood.summarize(every, settings)
 
 
 def scored(

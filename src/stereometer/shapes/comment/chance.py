@@ -21,7 +21,7 @@ PERMUTABLE = 2000
 """Comments whose labels are shuffled in earnest; more are taken as normal."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Asked:
     """What was said of a comment when it was asked about a category."""
 

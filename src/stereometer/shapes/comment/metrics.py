@@ -16,11 +16,12 @@ import numpy as np
 
 from stereometer.shapes.comment.chance import Asked, against_chance
 from stereometer.shapes.comment.items import NEITHER, SEPARATOR
+from stereometer.shapes.comment.slim import slim
 from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.verdicts import LANGUAGE, at_floor
 from stereometer.stats.clusters import clustered_percent, percent_fields
 from stereometer.stats.families import Said, corrected
-from stereometer.stats.intervals import Floats, generator, resampled_strata
+from stereometer.stats.intervals import Floats, generator, resampled_sums
 from stereometer.types import Estimate, Score, Settings, Slice, Variant
 
 METRICS = ("accuracy", "precision", "recall", "f1", "balanced_accuracy")
@@ -101,10 +102,13 @@ def table(rows: Sequence[Decision], like: Sequence[Decision] | None = None) -> F
 
 def strata(rows: Sequence[Decision]) -> list[frozenset[str]]:
     """What each comment is of, in the order of `table`."""
-    labels: dict[str, set[str]] = {}
+    none: frozenset[str] = frozenset()
+    labels, shared = dict.fromkeys((row.comment for row in rows), none), {none: none}
     for row in rows:
-        labels.setdefault(row.comment, set()).update({row.category} if row.gold else ())
-    return [frozenset(label) for label in labels.values()]
+        if row.gold and row.category not in labels[row.comment]:
+            label = labels[row.comment] | {row.category}
+            labels[row.comment] = shared.setdefault(label, label)
+    return list(labels.values())
 
 
 def answers_of(rows: Sequence[Decision]) -> dict[str, dict[str, Asked]]:
@@ -112,17 +116,19 @@ def answers_of(rows: Sequence[Decision]) -> dict[str, dict[str, Asked]]:
 
     A comment counts once, whatever example sets and repeats it was asked with.
     """
-    said: dict[str, dict[str, list[bool]]] = {}
-    gold: dict[tuple[str, str], bool] = {}
+    asked: dict[str, Counter[str]] = {row.category: Counter() for row in rows}
+    said: dict[str, Counter[str]] = {category: Counter() for category in asked}
+    gold: dict[str, dict[str, bool]] = {category: {} for category in asked}
     for row in rows:
-        said.setdefault(row.category, {}).setdefault(row.comment, []).append(row.said)
-        gold[row.category, row.comment] = row.gold
+        asked[row.category][row.comment] += 1
+        said[row.category][row.comment] += row.said
+        gold[row.category][row.comment] = row.gold
     return {
         category: {
-            comment: Asked(float(np.mean(answers)), gold[category, comment])
-            for comment, answers in comments.items()
+            comment: Asked(said[category][comment] / n, gold[category][comment])
+            for comment, n in comments.items()
         }
-        for category, comments in said.items()
+        for category, comments in asked.items()
     }
 
 
@@ -163,8 +169,8 @@ def drawn(
     flat = counts.reshape(len(counts), -1)
     step = max(1, CELLS // (counts.shape[1] * 4))
     for start in range(0, settings.resamples, step):
-        weights = resampled_strata(labels, min(step, settings.resamples - start), rng)
-        yield (weights @ flat).reshape(len(weights), *counts.shape[1:])
+        sums = resampled_sums(flat, labels, min(step, settings.resamples - start), rng)
+        yield sums.reshape(len(sums), *counts.shape[1:])
 
 
 def resampled(
@@ -196,7 +202,7 @@ def coverage_of(scores: Iterable[Score]) -> Coverage:
 
 def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
     """Every metric overall, for each category, and in mixed settings for each example set."""
-    every = list(scores)
+    every = slim(scores)
     estimates = [
         estimate
         for slice_, part, names in slices(every, categories(every), settings.variant)

@@ -113,7 +113,7 @@ class Comment(Shape):
     )
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-        return metrics.summarize(list(scores), settings)
+        return metrics.summarize(scores, settings)
 
     def is_whole(self, score: Score) -> bool:
         return all("text" in row and ("label" in row or "skipped" in row) for row in score.answers)

@@ -1,0 +1,32 @@
+"""Scores of comments without what is not counted: there may be a million of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from stereometer.types import Score
+
+NOTHING: Mapping[str, Any] = {}
+
+
+def slim(scores: Iterable[Score]) -> list[Score]:
+    """What is counted of scores: no texts, and readings that are the same are one object."""
+    shared: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
+
+    def reading(answer: Mapping[str, str]) -> Mapping[str, str]:
+        kept = {name: text for name, text in answer.items() if name != "text"}
+        return shared.setdefault(tuple(kept.items()), kept)
+
+    return [
+        Score(
+            "",
+            score.slices,
+            NOTHING,
+            score.skipped,
+            NOTHING,
+            NOTHING,
+            tuple(map(reading, score.answers)),
+        )
+        for score in scores
+    ]
