@@ -23,6 +23,8 @@ from stereometer.errors import ModelError
 
 HUB_PATIENCE = 5
 """Seconds until the hub counts as out of reach."""
+SPREAD = "auto"
+"""The device of a model that is laid over all GPUs a process has."""
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 
 
@@ -94,7 +96,11 @@ def load(
         raise _explained(spec, error) from None
     for part in (model, own):
         if part is not None:
-            _move(part.eval(), options.device)
+            part.eval()
+            if options.device == SPREAD:
+                check_layout(spec, getattr(part, "hf_device_map", {}))
+            else:
+                _move(part, options.device)
             part.requires_grad_(False)
     if is_permuted(model):
         family = "permuted"
@@ -114,12 +120,14 @@ def _loaded(
     tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **common)
     if "gguf_file" not in extra:
         common["use_safetensors"] = None if options.allow_pickle else True
-    dtype = getattr(torch, options.dtype)
-    model, report = loader.from_pretrained(source, dtype=dtype, output_loading_info=True, **common)
+    common["dtype"] = getattr(torch, options.dtype)
+    spread = {"device_map": SPREAD} if options.device == SPREAD else {}
+    model, report = loader.from_pretrained(source, output_loading_info=True, **common, **spread)
     _check_weights(spec, report)
     unused = unused_weights(spec, report, model)
     check_tokenizer(spec, tokenizer, model)
-    return family, model, tokenizer, _with_own_head(source, model, report, common), unused
+    own = None if spread else _with_own_head(source, model, report, common)
+    return family, model, tokenizer, own, unused
 
 
 def _check_weights(spec: str, report: Mapping[str, Any]) -> None:
@@ -145,7 +153,7 @@ def _with_own_head(
         return None
     try:
         own, own_report = NextSentenceModel.from_pretrained(
-            source, dtype=model.dtype, output_loading_info=True, **options
+            source, output_loading_info=True, **options
         )
     except ValueError:  # a head of that name for another task: ALBERT's is for sentence order
         return None
@@ -180,6 +188,16 @@ def check_tokenizer(spec: str, tokenizer: Any, model: Any) -> None:
         raise ModelError(
             f"{spec} has no fast tokenizer. Character offsets are needed to know which tokens a "
             "word has. Convert it with transformers, or choose another model."
+        )
+
+
+def check_layout(spec: str, layout: Mapping[str, Any]) -> None:
+    """Parts that did not fit on a GPU would be fetched from elsewhere for every batch."""
+    places = {str(place) for place in layout.values()}
+    if places - {"cpu"} and places & {"cpu", "disk"}:
+        raise ModelError(
+            f"{spec} does not fit on the GPUs it was given. Parts of it would stay in the "
+            "machine's memory or on its disk. Give each worker more with --gpus-per-worker."
         )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +29,11 @@ CPU_TOKENS = 4096
 LOGIT_BYTES = 48 * 1024**2
 """Logits held at once, and as much again for their log-probabilities."""
 GPU_SHARE = 0.4
-"""Of the free memory, for hidden states; the rest is the head's and the allocator's."""
+"""Of the free memory, for hidden states; the rest is the attention's and the allocator's."""
+STATES = 24
+"""Times the states of a token that a layer holds at once, its feed-forward part among them."""
+LEAST_TOKENS = 512
+"""In a batch, however little memory there is: a text must go in. If it does not, halves do."""
 PROBED = 8
 """Tokens of a text that shows how wide states are: Funnel pools tokens and takes at least three."""
 
@@ -87,6 +91,20 @@ def watching(layer: Any) -> Iterator[Watched]:
         yield watched
     finally:
         hook.remove()
+
+
+@contextmanager
+def replaced_forward(part: Any, forward: Callable[..., Any]) -> Iterator[None]:
+    """Another forward for a while. A part of a model on several GPUs has one of its own already,
+    which moves its inputs to where it is."""
+    own = vars(part).get("forward")
+    part.forward = forward
+    try:
+        yield
+    finally:
+        del part.forward
+        if own is not None:
+            part.forward = own
 
 
 class Split:
@@ -157,7 +175,7 @@ class Split:
     def trunk(self, **inputs: Any) -> Tensor:
         """States of all positions; where the model does not come apart, its logits."""
         states: Tensor = self.model(**inputs).logits if self.whole else self.inner(**inputs)[0]
-        return states
+        return states.to(self.device)  # a model may be laid over several
 
     def head(self, rows: Tensor) -> Tensor:
         """Logits of rows of states, by the model's own head."""
@@ -170,21 +188,15 @@ class Split:
             return _Replaced((rows.unsqueeze(0),))
 
         ids = torch.zeros(1, len(rows), dtype=torch.long, device=rows.device)
-        self.inner.forward = states
-        try:
+        with replaced_forward(self.inner, states):
             logits: Tensor = self.model(input_ids=ids, return_dict=True).logits
-        finally:
-            del self.inner.forward
         assert called, "the head does not call the trunk"
-        return logits[0]
+        return logits[0].to(rows.device)
 
     def inputs_of(self, last: Any, rows: Tensor) -> Tensor:
         """What the head hands to its last layer, which steps aside."""
-        last.forward = lambda states: states
-        try:
+        with replaced_forward(last, lambda states: states):
             return self.head(rows)
-        finally:
-            del last.forward
 
     @torch.inference_mode()
     def ends_with(self, last: Any) -> bool:
@@ -201,14 +213,24 @@ class Split:
 
 
 def token_budget(split: Split) -> int:
-    """How many tokens go into one batch, by device, memory and the width of a token's states."""
-    if split.whole:
-        return max(1, 2 * LOGIT_BYTES // (4 * split.vocabulary))
-    if split.device.type != "cuda":
-        return CPU_TOKENS
-    free, _ = torch.cuda.mem_get_info(split.device)
-    width = int(getattr(split.model.config, "hidden_size", 1024))
-    return max(CPU_TOKENS, int(GPU_SHARE * free / (width * 4 * 24)))
+    """How many tokens go into one batch of a model, where it is."""
+    width = int(getattr(split.model.config, "hidden_size", 1024)) * split.dtype.itemsize
+    return batch_tokens(free_memory(split.model), width, split.vocabulary if split.whole else 0)
+
+
+def batch_tokens(free: int | None, width: int, logits: int) -> int:
+    """The same from `free` bytes of a GPU (None on a CPU), `width` bytes of a token's states and
+    the `logits` that are kept of every token; the head's own are bounded by LOGIT_BYTES."""
+    if free is None:
+        return max(1, 2 * LOGIT_BYTES // (4 * logits)) if logits else CPU_TOKENS
+    each = STATES * width + 2 * 4 * logits
+    return max(LEAST_TOKENS, int(GPU_SHARE * (free - 2 * LOGIT_BYTES) / each))
+
+
+def free_memory(model: Any) -> int | None:
+    """Bytes on the fullest of the GPUs that hold the model; None where none does."""
+    places = {part.device for part in model.parameters() if part.device.type == "cuda"}
+    return min((int(torch.cuda.mem_get_info(place)[0]) for place in places), default=None)
 
 
 def slices(split: Split, count: int, logit_bytes: int) -> Iterator[slice]:
