@@ -32,7 +32,7 @@ def curve(marks: Sequence[tuple[float, System, Estimate]], label: str, digits: i
     axis = plain_axis(label, [row for _, _, row in known])
     steps = [step for step, _, _ in known]
     room = MARGIN * (max(steps) - min(steps) or 1.0)
-    across = {"title": "step", "grid": False, "format": ",~g"}
+    across = {"title": "step", "grid": False, "format": "~s", "tickCount": 8}
     up = {"title": label, "grid": True, "tickCount": 5}
     x = quantity("step", (min(steps) - room, max(steps) + room), across)
     y = quantity("value", axis.domain, up)

@@ -40,7 +40,7 @@ def curve(group: Group) -> Figure:
     charts = tuple(_chart(series, name) for name in names)
     pattern = str(series.first.settings["series"])
     said = tuple(_summary(series, trend) for trend in known)
-    lead = (f"The series is `{pattern}`, {len(series.systems)} models. {LEAD}", *said)
+    lead = (f"The series is {pattern}, {len(series.systems)} models. {LEAD}", *said)
     shown = (_trend_table(series, known), *_comparison(series))
     return replace(figure, lead=lead, charts=charts, tables=shown, legend=BEYOND_NOISE)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 
 from stereometer.errors import UsageError
+from stereometer.runs.engines.pool import windows
 from stereometer.runs.engines.pool.choice import Hands
 from tests.builders.faulty import diary
 from tests.builders.workers import happened, run_with, same_bytes, serial_run, spec_of
@@ -79,6 +82,30 @@ def test_an_actor_that_is_killed_is_replaced(cluster: Any, tmp_path: Path, seria
     finished = run_with(spec, tmp_path / "run", RAY)
     assert same_bytes(finished.folder, serial)
     assert happened(finished.folder)["lost"] == 2
+
+
+def exchange_node(cluster: Any, folder: Path) -> None:
+    """The only node that works goes while it does; then another joins."""
+    while len(asked(folder)) < 4:
+        time.sleep(0.05)
+    (node,) = cluster.worker_nodes
+    cluster.remove_node(node)
+    patiently(cluster, num_cpus=1)
+
+
+def test_a_node_goes_and_another_joins(
+    cluster: Any, tmp_path: Path, serial: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(windows, "LARGEST_WINDOW", 64)  # many windows
+    monkeypatch.setattr(windows, "SMALLEST_WINDOW", 64)
+    spec = spec_of(tmp_path / "w", "slow")
+    with ThreadPoolExecutor(1) as beside:  # Ray starts nodes in the main thread only
+        running = beside.submit(run_with, spec, tmp_path / "run", RAY)
+        exchange_node(cluster, tmp_path / "w")
+        finished = running.result()
+    assert same_bytes(finished.folder, serial)
+    assert happened(finished.folder)["lost"] >= 1
+    assert len(set(asked(tmp_path / "w"))) == 2
 
 
 def test_more_gpus_than_the_cluster_has_are_refused(cluster: Any, tmp_path: Path) -> None:
