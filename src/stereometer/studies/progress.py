@@ -93,7 +93,7 @@ def as_document(study: Study, url: str | None = None) -> dict[str, Any]:
         "cost so far": f"{progress.cost:.2f} {progress.currency}",
     }
     if agreement is not None and agreement.alpha is not None:
-        summary["Krippendorff's alpha"] = round(agreement.alpha, 3)
+        summary["Krippendorff's alpha"] = round(agreement.alpha, 2)
     if agreement is not None and agreement.majority is not None:
         summary["mean majority"] = f"{100 * agreement.majority:.1f} %"
     return {
