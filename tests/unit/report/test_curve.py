@@ -38,7 +38,7 @@ def test_a_series_has_curves_a_trend_and_comparisons(tmp_path: Path) -> None:
         assert first[3].text
         assert last[2].text
         assert not last[3].text
-        assert "`runs/step*`, 3 models" in figure.lead[0]
+        assert "The series is runs/step*, 3 models" in figure.lead[0]
         steps = [row["step"] for row in figure.charts[0].spec["layer"][1]["data"]["values"]]
         assert steps == [30, 60, 90]
 
