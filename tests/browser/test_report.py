@@ -62,7 +62,7 @@ def test_headings_are_in_order(found: Opened) -> None:
 
 def test_without_javascript_words_and_tables_remain(browser: Any, report: Path) -> None:
     page = opened(browser, report, java_script_enabled=False).page
-    assert page.get_by_text("fake is undecided.").first.is_visible()
+    assert page.get_by_text("fake: undecided.").first.is_visible()
     page.locator("details.data summary").first.click()
     assert page.locator("details.data table").first.is_visible()
     assert not page.locator(".chooser").first.is_visible()

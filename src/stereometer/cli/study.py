@@ -11,6 +11,7 @@ from stereometer.cli import render
 from stereometer.cli.command import command
 from stereometer.cli.guard import say
 from stereometer.cli.options import Json
+from stereometer.show import numbers
 
 Folder = Annotated[Path, "The study's folder."]
 DatabaseUrl = Annotated[
@@ -45,8 +46,8 @@ def new(
 
     study = new_study(kind, folder, source, sample, tuple(language or ("en",)), seed)
     say(
-        f"{study.folder} is a {kind} study of {len(study.units)} "
-        f"{'groups' if kind == 'survey' else 'units'}. Edit study.toml and texts/, then run "
+        f"{study.folder} is a {kind} study of {len(study.units)} {study.kind.about}. Edit "
+        "study.toml and texts/, then run "
         f"`stereometer study check {folder}` and `stereometer study serve {folder}`."
     )
 
@@ -206,12 +207,15 @@ def check(
     from stereometer.studies.planning import check_document
     from stereometer.studies.study import open_study
 
-    document = check_document(open_study(folder), pilot, within)
+    study = open_study(folder)
+    document = check_document(study, pilot, within)
     if json:
         render.print_json(document)
         return
     say(
-        f"{document['unit_count']} units, {document['judgements']} judgements each: at least "
+        f"{document['unit_count']} {study.kind.about}, "
+        f"{numbers.count(document['judgements'], 'judgement')} each: "
+        "at least "
         f"{document['people_needed']} people who pass. With those who fail, about "
         f"{document['people_paid']} are paid: {document['cost']:.2f} "
         f"{document['currency']} ({document['hourly']:.2f} an hour)."

@@ -244,17 +244,17 @@ def test_the_page_allows_no_network_and_no_foreign_script(copied: Path, tmp_path
 
 def test_the_verdict_comes_first_and_a_doubt_is_said(copied: Path, tmp_path: Path) -> None:
     _, found = page([copied], tmp_path)
-    assert "fake is undecided." in found.text
+    assert "fake: undecided." in found.text
     assert "This does not show that there is no preference" in found.text
     assert found.text.index(
         "The verdict", found.text.index("Stereotypes in fake", 200)
-    ) < found.text.index("is undecided")
+    ) < found.text.index(": undecided")
 
 
 def test_notes_stand_with_the_verdict(copied: Path, tmp_path: Path) -> None:
     _, found = page([copied], tmp_path)
     notice = "must not be published as a measurement of a model"
-    assert found.text.index(notice) < found.text.index("is undecided")
+    assert found.text.index(notice) < found.text.index(": undecided")
 
 
 def test_a_missing_value_shows_why_and_never_nan(runs: Path, tmp_path: Path) -> None:

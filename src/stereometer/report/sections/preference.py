@@ -140,7 +140,7 @@ def _headline(label: str, estimate: Estimate) -> str:
     if estimate.beyond_noise:
         return f"{label} {estimate.verdict}."
     short = numbers.short(estimate)
-    return f"{label} is {short or 'not tested'}."
+    return f"{label}: {short or 'not tested'}."
 
 
 def _preference(estimate: Estimate, claim: str) -> Iterator[str]:

@@ -34,6 +34,7 @@ def read_items(study: Study) -> dict[str, Cat]:
 class JudgeCats(Judging):
     name = "validate-cats"
     does = "Judge sentences about stereotypes"
+    about = "items"
     leaves = "Labels of sentences that others wrote. Some of the sentences may offend."
     options = Options
     settings = "agree = 3   # how many must give an association the same label\n"

@@ -55,6 +55,7 @@ rule = "writer-and-judges"   # or "majority", that of the second validation
 class JudgePairs(Judging):
     name = "validate-pairs"
     does = "Judge pairs of sentences"
+    about = "pairs"
     leaves = "Judgements of pairs that others wrote. Some of the pairs may offend."
     options = Options
     settings = SETTINGS

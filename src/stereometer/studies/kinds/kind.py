@@ -93,6 +93,8 @@ class Kind(ABC):
     name: ClassVar[str]
     does: ClassVar[str]
     """What a person does in it, as a heading."""
+    about: ClassVar[str]
+    """What its units are, in the plural."""
     leaves: ClassVar[str]
     """What its answers are like, for the data statement."""
     options: ClassVar[type[BaseModel]]

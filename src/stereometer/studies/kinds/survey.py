@@ -90,6 +90,7 @@ ASKED = ("gender", "race", "age", "education", "area", "state", "years")
 class Survey(Kind):
     name = "survey"
     does = "How groups are seen"
+    about = "groups"
     leaves = "Numbers from 0 to 100 on scales between two opposite traits; no free text."
     options = Options
     settings = SETTINGS

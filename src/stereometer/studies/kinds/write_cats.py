@@ -55,6 +55,7 @@ def read_terms(study: Study) -> dict[str, Term]:
 class WriteCats(Kind):
     name = "write-cats"
     does = "Write about stereotypes"
+    about = "terms"
     leaves = (
         "Short sentences written to express a stereotype, its opposite and something unrelated. "
         "Some may offend."

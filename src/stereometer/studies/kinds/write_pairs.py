@@ -71,6 +71,7 @@ bonus = 1.0         # for each four valid pairs of four different types
 class WritePairs(Kind):
     name = "write-pairs"
     does = "Write pairs of sentences"
+    about = "prompts"
     leaves = "Pairs of short sentences that differ in whom they are about. Some may offend."
     options = Options
     settings = SETTINGS
