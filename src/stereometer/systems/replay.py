@@ -26,8 +26,8 @@ from stereometer.types import ModelCard, Score, Slice, Variant, digest_of
 NO_SCORE = "no score in the file"
 SCORED = ("stereotype", "anti-stereotype", "unrelated", "sent_more", "sent_less", "logprob")
 """What a line of JSON may give a score for."""
-HEADS = re.compile(r"(_[A-Z]\w*?(NSP|NextSentence|LM))+$")
-"""Names of heads at the end of a file's stem: `_ModelNSP_GPT2LM`."""
+HEADS = re.compile(r"(_[A-Z][^\W_]*?(NSP|NextSentence|LM))+$")
+"""Names of heads at the end of a file's stem: `_ModelNSP_GPT2LM`, none of two words."""
 PAIR_COLUMNS = (*CANDIDATES, *(f"{name}_score" for name in CANDIDATES))
 
 

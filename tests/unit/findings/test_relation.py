@@ -162,6 +162,13 @@ def test_the_shipped_table_has_the_papers_corpora() -> None:
     }
 
 
+def test_the_shipped_table_has_the_papers_size_of_gpt2_large_and_says_whence() -> None:
+    """774 million in Nadeem et al. 2021; GPT-2's own authors printed 762."""
+    known = shipped_facts()["gpt2-large"]
+    assert known.parameters == 774e6
+    assert "Nadeem et al. 2021 appendix A.3 (parameters)" in known.source
+
+
 def test_a_users_table_may_leave_sizes_empty(tmp_path: Path) -> None:
     (tmp_path / "facts.csv").write_text("system,parameters,corpus_gb\nmine,1000,\nother,,2.5\n")
     assert read_facts(tmp_path / "facts.csv") == {

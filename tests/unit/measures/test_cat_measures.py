@@ -3,6 +3,8 @@ hand."""
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterator, Mapping
 from math import exp
 from zlib import crc32
 
@@ -15,11 +17,23 @@ from stereometer.errors import ModelError, UsageError
 from stereometer.measures.cat_rules import single_probability
 from stereometer.runs.measure import jobs_for
 from stereometer.shapes.cat.items import Candidate, Cat
-from stereometer.types import Continuation, Follows, MaskedTokens, Settings, Skip, WholeText
+from stereometer.shapes.cat.tally import Outcome, outcome
+from stereometer.types import (
+    Answer,
+    Continuation,
+    Follows,
+    MaskedTokens,
+    Request,
+    Settings,
+    Skip,
+    Variant,
+    WholeText,
+)
 from tests.builders.by_hand import Framed, Only, bound, causal, logprob, masked, scores, word
 from tests.builders.sure import all_of
 
 CAUSAL = Only("causal-tokens")
+VARIANTS: tuple[Variant, ...] = ("sound", "paper")
 
 
 def cat(task: str, context: str, *texts: str) -> Cat:
@@ -155,6 +169,29 @@ def test_paper_compares_single_precision_probabilities_of_following() -> None:
     odds = scores(bound("cat-likelihood"), INTER)["stereotype"]
     paper = scores(bound("cat-likelihood", variant="paper"), INTER)["stereotype"]
     assert paper == single_probability(odds) != odds
+
+
+class NearlyCertain(Fake):
+    """Says of any sentence that it follows, by log-odds that are told."""
+
+    def __init__(self, logodds: Mapping[str, float]) -> None:
+        super().__init__()
+        self.logodds = logodds
+
+    def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        for key, request in requests.items():
+            assert isinstance(request, Follows)
+            yield key, Answer(({"logodds": array("d", [self.logodds[request.second]])},))
+
+
+def test_probabilities_that_are_alike_in_single_precision_tie_under_paper_alone() -> None:
+    """One apart in log-odds, both are certain: a tie, which `paper` counts as lost."""
+    backend = NearlyCertain({"He shouts.": 18.5, "He whispers.": 17.5, "Rivers run.": 8.0})
+    says = {
+        variant: outcome(scores(bound("cat-likelihood", backend, variant), INTER, backend), variant)
+        for variant in VARIANTS
+    }
+    assert says == {"sound": Outcome(2, 4, False, 0), "paper": Outcome(0, 4, True, 0)}
 
 
 def test_an_older_version_of_a_changed_variant_is_not_computed_any_more() -> None:

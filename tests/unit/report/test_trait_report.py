@@ -12,9 +12,10 @@ import stereometer
 from stereometer.report import write_report
 from stereometer.report.load import groups_of
 from stereometer.report.sections.trait import coloured
+from tests.builders.ratings import DEFAULT, TRAITS, two_sided
 from tests.builders.stored import only
 from tests.builders.trait_pages import trait_runs
-from tests.builders.trait_runs import GROUPS
+from tests.builders.trait_runs import GROUPS, TEMPLATES, stored_run, synthetic_ratings
 
 
 @pytest.fixture(scope="module")
@@ -63,23 +64,6 @@ def points_of(chart: dict[str, object]) -> list[dict[str, object]]:
     return [row for layer in layers for row in layer["data"]["values"] if "shape" in row]
 
 
-def test_marks_of_models_beside_people_are_filled_as_in_the_profile(
-    runs: dict[str, Path], tmp_path: Path
-) -> None:
-    """Sixteen of a group: filled only where the run's own test finds something."""
-    page = write_report([runs["trait"], runs["alignment"]], tmp_path / "report.html").read_text()
-    charts = charts_of(page)
-    for alone, beside in zip(charts["s1-profile"], charts["s2-people"], strict=True):
-        profile = {row["y"]: str(row["fill"]) for row in points_of(alone)}
-        models = {
-            row["y"]: str(row["fill"])
-            for row in points_of(beside)
-            if "people," not in str(row["tip"])
-        }
-        assert len(models) == 16
-        assert sorted(profile.values()) == sorted(models.values())
-
-
 def test_a_dimension_keeps_its_colour() -> None:
     """Whatever the order in which a file of ratings names the traits."""
     first = coloured({"a - b": "Agency", "c - d": "Beliefs", "e - f": "Communion"})
@@ -87,6 +71,54 @@ def test_a_dimension_keeps_its_colour() -> None:
     assert {name: trait.colour for name, trait in first.items()} == {
         name: trait.colour for name, trait in other.items()
     }
+
+
+FEW = ("man", "teenager", "elderly", "doctor", "blind")
+SURE = {("doctor", TRAITS[0]), ("doctor", TRAITS[9]), ("teenager", TRAITS[15])}
+
+
+def partly_sure(template: str, group: str, trait: str) -> float:
+    """Far from 0 whatever the template in three cells, about 0 in all others."""
+    place = TEMPLATES.index(template) - 1
+    return 5 + place / 1000 if (group, trait) in SURE else place + TRAITS.index(trait) / 100
+
+
+@pytest.fixture(scope="module")
+def partly(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, object]]]:
+    """The charts of a profile and of people beside it, who were asked for the traits backwards."""
+    home = tmp_path_factory.mktemp("partly")
+    run = stored_run(home / "run", partly_sure, FEW)
+    backwards = {cell: mean for cell, mean in reversed(two_sided().items()) if cell[0] in FEW}
+    rated = synthetic_ratings(home / "ratings.json", backwards)
+    stereometer.align(run, ratings=rated, out=home / "aligned", resamples=200)
+    return charts_of(write_report([run, home / "aligned"], home / "report.html").read_text())
+
+
+@pytest.mark.parametrize("figure", ["s1-profile", "s2-people"])
+def test_a_mark_is_filled_in_the_cells_beyond_noise_and_in_no_other(
+    partly: dict[str, list[dict[str, object]]], figure: str
+) -> None:
+    tips = {True: set[str](), False: set[str]()}
+    for chart in partly[figure]:
+        for row in points_of(chart):
+            if str(row["tip"]).startswith("synthetic, "):
+                cell = str(row["tip"]).removeprefix("synthetic, ").split(":")[0]
+                tips[row["fill"] == row["colour"]].add(cell)
+    assert tips[True] == {f"{group}\n{trait}" for group, trait in SURE}
+    assert len(tips[False]) == len(FEW) * len(TRAITS) - len(SURE)
+
+
+def test_a_dimension_has_one_colour_in_all_figures(
+    partly: dict[str, list[dict[str, object]]],
+) -> None:
+    dimension_of = {trait.name: trait.dimension for trait in DEFAULT.traits}
+    colours: dict[str, set[str]] = {}
+    for chart in partly["s1-profile"] + partly["s2-people"]:
+        for axis in chart["spec"]["layer"][1]["data"]["values"]:  # type: ignore[index]
+            dimension = dimension_of[f"{axis['left']} - {axis['right']}"]
+            colours.setdefault(dimension, set()).add(axis["colour"])
+    assert [len(seen) for seen in colours.values()] == [1, 1, 1]
+    assert len(set.union(*colours.values())) == 3
 
 
 def test_meetings_have_a_graph_and_a_table(runs: dict[str, Path], tmp_path: Path) -> None:

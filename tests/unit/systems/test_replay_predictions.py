@@ -273,6 +273,8 @@ def test_a_task_without_scores_is_not_called_probabilities(dev: Path) -> None:
         ("predictions_llama_2_7b.json", "llama_2_7b"),
         ("predictions_llama_2_7b_chat_LlamaNSP_LlamaLM.json.gz", "llama_2_7b_chat"),
         ("predictions_LlamaForCausalLM_7b.json", "LlamaForCausalLM_7b"),
+        ("predictions_meta_Llama_2_7b_LlamaNSP_LlamaLM.json", "meta_Llama_2_7b"),
+        ("predictions_meta_Llama_2_13b_LlamaNSP_LlamaLM.json", "meta_Llama_2_13b"),
         ("predictions_SentimentModel.json.gz", "SentimentModel"),
         ("my.scores.json", "my.scores"),
         ("results_bert.csv", "results_bert"),
@@ -282,8 +284,17 @@ def test_the_system_is_named_after_the_file(file: str, name: str) -> None:
     assert system_name(Path(file)) == name
 
 
+def test_files_of_one_series_replay_under_their_own_names(dev: Path) -> None:
+    names = [f"meta_Llama_2_{size}{kind}" for size in ("7b", "13b") for kind in ("", "_chat")]
+    files = [f"predictions_{name}_LlamaNSP_LlamaLM.json.gz" for name in names]
+    assert [replayed(dev, predictions(dev), file).model for file in files] == names
+
+
 def test_a_name_may_be_given(dev: Path) -> None:
-    assert replayed(dev, predictions(dev), name="mine").model == "mine"
+    file = dev.with_name("scores.json")
+    file.write_text(json.dumps(predictions(dev)))
+    result = stereometer.replay(file, benchmark="stereoset", data=dev, name="mine", **QUICK)
+    assert result.model == "mine"
 
 
 def test_other_scores_have_another_identity_and_the_same_scores_the_same(dev: Path) -> None:

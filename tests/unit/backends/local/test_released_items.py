@@ -38,6 +38,7 @@ TOKENIZERS = {
     "real-bert": "masked",
     "byte-level": "masked",
     "unigram": "masked",
+    "unigram-segments": "masked",
     "has-bos": "causal",
     "has-neither": "causal",
 }
@@ -194,6 +195,28 @@ def test_paper_reads_the_whole_text_anew_at_every_step() -> None:
     assert copies[0] == [*before, "<h>", ".", "</s>"]
     assert copies[1] == [*before, "\u0120h", "<is>", ".", "</s>"]
     assert copies[2] == [*before, "\u0120his", "<p>", ".", "</s>"]
+
+
+@pytest.mark.parametrize(
+    ("name", "word"), [("byte-level", "hispanic"), ("unigram-segments", "gentle")]
+)
+def test_a_step_reads_decoded_text_and_not_the_pieces_ids(name: str, word: str) -> None:
+    """As RoBERTa and ALBERT read: at the second step the first piece has become another token, or,
+    where it was a bare space, none."""
+    context = "The chess player was BLANK."
+    quick, _ = both(name)
+    tokenizer, mask = quick.tokens.tokenizer, quick.abilities.mask
+    first, second = tokenizer(word, add_special_tokens=False)["input_ids"][:2]
+    anew = tokenizer(context.replace("BLANK", f"{tokenizer.decode([first])}{mask}"))["input_ids"]
+    spliced = tokenizer(context.replace("BLANK", f"{mask}"))["input_ids"]
+    spliced.insert(spliced.index(tokenizer.mask_token_id), first)
+    item = intra("i", context, word, "shy", "round")
+    request = agreement.bound("cat-likelihood", "paper", quick).plan(item)["stereotype"][1]
+    (((place,), at),) = request.steps
+    assert place == at == anew.index(tokenizer.mask_token_id)
+    assert request.ids[at] == second
+    hidden = [*request.ids[:at], tokenizer.mask_token_id, *request.ids[at + 1 :]]
+    assert hidden == anew != spliced
 
 
 def test_paper_scores_the_word_that_is_glued_to_the_blank_and_the_first_of_two_masks() -> None:
