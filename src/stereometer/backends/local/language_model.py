@@ -147,12 +147,18 @@ def _loading_notes(checkpoint: Checkpoint) -> Iterator[str]:
         yield "Loaded with --allow-pickle."
     if options.trust_remote_code:
         yield "Loaded with --trust-remote-code."
-    elif getattr(checkpoint.model.config, "auto_map", None):
+    elif _brings_code(checkpoint):
         yield (
             "The checkpoint brings code of its own, which was not run: `auto_map` is ignored, and "
-            "the model is built by transformers instead."
+            "model and tokenizer are built by transformers instead."
         )
     yield "Likelihoods are of raw text: no chat template is applied."
+
+
+def _brings_code(checkpoint: Checkpoint) -> bool:
+    """For the model or for its tokenizer."""
+    of_tokenizer = checkpoint.tokenizer.init_kwargs.get("auto_map")
+    return bool(getattr(checkpoint.model.config, "auto_map", None) or of_tokenizer)
 
 
 def completed(lengths: Mapping[str, int], parts: Iterable[Values]) -> Iterator[tuple[str, Answer]]:

@@ -4,7 +4,6 @@ traceback."""
 from __future__ import annotations
 
 import json
-import shutil
 import socket
 from pathlib import Path
 from typing import Any
@@ -12,38 +11,15 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from safetensors.torch import load_file, save_file
 
 import stereometer
 from stereometer.errors import ModelError
 from stereometer.runs.open import open_model
-from tests.builders.commands import Said, assert_refused, call
+from tests.builders.commands import assert_refused, call
 from tests.builders.models.builders import BUILDS, save, seeded
+from tests.builders.models.damaged import MODEL_ERROR, changed_config, copied, rewritten, run
 from tests.builders.models.vocabularies import has_bos, minilm_folder, wordpiece
 from tests.builders.models.zoo import Zoo
-
-MODEL_ERROR = 3
-
-
-def run(model: object, *more: object) -> Said:
-    return call("run", "starter", "--model", model, "--limit", 2, "--resamples", 100, *more)
-
-
-def copied(zoo: Zoo, name: str, to: Path, *without: str) -> Path:
-    """A model's folder, some files left out."""
-    shutil.copytree(zoo.folder(name), to)
-    for pattern in without:
-        for file in to.glob(pattern):
-            file.unlink()
-    return to
-
-
-def rewritten(folder: Path, change: Any) -> Path:
-    tensors = load_file(folder / "model.safetensors")
-    change(tensors)
-    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
-    return folder
-
 
 # ----------------------------------------------------------------------------------- no model there
 
@@ -335,12 +311,6 @@ def test_doctor_shows_what_is_read_and_not_scored(zoo: Zoo) -> None:
     said = call("doctor", "--model", zoo.folder("bert")).out
     assert f"({row[filler[0]][0]})" in said
     assert "read, not scored" in said
-
-
-def changed_config(folder: Path, **change: Any) -> Path:
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | change))
-    return folder
 
 
 def test_fewer_layers_in_the_configuration_than_in_the_file(zoo: Zoo, tmp_path: Path) -> None:
