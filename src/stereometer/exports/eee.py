@@ -114,15 +114,15 @@ def _entries(result: Result, row: Estimate, finished: Finished) -> Iterator[dict
     number = ranked(row)
     if number is None or row.value is None:
         return
-    made = str(int(made_at(finished).timestamp()))
-    yield _entry(result, row, number, {}, made)
+    created = str(int(made_at(finished).timestamp()))
+    yield _entry(result, row, number, {}, created)
     if number.lower_is_better:
         whole = Ranked(row.name, row.value, row.low, row.high, False)
-        yield _entry(result, row, whole, {"metric_parameters": {"ideal": row.ideal}}, made)
+        yield _entry(result, row, whole, {"metric_parameters": {"ideal": row.ideal}}, created)
 
 
 def _entry(
-    result: Result, row: Estimate, number: Ranked, more: Mapping[str, Any], made: str
+    result: Result, row: Estimate, number: Ranked, more: Mapping[str, Any], created: str
 ) -> dict[str, Any]:
     place = "".join(f" [{key}={value}]" for key, value in row.slice.items())
     declared = catalog.shape(result.kind).metric(row.name, row.ideal)
@@ -140,7 +140,7 @@ def _entry(
         "evaluation_result_id": f"{number.name}{place}",
         "evaluation_name": f"{result.benchmark}{place}",
         "source_data": _source(result),
-        "evaluation_timestamp": made,
+        "evaluation_timestamp": created,
         "metric_config": config,
         "score_details": _score(result, row, number),
     }

@@ -32,17 +32,17 @@ class Inspect:
         return [self._written(finished, folder) for finished in results]
 
     def _written(self, finished: Finished, folder: Path) -> Path:
-        result, made = finished.result, made_at(finished)
+        result, created = finished.result, made_at(finished)
         id_ = identity(finished)[:22]
         task = folder_name(result.benchmark, result.measure.partition("@")[0])
-        path = folder / f"{made:%Y-%m-%dT%H-%M-%S+00-00}_{task.replace('_', '-')}_{id_}.json"
+        path = folder / f"{created:%Y-%m-%dT%H-%M-%S+00-00}_{task.replace('_', '-')}_{id_}.json"
         log = {
             "version": LOG_VERSION,
             "status": "success",
-            "eval": _eval(result, task, id_, made.isoformat()),
+            "eval": _eval(result, task, id_, created.isoformat()),
             "plan": {},
             "results": _results(result),
-            "stats": {"started_at": made.isoformat(), "completed_at": made.isoformat()},
+            "stats": {"started_at": created.isoformat(), "completed_at": created.isoformat()},
         }
         if self.with_items and (finished.folder / SCORES).exists():
             log["samples"] = list(_samples(load_scores(finished.folder, result)))

@@ -57,8 +57,8 @@ def trends(scores: Sequence[Iterable[Score]], shape: Shape, settings: Settings) 
     rows = [[shape.points(each[item], settings.variant) for each in by_item] for item in common]
     units = [shape.unit(by_item[0][item]) for item in common]
     names = [name for name in rows[0][0] if all(name in step for row in rows for step in row)]
-    found = [_trend(name, rows, units, settings.level) for name in names]
-    known = [trend for trend in found if trend is not None]
+    tested = [_trend(name, rows, units, settings.level) for name in names]
+    known = [trend for trend in tested if trend is not None]
     return corrected(known, lambda trend, p: _says(trend, p, settings.level))
 
 

@@ -90,11 +90,11 @@ def agree(left: Answer, right: Answer, tolerance: float) -> bool:
     if (left.text, left.end, len(left.rows)) != (right.text, right.end, len(right.rows)):
         return False
     return all(
-        one.keys() == other.keys()
+        mine.keys() == other.keys()
         and all(
             abs(x - y) <= tolerance * max(1.0, abs(x))
-            for name in one
-            for x, y in zip(one[name], other[name], strict=True)
+            for name in mine
+            for x, y in zip(mine[name], other[name], strict=True)
         )
-        for one, other in zip(left.rows, right.rows, strict=True)
+        for mine, other in zip(left.rows, right.rows, strict=True)
     )
