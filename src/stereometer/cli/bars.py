@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 from stereometer.errors import ThresholdError, Undecided, UsageError
 from stereometer.findings.gate.bars import Bar, read_bar
-from stereometer.findings.gate.gate import held
-from stereometer.findings.gate.judge import Gate, Judged
-from stereometer.findings.gate.rules import Rule
 from stereometer.types import Finished, Job
+
+if TYPE_CHECKING:
+    from stereometer.findings.gate.judge import Gate, Judged
 
 
 def bars(texts: Sequence[str] | None) -> list[Bar]:
@@ -49,6 +50,9 @@ def _unknown(bar: Bar, names: Iterable[str]) -> UsageError:
 
 def check(finished: Sequence[Finished], wanted: Sequence[Bar]) -> None:
     """Raises where overall values miss bars or leave them undecided, and names all of them."""
+    from stereometer.findings.gate.gate import held
+    from stereometer.findings.gate.rules import Rule
+
     raise_outcome(held(finished, [Rule(bar) for bar in wanted]), STORED)
 
 

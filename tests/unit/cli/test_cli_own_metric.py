@@ -48,7 +48,7 @@ def test_a_bar_can_be_set_for_it(tmp_path: Path) -> None:
 def test_a_bar_for_what_the_result_does_not_have_names_what_it_has(tmp_path: Path) -> None:
     refused = run(tmp_path, "--require", "surprise>1")
     assert refused.code == 2
-    assert "The metrics are sent_more, sent_less." in refused.err
+    assert "Known: sent_less, sent_more." in refused.err
 
 
 @pytest.mark.parametrize("bar", ["icat>=70", "pair_preferenc<60"])
