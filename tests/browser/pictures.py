@@ -88,9 +88,9 @@ def aligned_figure(browser: Any, report: Path, images: Path) -> None:
     page.wait_for_function(
         "[...document.querySelectorAll('.chart')].every((box) => box.dataset.drawn)"
     )
-    page.locator("select[id$=-profile-choice]").first.select_option(label="elderly")
-    page.wait_for_function("document.querySelector('.chart[id$=-profile]').dataset.drawn === '2'")
-    section = page.locator("section", has=page.locator(".chart[id$=-profile]")).last
+    page.locator("select[id$=-people-choice]").first.select_option(label="elderly")
+    page.wait_for_function("document.querySelector('.chart[id$=-people]').dataset.drawn === '2'")
+    section = page.locator("section", has=page.locator(".chart[id$=-people]")).last
     keep(section, images / "study-aligned.png")
 
 
