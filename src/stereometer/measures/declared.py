@@ -111,3 +111,14 @@ def answers_of(exchanged: Exchanged, name: str) -> list[Answer]:
 
 def scored(item: Item, values: Mapping[str, float]) -> Score:
     return Score(item.id, item.slices, values, texts=item.texts)
+
+
+def in_chat(backend: Backend, wanted: bool | None) -> bool:
+    """Whether a model is asked in its chat template: as wanted, or wherever it has one."""
+    has_template = bool(backend.abilities.chat_template)
+    if wanted and not has_template:
+        raise ModelError(
+            f"{backend.card.name} has no chat template. It was not taught to hold a "
+            "conversation. Ask without --chat."
+        )
+    return has_template if wanted is None else wanted

@@ -16,9 +16,8 @@ from importlib import resources
 from itertools import combinations
 from typing import Any
 
-from stereometer.errors import ModelError
 from stereometer.measures.cat_rules import CatItem, filled
-from stereometer.measures.declared import Bound, Declared, answers_of
+from stereometer.measures.declared import Bound, Declared, answers_of, in_chat
 from stereometer.measures.forced_choice.habits import (
     chosen,
     first_position,
@@ -231,12 +230,7 @@ class ChoiceMethod(Declared):
         if self.way(backend, self.reads) is None:
             raise self.refusal(backend, self.reads)
         template_by = backend.abilities.chat_template
-        chat = bool(template_by) if options.chat is None else options.chat
-        if chat and not template_by:
-            raise ModelError(
-                f"{backend.card.name} has no chat template. It was not taught to hold a "
-                "conversation. Ask without --chat."
-            )
+        chat = in_chat(backend, options.chat)
         return ForcedChoice(self.label(variant), self.shown, chat, options.system, template_by)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.errors import ModelError, UsageError
-from stereometer.measures.declared import Declared, answers_of
+from stereometer.measures.declared import Declared, answers_of, in_chat
 from stereometer.measures.recognition import likelihood, misspelling
 from stereometer.measures.recognition.edits import read_edits, shipped_edits
 from stereometer.measures.recognition.prompts import Prompts, check_folder
@@ -246,11 +246,7 @@ class RecognitionMethod(Declared):
                 f"{backend.card.name} cannot be asked in words. It answers {able}. "
                 "Choose a causal model or a server."
             )
-        if options.chat and not able.chat_template:
-            raise ModelError(
-                f"{backend.card.name} has no chat template. It was not taught to hold a "
-                "conversation. Ask without --chat."
-            )
+        in_chat(backend, options.chat)
         if options.likelihood and not able.kinds & {CausalTokens.kind, Continuation.kind}:
             raise ModelError(
                 f"{backend.card.name} gives no likelihoods of given text. It answers {able}. "

@@ -14,8 +14,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from stereometer.errors import ModelError, UsageError
-from stereometer.measures.declared import Declared, answers_of
+from stereometer.errors import UsageError
+from stereometer.measures.declared import Declared, answers_of, in_chat
 from stereometer.measures.survey.reading import read
 from stereometer.shapes.trait import ratings
 from stereometer.types import (
@@ -218,12 +218,7 @@ class SurveyMethod(Declared):
         if self.way(backend, self.reads) is None:
             raise self.refusal(backend, self.reads)
         template_by = backend.abilities.chat_template
-        chat = bool(template_by) if options.chat is None else options.chat
-        if chat and not template_by:
-            raise ModelError(
-                f"{backend.card.name} has no chat template. It was not taught to hold a "
-                "conversation. Ask without --chat."
-            )
+        chat = in_chat(backend, options.chat)
         if options.system and not chat:
             raise UsageError(
                 "A system prompt was given without --chat. Only a conversation has one. "
