@@ -48,6 +48,7 @@ def _measured(app: Any) -> Iterator[Document]:
     yield json.loads((Path(runs[0]) / "run.json").read_text("utf-8"))
     yield _printed(app, "report", *runs, "-o", "report.html")
     yield _printed(app, "export", "csv", *runs, "-o", "tables")
+    yield from _board(app, runs)
     choice = _printed(app, "ask", "starter", "-m", "fake", "--likelihood", "--out", "said", *QUICK)
     yield choice
     yield from choice["calibration"]
@@ -55,6 +56,10 @@ def _measured(app: Any) -> Iterator[Document]:
     columns = ("--column", "comment=text", "--column", "label=gold", "--size", "3")
     asked = ("--setting", "zero-shot", "--setting", "few-shot-mixed", "--repeats", "2", *columns)
     yield _printed(app, "ask", "comments.csv", "-m", "fake", *asked, "--likelihood", *QUICK)
+
+
+def _board(app: Any, runs: list[str]) -> Iterator[Document]:
+    yield _printed(app, "board", "build", *runs, "-o", "site")
 
 
 def _people(app: Any) -> Iterator[Document]:

@@ -48,6 +48,7 @@ COMMANDS = (
         "analyze",
     ],
     *["split", "audit", "ask", "calibrate", "export", "gate", "serve-model"],
+    *("board build",),
     *("train nsp", "data add", "data pull", "data where", "cache info", "cache clear", "model add"),
 )
 NOT_COMMANDS = {"authors", "measures", "result"}

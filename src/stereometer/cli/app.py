@@ -16,6 +16,7 @@ from stereometer.cli import (
     analyze,
     ask,
     audit,
+    board,
     cache,
     calibrate,
     compare,
@@ -100,6 +101,7 @@ STUDY = (
 )
 GROUPS = (
     ("study", "People", "Run studies with people in the browser.", STUDY),
+    ("board", "Look", "Rank stored runs on pages of their own.", (board.build,)),
     ("data", "Data", "Find, fetch and add data sets.", (data.add, data.pull, data.where)),
     (
         "cache",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, islice
+from itertools import combinations, islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -132,14 +132,21 @@ def compared(
     settings: Settings,
     all_pairs: bool,
     ties: Sequence[float] = (),
+    overall: bool = False,
 ) -> tuple[Compared, ...]:
-    """Every pair of systems, or each with the first, their p adjusted over all that is shown."""
+    """Every pair of systems, or each with the first, their p adjusted over all that is shown;
+    `overall` leaves slices out."""
     most = ties or [settings.ties] * len(labels)
     by_item = [shape.units(system, settings.variant) for system in scores]
     chosen = [pair for pair in combinations(range(len(labels)), 2) if all_pairs or not pair[0]]
     pairs = [
         _compared(
-            (labels[a], labels[b]), (by_item[a], by_item[b]), shape, settings, (most[a], most[b])
+            (labels[a], labels[b]),
+            (by_item[a], by_item[b]),
+            shape,
+            settings,
+            (most[a], most[b]),
+            overall,
         )
         for a, b in chosen
     ]
@@ -155,6 +162,7 @@ def _compared(
     shape: Shape,
     settings: Settings,
     ties: tuple[float, float],
+    overall: bool,
 ) -> Compared:
     (first, second), (left, right) = names, scores
     if shape.shares_some:
@@ -176,9 +184,12 @@ def _compared(
         )
     every = [score.slices for score in left.values()]
     tied = [shape.tie_shares(side, settings.variant) for side in zip(*both, strict=True)]
+    differences = shape.differences(both, every, settings)
+    if overall:  # what every shape gives first
+        differences = takewhile(lambda row: not row.slice, differences)
     rows = [
         _open(row, names, [shares(row.slice) for shares in tied], ties) or row
-        for row in shape.differences(both, every, settings)
+        for row in differences
     ]
     flips = [flip for pair in both if (flip := shape.flip(*pair, settings.variant))]
     toward = sum(flip.toward_stereotype for flip in flips)

@@ -6,13 +6,13 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from stereometer import catalog
@@ -23,6 +23,7 @@ from stereometer.report.looks import look
 from stereometer.report.sections.section import Content, MoreFigures, Section
 from stereometer.report.systems import Group, System
 from stereometer.show import numbers
+from stereometer.show.figure import Figure
 
 OWN_SCRIPTS = ("assets/charts.js", "assets/downloads.js", "assets/items.js")
 UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -102,13 +103,17 @@ class View:
     @property
     def charts(self) -> dict[str, list[Any]]:
         """The specifications of each box: one, or those that a reader chooses between."""
-        boxes: dict[str, list[Any]] = {}
-        for figure in self.content.figures:
-            for number, chart in enumerate(figure.charts):
-                box = figure.id if figure.chooser else f"{figure.id}-{number}"
-                drawn = {"description": chart.description, "spec": chart.spec}
-                boxes.setdefault(box, []).append(drawn)
-        return boxes
+        return boxes_of(self.content.figures)
+
+
+def boxes_of(figures: Iterable[Figure]) -> dict[str, list[Any]]:
+    boxes: dict[str, list[Any]] = {}
+    for figure in figures:
+        for number, chart in enumerate(figure.charts):
+            box = figure.id if figure.chooser else f"{figure.id}-{number}"
+            drawn = {"description": chart.description, "spec": chart.spec}
+            boxes.setdefault(box, []).append(drawn)
+    return boxes
 
 
 def figures_for(kind: str) -> list[MoreFigures]:
@@ -170,7 +175,7 @@ def page(shown: Sequence[tuple[Section, Group]], beside: Mapping[str, Beside] | 
     views = [View(section, group, files.get(group.id)) for section, group in shown]
     scripts = [libraries(), script(*map(asset, OWN_SCRIPTS))]
     charts = {box: drawn for view in views for box, drawn in view.charts.items()}
-    template = _environment().get_template("report.html.j2")
+    template = environment().get_template("report.html.j2")
     html = template.render(
         title=title(shown),
         views=views,
@@ -184,9 +189,10 @@ def page(shown: Sequence[tuple[Section, Group]], beside: Mapping[str, Beside] | 
     return html.encode("utf-8", "replace").decode()
 
 
-def _environment() -> Environment:
+def environment(*packages: str) -> Environment:
+    """Templates of the report, and of packages whose pages use its parts."""
     environment = Environment(
-        loader=PackageLoader("stereometer.report"),
+        loader=ChoiceLoader([*map(PackageLoader, packages), PackageLoader("stereometer.report")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -96,6 +96,9 @@ class Cat(Preference):
         yield terms(group)
         yield clean(group, {"ss": preference_axis, "lms": chance_axis})
 
+    def at_a_glance(self, group: Group) -> Iterator[Figure]:
+        yield _plane(group)
+
 
 def _language(lms: Estimate) -> str:
     if lms.value is None:

@@ -145,6 +145,10 @@ class Section:
         yield from (plain_forest(group, name) for name in group.headline)
         yield differences(group)
 
+    def at_a_glance(self, group: Group) -> Iterator[Figure]:
+        """What a leaderboard shows of overall values."""
+        yield from ()
+
     def items(self, group: Group) -> Mapping[str, Any] | None:
         return None
 

@@ -1,0 +1,66 @@
+"""The folder of pages: an index with all tables, a page for each model, and `board.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from stereometer.errors import UsageError
+from stereometer.exports.board.pages import index_page, model_pages
+from stereometer.exports.board.tables import BoardTable, Shown, Tiers, tables_of
+from stereometer.files import replacing, write_json
+from stereometer.types.document import Document
+
+INDEX, BOARD, MODELS = "index.html", "board.json", "models"
+
+
+@dataclass(frozen=True)
+class Board(Document):
+    """What `board.json` holds."""
+
+    tables: tuple[BoardTable, ...]
+    stereometer: str
+    schema: str = "board@1"
+
+
+def build(runs: Sequence[str | Path], folder: str | Path) -> Board:
+    """Writes the board of stored runs, and returns it."""
+    site = Path(folder)
+    _check_place(site)
+    shown = tables_of(runs, {})
+    board = Board(tuple(each.table for each in shown), version("stereometer"))
+    pages = {INDEX: index_page(shown), **model_pages(shown)}
+    _clear(site, pages)
+    for name, html in pages.items():
+        with replacing(site / name) as file:
+            file.write(html)
+    write_json(site / BOARD, board.as_json())
+    return board
+
+
+def _check_place(site: Path) -> None:
+    """A folder of somebody's own files is not overwritten."""
+    if site.exists() and (not site.is_dir() or (any(site.iterdir()) and not _is_board(site))):
+        raise UsageError(
+            f"{site} is not empty and holds no board. A board is a folder of its own. Choose "
+            "another with -o."
+        )
+
+
+def _is_board(site: Path) -> bool:
+    return (site / BOARD).is_file()
+
+
+def _clear(site: Path, pages: Mapping[str, Any]) -> None:
+    """Pages of models that an earlier board had."""
+    for file in (site / MODELS).glob("*.html"):
+        if f"{MODELS}/{file.name}" not in pages:
+            with suppress(OSError):
+                file.unlink()
+
+
+__all__ = ["Board", "Shown", "Tiers", "build"]

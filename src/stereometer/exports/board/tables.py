@@ -1,0 +1,187 @@
+"""Stored runs into the tables of a board: what is ranked, with what, and how surely."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from stereometer.errors import UsageError
+from stereometer.findings.compare import Compared, compared
+from stereometer.findings.rank_ranges import RankRange, rank_ranges
+from stereometer.report.load import groups_of
+from stereometer.report.sections.section import Section
+from stereometer.report.systems import Group, System
+from stereometer.runs.counted import finished_in, settings_of
+from stereometer.runs.store import folder_name
+from stereometer.shapes.paired import Difference
+from stereometer.types import Estimate, Result
+from stereometer.types.document import Document
+
+REPORTED, REPRODUCED, HIDDEN = "reported", "reproduced", "hidden"
+TIERS = {
+    REPORTED: "The numbers follow from the scores, and the scores are of these items. Nobody but "
+    "the submitter has seen the model answer.",
+    REPRODUCED: "The host ran the named weights on items drawn after the submission, and got the "
+    "submitted scores.",
+    HIDDEN: "The host ran the model itself, on items that nobody has seen.",
+}
+"""What a host vouches for, the least first."""
+Tiers = Mapping[Path, str]
+"""By a run's folder; a run that is not named is `reported`."""
+
+
+@dataclass(frozen=True)
+class Ranked(Document):
+    """One overall value of a system, and the ranks it may have."""
+
+    estimate: Estimate
+    best_rank: int | None
+    worst_rank: int | None
+
+
+@dataclass(frozen=True)
+class Row(Document):
+    """A system in a table."""
+
+    system: str
+    model: str
+    model_digest: str
+    scoring: str
+    tier: str
+    page_file: str
+    ranked: tuple[Ranked, ...]
+
+
+@dataclass(frozen=True)
+class Tested(Document):
+    """Two systems on the items that both answered, in one metric."""
+
+    first: str
+    second: str
+    tested: Difference
+
+
+@dataclass(frozen=True)
+class BoardTable(Document):
+    """Systems that were measured alike; no other number stands beside theirs."""
+
+    id: str
+    title: str
+    benchmark: str
+    data_digest: str
+    items: int
+    measure: str
+    variant: str
+    hidden: bool
+    ordered_by: str
+    """The metric whose rank ranges order the rows."""
+    entries: tuple[Row, ...]
+    pairs: tuple[Tested, ...]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A table with what its pages are drawn from."""
+
+    table: BoardTable
+    section: Section
+    group: Group
+
+
+def kept_apart(result: Result) -> tuple[object, ...]:
+    """What two results must share to stand in one table."""
+    data = result.data["digest"], result.data.get("items")
+    return (result.kind, result.benchmark, *data, result.measure, result.variant)
+
+
+def tables_of(paths: Sequence[str | Path], tiers: Tiers) -> list[Shown]:
+    """The tables of stored runs, in the order given."""
+    places: dict[tuple[object, ...], list[Path]] = {}
+    for finished in finished_in(paths):
+        places.setdefault(kept_apart(finished.result), []).append(finished.folder)
+    grouped = [group for folders in places.values() for group in groups_of(folders)]
+    return [
+        shown_table(section, replace(group, id=f"t{number}"), tiers)
+        for number, (section, group) in enumerate(grouped, 1)
+    ]
+
+
+def shown_table(section: Section, group: Group, tiers: Tiers, hidden: bool = False) -> Shown:
+    first = group.first
+    pairs = tested(group)
+    ordered_by = group.shape.summary_metric or group.main
+    ranges = {name: rank_ranges(pairs, name) for name in group.headline}
+    order = ranges.get(ordered_by, {})
+    systems = sorted(group.systems, key=lambda system: _place(system, order))
+    table = BoardTable(
+        id=group.id,
+        title=group.title,
+        benchmark=first.benchmark,
+        data_digest=str(first.data["digest"]),
+        items=int(first.data.get("items") or 0),
+        measure=first.measure,
+        variant=first.variant,
+        hidden=hidden,
+        ordered_by=ordered_by,
+        entries=tuple(_row(system, group, ranges, tiers) for system in systems),
+        pairs=tuple(
+            Tested(pair.first, pair.second, row)
+            for pair in pairs
+            for row in pair.differences
+            if not row.slice
+        ),
+    )
+    return Shown(table, section, group)
+
+
+def tested(group: Group) -> Sequence[Compared]:
+    """All systems with each other, p adjusted over all of them; none where they cannot be."""
+    if len(group.systems) < 2 or any(system.run.scores is None for system in group.systems):
+        return ()
+    labels = [system.label for system in group.systems]
+    scores = [system.scores for system in group.systems]
+    ties = [settings_of(system.result).ties for system in group.systems]
+    try:
+        return compared(labels, scores, group.shape, group.settings, True, ties, overall=True)
+    except UsageError:  # a kind that is not compared, or systems with no item in common
+        return ()
+
+
+def _place(system: System, order: Mapping[str, RankRange]) -> tuple[float, float, str]:
+    """Within a range no order means anything: names decide."""
+    known = order.get(system.label)
+    return (known.best, known.worst, system.label) if known else (1e9, 1e9, system.label)
+
+
+def _row(
+    system: System, group: Group, ranges: Mapping[str, Mapping[str, RankRange]], tiers: Tiers
+) -> Row:
+    result = system.result
+    values = (
+        _ranked(estimate, ranges[name].get(system.label))
+        for name in group.headline
+        if (estimate := system.find(name, {}))
+    )
+    return Row(
+        system=system.label,
+        model=result.model,
+        model_digest=str(result.model_card["digest"]),
+        scoring=result.scoring,
+        tier=tiers.get(system.run.folder, REPORTED),
+        page_file=page_of(result),
+        ranked=tuple(values),
+    )
+
+
+def _ranked(estimate: Estimate, known: RankRange | None) -> Ranked:
+    if known is None or estimate.value is None:
+        return Ranked(estimate, None, None)
+    return Ranked(estimate, known.best, known.worst)
+
+
+def page_of(result: Result) -> str:
+    """One page a model: its name and the digest of its weights."""
+    name = folder_name(result.model)[-60:].strip("._-") or "model"
+    digest = folder_name(str(result.model_card["digest"]))[:12]
+    return f"models/{name}-{digest}.html"
