@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stereometer.findings.compare import Compared, compared
 from stereometer.findings.rank_ranges import RankRange, rank_ranges
@@ -38,7 +39,7 @@ def test_a_metric_that_was_not_compared_has_no_range() -> None:
     assert rank_ranges([], "lms") == {}
 
 
-def scores_of(wins: np.ndarray) -> list[Score]:
+def scores_of(wins: NDArray[np.bool_]) -> list[Score]:
     return [
         Score(
             str(at), {"bias_type": "age"}, {"sent_more": float(won), "sent_less": 1.0 - float(won)}
@@ -69,6 +70,7 @@ def test_only_overall_rows_are_computed_where_no_more_is_asked() -> None:
         compared("ab", systems, SHAPE, Settings(), True, overall=overall)[0]
         for overall in (False, True)
     ]
-    assert [row for row in both[0].differences if not row.slice][0].p == both[1].differences[0].p
+    whole = next(row for row in both[0].differences if not row.slice)
+    assert whole.p == both[1].differences[0].p
     assert {tuple(row.slice) for row in both[1].differences} == {()}
     assert {tuple(row.slice) for row in both[0].differences} == {(), ("bias_type",)}

@@ -54,7 +54,9 @@ def test_icat_never_stands_alone(board: Board) -> None:
 
 
 def test_every_value_has_interval_coverage_and_a_rank_range(board: Board) -> None:
-    (cats,) = [table for table in board.tables if len(table.entries) == 3 and "cat" in table.measure]
+    (cats,) = [
+        table for table in board.tables if len(table.entries) == 3 and "cat" in table.measure
+    ]
     for entry in cats.entries:
         for ranked in entry.ranked:
             estimate = ranked.estimate
