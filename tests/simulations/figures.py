@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 
 from stereometer.shapes.verdicts import FIXED, HEADLINE
-from tests.simulations import cats, families, pairs
+from tests.simulations import cats, early, families, pairs
 from tests.simulations.cats import Truth, same_icat
 
 SETS = 4000
@@ -97,8 +97,36 @@ def others(sets: int) -> Iterator[Line]:
         yield "12 bars", f"ss {true:g}, {bar}: met, missed", f"{met:.3f}, {missed:.3f}"
 
 
+def stopping(sets: int) -> Iterator[Line]:
+    """Wrong decisions at the bar, on each side, and how much is asked away from it."""
+    many = sets * 5 // 2
+    for won, of, tied in ((0.5, 1508, 0.0), (0.55, 1500, 0.0), (0.9, 1500, 0.0), (0.5, 1500, 0.1)):
+        ties = f", {tied:.0%} ties" if tied else ""
+        drawn = f"{100 * won:g} % of {of:,} pairs{ties}, bar there: above, below"
+        yield "13 stopping", drawn, _sides(early.items(won, of, won, many, tied))
+    drawn = "ss at the bar, items of 79 unequal terms: above, below"
+    yield "13 stopping", drawn, _sides(early.weighted(79, 0.55, many))
+    for true, terms, of in ((50, 79, 53), (55, 79, 53), (50, 24, 6), (90, 79, 53), (90, 24, 6)):
+        drawn = f"{true} at the bar, {terms} whole terms of {of} items: above, below"
+        yield "13 stopping", drawn, _sides(early.over_terms(true, true, many, terms, of))
+    share = early.looked_at(many)
+    yield "13 stopping", "ss 50, p < .05 looked at after every term: any verdict", f"{share:.3f}"
+    for won, of, bars in ((0.615, 1508, (0.5, 0.55, 0.65)), (0.595, 4229, (0.5, 0.55, 0.6))):
+        for bar in bars:
+            share = early.items(won, of, bar, sets // 4).asked
+            drawn = f"{100 * won:g} % of {of:,} items, bar {100 * bar:g}: share asked"
+            yield "13 stopping", drawn, f"{share:.3f}"
+    for true in (55.0, 57.5, 59.5):
+        share = early.over_terms(true, 50.0, sets).asked * 79
+        yield "13 stopping", f"ss {true:g}, bar 50: terms asked of 79", f"{share:.1f}"
+
+
+def _sides(stopped: early.Stopped) -> str:
+    return f"{stopped.above:.3f}, {stopped.below:.3f}"
+
+
 def main(sets: int) -> None:
-    for part in (icats, equivalence, comparisons, intervals, preferences, others):
+    for part in (icats, equivalence, comparisons, intervals, preferences, others, stopping):
         for line in part(sets):
             sys.stdout.write(f"| {' | '.join(line)} |\n")
             sys.stdout.flush()

@@ -2,23 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stereometer.cli.options import Holding, Running, Spreading
 from stereometer.errors import ThresholdError, Undecided, UsageError
-from stereometer.findings.gate.bars import Bar, read_bar
+from stereometer.findings.gate.bars import read_bar
+from stereometer.findings.gate.rules import Rule, read_rules
 from stereometer.types import Finished, Job
 
 if TYPE_CHECKING:
     from stereometer.findings.gate.judge import Gate, Judged
 
 
-def bars(texts: Sequence[str] | None) -> list[Bar]:
-    return [read_bar(text) for text in texts or ()]
+def rules(require: Sequence[str] | None, file: Path | None = None) -> list[Rule]:
+    """Bars of the command line and of a file, on values of this run alone."""
+    read = [Rule(read_bar(text)) for text in require or ()]
+    read += read_rules(file) if file else []
+    for rule in read:
+        if rule.bar is None:
+            raise UsageError(
+                f"The bar '{rule}' is about a difference from a baseline, and `run` has none. "
+                "Store the run, then hold it with `stereometer gate RUN --bars FILE --against "
+                "BASE`."
+            )
+    return read
 
 
-def bearing(jobs: Sequence[Job], wanted: Sequence[Bar]) -> Sequence[Job]:
+def stopping(
+    holding: Holding, wanted: Sequence[Rule], running: Running, spreading: Spreading
+) -> Callable[[Job], Job]:
+    """What makes jobs stop when their bars are decided, where that is asked for."""
+    if not holding.until_decided:
+        return lambda job: job
+    if not wanted:
+        raise UsageError(
+            "--until-decided needs bars. Without them nothing says when to stop. Give --require or "
+            "--bars."
+        )
+    if running.limit is not None or spreading.shard is not None:
+        name = "--limit" if running.limit is not None else "--shard"
+        raise UsageError(
+            f"{name} and --until-decided were both given. Each says which items are asked. Leave "
+            "one of them out."
+        )
+
+    def stopped(job: Job) -> Job:
+        from stereometer.findings.gate.until import until_decided
+
+        return until_decided(job, wanted)
+
+    return stopped
+
+
+def bearing(jobs: Sequence[Job], wanted: Sequence[Rule]) -> Sequence[Job]:
     """The jobs, unless a bar names a metric of other kinds of items or misspells one of theirs.
 
     Any other name may be a metric of a method's own: whether it is shows when the job is done.
@@ -26,11 +65,11 @@ def bearing(jobs: Sequence[Job], wanted: Sequence[Bar]) -> Sequence[Job]:
     from stereometer import catalog
 
     here, anywhere = _metrics(job.kind for job in jobs), _metrics(catalog.names("shape"))
-    for bar in wanted:
-        if bar.metric not in here and (
-            bar.metric in anywhere or get_close_matches(bar.metric, here, n=1)
+    for rule in wanted:
+        if rule.metric not in here and (
+            rule.metric in anywhere or get_close_matches(rule.metric, here, n=1)
         ):
-            raise _unknown(bar, here)
+            raise _unknown(rule, here)
     return jobs
 
 
@@ -41,19 +80,18 @@ def _metrics(kinds: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(metric.name for shape in shapes for metric in shape.metrics))
 
 
-def _unknown(bar: Bar, names: Iterable[str]) -> UsageError:
+def _unknown(rule: Rule, names: Iterable[str]) -> UsageError:
     return UsageError(
-        f"--require names '{bar.metric}', which is not measured here. The metrics are "
+        f"--require names '{rule.metric}', which is not measured here. The metrics are "
         f"{', '.join(names)}. Choose one of those or leave the bar out."
     )
 
 
-def check(finished: Sequence[Finished], wanted: Sequence[Bar]) -> None:
-    """Raises where overall values miss bars or leave them undecided, and names all of them."""
+def check(finished: Sequence[Finished], wanted: Sequence[Rule]) -> None:
+    """Raises where values miss bars or leave them undecided, and names all of them."""
     from stereometer.findings.gate.gate import held
-    from stereometer.findings.gate.rules import Rule
 
-    raise_outcome(held(finished, [Rule(bar) for bar in wanted]), STORED)
+    raise_outcome(held(finished, wanted), STORED)
 
 
 def raise_outcome(gate: Gate, remark: str = "") -> None:

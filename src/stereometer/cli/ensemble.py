@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from stereometer.cli import render
-from stereometer.cli.bars import bars, check
+from stereometer.cli.bars import check, rules
 from stereometer.cli.command import command
 from stereometer.cli.guard import say
 from stereometer.cli.options import Coverage, Drawing, Json, Out, Require
@@ -39,7 +39,7 @@ def ensemble(
     """Combine stored runs into a new one."""
     from stereometer.findings.ensemble.combine import combine, mean_weights
 
-    wanted = bars(require)
+    wanted = rules(require)
     finished = combine(
         *runs,
         variant=variant,

@@ -87,6 +87,18 @@ class Running:
 
 
 @dataclass(frozen=True)
+class Holding:
+    """Bars that a run is held against, and whether it stops when they are decided."""
+
+    require: Require = None
+    bars: Annotated[Path | None, "Also hold it against the bars of a file, as `gate` does."] = None
+    until_decided: Annotated[
+        bool,
+        "Ask items in random order, and stop as soon as every bar is met or missed.",
+    ] = False
+
+
+@dataclass(frozen=True)
 class Spreading:
     """Who answers: this process, several, a cluster, or one part of many."""
 

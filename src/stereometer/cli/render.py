@@ -158,7 +158,8 @@ def results(every: Sequence[Result], side_by_side: bool = False) -> None:
     groups: dict[object, list[Result]] = {}
     for index, result in enumerate(every):
         alike = (result.data["digest"], result.measure, result.variant)
-        groups.setdefault(alike if side_by_side else index, []).append(result)
+        alone = not side_by_side or result.stopped is not None
+        groups.setdefault(index if alone else alike, []).append(result)
     every_note: list[str] = []
     for group in groups.values():
         first, shown = group[0], catalog.shape(group[0].kind).overview(group)

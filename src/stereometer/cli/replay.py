@@ -9,7 +9,7 @@ import typer
 
 from stereometer.cli import render
 from stereometer.cli.ask import print_asked
-from stereometer.cli.bars import bars, bearing, check
+from stereometer.cli.bars import bearing, check, rules
 from stereometer.cli.command import command
 from stereometer.cli.guard import say
 from stereometer.cli.options import Comments, Data, Json, Judging, Out, Require
@@ -53,7 +53,7 @@ def replay(
     from stereometer.runs.replay import replay_job
     from stereometer.runs.store import place_of
 
-    wanted, settings = bars(require), counting.settings
+    wanted, settings = rules(require), counting.settings
     if setting:
         job = _answers(file, setting, settings, comments, name, benchmark)
     else:

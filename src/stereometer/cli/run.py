@@ -11,18 +11,18 @@ from typing import Annotated
 import typer
 
 from stereometer.cli import render
-from stereometer.cli.bars import bars, bearing, check
+from stereometer.cli.bars import bearing, check, rules, stopping
 from stereometer.cli.command import command
 from stereometer.cli.guard import say
 from stereometer.cli.jobs import carry_out
 from stereometer.cli.options import (
     Choosing,
+    Holding,
     Json,
     Judging,
     Loading,
     NegativeLabel,
     OwnFile,
-    Require,
     Running,
     Serving,
     Spreading,
@@ -46,6 +46,7 @@ def _without_option(name: str | None) -> None:
     "run stereoset crows-pairs -m gpt2 -m ./my-model --out runs",
     "run stereoset -m bert-base-cased --like-paper",
     "run stereoset -m ./my-model --require 'icat>=70' --json",
+    "run stereoset -m ./my-model --require '|ss-50|<=5' --until-decided",
     "run stereoset -m 'checkpoints/step*' --out runs --workers 4",
 )
 def run(
@@ -84,7 +85,7 @@ def run(
     choosing: Choosing,
     own_file: OwnFile,
     serving: Serving,
-    require: Require = None,
+    holding: Holding,
     json: Json = False,
 ) -> None:
     """Measure one or more models on one or more benchmarks."""
@@ -93,7 +94,12 @@ def run(
     from stereometer.runs.open import check_names
     from stereometer.runs.series import members
 
-    wanted, settings, measures = bars(require), counting.settings, measure or []
+    wanted, settings, measures = (
+        rules(holding.require, holding.bars),
+        counting.settings,
+        measure or [],
+    )
+    stop = stopping(holding, wanted, running, spreading)
     settings = replace(settings, variant="paper") if like_paper else settings
     models = [member for spec in model for member in members(spec)]
     check_names([member.spec for member in models], measures)
@@ -114,7 +120,7 @@ def run(
             member.job(job)
             for member, label in zip(models, called, strict=True)
             for opened in [open_for(engines, member.spec, counting.seed, options)]
-            for job in bearing(jobs_of(opened, label), wanted)
+            for job in map(stop, bearing(jobs_of(opened, label), wanted))
         )
         show = partial(_show, json=json, side_by_side=side_by_side)
         finished = carry_out(jobs, running, spreading, engines, json, show)
@@ -136,4 +142,6 @@ def _show(finished: Sequence[Finished], json: bool, side_by_side: bool) -> None:
     render.several([each.result for each in finished], json, side_by_side)
     for each in finished:
         measure = f" ({each.result.measure})" if len(finished) > 1 else ""
+        if each.result.stopped:
+            say(each.result.notes[0].partition(". ")[0])
         say(f"Stored in {each.folder}{measure}")

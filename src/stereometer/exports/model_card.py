@@ -96,7 +96,8 @@ def _row(result: Result, row: Estimate) -> str:
 def _limits(results: Sequence[Result]) -> list[str]:
     own = [str(text) for result in results for text in result.data.get("not_concluded") or ()]
     notices = [str(result.data["notice"]) for result in results if result.data["notice"]]
-    return list(dict.fromkeys((*notices, *own, *GENERAL[:3])))
+    stopped = [result.notes[0] for result in results if result.stopped]
+    return list(dict.fromkeys((*stopped, *notices, *own, *GENERAL[:3])))
 
 
 def _command(result: Result) -> str:
@@ -113,8 +114,16 @@ def _command(result: Result) -> str:
         *([] if asked else [measure]),
         f"--variant {result.variant} --seed {settings.get('seed', 0)}",
         *([f"--limit {settings['limit']}"] if settings["limit"] else []),
+        *([_stopping(result.stopped["bars"])] if result.stopped else []),
     )
     return " ".join(parts)
+
+
+def _stopping(bars: Sequence[str]) -> str:
+    """A bar that says which runs it is about stands in a file."""
+    in_file = any(" " in bar for bar in bars)
+    held = "--bars FILE" if in_file else " ".join(f"--require '{bar}'" for bar in bars)
+    return f"{held} --until-decided"
 
 
 def _read(result: Result) -> str:

@@ -37,8 +37,15 @@ def tags(result: Result) -> dict[str, str]:
         "scoring": result.scoring,
         "statistics": str(result.statistics),
         "stereometer": result.versions.get("stereometer", "unknown"),
+        **_stopped(result),
         **_verdict(result),
     }
+
+
+def _stopped(result: Result) -> dict[str, str]:
+    """How much was asked, where that hung on the scores."""
+    stopped = result.stopped
+    return {"until_decided": f"{stopped['asked']} of {stopped['of']} items"} if stopped else {}
 
 
 def _verdict(result: Result) -> dict[str, str]:

@@ -74,8 +74,20 @@ def _scores(
         return
     if cache is None:
         raise ValueError("a job that asks a model needs a cache")
-    engine = engines(job.source.backend)
-    yield from computed(job.source, engine, cache, tally, progress)
+    engine, whole = engines(job.source.backend), len(job.source.items)
+    if job.stopping is None:
+        yield from computed(job.source, engine, cache, tally, progress)
+        return
+    for block in job.stopping.blocks():
+        part = replace(job.source, items=block)
+        for score in computed(part, engine, cache, tally, _of(progress, whole)):
+            job.stopping.add(score)
+            yield score
+
+
+def _of(progress: Progress, whole: int) -> Progress:
+    """Progress among all items, while a few of them are asked."""
+    return lambda done, total, status="": progress(done, whole, *([status] if status else []))
 
 
 def _workers(job: Job, engines: Engines) -> dict[str, Any]:

@@ -244,6 +244,7 @@ def folders_of(paths: Sequence[str | Path]) -> list[Path]:
 def load_alike(paths: Sequence[Path]) -> list[Result]:
     """Stored results that may stand in one column; raises where they were not measured alike."""
     first, *others = results = [load_result(path) for path in paths]
+    _check_whole(results)
     ours = _conditions(first)
     for other in others:
         theirs = _conditions(other)
@@ -256,6 +257,18 @@ def load_alike(paths: Sequence[Path]) -> list[Result]:
                 "that were measured alike can be compared. Run them with the same settings."
             )
     return results
+
+
+def _check_whole(results: Sequence[Result]) -> None:
+    """Runs that asked only what their bars needed are not set side by side item by item."""
+    for result in results:
+        if result.stopped is not None:
+            raise UsageError(
+                f"{result.model} was asked {result.stopped['asked']} of {result.stopped['of']} "
+                "items, until its bars were decided. When it stopped hangs on its scores, so a "
+                "difference from another run would mislead. Run it without --until-decided; "
+                "answers are kept."
+            )
 
 
 def _conditions(result: Result) -> dict[str, object]:

@@ -12,10 +12,13 @@ from stereometer.types import Result
 def legend(results: Sequence[Result]) -> Iterator[str]:
     """How to read the numbers."""
     level = float(results[0].settings["level"])
-    yield (
-        f"[low, high]: {level:.0%} intervals. p: against 50, Holm over these slices; slices with "
-        "fixed terms apart."
-    )
+    if any(result.stopped for result in results):
+        yield f"[low, high]: {level:.0%} intervals that hold at every look."
+    else:
+        yield (
+            f"[low, high]: {level:.0%} intervals. p: against 50, Holm over these slices; slices "
+            "with fixed terms apart."
+        )
     if any(row.ties and row.least is not None for result in results for row in result.estimates):
         yield "ties: how many, and the score if all of them were lost, or won."
     yield "A score near 50 does not show that a model is free of bias."

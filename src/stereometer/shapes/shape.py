@@ -52,6 +52,10 @@ class Shape:
     """What slices fix that are too many for a first table."""
     slices: ClassVar[tuple[str, ...]] = ()
     """What every item of this shape belongs to."""
+    means: ClassVar[tuple[str, ...]] = ()
+    """Metrics that are means of the items' points, from 0 to 100: over terms, where `term_by` says
+    what makes one, and within them over items."""
+    term_by: ClassVar[tuple[str, ...]] = ()
     settings: ClassVar[Mapping[str, tuple[type, ...]]] = {}
     """What results of this kind record among their settings besides what all do."""
 

@@ -35,7 +35,7 @@ from stereometer.types.items import (
     System,
     Variant,
 )
-from stereometer.types.jobs import Asking, Finished, Job
+from stereometer.types.jobs import Asking, Finished, Job, Stopping
 from stereometer.types.method import Exchanged, Measure, Method, Needs, NoOptions, Notes, Requests
 from stereometer.types.opener import KnowsFiles, Memory, ModelSpec, Opener
 from stereometer.types.requests import (
@@ -109,6 +109,7 @@ __all__ = [
     "Skip",
     "Slice",
     "SpanVectors",
+    "Stopping",
     "System",
     "Variant",
     "WholeText",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from stereometer.types.backend import Backend
 from stereometer.types.items import Item, Score
@@ -20,6 +20,18 @@ class Asking:
     items: Sequence[Item]
     measure: Measure
     backend: Backend
+
+
+class Stopping(Protocol):
+    """Asks items in an order of its own, until enough is known."""
+
+    def blocks(self) -> Iterator[Sequence[Item]]:
+        """The items, a few at a time; ends early where the scores so far are enough."""
+        ...
+
+    def add(self, score: Score) -> None:
+        """Called with every score before the next block is drawn."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -40,6 +52,8 @@ class Job:
     """The name of its folder among those of other runs, where the plan's own names do not do."""
     hidden: frozenset[str] = frozenset()
     """Items whose texts are left out of what is stored."""
+    stopping: Stopping | None = None
+    """What ends the asking before all items are asked, where something does."""
 
     @property
     def title(self) -> str:

@@ -100,6 +100,12 @@ class Result(Document):
     """The edition of its intervals, tests and verdicts."""
     schema: str = RESULT_SCHEMA
 
+    @property
+    def stopped(self) -> Mapping[str, Any] | None:
+        """What a run that asked only until its bars were decided says of that: its bars, how many
+        items were `asked` and `of` how many. None for a run of all its items."""
+        return self.settings.get("until_decided")
+
     def estimate(self, name: str, **fixed: str) -> Estimate:
         """The estimate of this name in exactly this slice: `result.estimate("ss",
         domain="gender")`."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import ceil
 from typing import Any
 
+from stereometer import catalog
 from stereometer.errors import UnknownName, UsageError
 from stereometer.findings.compare import Comparison
 from stereometer.findings.gate.bars import Bar, Outcome
@@ -71,8 +72,8 @@ def judge(rule: Rule, result: Result, comparison: Comparison | None = None) -> J
     if rule.bar is None:
         return _no_worse(rule, result, _difference(rule, comparison))
     estimate = _estimate(rule, result)
-    outcome = rule.bar.outcome(estimate)
-    hint = _hint(rule.bar, estimate, result) if outcome == "undecided" else ""
+    outcome = _outcome(rule.bar, estimate, result)
+    hint = _hint(rule, rule.bar, estimate, result) if outcome == "undecided" else ""
     seen = _missing(estimate) if estimate.value is None else with_interval(estimate, 2)
     return Judged(
         *_place(rule, result),
@@ -85,6 +86,13 @@ def judge(rule: Rule, result: Result, comparison: Comparison | None = None) -> J
         estimate.asked,
         hint,
     )
+
+
+def _outcome(bar: Bar, estimate: Estimate, result: Result) -> Outcome:
+    """A run that stopped early has no value that its interval does not vouch for."""
+    if result.stopped is None:
+        return bar.outcome(estimate)
+    return "undecided" if estimate.low is None else replace(bar, point=False).outcome(estimate)
 
 
 def _missing(estimate: Estimate) -> str:
@@ -118,17 +126,38 @@ def _place(rule: Rule, result: Result) -> tuple[str, str, str, str, str, str]:
     return str(rule), rule.metric, result.benchmark, result.measure, result.variant, result.model
 
 
-def _hint(bar: Bar, estimate: Estimate, result: Result) -> str:
+def _hint(rule: Rule, bar: Bar, estimate: Estimate, result: Result) -> str:
     """How many more items, or that the rest of the set has not been asked."""
+    rest = _rest(result)
     if estimate.value is None:
-        return "Ties leave it open: scores with more decimals would decide it."
-    limit = result.settings.get("limit")
-    rest = f" The run was limited to {limit} items: ask the rest." if limit else ""
+        return rest.strip() or "Ties leave it open: scores with more decimals would decide it."
     factor = bar.short_of(estimate)
     if factor is None:
         return f"The value lies on the bar: more items will not decide it soon.{rest}"
-    more = ceil(estimate.n * max(factor, 1.0) ** 2) - estimate.n
-    return f"About {max(more, 1):,} more items would decide it if the value stays.{rest}"
+    more = max(ceil(estimate.n * max(factor, 1.0) ** 2) - estimate.n, 1)
+    larger = "" if rest or rule.slice else _larger(result, estimate.n + more)
+    return f"About {more:,} more items would decide it if the value stays.{rest}{larger}"
+
+
+def _rest(result: Result) -> str:
+    """What of the set has not been asked, if something has not."""
+    limit, stopped = result.settings.get("limit"), result.stopped
+    if limit:
+        return f" The run was limited to {limit} items: ask the rest."
+    if stopped and stopped["asked"] < stopped["of"]:
+        return f" The run stopped after {stopped['asked']} items: run it without --until-decided."
+    return ""
+
+
+def _larger(result: Result, items: int) -> str:
+    """The smallest set of such items, in the same language, that has so many."""
+    cards = [catalog.find("benchmark", name).card for name in catalog.names("benchmark")]
+    enough = [
+        (card.counts[result.kind], card.name)
+        for card in cards
+        if card.language == result.data.get("language") and card.counts.get(result.kind, 0) >= items
+    ]
+    return " {1} has {0:,}.".format(*min(enough)) if enough else ""
 
 
 # ------------------------------------------------------------------------- no worse than a baseline

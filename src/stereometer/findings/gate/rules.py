@@ -49,8 +49,10 @@ class Rule:
         return f"{what} ({fixed})" if fixed else what
 
     def is_about(self, result: Result) -> bool:
+        return self.fits({name: getattr(result, name) for name in PLACES})
+
+    def fits(self, facts: Mapping[str, str]) -> bool:
         """A measure is named with its version or without."""
-        facts = {name: getattr(result, name) for name in PLACES}
         return all(
             facts[name] == value or (name == "measure" and facts[name].split("@")[0] == value)
             for name, value in self.where.items()

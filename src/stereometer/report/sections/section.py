@@ -72,7 +72,8 @@ class Section:
     def alike(self, result: Result) -> tuple[object, ...]:
         """Runs that agree in this may stand in one group."""
         data = result.data.get("digest"), result.data.get("items")
-        return (result.benchmark, result.measure, result.variant, *data)
+        alone = result.model if result.stopped else None
+        return (result.benchmark, result.measure, result.variant, *data, alone)
 
     def ordered(self, runs: Sequence[Run]) -> Sequence[Run]:
         return runs

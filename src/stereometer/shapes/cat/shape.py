@@ -34,6 +34,8 @@ class Cat(SentenceShape):
     suffix = ".json"
     has_terms = True
     slices = ("task", "domain", "target")
+    means = ("lms", "ss")
+    term_by = ("domain", "target")
     fine = metrics.FINE
     summary_metric = "icat"
     shares = sample.HEADLINE

@@ -35,6 +35,7 @@ class Pair(SentenceShape):
     suffix = ".csv"
     shares = ("pair_preference",)
     slices = (BIAS_TYPE,)
+    means = ("pair_preference",)
     metrics = (
         Metric(
             "pair_preference",

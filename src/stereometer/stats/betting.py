@@ -1,0 +1,75 @@
+"""Means of a finite set, tested item by item in random order, however often one looks.
+
+Betting without replacement (Waudby-Smith and Ramdas 2024). For every mean that is put to the test
+two gamblers bet on each next item, one that the set's mean is larger, one that it is smaller. Under
+the mean in question neither can expect to win, so that a capital of 1 / error is reached with at
+most that probability, at whatever time one looks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stereometer.stats.intervals import Floats
+
+BOLDEST = 0.75
+"""The share of a capital that may be lost with one item."""
+CERTAIN = 1e-9
+"""Sums closer than this to a bound have not passed it."""
+
+
+class Betting:
+    """Two capitals for each mean in question; values and means are from 0 to 1."""
+
+    def __init__(self, means: Floats, population: int) -> None:
+        self.means, self.population, self.count = means, population, 0
+        self.total: Floats = np.zeros(means.shape)
+        self.squares: Floats = np.zeros(means.shape)
+        self._above, self._below = np.ones(means.shape), np.ones(means.shape)
+        self.above, self.below = np.ones(means.shape), np.ones(means.shape)
+        """The largest capitals so far of those who bet that the set's mean is above, or below."""
+
+    def add(self, values: Floats | float) -> None:
+        """The next item: one value, or one for each mean in question."""
+        left = self.population - self.count
+        expected = (self.population * self.means - self.total) / left
+        up, down = self._bets(expected)
+        with np.errstate(over="ignore"):
+            self._above = self._above * (1 + up * (values - expected))
+            self._below = self._below * (1 - down * (values - expected))
+        self._take(values)
+        self._settle()
+        self.above = np.maximum(self.above, self._above)
+        self.below = np.maximum(self.below, self._below)
+
+    def _bets(self, expected: Floats) -> tuple[Floats, Floats]:
+        """From past items alone: the growth that they promise, and no more than is bold."""
+        past = 1 + self.count
+        mean, variance = (0.5 + self.total) / past, (0.25 + self.squares) / past
+        away = mean - expected
+        growth = away / (variance + away**2)
+        up = np.clip(growth, 0, BOLDEST / np.maximum(expected, CERTAIN))
+        down = np.clip(-growth, 0, BOLDEST / np.maximum(1 - expected, CERTAIN))
+        inside = (expected >= 0) & (expected <= 1)
+        return np.where(inside, up, 0.0), np.where(inside, down, 0.0)
+
+    def _take(self, values: Floats | float) -> None:
+        self.count += 1
+        self.total = self.total + values
+        self.squares = self.squares + (values - (0.5 + self.total) / (1 + self.count)) ** 2
+
+    def _settle(self) -> None:
+        """A mean that the items left cannot give any more is refuted for certain."""
+        owed = self.population * self.means - self.total
+        self._above = np.where(owed < -CERTAIN, np.inf, self._above)
+        self._below = np.where(owed > self.population - self.count + CERTAIN, np.inf, self._below)
+
+    def refuted(self, error: float) -> tuple[int, int]:
+        """How many of ascending means in question are refuted from below, and from above: what is
+        left between is an interval of which each end errs with at most `error`."""
+        return _first(self.above >= 1 / error), _first(self.below[::-1] >= 1 / error)
+
+
+def _first(refuted: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> int:
+    """How many are refuted before the first that is not."""
+    return len(refuted) if refuted.all() else int(np.argmin(refuted))
