@@ -116,9 +116,9 @@ def stopping(sets: int) -> Iterator[Line]:
             share = early.items(won, of, bar, sets // 4).asked
             drawn = f"{100 * won:g} % of {of:,} items, bar {100 * bar:g}: share asked"
             yield "13 stopping", drawn, f"{share:.3f}"
-    for true in (55.0, 57.5, 59.5):
-        share = early.over_terms(true, 50.0, sets).asked * 79
-        yield "13 stopping", f"ss {true:g}, bar 50: terms asked of 79", f"{share:.1f}"
+    for near in (55.0, 57.5, 59.5):
+        share = early.over_terms(near, 50.0, sets).asked * 79
+        yield "13 stopping", f"ss {near:g}, bar 50: terms asked of 79", f"{share:.1f}"
 
 
 def _sides(stopped: early.Stopped) -> str:
