@@ -7,6 +7,7 @@ from stereometer.types import Estimate, Result
 
 if TYPE_CHECKING:
     from stereometer.benchmarks.abc.items import Choice
+    from stereometer.benchmarks.published.listing import published
     from stereometer.curation.split import split
     from stereometer.curation.verbs import analyze, audit
     from stereometer.findings.align.align import align
@@ -38,6 +39,7 @@ __all__ = [
     "intersect",
     "load",
     "open_benchmark",
+    "published",
     "relate",
     "replay",
     "run",
@@ -59,6 +61,7 @@ _PLACES = {
     "intersect": "findings.intersect.intersect",
     "load": "runs.store",
     "open_benchmark": "runs.open",
+    "published": "benchmarks.published.listing",
     "relate": "findings.relate",
     "replay": "runs.replay",
     "run": "runs.measure",

@@ -47,7 +47,7 @@ COMMANDS = (
         "aggregate",
         "analyze",
     ],
-    *["split", "audit", "ask", "calibrate", "export", "gate", "serve-model"],
+    *["split", "audit", "ask", "calibrate", "export", "gate", "serve-model", "published"],
     *("board build",),
     *("train nsp", "data add", "data pull", "data where", "cache info", "cache clear", "model add"),
 )

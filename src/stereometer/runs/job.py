@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.benchmarks.benchmark import Benchmark
-from stereometer.benchmarks.published import beside
+from stereometer.benchmarks.published.beside import Measured, with_published
 from stereometer.runs import store
 from stereometer.shapes.shape import Shape
 from stereometer.types import (
@@ -53,6 +53,8 @@ class Measurement:
     notes: Notes = ()
     recorded: Mapping[str, Any] = field(default_factory=dict)
     """What else decides the answers: prompts, temperature, repeats."""
+    claimed: bool = False
+    """Whether the items are only said to be the benchmark's."""
 
     def job(
         self,
@@ -102,7 +104,6 @@ class Measurement:
 
     def result(self, kind: str, estimates: Sequence[Estimate]) -> Result:
         card, benchmark = self.benchmark.card, self.benchmark
-        whole = benchmark.as_released and self.limit is None
         drawn = f"Limited to {len(self.items)} items, drawn by lot."
         notes = (
             *((card.notice,) if card.notice else ()),
@@ -124,14 +125,18 @@ class Measurement:
             settings=settings | {"limit": self.limit, **self.recorded},
             versions=versions(),
             notes=notes,
-            estimates=tuple(map(self._published, estimates) if whole else estimates),
+            estimates=tuple(self._published(estimates)),
             kind=kind,
         )
 
-    def _published(self, estimate: Estimate) -> Estimate:
-        """The estimate beside what somebody printed for the same data, method and variant."""
-        variant = self.settings.variant
-        return beside(estimate, self.benchmark.name, self.card.name, self.measure, variant)
+    def _published(self, estimates: Sequence[Estimate]) -> Sequence[Estimate]:
+        """Beside what somebody printed for the same data, method, variant and model."""
+        if self.limit is not None:
+            return estimates
+        data = self.benchmark.card.digest if self.claimed else self.benchmark.digest
+        name, variant = self.card.name, self.settings.variant
+        measured = Measured(data, name, self.measure, variant, self.recorded, self.claimed)
+        return with_published(estimates, measured)
 
 
 def _with_settings(

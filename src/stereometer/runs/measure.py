@@ -143,7 +143,7 @@ def _published(name: str) -> Sequence[str]:
         others = [
             known
             for known in catalog.names("benchmark")
-            if getattr(catalog.find("benchmark", known), "published", ())
+            if catalog.find("benchmark", known).published
         ]
         raise UsageError(
             f"No paper printed numbers of a measure on {name}. Benchmarks with such a paper are "

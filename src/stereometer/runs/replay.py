@@ -184,6 +184,7 @@ def answers_job(
         settings,
         notes=notes,
         recorded={"setting": setting.name, "repeats": 1 + max(counts, default=-1)},
+        claimed=True,
     )
     return measurement.job(catalog.shape(COMMENT), source, measure.summarize)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import (
     Overview,
     has,
     overall,
+    published_lines,
     rows_of,
     used_cell,
     verdict_cells,
@@ -143,9 +144,15 @@ class Alignment(NotCompared, Shape):
 def _cells(label: str, estimates: Mapping[str, Estimate]) -> tuple[Cell, ...]:
     tau = estimates["tau"]
     others = [estimates.get(name) for name in SHOWN if name != tau.name]
-    values = ["" if other is None else value(other, 3) for other in others]
+    values = [_value(other, value) for other in others]
     said = verdict_cells(tau) if tau.verdict else (text(tau.why or ""), number(""))
-    return (text(label), used_cell(tau), *map(text, (with_interval(tau, 3), *values)), *said)
+    return (text(label), used_cell(tau), _value(tau, with_interval), *values, *said)
+
+
+def _value(estimate: Estimate | None, written: Callable[[Estimate, int], str]) -> Cell:
+    if estimate is None:
+        return text("")
+    return text(written(estimate, 3), *published_lines(estimate, 3))
 
 
 def _reading(result: Result) -> str:

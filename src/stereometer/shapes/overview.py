@@ -148,12 +148,18 @@ def value_cell(estimate: Estimate | None, digits: int = 1) -> Cell:
     """Value and interval, or that there is none; the published value under it."""
     if estimate is None:
         return number("")
-    published = estimate.published
-    if estimate.value is None or published is None:
+    printed = published_lines(estimate, digits)
+    if estimate.value is None or not printed:
         return number(numbers.with_interval(estimate, digits))
     interval = numbers.with_interval(estimate, digits).partition(" ")[2]
     value = f"{estimate.value:.{digits + 1}f} {interval}".strip()
-    return number(value, f"published {published.value:.{digits + 1}f}")
+    return number(value, *printed)
+
+
+def published_lines(estimate: Estimate, digits: int) -> tuple[str, ...]:
+    """The published value where there is one, with no digits that were not printed."""
+    published = estimate.published
+    return (f"published {round(published.value, digits + 1):g}",) if published else ()
 
 
 def absences(results: Sequence[Result], rows: Sequence[Row], names: Collection[str]) -> list[str]:

@@ -11,8 +11,6 @@ import pytest
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Card, load_card
 from stereometer.benchmarks.folders import open_benchmark
-from stereometer.benchmarks.published import table
-from stereometer.shapes.comment.settings import STUDY
 
 NAMES = list(catalog.TABLE["benchmark"])
 OURS = ("starter", "custom")
@@ -68,13 +66,3 @@ def test_every_shape_of_a_card_has_a_known_measure_or_is_extra(name: str) -> Non
         for measures in source.measures.values()
         for measure in measures
     )
-
-
-SETTINGS = {f"recognition-{name}" for name in STUDY}
-
-
-def test_published_values_are_of_known_benchmarks_and_measures() -> None:
-    assert table()
-    for benchmark, _, measure in table():
-        assert catalog.has("benchmark", benchmark)
-        assert catalog.has("method", measure) or measure in SETTINGS

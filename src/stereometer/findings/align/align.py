@@ -17,7 +17,7 @@ from stereometer.benchmarks.abc.sentences import NO_TEMPLATE
 from stereometer.errors import DataError, UsageError
 from stereometer.files import read_text
 from stereometer.findings.align.agreement import NO_SCORE, Both, both, split_half
-from stereometer.findings.align.by_raters import are_released, by_raters, estimates_by_raters
+from stereometer.findings.align.by_raters import by_raters, estimates_by_raters
 from stereometer.findings.align.estimates import (
     FEW,
     POLARISED,
@@ -30,9 +30,10 @@ from stereometer.findings.align.estimates import (
 )
 from stereometer.findings.align.names import EVERYBODY, Names
 from stereometer.findings.align.pilot import GROUPS, Pilot, averaged, choose
+from stereometer.findings.align.printed import ALL_GROUPS, beside_printed, printed_means
 from stereometer.findings.align.profile import Profile, load_profile, ratings_file
 from stereometer.findings.align.raters import BESIDE, Raters, conditions
-from stereometer.findings.align.ratings import Mean, Ratings, differing, read_ratings
+from stereometer.findings.align.ratings import Mean, Ratings, read_ratings
 from stereometer.runs.execute import LOG, Announce, execute
 from stereometer.runs.job import versions
 from stereometer.runs.store import folders_of, load_scores, place_of
@@ -41,8 +42,6 @@ from stereometer.show.numbers import spelled
 from stereometer.stats.intervals import generator
 from stereometer.types import Estimate, Finished, Job, Result, Score, Settings, digest_of
 
-PUBLISHED_MEANS = "Aggregated_scores.json"
-ALL_GROUPS = {"groups": "pilot groups included"}
 KEPT = ("ratings", "templates", "pilot", "raters", "by", "seed", "resamples", "level")
 """What a result records of the plan."""
 
@@ -145,7 +144,7 @@ def align_run(
     notes = [
         *_notes(profile, ratings, cells, wanted, pilot, templates),
         *(note for _, part in parts for note in part.notes),
-        *([] if wanted.raters.only else _published(wanted.ratings, ratings, names)),
+        *([] if wanted.raters.only else printed_means(wanted.ratings, ratings, names)),
     ]
     means = ratings.of(cells.groups).means(wanted.settings.level)
     plan = _plan(profile, wanted, templates, known)
@@ -155,7 +154,11 @@ def align_run(
         deque(scores, maxlen=0)
         whole = _estimates(cells, judged, means, profile, wanted.settings)
         of_raters = estimates_by_raters(compared, dict(parts), wanted.settings)
-        return [*whole, *of_raters]
+        if wanted.raters.only:
+            return [*whole, *of_raters]
+        left_out = wanted.pilot_groups if wanted.pilot else None
+        run = profile.result
+        return [*beside_printed(whole, run, wanted.ratings, templates, left_out), *of_raters]
 
     job = Job(
         plan=plan,
@@ -318,18 +321,6 @@ def _outlook(count: int) -> Iterator[str]:
             f"Below {FEW} there is no interval and no test of tau: whatever its value, nothing "
             "can be told from chance."
         )
-
-
-def _published(path: Path, ratings: Ratings, names: Names) -> list[str]:
-    """Beside the released ratings, the released means: how many come out, and which do not."""
-    beside = path.with_name(PUBLISHED_MEANS)
-    if not beside.is_file() or not are_released(path):
-        return []
-    count, wrong = differing(beside, ratings, names)
-    return [
-        f"{count - len(wrong)} of {count} published means come out of the ratings.",
-        *(f"Published mean that does not: {cell}." for cell in wrong),
-    ]
 
 
 def _plan(

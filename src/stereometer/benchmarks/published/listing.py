@@ -1,0 +1,102 @@
+"""The published values themselves, for whoever looks one up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from stereometer.benchmarks.published.models import aliases, system_of
+from stereometer.benchmarks.published.tables import Value, values
+from stereometer.errors import UnknownName
+from stereometer.types.document import Document
+
+SCHEMA = "published@1"
+
+
+@dataclass(frozen=True)
+class Listing(Document):
+    """Published values, table by table."""
+
+    values: tuple[Value, ...]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Flat records, one a value: `pandas.DataFrame(listing.rows())`."""
+        return [_row(value) for value in self.values]
+
+    def as_json(self) -> dict[str, Any]:
+        """Each table once, with its values."""
+        by_table: dict[str, dict[str, Any]] = {}
+        for value in self.values:
+            head = by_table.setdefault(value.table.id, _table(value))
+            head["values"].append(_fields(value))
+        return {"schema": SCHEMA, "tables": list(by_table.values())}
+
+
+def published(benchmark: str | None = None, *, model: str | None = None) -> Listing:
+    """Published values with their sources, also those that no result may stand beside.
+
+    - `benchmark`: only its tables.
+    - `model`: only of this model, by any of its names or by the folder of its weights.
+    """
+    kept: Iterable[Value] = values()
+    if benchmark is not None:
+        known = dict.fromkeys(value.table.benchmark for value in values())
+        if benchmark not in known:
+            raise UnknownName("benchmark with published values", benchmark, known)
+        kept = (value for value in kept if value.table.benchmark == benchmark)
+    if model is not None:
+        system = _system(model)
+        kept = (value for value in kept if value.system == system)
+    return Listing(tuple(kept))
+
+
+def _system(model: str) -> str:
+    """Also one that was published under a name and cannot be had, such as `BERT + CDA`."""
+    system = system_of(model)
+    if system is not None:
+        return system
+    known = dict.fromkeys([*aliases(), *(value.system for value in values())])
+    if model not in known:
+        raise UnknownName("model with published values", model, known)
+    return model
+
+
+def _row(value: Value) -> dict[str, Any]:
+    table = value.table
+    head = {"benchmark": table.benchmark, "source": table.source, "split": table.split}
+    return head | _fields(value) | {"method": table.method, "compared": _compared(value)}
+
+
+def _compared(value: Value) -> bool:
+    return bool(value.table.data and value.measure)
+
+
+def _table(value: Value) -> dict[str, Any]:
+    table = value.table
+    return {
+        "name": table.id,
+        "benchmark": table.benchmark,
+        "citation": table.paper,
+        "place": table.place,
+        "page": table.page,
+        "split": table.split,
+        "method": table.method,
+        "compared": bool(table.data),
+        "digest": table.data,
+        "note": table.note,
+        "values": [],
+    }
+
+
+def _fields(value: Value) -> dict[str, Any]:
+    return {
+        "system": value.system,
+        "measure": value.measure,
+        "name": value.name,
+        "slice": dict(value.slice),
+        "value": value.value,
+        "asked": value.n,
+        "requires": dict(value.requires),
+        "note": value.note,
+    }
