@@ -37,6 +37,8 @@ def _measured(app: Any) -> Iterator[Document]:
     yield json.loads(Path("parts-of-a-run/shard-1-of-2.json").read_text("utf-8"))
     yield _printed(app, "cache", "merge", "parts-of-a-run")
     yield _printed(app, "compare", *runs[:2], *QUICK)
+    swept = ("--measure", "cat-likelihood", "--limit", "40", "--out", "swept", *QUICK)
+    yield _printed(app, "sweep", "starter", "-m", "fake", "-m", "random", *swept)
     yield _printed(app, "ensemble", *runs[:2], "--out", "both", *QUICK)
     yield _printed(app, "relate", *runs, *QUICK)
     yield _printed(app, "analyze", "starter", "--run", runs[0], *QUICK)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from stereometer.findings.gate.gate import gate
     from stereometer.findings.intersect.intersect import intersect
     from stereometer.findings.relate import relate
+    from stereometer.readings.sweep import sweep
     from stereometer.report import write_report
     from stereometer.runs.ask import ask
     from stereometer.runs.measure import run
@@ -44,6 +45,7 @@ __all__ = [
     "replay",
     "run",
     "split",
+    "sweep",
     "write_report",
 ]
 __version__ = "0.1.0"
@@ -66,6 +68,7 @@ _PLACES = {
     "replay": "runs.replay",
     "run": "runs.measure",
     "split": "curation.split",
+    "sweep": "readings.sweep",
     "write_report": "report",
 }
 

@@ -23,6 +23,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "comment": "stereometer.shapes.comment.shape:SHAPE",
         "alignment": "stereometer.shapes.alignment:SHAPE",
         "intersection": "stereometer.shapes.intersection:SHAPE",
+        "sweep": "stereometer.shapes.sweep:SHAPE",
     },
     "section": {
         "cat": "stereometer.report.sections.cat:SECTION",

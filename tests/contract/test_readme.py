@@ -48,7 +48,7 @@ COMMANDS = (
         "analyze",
     ],
     *["split", "audit", "ask", "calibrate", "export", "gate", "serve-model", "published"],
-    *("board build",),
+    *("board build", "sweep"),
     *("train nsp", "data add", "data pull", "data where", "cache info", "cache clear", "model add"),
 )
 NOT_COMMANDS = {"authors", "measures", "result"}

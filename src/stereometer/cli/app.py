@@ -37,6 +37,7 @@ from stereometer.cli import (
     show,
     split,
     study,
+    sweep,
     terms,
     train,
 )
@@ -82,7 +83,15 @@ def root(
 
 
 COMMANDS = (
-    *(run.run, ask.ask, replay.replay, ensemble.ensemble, compare.compare, report.report),
+    *(
+        run.run,
+        sweep.sweep,
+        ask.ask,
+        replay.replay,
+        ensemble.ensemble,
+        compare.compare,
+        report.report,
+    ),
     *(
         export.export,
         gate.gate,

@@ -74,7 +74,7 @@ def calibrate(likelihood: str | Path, choice: str | Path) -> Calibration:
             f"The runs are of {first.measure} and {second.measure}. The first must be of a "
             "likelihood, the second of a forced choice. Swap them."
         )
-    sides = {score.item: _side(shape, score) for score in choices}
+    sides = {score.item: shape.side(score, "sound") for score in choices}
     both = [
         (margin, sides[score.item])
         for score in margins
@@ -129,13 +129,6 @@ def _answered(folder: Path, result: Result) -> list[Score]:
 def _margin(shape: Contrast, score: Score) -> float:
     stereotype, opposite = shape.candidates[:2]
     return score.values[stereotype] - score.values[opposite]
-
-
-def _side(shape: Contrast, score: Score) -> int:
-    """1 for the stereotype, -1 for its opposite, 0 where the orders disagree."""
-    stereotype, opposite = shape.candidates[:2]
-    share = score.values.get(f"{stereotype}>{opposite}", score.values[stereotype])
-    return int(np.sign(share - 0.5))
 
 
 def _bands(both: Sequence[tuple[float, int]]) -> Iterable[Row]:

@@ -141,13 +141,15 @@ def execute_all(
 
 
 def with_outlook(jobs: Iterable[Job], announce: Announce) -> Iterator[Job]:
-    """The jobs, after what a small design could show at all."""
+    """The jobs, after what a small design could show at all; the same is said once."""
+    said: set[str] = set()
     for job in jobs:
         if isinstance(job.source, Asking):
             level = float(job.plan.get("level", 0.95))
             outlook = catalog.shape(job.kind).outlook(job.source.items, level)
-            if outlook:
+            if outlook and outlook not in said:
                 announce(outlook)
+                said.add(outlook)
         yield job
 
 

@@ -99,7 +99,7 @@ class Measurement:
             name = f"{file.stem if file.suffix else name}-{benchmark.digest[:6]}"
         paper = ["paper"] if self.settings.variant == "paper" else []
         limit = [] if self.limit is None else [f"limit{self.limit}"]
-        measure = self.measure.split("@")[0]
+        measure = store.unversioned(self.measure)
         return store.folder_name(name, self.card.name, measure, *paper, *limit)
 
     def result(self, kind: str, estimates: Sequence[Estimate]) -> Result:

@@ -28,12 +28,17 @@ def place_of(job: Job, out: str | Path | None = None) -> Path:
     Older versions wrote a single run into `out` itself; such a run is gone on with.
     """
     benchmark, model, measure = (job.plan[name] for name in ("benchmark", "model", "measure"))
-    name = job.folder or folder_name(benchmark, model, re.sub(r"@\d+", "", measure))
+    name = job.folder or folder_name(benchmark, model, unversioned(measure))
     if out is not None:
         return Path(out) if (Path(out) / RUN).exists() else Path(out) / name
     digest = digest_of(job.plan)[:8]
     older = HOME / folder_name(benchmark, model, digest)
     return older if older.exists() else HOME / f"{name}-{digest}"
+
+
+def unversioned(measure: str) -> str:
+    """A measure's name with the options that make it another number, and without its version."""
+    return re.sub(r"@\d+", "", measure)
 
 
 def folder_name(*parts: str) -> str:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from stereometer.shapes.shape import Shape
 from stereometer.shapes.shift import Shift
-from stereometer.types import Estimate, Score, Settings
+from stereometer.types import Estimate, Score, Settings, Variant
 
 
 class Contrast(Shape, ABC):
@@ -29,6 +29,11 @@ class Contrast(Shape, ABC):
     def term(self, score: Score) -> str:
         """Items of one term are not independent."""
         return score.item
+
+    @abstractmethod
+    def side(self, score: Score, variant: Variant) -> int:
+        """1 where an answered item prefers the stereotype, -1 where it prefers the opposite, 0 for
+        a tie, whatever the variant makes of one."""
 
     @abstractmethod
     def shifts(

@@ -192,6 +192,14 @@ def _shape(
     )
 
 
+def faulty(benchmark: Benchmark, shape: SentenceShape) -> tuple[frozenset[str], list[str]]:
+    """The items that any flag marks, and the flags that could be checked."""
+    items: Any = benchmark.items(shape.name)
+    flags = list(_flags(items, shape, Asked(), benchmark.card.language))
+    marked = frozenset(id_ for flag in flags for id_ in flag.ids)
+    return marked, [flag.name for flag in flags if flag.count is not None]
+
+
 def word_frequency(language: str) -> Zipf | None:
     """How common words are, where wordfreq is installed."""
     try:

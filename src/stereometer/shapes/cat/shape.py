@@ -8,7 +8,7 @@ from typing import Any
 
 from stereometer.shapes.cat import files, metrics, paired, sample, shifts, show
 from stereometer.shapes.cat.items import Cat as Item
-from stereometer.shapes.cat.tally import outcome
+from stereometer.shapes.cat.tally import compared, outcome
 from stereometer.shapes.habits import HABITS
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.outlook import small_slices
@@ -137,6 +137,10 @@ class Cat(SentenceShape):
 
     def term(self, score: Score) -> str:
         return score.slices["target"]
+
+    def side(self, score: Score, variant: Variant) -> int:
+        won, tie = compared(score.values, *self.candidates[:2], variant)
+        return 0 if tie else won - 1
 
     def shifts(
         self, scores: Sequence[Score], keep: Collection[str], settings: Settings, overall: bool

@@ -103,6 +103,9 @@ class Pair(SentenceShape):
     def statistics(self, items: Sequence[Item]) -> list[dict[str, Any]]:
         return files.statistics(items)
 
+    def side(self, score: Score, variant: Variant) -> int:
+        return tally.kind(score, variant) - 1
+
     def shifts(
         self, scores: Sequence[Score], keep: Collection[str], settings: Settings, overall: bool
     ) -> Iterator[Shift]:

@@ -1,0 +1,139 @@
+"""sweep: the same items under every admissible reading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stereometer.cli import render
+from stereometer.cli.command import command
+from stereometer.cli.guard import say
+from stereometer.cli.jobs import carry_out
+from stereometer.cli.options import (
+    Benchmark,
+    Coverage,
+    Drawing,
+    Json,
+    Loading,
+    OwnFile,
+    Running,
+    Serving,
+    Spreading,
+    opening,
+)
+from stereometer.show import numbers
+from stereometer.show.table import Table, number, text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from stereometer.readings.order import Order
+    from stereometer.readings.sweep import Sweep
+
+NEARER = (
+    "Nearer to 50, reading by reading; in brackets those beyond noise after Holm over the readings."
+)
+
+
+@dataclass(frozen=True)
+class Judging(Drawing):
+    """How readings are counted; their variants are part of the sweep."""
+
+    coverage: Coverage = 0.90
+    delta: Annotated[float, "How many points from 50 are near enough to say so."] = 5.0
+
+
+@command(
+    "Measure",
+    "sweep starter -m smollm2-135m -m minilm-mlm",
+    "sweep stereoset -m ./my-model --limit 400 --out runs",
+    "sweep stereoset --run runs/replayed-bert --run runs/replayed-gpt2",
+)
+def sweep(
+    *,
+    benchmark: Benchmark,
+    model: Annotated[
+        list[str] | None,
+        typer.Option("--model", "-m", help="A model, or a pattern for several; may be repeated."),
+    ] = None,
+    run: Annotated[
+        list[Path] | None,
+        "Folder of a run on these items, or of several, also replayed ones: they are swept as they "
+        "are; may be repeated.",
+    ] = None,
+    measure: Annotated[
+        list[str] | None, "Only readings of these measures; may be repeated."
+    ] = None,
+    judging: Judging,
+    running: Running,
+    spreading: Spreading,
+    loading: Loading,
+    head: Annotated[
+        Path | None, "A next-sentence head for the model, from `stereometer train nsp`."
+    ] = None,
+    own_file: OwnFile,
+    serving: Serving,
+    json: Json = False,
+) -> None:
+    """Measure under every admissible reading: what a result hangs on, and what all of them say."""
+    from stereometer.curation.runs import StoredRun
+    from stereometer.readings.gather import check_measures, jobs_of, stored_runs, swept_shapes
+    from stereometer.readings.sweep import sweep_of
+    from stereometer.runs.models import open_for
+    from stereometer.runs.open import check_names, open_benchmark
+    from stereometer.runs.series import members
+
+    settings, measures = judging.settings, measure or []
+    check_measures(measures)
+    models = [member.spec for spec in model or () for member in members(spec)]
+    check_names(models, ())
+    loaded = open_benchmark(benchmark, running.data, layout=own_file.layout)
+    swept_shapes(loaded)
+    stored = stored_runs(run or (), loaded)
+    options = opening(loading, serving, head=str(head or ""))
+    with spreading.engines() as engines:
+        jobs = (
+            job
+            for spec in models
+            for opened in [open_for(engines, spec, judging.seed, options)]
+            for job in jobs_of(loaded, opened, measures, settings, running.limit)
+        )
+        finished = carry_out(jobs, running, spreading, engines, json, lambda finished: None)
+    if models and not finished:  # a dry run, or one part of many
+        return
+    stored += [StoredRun(each.folder, each.result) for each in finished]
+    swept = sweep_of(stored, loaded, settings, running.out)
+    render.document_or(json, swept, lambda: _print(swept))
+    for folder in swept.folders:
+        say(f"Stored in {folder}")
+
+
+def _print(swept: Sweep) -> None:
+    render.results(swept.results)
+    if swept.orders:
+        _print_orders(swept.orders)
+    requests = swept.requests
+    shared = requests.needed - requests.asked
+    render.line(
+        f"\nThe runs needed {requests.needed:,} requests; {requests.asked:,} were asked, none of "
+        f"them twice, and {shared:,} were shared or known before."
+    )
+
+
+def _print_orders(orders: Sequence[Order]) -> None:
+    titles = ("readings", "first", "second", "order changes in")
+    columns = (*map(text, ("first", "second", "question")), *map(number, titles))
+    rows = [
+        (
+            *map(text, (order.first, order.second, order.where)),
+            number(str(order.readings)),
+            number(f"{order.first_nearer} ({order.first_surely})"),
+            number(f"{order.second_nearer} ({order.second_surely})"),
+            number(numbers.share(order.changes / order.readings)),
+        )
+        for order in orders
+    ]
+    render.table(Table(columns, tuple(rows), "Two models under the same readings", NEARER))

@@ -1,0 +1,1 @@
+"""The same items under every admissible reading."""

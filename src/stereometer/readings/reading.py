@@ -1,0 +1,157 @@
+"""A reading, and what it says on its own: value, interval, or why it has neither."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from stereometer.readings.sides import BY_ITEM, Part
+from stereometer.readings.table import Question, Way
+from stereometer.shapes.coverage import Coverage
+from stereometer.shapes.sweep import READING
+from stereometer.shapes.verdicts import (
+    LIKE_THESE,
+    NULL_VALUE,
+    SAME,
+    equivalent,
+    narrower,
+    undetermined,
+)
+from stereometer.stats.intervals import Floats, wilson_percent
+from stereometer.stats.means import StudentMean
+from stereometer.types import Estimate, Settings, Slice
+
+FEWEST_UNITS = 6
+"""Units below which no p of flips can fall under 0.05."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A way of asking, of averaging, and a set of items."""
+
+    way: Way
+    averaging: str
+    items: str
+
+    @property
+    def choices(self) -> dict[str, str]:
+        return {**self.way.choices, "averaging": self.averaging, "items": self.items}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question of a part, and the runs that ask it."""
+
+    question: Question
+    part: Part
+    ways: Sequence[Way]
+    settings: Settings
+    withheld: Mapping[str, str]
+    """By way, why its run has no score of this part."""
+    ties: Mapping[str, float]
+    """By way, the share of ties above which it has none."""
+
+    @property
+    def slice(self) -> Slice:
+        return {"task": self.part.name, "question": self.question.id}
+
+    @property
+    def readings(self) -> list[Reading]:
+        """Where every term has as many items, averaging by term and by item is one reading."""
+        return [
+            Reading(way, averaging, items)
+            for way in self.ways
+            for items in self.part.item_sets
+            for averaging in self.part.averagings[: 1 if self.is_even(way, items) else None]
+        ]
+
+    def is_even(self, way: Way, items: str) -> bool:
+        sizes = self.part.clusters(way.id, BY_ITEM, items)[1]
+        return len(set(sizes[sizes > 0])) < 2
+
+    def place(self, reading: Reading) -> Slice:
+        return {**self.slice, "measure": reading.way.measure, **reading.choices}
+
+
+def counted(asked: Asked, reading: Reading) -> Estimate:
+    """A reading's value and interval, or why it has none; not judged yet."""
+    part, way = asked.part, reading.way
+    coverage, tied = _coverage(part, reading)
+    sums, sizes = part.clusters(way.id, reading.averaging, reading.items, points(way))
+    units = int((sizes > 0).sum())
+    empty = coverage.estimate(
+        READING,
+        asked.place(reading),
+        NULL_VALUE,
+        ties=tied,
+        terms=units if part.has_terms else None,
+    )
+    why = _shortfall(asked, reading, coverage, tied, units)
+    if why is not None:
+        return replace(empty, why=why)
+    return _measured(empty, asked, reading, StudentMean.clustered(*_there(sums, sizes)))
+
+
+def points(way: Way) -> tuple[float, float, float]:
+    """Of an item lost, tied and won, in percent: the authors' code gives a tie nothing."""
+    return 0.0, 50.0 if way.variant == "sound" else 0.0, 100.0
+
+
+def _coverage(part: Part, reading: Reading) -> tuple[Coverage, int]:
+    asked = int(part.kept(reading.items).sum())
+    sides = part.answered(reading.way.id, reading.items)
+    missing = Counter({"not answered": asked - sides.size})
+    return Coverage(asked, +missing), int((sides == 0).sum())
+
+
+def _shortfall(
+    asked: Asked, reading: Reading, coverage: Coverage, tied: int, units: int
+) -> str | None:
+    way, settings = reading.way.id, asked.settings
+    if why := asked.withheld.get(way) or coverage.shortfall(settings):
+        return why
+    allowed = replace(settings, ties=asked.ties[way])
+    if why := undetermined(tied / coverage.answered, allowed):
+        return why
+    if units < FEWEST_UNITS:
+        noun = "target terms" if asked.part.has_terms else "items"
+        return f"only {units} {noun}, and swapping labels needs {FEWEST_UNITS}"
+    return None
+
+
+def _there(sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
+    return sums[sizes > 0], sizes[sizes > 0]
+
+
+def _measured(empty: Estimate, asked: Asked, reading: Reading, mean: StudentMean) -> Estimate:
+    settings, spread = asked.settings, mean.error > SAME
+    over = "target terms" if asked.part.has_terms else "items"
+
+    def interval(level: float) -> tuple[float, float]:
+        if not spread:
+            return wilson_percent(mean.value, empty.n, level)
+        low, high = mean.interval(level)
+        return max(0.0, low), min(100.0, high)
+
+    low, high = interval(settings.level)
+    return replace(
+        empty,
+        value=mean.value,
+        low=low,
+        high=high,
+        interval=f"t over {over}" if spread else f"Wilson: all {over} agree",
+        scope=LIKE_THESE if asked.part.has_terms else "items like these",
+        equivalent=equivalent(interval(narrower(settings.level)), settings),
+        detectable=mean.detectable(settings.level) if spread else None,
+        p=_alone(asked.part, reading),
+    )
+
+
+def _alone(part: Part, reading: Reading) -> float:
+    """Its own p: of the signed sides, so that ties are on neither side."""
+    sums, sizes = _there(*part.clusters(reading.way.id, reading.averaging, reading.items))
+    mean = StudentMean.clustered(sums, sizes)
+    if mean.error > SAME or abs(mean.value) < SAME:
+        return mean.p()
+    return float(2.0 ** (1 - len(sums)))  # units that all agree are not certain
