@@ -45,7 +45,9 @@ def test_a_pickle_that_is_a_program_is_not_run(
     folder, touched = copied(zoo, "bert", tmp_path / "m", "*.safetensors"), tmp_path / "touched"
     raw = pickle.dumps(Touching(touched))
     (folder / "pytorch_model.bin").write_bytes(raw)
-    assert_refused(run(folder, *more), MODEL_ERROR, str(folder))
+    refused = run(folder, *more)
+    assert_refused(refused, MODEL_ERROR, str(folder))
+    assert "weights_only" not in refused.err, "never advice to switch the guard off"
     assert not touched.exists()
     pickle.loads(raw)
     assert touched.exists(), "it would have been seen"

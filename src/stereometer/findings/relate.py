@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
+from math import factorial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from stereometer.runs import store
 from stereometer.runs.counted import counted_at
 from stereometer.stats.families import Said, corrected
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
+from stereometer.shapes.verdicts import at_floor
 from stereometer.stats.ranks import permutation_p, resampled_points, spearman
 from stereometer.tables import read_table
 from stereometer.types import Result, Settings
@@ -222,11 +224,11 @@ def _correlations(
     points: Sequence[Point], terms: tuple[Floats, Floats] | None, settings: Settings
 ) -> Iterator[Correlation]:
     """lms with ss, a test of its own; then sizes with both, corrected together."""
-    (main,) = _judged([_correlation(points, *RELATED, settings)], settings.level)
+    (main,) = _judged([_correlation(points, *RELATED, settings)], settings)
     yield _over_terms(main, terms, settings)
     yield from _judged(
         [_correlation(points, size, name, settings) for size in SIZES for name in RELATED],
-        settings.level,
+        settings,
     )
 
 
@@ -269,14 +271,22 @@ def _over_terms(
     return replace(row, low_terms=low, high_terms=high, terms=len(lms))
 
 
-def _judged(rows: Sequence[Correlation], level: float) -> list[Correlation]:
-    return corrected(rows, lambda row, p: _verdict(row, p, level))
+def _judged(rows: Sequence[Correlation], settings: Settings) -> list[Correlation]:
+    return corrected(rows, lambda row, p: _verdict(row, p, settings))
 
 
-def _verdict(row: Correlation, p: float, level: float) -> Said:
-    if p >= 1 - level:
-        return "not distinguishable from no relation", False
+def _verdict(row: Correlation, p: float, settings: Settings) -> Said:
+    if p >= 1 - settings.level:
+        floor = at_floor(row.p, p, settings) or _too_few(row, p)
+        return floor or "not distinguishable from no relation", False
     return f"{row.second} {'rises' if (row.rho or 0) > 0 else 'falls'} with {row.first}", True
+
+
+def _too_few(row: Correlation, adjusted: float) -> str | None:
+    """What is said where the order is perfect, and there are too few orders for a smaller p."""
+    if row.p is None or row.p > 2 / factorial(row.n) * (1 + 1e-9):
+        return None
+    return f"undecided: with {row.n} systems p cannot fall below {adjusted:.2g}"
 
 
 # -------------------------------------------------------------------------------------------- sizes

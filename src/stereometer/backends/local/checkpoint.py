@@ -317,6 +317,12 @@ def _explained(spec: str, error: Exception) -> ModelError:
             f"{spec} has no safetensors weights. Other formats can run code when loaded. "
             "Convert it, or add --allow-pickle if you trust it."
         )
+    if any(sign in str(error) for sign in ("Weights only load", "weights_only")):
+        return ModelError(
+            f"{spec} has a pickle that holds more than tensors. Such files can run code, and are "
+            "refused even with --allow-pickle. Convert the weights to safetensors where you trust "
+            "them."
+        )
     if "trust_remote_code" in str(error):
         return ModelError(
             f"{spec} needs code of its own to be loaded. Such code runs with your rights. "

@@ -40,13 +40,13 @@ def config_digest(model: Any, tokenizer: Any) -> str:
         entries,
         sorted(tokenizer.special_tokens_map.items(), key=str),
         tokenizer.mask_token_id,
-        _own_code(model),
+        own_code(model),
         *_end_tokens(model),
     ]
     return _of_json(parts)[:16]
 
 
-def _own_code(model: Any) -> str | list[str]:
+def own_code(model: Any) -> str | list[str]:
     """Every file of the code that came with the checkpoint; empty where it brought none."""
     module = type(model).__module__
     file = sys.modules[module].__file__ if module.startswith("transformers_modules") else None

@@ -40,7 +40,7 @@ def _parts(loaded: object) -> tuple[Any, Any]:
     pair = loaded if isinstance(loaded, tuple) else _of_pipeline(loaded)
     if pair is None or len(pair) != 2 or not _is_of("PreTrainedModel", pair[0]):
         raise UsageError(
-            f"model= cannot be a {_described(loaded)}. It takes a name, a path, a pair (model, "
+            f"model= cannot take {_described(loaded)}. It takes a name, a path, a pair (model, "
             "tokenizer) or a pipeline of transformers. Pass one of those."
         )
     if not _is_of("PreTrainedTokenizerBase", pair[1]):
@@ -65,8 +65,8 @@ def _is_of(name: str, value: object) -> bool:
 
 def _described(value: object) -> str:
     if isinstance(value, tuple):
-        return f"tuple ({', '.join(type(part).__name__ for part in value)})"
-    return type(value).__name__
+        return f"a tuple ({', '.join(type(part).__name__ for part in value)})"
+    return f"a value of type {type(value).__name__}"
 
 
 def _check_options(options: Mapping[str, Any]) -> None:

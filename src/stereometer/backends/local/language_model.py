@@ -10,7 +10,7 @@ from typing import Any
 
 from stereometer.backends.local.blanks import Blanks, Way
 from stereometer.backends.local.checkpoint import Checkpoint
-from stereometer.backends.local.digests import config_digest, tokenizer_digest
+from stereometer.backends.local.digests import config_digest, own_code, tokenizer_digest
 from stereometer.backends.local.forward import Split
 from stereometer.backends.local.generation import template_of
 from stereometer.backends.local.tokens import UNBOUNDED, Tokens, canaries, window_of
@@ -147,6 +147,8 @@ def _loading_notes(checkpoint: Checkpoint) -> Iterator[str]:
         yield "Loaded with --allow-pickle."
     if options.trust_remote_code:
         yield "Loaded with --trust-remote-code."
+    elif own_code(checkpoint.model):
+        yield "The model brought code of its own, and that code runs."
     elif _brings_code(checkpoint):
         yield (
             "The checkpoint brings code of its own, which was not run: `auto_map` is ignored, and "

@@ -13,6 +13,7 @@ import torch
 import transformers
 
 import stereometer
+from stereometer.backends.local.in_memory import held
 from stereometer.errors import ModelError
 from stereometer.runs.open import open_model
 from tests.builders.commands import assert_refused, call
@@ -396,3 +397,15 @@ def test_every_file_of_its_own_code_belongs_to_a_models_identity(zoo: Zoo, tmp_p
         assert backend.model.scale == scale
         identities.add(backend.card.identity)
     assert len(identities) == 2
+
+
+def test_code_of_a_model_in_memory_is_said_to_run(zoo: Zoo, tmp_path: Path) -> None:
+    folder = copied(zoo, "bert", tmp_path / "m")
+    changed_config(folder, auto_map={"AutoModelForMaskedLM": "modeling_own.Own"})
+    (folder / "modeling_own.py").write_text(OWN_CODE)
+    (folder / "scale.py").write_text("SCALE = 3\n")
+    model = transformers.AutoModelForMaskedLM.from_pretrained(folder, trust_remote_code=True)
+    with held((model, zoo.checkpoint("bert").tokenizer)) as backend:
+        notes = " ".join(backend.card.notes)
+    assert "that code runs" in notes
+    assert "was not run" not in notes

@@ -69,7 +69,7 @@ def test_training_goes_on_afterwards(zoo: Zoo, name: str) -> None:
 
 @pytest.mark.parametrize("wrong", [None, 3, {}, (), ("gpt2", "gpt2"), object()])
 def test_anything_else_is_refused(wrong: Any) -> None:
-    with pytest.raises(UsageError, match=r"model= cannot be a .* Pass one of those"):
+    with pytest.raises(UsageError, match=r"model= cannot take .* Pass one of those"):
         stereometer.run("starter", model=wrong, **QUICK)
 
 
@@ -77,7 +77,7 @@ def test_half_a_model_is_refused(zoo: Zoo) -> None:
     model, tokenizer = loaded(zoo, "bert")
     with pytest.raises(UsageError, match="is not a tokenizer"):
         stereometer.run("starter", model=(model, None), **QUICK)
-    with pytest.raises(UsageError, match="cannot be a BertForMaskedLM"):
+    with pytest.raises(UsageError, match="cannot take a value of type BertForMaskedLM"):
         stereometer.run("starter", model=model, **QUICK)
     with pytest.raises(UsageError, match=r"device= is for models that stereometer loads"):
         stereometer.run("starter", model=(model, tokenizer), device="cuda", **QUICK)
