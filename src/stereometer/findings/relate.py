@@ -21,9 +21,9 @@ from stereometer.errors import UsageError
 from stereometer.files import finite
 from stereometer.runs import store
 from stereometer.runs.counted import counted_at
+from stereometer.shapes.verdicts import at_floor
 from stereometer.stats.families import Said, corrected
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
-from stereometer.shapes.verdicts import at_floor
 from stereometer.stats.ranks import permutation_p, resampled_points, spearman
 from stereometer.tables import read_table
 from stereometer.types import Result, Settings

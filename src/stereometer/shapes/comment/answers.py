@@ -22,8 +22,8 @@ def out_of_scope(scores: Iterable[Score], setting: Setting) -> list[tuple[str, i
         _first_line(answer["text"])
         for score in every
         for answer in score.answers
-        if _was_written(answer)
-        and answer.get("label", UNNAMED) == UNNAMED
+        if answer.get("label", UNNAMED) == UNNAMED
+        and _was_written(answer)
         and not in_scope(answer["text"], _words_for(score, labels, setting))
     )
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))

@@ -7,38 +7,30 @@ is shuffled once, for all of them: its answers are not independent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import erfc, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stereometer.stats.intervals import Floats, generator
+from stereometer.stats.intervals import Floats, Ints, generator
 from stereometer.types import Settings, Slice
 
 PERMUTABLE = 2000
 """Comments whose labels are shuffled in earnest; more are taken as normal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What was said of a comment when it was asked about a category."""
-
-    share: float
-    """Of its answers, those that say that it is of the category."""
-    gold: bool
-    """Whether it is."""
-
-
 @dataclass(frozen=True)
 class Category:
-    """The comments asked about a category that some are of and some are not."""
+    """The comments asked about a category."""
 
-    at: NDArray[np.intp]
+    at: Ints
     """Their places among all comments."""
     share: Floats
+    """Of the answers about each, those that say that it is of the category."""
     gold: NDArray[np.bool_]
+    """Whether it is."""
 
     @property
     def weights(self) -> Floats:
@@ -47,33 +39,31 @@ class Category:
         return weights
 
 
-def against_chance(
-    asked: Mapping[str, Mapping[str, Asked]], settings: Settings, slice_: Slice
-) -> float:
-    """p that answers have nothing to do with the labels. `asked` is by category and comment."""
-    everybody = list(dict.fromkeys(comment for of in asked.values() for comment in of))
-    categories = [_category(of, everybody) for of in asked.values()]
-    known = [of for of in categories if of.gold.any() and not of.gold.all()]
-    parts = np.zeros(len(everybody))
+def asked_about(at: Ints, said: NDArray[np.bool_], gold: NDArray[np.bool_]) -> Category:
+    """From the answers about one category: which comment, what was said and what is so."""
+    places, answers = np.unique(at, return_inverse=True)
+    golds = np.zeros(len(places), dtype=bool)
+    golds[answers] = gold
+    return Category(places, np.bincount(answers, said) / np.bincount(answers), golds)
+
+
+def against_chance(asked: Sequence[Category], settings: Settings, slice_: Slice) -> float:
+    """p that answers have nothing to do with the labels."""
+    known = [of for of in asked if of.gold.any() and not of.gold.all()]
+    everybody = 1 + max(int(of.at.max()) for of in asked)
+    parts = np.zeros(everybody)
     for of in known:
         parts[of.at] += of.weights * (of.share - of.share.mean())
     seen, variance = float(parts.sum()), float((parts**2).sum())
     if variance < 1e-24:
         return 1.0
-    if len(everybody) > PERMUTABLE:
+    if everybody > PERMUTABLE:
         return erfc(abs(seen) / sqrt(2 * variance))
     rng = generator(settings.seed, slice_, "chance")
-    keys = rng.random((settings.resamples, len(everybody)))
-    whole = all(of.at.size == len(everybody) for of in known)
+    keys = rng.random((settings.resamples, everybody))
+    whole = all(of.at.size == everybody for of in known)
     shuffled = sum((_shuffled(of, keys, whole) for of in known), np.zeros(settings.resamples))
     return float((1 + (np.abs(shuffled) >= abs(seen) - 1e-12).sum()) / (settings.resamples + 1))
-
-
-def _category(of: Mapping[str, Asked], everybody: list[str]) -> Category:
-    at = [place for place, comment in enumerate(everybody) if comment in of]
-    rows = [of[everybody[place]] for place in at]
-    shares, golds = np.array([row.share for row in rows]), np.array([row.gold for row in rows])
-    return Category(np.array(at), shares, golds)
 
 
 def _shuffled(of: Category, keys: Floats, whole: bool) -> Floats:

@@ -14,14 +14,14 @@ from functools import partial
 
 import numpy as np
 
-from stereometer.shapes.comment.chance import Asked, against_chance
+from stereometer.shapes.comment.chance import Category, against_chance, asked_about
 from stereometer.shapes.comment.items import NEITHER, SEPARATOR
 from stereometer.shapes.comment.slim import slim
 from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.verdicts import LANGUAGE, at_floor
 from stereometer.stats.clusters import clustered_percent, percent_fields
 from stereometer.stats.families import Said, corrected
-from stereometer.stats.intervals import Floats, generator, resampled_sums
+from stereometer.stats.intervals import Floats, Ints, generator, resampled_sums
 from stereometer.types import Estimate, Score, Settings, Slice, Variant
 
 METRICS = ("accuracy", "precision", "recall", "f1", "balanced_accuracy")
@@ -111,25 +111,26 @@ def strata(rows: Sequence[Decision]) -> list[frozenset[str]]:
     return list(labels.values())
 
 
-def answers_of(rows: Sequence[Decision]) -> dict[str, dict[str, Asked]]:
+def answers_of(rows: Sequence[Decision]) -> list[Category]:
     """By category and comment: the share of positive answers, and whether the comment is of it.
 
     A comment counts once, whatever example sets and repeats it was asked with.
     """
-    asked: dict[str, Counter[str]] = {row.category: Counter() for row in rows}
-    said: dict[str, Counter[str]] = {category: Counter() for category in asked}
-    gold: dict[str, dict[str, bool]] = {category: {} for category in asked}
-    for row in rows:
-        asked[row.category][row.comment] += 1
-        said[row.category][row.comment] += row.said
-        gold[row.category][row.comment] = row.gold
-    return {
-        category: {
-            comment: Asked(said[category][comment] / n, gold[category][comment])
-            for comment, n in comments.items()
-        }
-        for category, comments in asked.items()
-    }
+    comments, names = (
+        _numbered(row.comment for row in rows),
+        _numbered(row.category for row in rows),
+    )
+    said, gold = (np.array([getattr(row, of) for row in rows]) for of in ("said", "gold"))
+    return [
+        asked_about(comments[here], said[here], gold[here])
+        for here in (names == code for code in range(1 + names.max()))
+    ]
+
+
+def _numbered(names: Iterable[str]) -> Ints:
+    """The number of each name in the order in which they first occur."""
+    numbers: dict[str, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], dtype=np.int64)
 
 
 def rates(counts: Floats) -> dict[str, Floats]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from stereometer.shapes.comment.answers import confusion, confusion_by_set, flipped, out_of_scope
 from stereometer.shapes.comment.settings import MISSPELLING, setting_of
+from stereometer.shapes.comment.slim import slim
 from stereometer.shapes.overview import (
     Answered,
     Overview,
@@ -131,7 +132,7 @@ def _reading(edited: bool) -> Iterator[str]:
 
 def answered(result: Result, scores: Iterable[Score]) -> Answered:
     """What the answers were read as, those out of scope, and the comments that edits turned."""
-    every, setting = list(scores), setting_of(result.settings["setting"])
+    every, setting = slim(scores), setting_of(result.settings["setting"])
     read, strange = confusion(every), out_of_scope(every, setting)
     document: dict[str, Any] = {"confusion": read, "out_of_scope": strange}
     if setting.mixed:

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from stereometer.shapes.comment.items import UNNAMED
 from stereometer.types import Score
 
 NOTHING: Mapping[str, Any] = {}
 
 
 def slim(scores: Iterable[Score]) -> list[Score]:
-    """What is counted of scores: no texts, and readings that are the same are one object."""
+    """What is counted of scores: no texts but of answers that name no label, and readings that are
+    the same are one object."""
     shared: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
 
     def reading(answer: Mapping[str, str]) -> Mapping[str, str]:
-        kept = {name: text for name, text in answer.items() if name != "text"}
+        dropped = "text" if answer.get("label", UNNAMED) != UNNAMED else ""
+        kept = {name: text for name, text in answer.items() if name != dropped}
         return shared.setdefault(tuple(kept.items()), kept)
 
     return [
