@@ -27,7 +27,7 @@ FLOOR := 96
 # torch before anything that would ask for it: pinned, it is the CPU build.
 .venv/hf: .venv/run
 	$(PIP) torch
-	$(PIP) -e ".[lexicon,hf,train,web,postgres]"
+	$(PIP) -e ".[lexicon,hf,train,mitigate,web,postgres]"
 	@touch $@
 
 .venv/dev: .venv/models

@@ -93,6 +93,9 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "smollm2-135m": "stereometer.backends.local.defaults:SMOLLM2",
         "minilm-mlm": "stereometer.backends.local.defaults:MINILM",
     },
+    "mitigation": {
+        "leace": "stereometer.training.mitigation.leace:METHOD",
+    },
     "system": {
         "ideal": "stereometer.systems.gold:ideal",
         "stereotyped": "stereometer.systems.gold:stereotyped",

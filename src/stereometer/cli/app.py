@@ -27,6 +27,7 @@ from stereometer.cli import (
     gate,
     intersect,
     list_,
+    mitigate,
     model,
     published,
     relate,
@@ -121,6 +122,12 @@ GROUPS = (
         (cache.info, cache.clear, cache.merge),
     ),
     ("model", "Models", "Install the default models.", (model.add,)),
+    (
+        "mitigate",
+        "Models",
+        "Change a model so that it holds less of an attribute, and make a control.",
+        (mitigate.leace,),
+    ),
     ("train", "Models", "Train what a measure needs of a model.", (train.nsp, train.sentiment)),
 )
 for each in COMMANDS:

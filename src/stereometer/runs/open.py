@@ -14,6 +14,7 @@ from stereometer.benchmarks.benchmark import Benchmark, Source
 from stereometer.benchmarks.custom import SOURCE as OWN_FILES
 from stereometer.benchmarks.folders import open_benchmark as open_source
 from stereometer.errors import DataError, StereometerError, UnknownName, UsageError
+from stereometer.mitigations.spec import parts
 from stereometer.runs.cache import Cache
 from stereometer.runs.known import open_known
 from stereometer.tables import PLAIN, Layout
@@ -147,7 +148,11 @@ def check_names(models: Iterable[str], measures: Iterable[str]) -> None:
         _not_a_slip(name)
 
 
-def _not_a_slip(name: str) -> None:
+def _not_a_slip(spec: str) -> None:
+    """A mitigation after the name is not part of it; baselines and servers take none."""
+    name, mitigation = parts(spec)
+    if mitigation is not None:
+        _must_have_weights(name, mitigation)
     known = [*catalog.names("model"), *catalog.names("backend"), *catalog.names("system")]
     plain = (
         name not in known
@@ -157,3 +162,14 @@ def _not_a_slip(name: str) -> None:
     )
     if plain and get_close_matches(name, known, n=1, cutoff=LIKELY_TYPO):
         raise UnknownName("model", name, known)
+
+
+def _must_have_weights(name: str, mitigation: Path) -> None:
+    others = [*catalog.names("backend"), *catalog.names("system")]
+    schemes = set(catalog.names("opener")) - {CHECKPOINT}
+    served = name.partition(":")[0] in schemes and mitigation.exists()
+    if name in others or served:
+        raise UsageError(
+            f"{name} has no weights that {mitigation.name} could change. It is a baseline, a "
+            "classifier or a server. Name a language model before the sign +."
+        )

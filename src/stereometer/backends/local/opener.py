@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stereometer.backends.local.checkpoint import Checkpoint, Options, load
 from stereometer.backends.local.defaults import DEFAULT_MODELS
 from stereometer.backends.local.fingerprint import fingerprint
-from stereometer.types import Backend, Memory, digest_of_file
+from stereometer.mitigations.spec import split
+from stereometer.types import Backend, Memory, digest_of, digest_of_file
 
 if TYPE_CHECKING:
     from stereometer.backends.local.language_model import LanguageModel
 
 TORCH = ("torch", "transformers")
+HEADLESS = (
+    "Next-sentence heads are not used with a mitigation: it does not reach the states they read."
+)
 
 
 @dataclass(frozen=True)
@@ -28,17 +32,42 @@ class CheckpointOpener:
     extra: str = "hf"
 
     def open(self, spec: str, options: Options, memory: Memory | None = None) -> LanguageModel:
+        base, mitigation = split(spec)
+        if mitigation is not None:
+            return self._mitigated(base, mitigation, options)
         default = DEFAULT_MODELS.get(spec)
         if default is None:
             return backend_for(load(spec, options))
         return backend_for(default.load(options), default.notes, default.head)
 
+    def _mitigated(self, base: str, path: Path, options: Options) -> LanguageModel:
+        """A head that is asked for must have been trained on the mitigated model."""
+        from stereometer.backends.local.mitigation.apply import mitigated
+
+        backend = mitigated(self.open(base, replace(options, head="")), path)
+        backend.checkpoint = replace(backend.checkpoint, options=options)
+        if options.head:
+            _add_head(backend, None)
+        else:
+            backend.notes.append(HEADLESS)
+        return backend
+
     def fingerprint(self, spec: str, options: Options) -> str | None:
+        base, mitigation = split(spec)
+        if mitigation is not None:
+            return _mitigated(self.fingerprint(base, options), mitigation)
         default = DEFAULT_MODELS.get(spec)
         if default is None:
             return fingerprint(spec, options)
         head = (digest_of_file(default.head),) if default.head is not None else ()
         return fingerprint(str(default.folder), options, head) if default.folder.exists() else None
+
+
+def _mitigated(base: str | None, path: Path) -> str | None:
+    """The fingerprint of a base with a mitigation, every file of it."""
+    files = sorted(path.iterdir()) if path.is_dir() else [path]
+    names = [path.stem, *(digest_of_file(file) for file in files if file.is_file())]
+    return base and digest_of([base, names])
 
 
 @dataclass(frozen=True)

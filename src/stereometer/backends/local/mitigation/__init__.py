@@ -1,0 +1,1 @@
+"""Mitigations put onto a loaded model: into its weights, or around it."""

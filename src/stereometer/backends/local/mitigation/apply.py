@@ -1,0 +1,74 @@
+"""From `BASE+FILE` to a model that has the mitigation, or an error: never the base unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+from stereometer.backends.local.language_model import LanguageModel
+from stereometer.backends.local.mitigation.stored import Stored, load
+from stereometer.errors import ModelError
+from stereometer.mitigations.card import SETTING
+from stereometer.types import Follows
+
+HERE = "stereometer.backends.local.mitigation"
+FORMS: Mapping[str, str] = {"projection": f"{HERE}.fold:apply"}
+"""What puts each form onto a model."""
+AROUND = ("prompt",)
+"""Forms that leave the weights as they are."""
+
+
+def mitigated(base: LanguageModel, path: Path) -> LanguageModel:
+    """The base with a mitigation; the base itself is used up."""
+    stored = load(path)
+    _check_base(stored, base)
+    before, name = base.weights, f"{base.checkpoint.name}+{path.stem}"
+    base.checkpoint = replace(base.checkpoint, name=name)
+    backend = _form(stored)(stored, base)
+    if stored.card.form not in AROUND and backend.weights == before:
+        raise ModelError(
+            f"{path} changes nothing in {stored.card.base}: the weights are the same afterwards. "
+            "Its numbers would be those of the base. Make the mitigation again."
+        )
+    backend.added[SETTING] = stored.card.as_json()
+    backend.answers.pop(Follows.kind, None)
+    backend.added.pop("next_sentence_head", None)
+    backend.notes.append(_note(stored))
+    return backend
+
+
+def _form(stored: Stored) -> Callable[[Stored, LanguageModel], LanguageModel]:
+    try:
+        module, _, name = FORMS[stored.card.form].partition(":")
+    except KeyError:
+        raise ModelError(
+            f"{stored.path} is a mitigation of form '{stored.card.form}'. This version knows "
+            f"{', '.join(FORMS)}. Use the version that made it."
+        ) from None
+    call: Callable[[Stored, LanguageModel], LanguageModel] = getattr(import_module(module), name)
+    return call
+
+
+def _check_base(stored: Stored, base: LanguageModel) -> None:
+    card, options = stored.card, base.checkpoint.options
+    if card.base_digest == base.weights:
+        return
+    remedy = (
+        "Make one for this model: `stereometer mitigate`."
+        if options.dtype == "float32"
+        else "Mitigations are fitted on float32: use --dtype float32."
+    )
+    raise ModelError(
+        f"{stored.path} was fitted on {card.base} ({card.base_digest[:12]}), the model is "
+        f"{base.checkpoint.name} ({base.weights[:12]}). A mitigation means nothing on other "
+        f"weights. {remedy}"
+    )
+
+
+def _note(stored: Stored) -> str:
+    card = stored.card
+    about = f" of {card.attribute}" if card.attribute else ""
+    control = f", a control of {card.control_of}" if card.control_of else ""
+    return f"Mitigated: {card.method}{about} ({card.variant}){control}, from {stored.path.name}."

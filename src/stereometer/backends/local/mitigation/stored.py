@@ -1,0 +1,96 @@
+"""A mitigation on disk: one safetensors file with its card in the header; an adapter is a folder.
+
+The card holds a digest of the tensors, so that a changed file is not taken for the fitted one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from stereometer.errors import ModelError, StereometerError
+from stereometer.files import make_room, read_json, to_json
+from stereometer.mitigations.card import MitigationCard
+
+CARD = "card.json"
+"""Beside an adapter's weights."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    card: MitigationCard
+    tensors: Mapping[str, Tensor]
+    path: Path
+
+
+def save(card: MitigationCard, tensors: Mapping[str, Tensor], path: Path) -> MitigationCard:
+    """The card as it stands in the file, which appears whole or not at all."""
+    from safetensors.torch import save_file
+
+    kept = {
+        name: value.detach().cpu().clone(memory_format=torch.contiguous_format)
+        for name, value in tensors.items()
+    }
+    for name, value in kept.items():
+        if not value.isfinite().all():
+            raise ModelError(
+                f"The mitigation was not written: {name} has numbers that are not finite. The "
+                "states of the model may be so. Check the model."
+            )
+    card = replace(card, content=content(kept))
+    make_room(path)
+    partial = path.with_name(f".{path.name}.part")
+    save_file(kept, partial, metadata={"card": to_json(card.as_json(), indent=None)})
+    partial.replace(path)
+    return card
+
+
+def content(tensors: Mapping[str, Tensor]) -> str:
+    """Over names, shapes and numbers."""
+    digest = sha256()
+    for name, value in sorted(tensors.items()):
+        digest.update(f"{name}:{tuple(value.shape)}:{value.dtype}".encode())
+        digest.update(value.reshape(-1).view(torch.uint8).numpy().tobytes())
+    return digest.hexdigest()
+
+
+def load(path: Path) -> Stored:
+    """Raises ModelError for what is not a whole mitigation."""
+    from safetensors import SafetensorError
+
+    try:
+        stored = _adapter(path) if path.is_dir() else _file(path)
+    except (StereometerError, OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"{path} is not a mitigation that can be used: {_reason(error)}. It may be cut off, of "
+            "another version or something else. Make it again with `stereometer mitigate`."
+        ) from None
+    if not path.is_dir() and stored.card.content != content(stored.tensors):
+        raise ModelError(
+            f"{path} does not hold what its card says. The file was changed after it was written. "
+            "Make it again with `stereometer mitigate`."
+        )
+    return stored
+
+
+def _file(path: Path) -> Stored:
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt") as file:
+        card = MitigationCard.from_json(json.loads((file.metadata() or {})["card"]))
+        return Stored(card, {name: file.get_tensor(name) for name in file.keys()}, path)  # noqa: SIM118
+
+
+def _adapter(path: Path) -> Stored:
+    return Stored(MitigationCard.from_json(read_json(path / CARD)), {}, path)
+
+
+def _reason(error: Exception) -> str:
+    text = str(error).strip().rstrip(".")
+    return f"it has no {text}" if isinstance(error, KeyError) else text or type(error).__name__

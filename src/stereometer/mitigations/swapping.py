@@ -1,0 +1,184 @@
+"""Counterfactuals: a text with the words of one class in the place of another's.
+
+Case and punctuation stay. Swapping back gives the text itself: where it would not (`gave her
+flowers` has two readings), there is no counterfactual, and who asks leaves the text out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from stereometer.mitigations.attribute import Attribute, Role, Row
+
+WORD = re.compile(r"(?<![\w-])\w+")
+FOLLOWING = re.compile(r"\s+(\w[\w'’-]*)")
+"""The next word, if nothing but space stands before it."""
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A list word in a text."""
+
+    start: int
+    end: int
+    word: str
+    """As the lists have it, in lower case."""
+    classes: frozenset[str]
+    """Whose word it is."""
+    held_out: bool
+    rows: tuple[Row | Role, ...]
+    """Where it stands in the lists."""
+
+
+class Swaps:
+    """What can be done with the words of an attribute."""
+
+    def __init__(self, attribute: Attribute) -> None:
+        self.attribute = attribute
+        self.numbers = {name: number for number, name in enumerate(attribute.classes)}
+        self.not_nouns = {word.lower() for word in attribute.not_before_noun}
+
+    @cached_property
+    def _places(self) -> Mapping[str, tuple[Row | Role, ...]]:
+        """By word in lower case, the rows that it stands in."""
+        places: dict[str, list[Row | Role]] = {}
+        for row in (*self.attribute.rows, *self.attribute.held_out, *self.attribute.roles):
+            for word in set(_words(row)):
+                places.setdefault(word, []).append(row)
+        return {word: tuple(rows) for word, rows in places.items()}
+
+    @cached_property
+    def _held_out(self) -> frozenset[str]:
+        return frozenset(word.lower() for row in self.attribute.held_out for word in row)
+
+    @cached_property
+    def _entries(self) -> Mapping[str, list[tuple[str, re.Pattern[str]]]]:
+        """By their first word; longer ones first. A word beside a hyphen is none."""
+        entries: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+        for entry in sorted(self._places, key=len, reverse=True):
+            pattern = r"\s".join(map(re.escape, entry.split()))
+            start = WORD.search(entry)
+            first = start.group() if start else entry
+            whole = re.compile(rf"{pattern}(?![\w-])", re.IGNORECASE)
+            entries.setdefault(first, []).append((entry, whole))
+        return entries
+
+    # --------------------------------------------------------------------------------- reading
+
+    def spots(self, text: str) -> Iterator[Spot]:
+        """The list words of a text, in order."""
+        end = 0
+        for begun in WORD.finditer(text):
+            if begun.start() < end:
+                continue
+            for entry, pattern in self._entries.get(begun.group().lower(), ()):
+                if match := pattern.match(text, begun.start()):
+                    end = match.end()
+                    yield self._spot(entry, begun.start(), end)
+                    break
+
+    def _spot(self, entry: str, start: int, end: int) -> Spot:
+        rows = self._places[entry]
+        own = frozenset(self.attribute.classes[_words(row).index(entry)] for row in rows)
+        return Spot(start, end, entry, own, entry in self._held_out, rows)
+
+    def label(self, text: str, held_out: bool | None = None) -> str | None:
+        """The only class whose words a text holds; with `held_out` only where all of them are, or
+        none of them is, a held-out word."""
+        spots = list(self.spots(text))
+        classes = {name for spot in spots for name in spot.classes}
+        kinds = {spot.held_out for spot in spots}
+        if len(classes) != 1 or (held_out is not None and kinds != {held_out}):
+            return None
+        return classes.pop()
+
+    # -------------------------------------------------------------------------------- swapping
+
+    def counterfactual(self, text: str) -> str | None:
+        """The text with both classes exchanged, where there are two; nothing where it holds no
+        list word or would not come back."""
+        first, second = self.attribute.classes
+        return self.swapped(text, first, second)
+
+    def versions(self, text: str) -> dict[str, str] | None:
+        """A labelled text for every class, its own among them; nothing where one is missing."""
+        label = self.label(text)
+        if label is None:
+            return None
+        versions = {label: text}
+        for name in self.attribute.classes:
+            other = text if name == label else self.swapped(text, label, name)
+            if other is None:
+                return None
+            versions[name] = other
+        return {name: versions[name] for name in self.attribute.classes}
+
+    def swapped(self, text: str, first: str, second: str) -> str | None:
+        """With the words of two classes exchanged, if that can be undone and changes anything."""
+        other = self._exchanged(text, first, second)
+        undone = self._exchanged(other, first, second) if other is not None else None
+        return other if undone == text and other != text else None
+
+    def _exchanged(self, text: str, first: str, second: str) -> str | None:
+        """Nothing where a word has no counterpart in its place."""
+        pieces, end = [], 0
+        for spot in self.spots(text):
+            word = text[spot.start : spot.end]
+            other = self._counterpart(text, spot, first, second)
+            if other is None:
+                return None
+            pieces += [text[end : spot.start], _cased_like(word, other)]
+            end = spot.end
+        return "".join([*pieces, text[end:]])
+
+    def _counterpart(self, text: str, spot: Spot, first: str, second: str) -> str | None:
+        """The word of the other class; a word of neither stays."""
+        row = self._row(text, spot)
+        if row is None:
+            return None
+        exchanged = {self.numbers[first]: second, self.numbers[second]: first}
+        other = exchanged.get(_words(row).index(spot.word))
+        return text[spot.start : spot.end] if other is None else _row(row)[self.numbers[other]]
+
+    def _row(self, text: str, spot: Spot) -> Row | Role | None:
+        """The row of a word, by what follows where there are several."""
+        if len(spot.rows) == 1:
+            return spot.rows[0]
+        noun = self._before_noun(text, spot.end)
+        fitting = [row for row in spot.rows if isinstance(row, Role) and row.before_noun == noun]
+        return fitting[0] if len(fitting) == 1 else None
+
+    def _before_noun(self, text: str, end: int) -> bool:
+        following = FOLLOWING.match(text, end)
+        return following is not None and following.group(1).lower() not in self.not_nouns
+
+
+def _row(row: Row | Role) -> Row:
+    return row.words if isinstance(row, Role) else row
+
+
+def _words(row: Row | Role) -> list[str]:
+    return [word.lower() for word in _row(row)]
+
+
+def _cased_like(word: str, other: str) -> str:
+    """Part by part in the same case: small, capital, or with a capital initial."""
+    likes, parts = word.split(), other.split()
+    likes += likes[-1:] * (len(parts) - len(likes))
+    return " ".join(_cased(like, part) for like, part in zip(likes, parts, strict=False))
+
+
+def _cased(like: str, word: str) -> str:
+    if like.islower():
+        return word.lower()
+    if like.isupper() and len(like) > 1:
+        return word.upper()
+    return word[:1].upper() + word[1:].lower()
+
+
+def with_words(texts: Iterable[str], swaps: Swaps) -> int:
+    """How many texts hold a list word."""
+    return sum(next(swaps.spots(text), None) is not None for text in texts)

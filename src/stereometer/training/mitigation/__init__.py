@@ -1,0 +1,1 @@
+"""Fitting mitigations: one file a method, and what all of them share."""

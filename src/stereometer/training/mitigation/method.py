@@ -1,0 +1,97 @@
+"""What a mitigation method is, what it is given and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from stereometer.errors import UsageError
+from stereometer.mitigations.attribute import Attribute
+from stereometer.mitigations.swapping import Swaps
+from stereometer.training.mitigation.sentences import Sentences
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from stereometer.backends.local.language_model import LanguageModel
+    from stereometer.training.fitting import Progress
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """Of a method that has none of its own."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a method is asked to fit."""
+
+    backend: LanguageModel
+    attribute: Attribute
+    sentences: Sentences
+    variant: str
+    options: Any
+    """An instance of the method's dataclass."""
+    seed: int
+    progress: Progress
+
+    @property
+    def swaps(self) -> Swaps:
+        return self.sentences.swaps
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What goes into the file, and what its card says of it."""
+
+    tensors: Mapping[str, Tensor]
+    rank: int | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+class MitigationMethod(Protocol):
+    """In the catalog under `mitigation`."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def form(self) -> str:
+        """How it is put onto a model."""
+        ...
+
+    @property
+    def variants(self) -> tuple[str, ...]: ...
+
+    @property
+    def families(self) -> frozenset[str]:
+        """Of models that it is for."""
+        ...
+
+    @property
+    def options(self) -> type[Any]:
+        """A frozen dataclass with a default for every field."""
+        ...
+
+    def fit(self, order: Order) -> Fitted: ...
+
+    def control(self, order: Order, fitted: Fitted) -> Fitted | None:
+        """What is measured beside it; its own name is in `settings["control"]`."""
+        ...
+
+
+def check_method(method: MitigationMethod, family: str, variant: str, model: str) -> None:
+    """Raises for a model or a variant that the method is not for."""
+    if family not in method.families:
+        fitting = " and ".join(sorted(method.families))
+        raise UsageError(
+            f"{method.name} is for {fitting} models, and {model} is {family}. The states that its "
+            "head reads cannot be had in that way. Choose another method or model."
+        )
+    if variant not in method.variants:
+        raise UsageError(
+            f"{method.name} has no variant '{variant}'. It has {' and '.join(method.variants)}. "
+            "Choose one of those with --variant."
+        )

@@ -1,0 +1,53 @@
+"""What a mitigation costs: perplexity of held-out sentences before and after, paired."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from stereometer.backends.local.language_model import LanguageModel
+from stereometer.measures.spans import one_at_a_time, scored_positions
+from stereometer.mitigations.card import Measured, Perplexity
+from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
+from stereometer.types import CausalTokens, MaskedTokens, Request, Skip
+
+RESAMPLES = 10_000
+
+
+def likelihoods(backend: LanguageModel, passages: Sequence[str]) -> Floats:
+    """For each passage its log-likelihood and the number of its tokens; a masked model's is that of
+    each token with all others visible."""
+    requests = {str(number): _request(backend, text) for number, text in enumerate(passages)}
+    asked = {key: request for key, request in requests.items() if request is not None}
+    answers = {key: answer.column("logprob") for key, answer in backend.answer(asked)}
+    rows = [
+        (sum(answers[key]), len(answers[key])) if key in answers else (0, 0) for key in requests
+    ]
+    return np.array(rows, dtype=float)
+
+
+def _request(backend: LanguageModel, text: str) -> Request | None:
+    try:
+        encoding = backend.encode(text)
+        if MaskedTokens.kind in backend.answers:
+            return one_at_a_time(encoding, scored_positions(encoding))
+    except Skip:
+        return None
+    return CausalTokens(encoding.ids, 1)
+
+
+def compared(before: Floats, after: Floats, seed: int) -> Perplexity:
+    """The ratio of perplexities with its interval over passages."""
+    usable = before[:, 1] > 0
+    before, after = before[usable], after[usable]
+    count = len(before)
+    drawn = resampled_clusters(count, RESAMPLES, generator(seed, {}, "perplexity"))
+    lost = before[:, 0] - after[:, 0]
+    low, high = percentile(np.exp(drawn @ lost / (drawn @ before[:, 1])), 0.95)
+    ratio = Measured(float(np.exp(lost.sum() / before[:, 1].sum())), low, high, count)
+    return Perplexity(_perplexity(before), _perplexity(after), ratio)
+
+
+def _perplexity(rows: Floats) -> float:
+    return float(np.exp(-rows[:, 0].sum() / rows[:, 1].sum()))

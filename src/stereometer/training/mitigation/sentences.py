@@ -1,0 +1,157 @@
+"""Labelled sentences of a text, in three parts of articles that share nothing.
+
+One part is fitted on, with the words for that. The second trains a probe, with all words. The third
+tests it, on sentences whose only list words are held-out ones.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from stereometer.errors import DataError
+from stereometer.mitigations.attribute import Attribute
+from stereometer.mitigations.swapping import Swaps
+from stereometer.training import articles
+from stereometer.training.articles import Article
+
+Element = TypeVar("Element")
+LEAST = 1000
+"""Sentences of a class below which nothing is fitted."""
+LEAST_TESTED = 30
+"""Held-out sentences below which a probe's accuracy says nothing."""
+LONGEST = 40
+"""Words of a sentence; longer ones are costly and few."""
+HELD_OUT = 0.3
+"""Share of article groups that nothing is fitted on: half for the probe, half to test it."""
+PASSAGES = 100
+"""Held-out sentences, with or without list words, whose perplexity is measured."""
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A sentence with list words of one class, and the same for every class."""
+
+    label: str
+    versions: Mapping[str, str]
+
+    @property
+    def text(self) -> str:
+        return self.versions[self.label]
+
+
+@dataclass(frozen=True)
+class Sentences:
+    swaps: Swaps
+    fit: tuple[Labelled, ...]
+    probe: tuple[Labelled, ...]
+    test: tuple[Labelled, ...]
+    neutral: tuple[str, ...]
+    """Of the part that is fitted on, without any list word."""
+    passages: tuple[str, ...]
+    text_digest: str
+    one_way: int
+    """Sentences left out because their counterfactual would not come back."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Sentences that are fitted on, by class."""
+        tally = Counter(sentence.label for sentence in self.fit)
+        return {name: tally[name] for name in self.swaps.attribute.classes}
+
+
+def read(text: Path, attribute: Attribute, limit: int, seed: int) -> Sentences:
+    """At most `limit` sentences of each class to fit on, drawn at random."""
+    swaps, whole = Swaps(attribute), articles.read(text)
+    parts = articles.split(whole, HELD_OUT, seed)
+    half = len(parts.held_out) // 2
+    probe_texts = _sentences(parts.held_out[:half])
+    test_texts = _sentences(parts.held_out[half:])
+    fit_texts = _sentences(parts.training)
+    fit = _Part(swaps, fit_texts, held_out=False)
+    _check_enough(fit, text, attribute)
+    probe = _Part(swaps, probe_texts, held_out=None)
+    test = _Part(swaps, test_texts, held_out=True)
+    if len(test.labelled) < LEAST_TESTED:
+        raise DataError(
+            f"{text} has {len(test.labelled)} held-out sentences with held-out words of "
+            f"{attribute.name}. With fewer than {LEAST_TESTED} no accuracy can be given. Give more "
+            "text, or more held-out words."
+        )
+    rng = random.Random(seed)
+    return Sentences(
+        swaps,
+        _drawn(fit.labelled, limit, rng),
+        _drawn(probe.labelled, limit, rng),
+        _drawn(test.labelled, limit, rng),
+        tuple(_sample(fit.neutral, limit, rng)),
+        tuple(_sample(test_texts, PASSAGES, rng)),
+        articles.digest(whole),
+        fit.one_way + probe.one_way + test.one_way,
+    )
+
+
+def _sentences(groups: Iterable[Sequence[Article]]) -> list[str]:
+    """Each once, in order."""
+    texts = (
+        text
+        for group in groups
+        for article in group
+        for text in articles.sentences(article.text)
+        if articles.long_enough(text) and len(text.split()) <= LONGEST
+    )
+    return list(dict.fromkeys(texts))
+
+
+class _Part:
+    """Sentences of one part of the articles, by what their list words are."""
+
+    def __init__(self, swaps: Swaps, texts: Iterable[str], held_out: bool | None) -> None:
+        self.labelled: list[Labelled] = []
+        self.neutral: list[str] = []
+        self.one_way = 0
+        for text in texts:
+            label = swaps.label(text, held_out)
+            versions = swaps.versions(text) if label is not None else None
+            if label is not None and versions is not None:
+                self.labelled.append(Labelled(label, versions))
+            elif label is not None:
+                self.one_way += 1
+            elif next(swaps.spots(text), None) is None:
+                self.neutral.append(text)
+
+
+def _check_enough(part: _Part, text: Path, attribute: Attribute) -> None:
+    tally = Counter(sentence.label for sentence in part.labelled)
+    if not tally:
+        raise DataError(
+            f"{text} has no sentence with a word of {attribute.name}. Nothing can be fitted on "
+            "it. Give another text, or an attribute whose words it has."
+        )
+    rare = min(attribute.classes, key=lambda name: tally[name])
+    if tally[rare] < LEAST:
+        counts = ", ".join(f"{name} {tally[name]}" for name in attribute.classes)
+        raise DataError(
+            f"{text} has too few sentences of class {rare} to fit on ({counts}). Below {LEAST} a "
+            f"class what is fitted is mostly chance. Give more text, of which "
+            f"{1 - HELD_OUT:.0%} is fitted on."
+        )
+
+
+def _drawn(labelled: Sequence[Labelled], limit: int, rng: random.Random) -> tuple[Labelled, ...]:
+    """At most so many of each class, in their order."""
+    by_label: dict[str, list[Labelled]] = {}
+    for sentence in labelled:
+        by_label.setdefault(sentence.label, []).append(sentence)
+    return tuple(
+        part for label in sorted(by_label) for part in _sample(by_label[label], limit, rng)
+    )
+
+
+def _sample(elements: Sequence[Element], limit: int, rng: random.Random) -> Iterator[Element]:
+    chosen = sorted(rng.sample(range(len(elements)), min(limit, len(elements))))
+    return (elements[at] for at in chosen)

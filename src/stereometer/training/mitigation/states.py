@@ -1,0 +1,140 @@
+"""States that a model's head reads where something is scored.
+
+Of a sentence and its counterfactuals the same words are asked, none of which is a list word: a
+masked model reads the state at the hidden word, a causal one that before it, after a list word.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from stereometer.backends.local.language_model import LanguageModel
+from stereometer.backends.local.masked import Masked
+from stereometer.backends.local.memory import each
+from stereometer.backends.local.sentence_pairs import Features, Numbered, PairTokens
+from stereometer.measures.spans import scored_positions
+from stereometer.mitigations.swapping import WORD, Swaps
+from stereometer.training.fitting import Progress
+from stereometer.training.mitigation.sentences import Labelled
+from stereometer.types import Encoding, Skip
+
+POSITIONS = {"masked": 2, "causal": 4}
+"""Words asked in a sentence, by family: a masked model reads the sentence anew for each."""
+PART = 2048
+"""Texts whose states are read between two reports of progress."""
+
+
+@dataclass(frozen=True)
+class States:
+    """Rows of states, whose they are."""
+
+    rows: Tensor
+    """In float64."""
+    labels: Tensor
+    """The number of the class."""
+    sentences: Tensor
+    """The number of the sentence; its versions share it."""
+
+    def projected(self, projection: object) -> States:
+        assert callable(projection)
+        return States(projection(self.rows), self.labels, self.sentences)
+
+
+@dataclass(frozen=True)
+class Reader:
+    backend: LanguageModel
+    swaps: Swaps
+    seed: int
+    progress: Progress
+    layer: int = 0
+    """Whose output is read, from 1; 0 is the last, as the head reads it."""
+
+    def scored(self, sentences: Sequence[Labelled], purpose: str) -> States:
+        """At scored positions, of every version of every sentence."""
+        texts: list[PairTokens] = []
+        marks: list[tuple[int, int]] = []
+        for number, sentence in enumerate(sentences):
+            try:
+                versions = [list(self._asked(text)) for text in sentence.versions.values()]
+            except Skip:
+                continue
+            for label, version in enumerate(versions):
+                texts += version
+                marks += [(label, number) for text in version for _ in text.first]
+        labels, numbers = torch.tensor(marks, dtype=torch.long).reshape(-1, 2).T
+        return States(torch.cat(self._states(texts, purpose)).double().cpu(), labels, numbers)
+
+    def pooled(self, texts: Sequence[str], purpose: str) -> Tensor:
+        """The mean over all tokens of each text, as the papers' code reads them."""
+        pairs = []
+        for text in texts:
+            encoding = self.backend.encode(text)
+            positions = tuple(scored_positions(encoding))
+            pairs.append(PairTokens(encoding.ids, encoding.segments, positions, ()))
+        rows = [states.mean(0) for states in self._states(pairs, purpose)]
+        return torch.stack(rows).double().cpu()
+
+    def _states(self, texts: Sequence[PairTokens], purpose: str) -> list[Tensor]:
+        """Of every text, at its positions."""
+        features = Features(self.backend, "mean", self.layer)
+
+        @torch.inference_mode()
+        def run(batch: list[Numbered]) -> list[tuple[int, Tensor]]:
+            states = features.states([part.pair for part in batch])
+            spots = [(part, list(part.pair.first)) for part in batch]
+            return [(part.number, states[at, on]) for at, (part, on) in enumerate(spots)]
+
+        rows: list[Tensor] = []
+        for start in range(0, len(texts), PART):
+            part = texts[start : start + PART]
+            found = dict(pair for done in each(features.batches(part), run) for pair in done)
+            rows += [found[number] for number in range(len(part))]
+            self.progress(f"states, {purpose}", min(start + PART, len(texts)), len(texts), "")
+        return rows
+
+    def _asked(self, text: str) -> Iterator[PairTokens]:
+        """The text as the model reads it, with the positions of its states."""
+        encoding = self.backend.encode(text)
+        masked = isinstance(self.backend, Masked)
+        chosen = sorted(self._tokens(text, encoding, after=not masked))
+        if isinstance(self.backend, Masked):
+            for at in chosen:
+                ids = list(encoding.ids)
+                ids[at] = self.backend.mask
+                yield PairTokens(tuple(ids), encoding.segments, (at,), ())
+        else:
+            before = tuple(at - 1 for at in chosen)
+            yield PairTokens(encoding.ids, encoding.segments, before, ())
+
+    def _tokens(self, text: str, encoding: Encoding, after: bool) -> Iterator[int]:
+        """The first tokens of some words that are not list words: the same in every version, since
+        these have the same other words in the same order."""
+        spots = list(self.swaps.spots(text))
+        words = [
+            match.start()
+            for match in WORD.finditer(text)
+            if not any(spot.start <= match.start() < spot.end for spot in spots)
+        ]
+        first = sum(start < spots[0].start for start in words) if after else 0
+        count = POSITIONS[self.backend.checkpoint.family]
+        numbers = range(first, len(words))
+        rng = random.Random(f"{self.seed} {len(words)} {first}")
+        for number in rng.sample(numbers, min(count, len(numbers))):
+            yield _token_at(words[number], encoding)
+        if not numbers:
+            raise Skip("no word is asked")
+
+
+def _token_at(start: int, encoding: Encoding) -> int:
+    """The first token that reaches beyond a place in the text."""
+    for at in scored_positions(encoding):
+        if encoding.offsets[at][1] > start:
+            if at == 0:
+                break
+            return at
+    raise Skip("a word has no token")

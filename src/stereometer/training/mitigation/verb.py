@@ -1,0 +1,155 @@
+"""A mitigation from a method, a model, an attribute and a text: fitted, written, and measured on
+the model as a user will open it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stereometer import catalog
+from stereometer.errors import UsageError
+from stereometer.files import make_room
+from stereometer.mitigations import attribute as attributes
+from stereometer.mitigations.attribute import Attribute
+from stereometer.mitigations.card import MitigationCard, Probe
+from stereometer.runs.open import open_model
+from stereometer.training.mitigation.method import Fitted, MitigationMethod, Order, check_method
+from stereometer.training.mitigation.sentences import LEAST, read
+from stereometer.training.recipe import with_states
+
+if TYPE_CHECKING:
+    from stereometer.training.fitting import Progress
+    from stereometer.training.mitigation.states import States
+
+CONTROL = ".control"
+"""In the name of a control's file, before the suffix."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a user asks for."""
+
+    method: str
+    model: str
+    attribute: str
+    text: Path
+    out: Path
+    variant: str = "sound"
+    sentences: int = 1500
+    """Of each class, at most."""
+    seed: int = 0
+    control: bool = True
+    loading: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Of the method."""
+
+
+def mitigate(wish: Wish, progress: Progress) -> list[MitigationCard]:
+    """The cards of the mitigation and of its control, if there is one."""
+    method: MitigationMethod = catalog.find("mitigation", wish.method)
+    _check(wish)
+    attribute = attributes.load(wish.attribute)
+    backend = with_states(open_model(wish.model, wish.seed, wish.loading))
+    check_method(method, backend.checkpoint.family, wish.variant, wish.model)
+    sentences = read(wish.text, attribute, wish.sentences, wish.seed)
+    options = method.options(**wish.options)
+    order = Order(backend, attribute, sentences, wish.variant, options, wish.seed, progress)
+    fitted = method.fit(order)
+    control = method.control(order, fitted) if wish.control else None
+    card = _card(wish, method, order, fitted)
+    parts = [(card, fitted, wish.out)]
+    if control is not None:
+        beside = control_path(wish.out)
+        card = replace(card, control=beside.name)
+        name = str(control.settings["control"])
+        ours = replace(_card(wish, method, order, control), method=name, control_of=method.name)
+        parts = [(card, fitted, wish.out), (ours, control, beside)]
+    return _measured(wish, order, parts)
+
+
+def control_path(out: Path) -> Path:
+    """Where the control of a mitigation lies: beside it."""
+    return out.with_name(f"{out.stem}{CONTROL}{out.suffix}")
+
+
+def _check(wish: Wish) -> None:
+    """Raises at once for what would fail after the work."""
+    if wish.out.suffix != ".safetensors" or wish.out.is_dir():
+        raise UsageError(
+            f"{wish.out} is not the name of a mitigation. It is one file that ends in "
+            ".safetensors. Name it so with --out."
+        )
+    if wish.sentences < LEAST:
+        raise UsageError(
+            f"--sentences is {wish.sentences}. Below {LEAST} a class what is fitted is mostly "
+            "chance. Choose a larger number."
+        )
+    make_room(wish.out)
+
+
+def _card(wish: Wish, method: MitigationMethod, order: Order, fitted: Fitted) -> MitigationCard:
+    attribute: Attribute = order.attribute
+    return MitigationCard(
+        method=method.name,
+        form=method.form,
+        base=order.backend.checkpoint.name,
+        base_digest=order.backend.weights,
+        variant=wish.variant,
+        attribute=attribute.name,
+        domains=attribute.domains,
+        words=attribute.words,
+        words_digest=attribute.digest,
+        text=wish.text.name,
+        text_digest=order.sentences.text_digest,
+        sentences=order.sentences.counts,
+        rank=fitted.rank,
+        seed=wish.seed,
+        settings=fitted.settings,
+        notes=fitted.notes,
+    )
+
+
+def _measured(
+    wish: Wish, order: Order, parts: list[tuple[MitigationCard, Fitted, Path]]
+) -> list[MitigationCard]:
+    """Written first, so that what is measured is what a user opens; then again with what was
+    measured."""
+    from stereometer.backends.local.mitigation.stored import save
+    from stereometer.training.mitigation.perplexity import compared, likelihoods
+
+    passages = order.sentences.passages
+    probed = _Probed(order)
+    before = likelihoods(order.backend, passages)
+    cards = []
+    for card, fitted, path in parts:
+        save(card, fitted.tensors, path)
+        opened = with_states(open_model(f"{wish.model}+{path}", wish.seed, wish.loading))
+        ratio = compared(before, likelihoods(opened, passages), wish.seed)
+        whole = replace(card, probe=probed.after(fitted), perplexity=ratio)
+        cards.append(save(whole, fitted.tensors, path))
+    return cards
+
+
+class _Probed:
+    """A probe on the states before, and on those that a mitigation leaves."""
+
+    def __init__(self, order: Order) -> None:
+        from stereometer.training.mitigation.probes import accuracy
+        from stereometer.training.mitigation.states import Reader
+
+        self.seed = order.seed
+        self.chance = 100 / len(order.attribute.classes)
+        reader = Reader(order.backend, order.swaps, order.seed, order.progress)
+        self.training: States = reader.scored(order.sentences.probe, "probe")
+        self.test: States = reader.scored(order.sentences.test, "held out")
+        self.before = accuracy(self.training, self.test, self.seed)
+
+    def after(self, fitted: Fitted) -> Probe:
+        from stereometer.backends.local.mitigation.fold import Projection
+        from stereometer.training.mitigation.probes import accuracy
+
+        projection = Projection(**fitted.tensors)
+        parts = (states.projected(projection) for states in (self.training, self.test))
+        return Probe(self.before, accuracy(*parts, self.seed), self.chance)

@@ -1,0 +1,29 @@
+"""Tiny models and a text, once a session; without torch there is nothing to collect here."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.builders.models.zoo import Zoo
+
+NEEDED = ("torch", "transformers", "concept_erasure", "sentencex")
+collect_ignore_glob = [] if all(map(find_spec, NEEDED)) else ["test_*.py"]
+
+
+@pytest.fixture(scope="session")
+def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
+    from tests.builders.models.zoo import Zoo
+
+    return Zoo(tmp_path_factory.mktemp("zoo"))
+
+
+@pytest.fixture(scope="session")
+def gendered_text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from tests.builders.gendered import text
+
+    return text(tmp_path_factory.mktemp("text") / "text.jsonl")

@@ -1,0 +1,109 @@
+"""LEACE: a projection after which no covariance with the label is left, at the least change."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from stereometer.backends.local.mitigation.fold import Projection
+from stereometer.training.mitigation.leace import erased, library
+from stereometer.training.mitigation.random_projection import drawn
+
+WIDTH = 12
+
+
+def planted(seed: int, classes: int = 2, count: int = 400) -> tuple[Tensor, Tensor]:
+    """Correlated states that hold the class in some directions."""
+    rng = torch.Generator().manual_seed(seed)
+    labels = torch.arange(count) % classes
+    mixing = torch.randn(WIDTH, WIDTH, generator=rng, dtype=torch.float64)
+    means = torch.randn(classes, WIDTH, generator=rng, dtype=torch.float64)
+    noise = torch.randn(count, WIDTH, generator=rng, dtype=torch.float64)
+    return noise @ mixing + means[labels] + 3.0, labels
+
+
+def matrix(projection: Projection) -> Tensor:
+    return torch.eye(WIDTH, dtype=torch.float64) - projection.left @ projection.right
+
+
+def covariance(rows: Tensor, labels: Tensor) -> float:
+    one_hot = torch.nn.functional.one_hot(labels).double()
+    centred = (rows - rows.mean(0)).T @ (one_hot - one_hot.mean(0)) / len(rows)
+    return float(centred.abs().max())
+
+
+seeds = st.integers(0, 10_000)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seeds, st.integers(2, 4))
+def test_it_is_a_projection_that_leaves_no_covariance(seed: int, classes: int) -> None:
+    rows, labels = planted(seed, classes)
+    projection = erased(rows, labels)
+    p = matrix(projection)
+    assert torch.allclose(p @ p, p, atol=1e-10)
+    assert projection.rank == classes - 1
+    assert covariance(rows, labels) > 1e-2
+    assert covariance(projection(rows), labels) < 1e-10
+    assert torch.allclose(projection(rows).mean(0), rows.mean(0), atol=1e-10)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seeds)
+def test_no_orthogonal_projection_that_erases_as_much_changes_less(seed: int) -> None:
+    rows, labels = planted(seed)
+    difference = rows[labels == 1].mean(0) - rows[labels == 0].mean(0)
+    basis = (difference / difference.norm()).unsqueeze(1)
+    orthogonal = Projection(basis, basis.T, rows.mean(0))
+    assert covariance(orthogonal(rows), labels) < 1e-10
+    assert _damage(erased(rows, labels), rows) <= _damage(orthogonal, rows) + 1e-10
+
+
+@settings(max_examples=25, deadline=None)
+@given(seeds)
+def test_nor_does_a_random_one_together_with_the_difference_of_means(seed: int) -> None:
+    rows, labels = planted(seed)
+    difference = rows[labels == 1].mean(0) - rows[labels == 0].mean(0)
+    both = torch.cat([difference.unsqueeze(1), drawn(WIDTH, 2, seed).left], dim=1)
+    basis = torch.linalg.qr(both).Q
+    wider = Projection(basis, basis.T, rows.mean(0))
+    assert covariance(wider(rows), labels) < 1e-10
+    assert _damage(erased(rows, labels), rows) <= _damage(wider, rows)
+
+
+def _damage(projection: Projection, rows: Tensor) -> float:
+    return float((projection(rows) - rows).square().sum(1).mean())
+
+
+@settings(max_examples=10, deadline=None)
+@given(seeds)
+def test_it_is_what_the_library_gives(seed: int) -> None:
+    rows, labels = planted(seed)
+    theirs = library().LeaceEraser.fit(
+        rows, labels.double(), shrinkage=False, constrain_cov_trace=False, svd_tol=1e-12
+    )
+    assert torch.allclose(erased(rows, labels)(rows), theirs(rows), atol=1e-9)
+
+
+def test_isotropic_balanced_classes_lose_the_difference_of_their_means() -> None:
+    """Whitened states: the covariance is the identity to the last digit."""
+    rows, labels = planted(0)
+    centred = rows - rows.mean(0)
+    values, vectors = torch.linalg.eigh(centred.T @ centred / (len(rows) - 1))
+    white = centred @ vectors / values.sqrt()
+    difference = white[labels == 1].mean(0) - white[labels == 0].mean(0)
+    direction = difference / difference.norm()
+    expected = torch.eye(WIDTH, dtype=torch.float64) - torch.outer(direction, direction)
+    assert torch.allclose(matrix(erased(white, labels)), expected, atol=1e-9)
+
+
+@given(st.integers(1, WIDTH), seeds)
+def test_the_control_is_an_orthogonal_projection_of_the_rank(rank: int, seed: int) -> None:
+    p = matrix(drawn(WIDTH, rank, seed))
+    assert torch.allclose(p @ p, p, atol=1e-12)
+    assert torch.allclose(p, p.T, atol=1e-12)
+    assert float(p.trace()) == pytest.approx(WIDTH - rank)
+    assert torch.equal(p, matrix(drawn(WIDTH, rank, seed)))

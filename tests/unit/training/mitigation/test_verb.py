@@ -1,0 +1,123 @@
+"""From a text to a mitigation in a file, with its control and what was measured; and what cannot be
+fitted says why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stereometer.backends.local.mitigation.stored import load
+from stereometer.errors import DataError, UnknownName, UsageError
+from stereometer.mitigations.attribute import load as load_attribute
+from stereometer.mitigations.card import MitigationCard, card_of
+from stereometer.runs.open import open_model
+from stereometer.training.mitigation.sentences import read
+from stereometer.training.mitigation.verb import Wish, control_path, mitigate
+from tests.builders import gendered
+from tests.builders.models.zoo import Zoo
+
+Make = Callable[..., tuple[list[MitigationCard], Path]]
+
+
+def silent(*report: Any) -> None:
+    """Progress that nobody watches."""
+
+
+@pytest.fixture(scope="session")
+def make(zoo: Zoo, gendered_text: Path, tmp_path_factory: pytest.TempPathFactory) -> Make:
+    def made(model: str, method: str = "leace", **more: Any) -> tuple[list[MitigationCard], Path]:
+        out = tmp_path_factory.mktemp(model) / f"{method}.safetensors"
+        folder = str(zoo.folder(model))
+        wish = Wish(method, folder, "gender", gendered_text, out, sentences=1000)
+        return mitigate(replace(wish, **more), silent), out
+
+    return made
+
+
+@pytest.mark.parametrize("model", ["bert", "llama"])
+def test_a_mitigation_and_its_control_are_written_and_measured(make: Make, model: str) -> None:
+    (card, control), out = make(model)
+    assert load(out).card == card
+    assert load(control_path(out)).card == control
+    assert (card.method, card.rank, card.control) == ("leace", 1, "leace.control.safetensors")
+    assert (control.method, control.rank, control.control_of) == ("random-projection", 1, "leace")
+    assert card.sentences == {"female": 1000, "male": 1000}
+    assert card.probe is not None
+    assert card.perplexity is not None
+    assert card.probe.chance == 50
+    assert card.probe.before.low <= card.probe.before.value <= card.probe.before.high
+    assert card.perplexity.ratio.value == pytest.approx(
+        card.perplexity.after / card.perplexity.before
+    )
+    opened = open_model(f"{card.base}+{out}")
+    assert card_of({"settings": opened.card.settings}) == card
+
+
+def test_the_same_order_gives_the_same_file(make: Make) -> None:
+    (first, _), left = make("bert", control=True)
+    (second,), right = make("bert", control=False)
+    assert first.content == second.content
+    assert replace(first, control="") == second
+    assert not control_path(right).exists()
+    assert left.read_bytes() != b""
+
+
+# ------------------------------------------------------------------------------------------- errors
+
+
+def test_a_text_without_the_words(zoo: Zoo, tmp_path: Path) -> None:
+    plain = tmp_path / "plain.txt"
+    plain.write_text("\n\n".join(f"The cat sat on mat number {n}." for n in range(20)))
+    with pytest.raises(DataError, match="no sentence with a word of gender"):
+        mitigate(_wish(zoo, plain, tmp_path), silent)
+
+
+def test_a_text_with_too_few_of_them(zoo: Zoo, tmp_path: Path) -> None:
+    few = gendered.text(tmp_path / "few.jsonl", articles=100)
+    with pytest.raises(DataError, match="too few sentences of class") as error:
+        mitigate(_wish(zoo, few, tmp_path), silent)
+    assert "Below 1000 a class" in str(error.value)
+
+
+def test_a_text_without_held_out_words(tmp_path: Path) -> None:
+    lines = [
+        json.dumps({"text": f"She saw the lake number {n}. He saw the hill number {n}."})
+        for n in range(1600)
+    ]
+    path = tmp_path / "text.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(DataError, match="0 held-out sentences with held-out words"):
+        read(path, load_attribute("gender"), 1000, 0)
+
+
+def test_a_method_for_another_family(zoo: Zoo, gendered_text: Path, tmp_path: Path) -> None:
+    wish = replace(_wish(zoo, gendered_text, tmp_path), model=str(zoo.folder("xlnet")))
+    with pytest.raises(UsageError, match="for causal and masked models"):
+        mitigate(wish, silent)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "said"),
+    [
+        ({"method": "leece"}, UnknownName, "leace"),
+        ({"variant": "paper"}, UsageError, "no variant 'paper'"),
+        ({"sentences": 10}, UsageError, "mostly chance"),
+        ({"out": Path("x.bin")}, UsageError, "ends in .safetensors"),
+        ({"model": "fake"}, UsageError, "has no states"),
+        ({"attribute": "height"}, UnknownName, "height"),
+    ],
+)
+def test_orders_that_make_no_sense(
+    zoo: Zoo, gendered_text: Path, tmp_path: Path, change: dict[str, Any], kind: Any, said: str
+) -> None:
+    with pytest.raises(kind, match=said):
+        mitigate(replace(_wish(zoo, gendered_text, tmp_path), **change), silent)
+
+
+def _wish(zoo: Zoo, text: Path, folder: Path) -> Wish:
+    return Wish("leace", str(zoo.folder("bert")), "gender", text, folder / "m.safetensors")
