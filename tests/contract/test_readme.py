@@ -49,7 +49,6 @@ COMMANDS = (
     ],
     *["split", "audit", "ask", "calibrate", "export", "gate", "serve-model", "published"],
     *("board build", "sweep"),
-    *["split", "audit", "ask", "calibrate", "export", "gate", "serve-model"],
     "mitigate leace",
     *("train nsp", "data add", "data pull", "data where", "cache info", "cache clear", "model add"),
 )

@@ -45,10 +45,12 @@ class Swaps:
     def _places(self) -> Mapping[str, tuple[Row | Role, ...]]:
         """By word in lower case, the rows that it stands in."""
         places: dict[str, list[Row | Role]] = {}
-        for row in (*self.attribute.rows, *self.attribute.held_out, *self.attribute.roles):
+        attribute = self.attribute
+        rows: list[Row | Role] = [*attribute.rows, *attribute.held_out, *attribute.roles]
+        for row in rows:
             for word in set(_words(row)):
                 places.setdefault(word, []).append(row)
-        return {word: tuple(rows) for word, rows in places.items()}
+        return {word: tuple(where) for word, where in places.items()}
 
     @cached_property
     def _held_out(self) -> frozenset[str]:

@@ -151,5 +151,5 @@ class _Probed:
         from stereometer.training.mitigation.probes import accuracy
 
         projection = Projection(**fitted.tensors)
-        parts = (states.projected(projection) for states in (self.training, self.test))
-        return Probe(self.before, accuracy(*parts, self.seed), self.chance)
+        training, test = (part.projected(projection) for part in (self.training, self.test))
+        return Probe(self.before, accuracy(training, test, self.seed), self.chance)
