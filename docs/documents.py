@@ -63,6 +63,8 @@ def _measured(app: Any) -> Iterator[Document]:
 
 def _board(app: Any, runs: list[str]) -> Iterator[Document]:
     yield _printed(app, "board", "build", *runs, "-o", "site")
+    yield _printed(app, "submit", runs[0], "-o", "bundle")
+    yield _printed(app, "board", "check", "bundle", "-m", "fake", "--into", "accepted")
 
 
 def _people(app: Any) -> Iterator[Document]:

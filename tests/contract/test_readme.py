@@ -48,7 +48,7 @@ COMMANDS = (
         "analyze",
     ],
     *["split", "audit", "ask", "calibrate", "export", "gate", "serve-model", "published"],
-    *("board build", "sweep"),
+    *("board build", "board check", "submit", "sweep"),
     "mitigate leace",
     *("train nsp", "data add", "data pull", "data where", "cache info", "cache clear", "model add"),
 )

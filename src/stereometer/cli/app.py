@@ -38,6 +38,7 @@ from stereometer.cli import (
     show,
     split,
     study,
+    submit,
     sweep,
     terms,
     train,
@@ -95,6 +96,7 @@ COMMANDS = (
     ),
     *(
         export.export,
+        submit.submit,
         gate.gate,
         calibrate.calibrate,
         relate.relate,
@@ -113,7 +115,7 @@ STUDY = (
 )
 GROUPS = (
     ("study", "People", "Run studies with people in the browser.", STUDY),
-    ("board", "Look", "Rank stored runs on pages of their own.", (board.build,)),
+    ("board", "Look", "Rank stored runs on pages of their own.", (board.build, board.check)),
     ("data", "Data", "Find, fetch and add data sets.", (data.add, data.pull, data.where)),
     (
         "cache",

@@ -15,6 +15,7 @@ from stereometer import catalog
 from stereometer.errors import DataError, StereometerError, UsageError
 from stereometer.files import read_json, read_jsonl, write_json
 from stereometer.runs.kinds import completed
+from stereometer.shapes.shape import Shape
 from stereometer.types import RESULT_SCHEMA, Job, Result, Score, digest_of, digest_of_file
 
 LOG = logging.getLogger("stereometer")
@@ -150,7 +151,11 @@ def _runs_under(path: Path) -> list[Path]:
 def load_result(path: Path) -> Result:
     """A stored result, from its folder, its result.json, or the folder that holds it alone."""
     file = path if path.is_file() else run_folder(path) / RESULT
-    value = read_json(file)
+    return result_from(read_json(file), str(file))
+
+
+def result_from(value: object, file: str) -> Result:
+    """A result from its JSON, whole and of its types; `file` says where it was."""
     if not isinstance(value, dict) or value.get("schema") != RESULT_SCHEMA:
         raise DataError(
             f"{file} is not a stereometer result ({RESULT_SCHEMA}). Name the folder of a run or its"
@@ -200,13 +205,17 @@ def load_scores(path: Path, result: Result | None = None) -> Iterator[Score]:
     if known.scores_digest:
         _check_digest(folder / SCORES, known)
     for line, value in read_jsonl(folder / SCORES):
-        try:
-            yield shape.whole(Score.from_json(value))
-        except ValueError as error:
-            raise DataError(
-                f"{folder / SCORES}, line {line} is damaged: {error}. It was edited or cut off."
-                " Run it again."
-            ) from None
+        yield score_from(value, shape, f"{folder / SCORES}, line {line}")
+
+
+def score_from(value: Any, shape: Shape, where: str) -> Score:
+    """A score from its JSON, held to what its kind needs."""
+    try:
+        return shape.whole(Score.from_json(value))
+    except ValueError as error:
+        raise DataError(
+            f"{where} is damaged: {error}. It was edited or cut off. Run it again."
+        ) from None
 
 
 def _check_digest(file: Path, result: Result) -> None:

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.errors import UsageError
+from stereometer.exports.board.check import tiers_in
 from stereometer.exports.board.pages import index_page, model_pages
-from stereometer.exports.board.tables import BoardTable, Shown, Tiers, tables_of
+from stereometer.exports.board.tables import BoardTable, tables_of
 from stereometer.files import replacing, write_json
+from stereometer.runs.counted import finished_in
 from stereometer.types.document import Document
 
 INDEX, BOARD, MODELS = "index.html", "board.json", "models"
@@ -31,7 +33,7 @@ def build(runs: Sequence[str | Path], folder: str | Path) -> Board:
     """Writes the board of stored runs, and returns it."""
     site = Path(folder)
     _check_place(site)
-    shown = tables_of(runs, {})
+    shown = tables_of(runs, tiers_in([finished.folder for finished in finished_in(runs)]))
     board = Board(tuple(each.table for each in shown), version("stereometer"))
     pages = {INDEX: index_page(shown), **model_pages(shown)}
     _clear(site, pages)
@@ -61,6 +63,3 @@ def _clear(site: Path, pages: Mapping[str, Any]) -> None:
         if f"{MODELS}/{file.name}" not in pages:
             with suppress(OSError):
                 file.unlink()
-
-
-__all__ = ["Board", "Shown", "Tiers", "build"]

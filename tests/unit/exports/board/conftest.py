@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import stereometer
+from stereometer.exports.board.bundle import submit
 
 
 @pytest.fixture(scope="session")
@@ -25,3 +26,20 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
         cache=False,
     )
     return home
+
+
+@pytest.fixture(scope="session")
+def bundle(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """CATs by the fake model, as a folder."""
+    return submitted(runs, "fake", tmp_path_factory.mktemp("bundles") / "fake")
+
+
+@pytest.fixture(scope="session")
+def ideal_bundle(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """CATs by the system that reads the gold labels."""
+    return submitted(runs, "ideal", tmp_path_factory.mktemp("bundles") / "ideal")
+
+
+def submitted(runs: Path, model: str, place: Path) -> Path:
+    submit(runs / f"starter-{model}-cat-pseudo-likelihood", place)
+    return place

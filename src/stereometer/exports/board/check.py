@@ -1,0 +1,264 @@
+"""What a host finds out about a bundle, and the tier that it gives it.
+
+`reported`: the digests hold, the items are the host's, and the numbers follow from the scores.
+`reproduced`: the host also ran some of the items, drawn now, on weights with the named digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from stereometer import catalog
+from stereometer.benchmarks.benchmark import Benchmark
+from stereometer.errors import DataError
+from stereometer.exports.board.bundle import Bundle, read_bundle
+from stereometer.exports.board.ledger import Ledger
+from stereometer.exports.board.packed import RESULT, SCORES
+from stereometer.exports.board.reproduce import Reproduced, reproduce
+from stereometer.exports.board.signing import signer
+from stereometer.exports.board.tables import REPORTED, REPRODUCED
+from stereometer.files import replacing, to_json, write_json
+from stereometer.runs.counted import with_ties
+from stereometer.runs.job import Measurement, limited
+from stereometer.runs.open import open_benchmark
+from stereometer.runs.store import folder_name
+from stereometer.types import Estimate, Item, ModelCard, Result, Settings, digest_of_file
+from stereometer.types.document import Document
+from stereometer.types.typed import typed
+
+CHECKS = "checks.jsonl"
+SCORINGS = ("computed", "replayed", "constructed", "combined")
+SAME = 1e-6
+"""Points by which a claimed value may differ from the one that its scores give."""
+
+
+@dataclass(frozen=True)
+class Checked(Document):
+    """What `board check` says, and what the host's ledger of checks keeps."""
+
+    bundle: str
+    """Digest of the manifest."""
+    benchmark: str
+    measure: str
+    variant: str
+    model: str
+    model_digest: str
+    tier: str
+    signer: str | None
+    reproduced: Reproduced | None
+    run: str | None = None
+    """The folder that it was taken into."""
+    digests: Mapping[str, str] | None = None
+    """Of the files in that folder."""
+    schema: str = "check@1"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A bundle beside the items that it is about."""
+
+    bundle: Bundle
+    benchmark: Benchmark
+    items: Sequence[Item]
+
+    @property
+    def result(self) -> Result:
+        return self.bundle.result
+
+    @property
+    def settings(self) -> Settings:
+        """The host's own: a submitter does not choose how surely something is said."""
+        name = self.result.measure.partition("@")[0]
+        method = catalog.find("method", name) if catalog.has("method", name) else None
+        return with_ties(Settings(self.result.variant), self.result.scoring, method)
+
+    def recounted(self) -> Result:
+        """The result as the host counts and describes it; only the model is described by the
+        submitter."""
+        result, shape = self.result, catalog.shape(self.result.kind)
+        card = _card(result)
+        measurement = Measurement(
+            self.benchmark,
+            self.items,
+            result.measure,
+            card,
+            result.scoring,
+            self.settings,
+            result.settings["limit"],
+        )
+        counted = shape.summarize(self.bundle.scores, self.settings)
+        _check_claims(result.estimates, counted)
+        scores_digest = self.bundle.manifest.digests[SCORES]
+        return replace(measurement.result(shape.name, counted), scores_digest=scores_digest)
+
+
+def _card(result: Result) -> ModelCard:
+    try:
+        return replace(typed(ModelCard, result.model_card), name=result.model)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"The bundle does not say what was measured: {error}. A model has a card. Ask for it "
+            "again."
+        ) from None
+
+
+def claim_of(bundle: Bundle, data: str | Path | None) -> Claim:
+    """The bundle beside the host's items; raises where it is not about them."""
+    result = bundle.result
+    if result.scoring not in SCORINGS or not catalog.has("benchmark", result.benchmark):
+        raise DataError(
+            f"The bundle is of {result.benchmark!r}, scores {result.scoring!r}. This host knows no "
+            "such benchmark or scores. Refuse it, or install what adds them."
+        )
+    benchmark = open_benchmark(result.benchmark, data)
+    if benchmark.digest != result.data["digest"]:
+        raise DataError(
+            f"The bundle is about items with digest {str(result.data['digest'])[:12]}, those of "
+            f"{result.benchmark} here have {benchmark.digest[:12]}. Numbers of other items cannot "
+            "stand beside yours. Name the right data with --data, or refuse it."
+        )
+    if result.kind not in benchmark.shapes:
+        raise DataError(
+            f"{result.benchmark} has no items of kind {result.kind}. The scores are of something "
+            "else. Refuse it."
+        )
+    limit = result.settings["limit"]
+    if limit is not None and limit < 1:
+        raise DataError(
+            f"The bundle is limited to {limit} items. There is nothing to count. Refuse it."
+        )
+    items = limited(benchmark.items(result.kind), limit)
+    _check_items(bundle, items)
+    return Claim(bundle, benchmark, items)
+
+
+def _check_items(bundle: Bundle, items: Sequence[Item]) -> None:
+    """Every item once, and under the slices it is in."""
+    expected = {item.id: dict(item.slices) for item in items}
+    scored = {score.item: dict(score.slices) for score in bundle.scores}
+    if len(scored) != len(bundle.scores) or scored != expected:
+        wrong = [id_ for id_ in {*expected, *scored} if expected.get(id_) != scored.get(id_)]
+        raise DataError(
+            f"The bundle does not score each of the {len(expected)} items once, as what they are: "
+            f"{len(wrong)} are missing, foreign or filed elsewhere. Leaving items out changes the "
+            "score. Refuse it."
+        )
+
+
+def _check_claims(claimed: Sequence[Estimate], counted: Sequence[Estimate]) -> None:
+    """A value that the scores do not give was written by hand."""
+    claims = {_place(estimate): estimate for estimate in claimed}
+    for estimate in counted:
+        claim = claims.get(_place(estimate))
+        if claim is None or not _agree(claim, estimate):
+            stated = "no such value" if claim is None else f"{claim.value} ({claim.n} items)"
+            raise DataError(
+                f"The bundle claims {stated} for {estimate.name} in {dict(estimate.slice) or 'all'}"
+                f", its scores give {estimate.value} ({estimate.n} items). The numbers do not "
+                "follow from the scores. Refuse it."
+            )
+
+
+def _place(estimate: Estimate) -> tuple[object, ...]:
+    return estimate.name, frozenset(estimate.slice.items())
+
+
+def _agree(claim: Estimate, counted: Estimate) -> bool:
+    if (claim.n, claim.asked) != (counted.n, counted.asked):
+        return False
+    if claim.value is None or counted.value is None:
+        return claim.value is counted.value
+    return abs(claim.value - counted.value) <= SAME
+
+
+# ----------------------------------------------------------------------------------------- the verb
+
+
+def check(
+    path: str | Path,
+    *,
+    data: str | Path | None = None,
+    signers: str | Path | None = None,
+    model: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    items: int = 50,
+    into: str | Path | None = None,
+) -> Checked:
+    """The tier of a bundle; with `into`, the run is taken into that folder of the host's.
+
+    - `model`: run on `items` of the items, drawn now, for the tier `reproduced`.
+    - `signers`: OpenSSH's file of allowed signers; only they may submit.
+    """
+    bundle = read_bundle(Path(path))
+    by = _signed_by(bundle, signers)
+    claim = claim_of(bundle, data)
+    result = claim.recounted()
+    again = reproduce(claim, model, options or {}, items) if model else None
+    checked = Checked(
+        bundle=bundle.digest,
+        benchmark=result.benchmark,
+        measure=result.measure,
+        variant=result.variant,
+        model=result.model,
+        model_digest=str(result.model_card["digest"]),
+        tier=REPRODUCED if again else REPORTED,
+        signer=by,
+        reproduced=again,
+    )
+    return checked if into is None else _taken_in(checked, claim, result, Path(into))
+
+
+def _signed_by(bundle: Bundle, signers: str | Path | None) -> str | None:
+    if bundle.signature is None:
+        if signers is not None:
+            raise DataError(
+                "The bundle is not signed. Only those in the file of allowed signers may submit. "
+                "Ask for it again, with `stereometer submit --sign`."
+            )
+        return None
+    return signer(bundle.signed, bundle.signature, Path(signers) if signers else None)
+
+
+def _taken_in(checked: Checked, claim: Claim, result: Result, into: Path) -> Checked:
+    """The host's own count in a folder of its own, named after what it is and its bundle."""
+    name = folder_name(result.benchmark, result.model[-60:], checked.bundle[:12])
+    folder = into / name
+    write_json(folder / RESULT, result.as_json())
+    with replacing(folder / SCORES) as file:
+        for score in claim.bundle.scores:
+            file.write(to_json(score.as_json(), indent=None) + "\n")
+    digests = {each: digest_of_file(folder / each) for each in (RESULT, SCORES)}
+    if digests[SCORES] != result.scores_digest:
+        raise DataError(
+            "The bundle's scores are not written as `stereometer submit` writes them. It was made "
+            "by something else. Ask for it again."
+        )
+    kept = replace(checked, run=name, digests=digests)
+    Ledger(into / CHECKS).append(kept.as_json())
+    return kept
+
+
+def tiers_in(folders: Sequence[Path]) -> dict[Path, str]:
+    """The tiers that the host's ledger gives to runs beside it; raises where a checked run was
+    changed since."""
+    tiers: dict[Path, str] = {}
+    for home in dict.fromkeys(folder.parent for folder in folders):
+        for entry in Ledger(home / CHECKS).entries():
+            folder = home / str(entry["run"])
+            if folder in folders:
+                _check_unchanged(folder, entry["digests"])
+                known = tiers.get(folder, REPORTED)
+                tiers[folder] = REPRODUCED if REPRODUCED in (known, entry["tier"]) else REPORTED
+    return tiers
+
+
+def _check_unchanged(folder: Path, digests: Mapping[str, str]) -> None:
+    for name, digest in digests.items():
+        if digest_of_file(folder / name) != digest:
+            raise DataError(
+                f"{folder / name} is not the file that was checked. It was changed since. Check "
+                "the bundle again."
+            )
