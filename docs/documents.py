@@ -8,13 +8,17 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from typer.testing import CliRunner
+
+from stereometer.mitigations.card import Measured, MitigationCard, Perplexity, Probe
 
 Document = Mapping[str, Any]
 QUICK = ("--resamples", "100")
@@ -36,9 +40,9 @@ def _measured(app: Any) -> Iterator[Document]:
     yield _printed(app, "run", "starter", "-m", "fake", "--shard", "1/2", "--out", "parts-of-a-run")
     yield json.loads(Path("parts-of-a-run/shard-1-of-2.json").read_text("utf-8"))
     yield _printed(app, "cache", "merge", "parts-of-a-run")
-    yield _printed(app, "compare", *runs[:2], *QUICK)
     swept = ("--measure", "cat-likelihood", "--limit", "40", "--out", "swept", *QUICK)
     yield _printed(app, "sweep", "starter", "-m", "fake", "-m", "random", *swept)
+    yield _printed(app, "compare", *_mitigated(runs), *QUICK)
     yield _printed(app, "ensemble", *runs[:2], "--out", "both", *QUICK)
     yield _printed(app, "relate", *runs, *QUICK)
     yield _printed(app, "analyze", "starter", "--run", runs[0], *QUICK)
@@ -59,6 +63,24 @@ def _measured(app: Any) -> Iterator[Document]:
     columns = ("--column", "comment=text", "--column", "label=gold", "--size", "3")
     asked = ("--setting", "zero-shot", "--setting", "few-shot-mixed", "--repeats", "2", *columns)
     yield _printed(app, "ask", "comments.csv", "-m", "fake", *asked, "--likelihood", *QUICK)
+
+
+def _mitigated(runs: list[str]) -> list[str]:
+    """The first three runs as a base, a mitigation of it with a full card, and its control."""
+    folders = [Path(shutil.copytree(run, Path("mitigated", Path(run).name))) for run in runs]
+    files = [folder / "result.json" for folder in folders]
+    results = [json.loads(file.read_text("utf-8")) for file in files]
+    value = Measured(50.0, 48.0, 52.0, 100)
+    probe, ratio = Probe(value, value, 50.0), Perplexity(20.0, 20.0, Measured(1.0, 0.9, 1.1, 100))
+    digest, whole = results[0]["model_card"]["digest"], {"probe": probe, "perplexity": ratio}
+    plan = {"attribute": "gender", "domains": ("gender",), "earlier": probe, **whole}
+    card = MitigationCard("leace", "projection", "fake", digest, **plan)
+    control = replace(card, method="random-projection", control_of="leace")
+    for file, result, of in zip(files[1:], results[1:], (card, control), strict=True):
+        result["model_card"]["settings"]["mitigation"] = of.as_json()
+        file.write_text(json.dumps(result), "utf-8")
+    first, second, third = map(str, folders)
+    return [first, second, "--control", third]
 
 
 def _board(app: Any, runs: list[str]) -> Iterator[Document]:

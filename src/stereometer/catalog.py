@@ -24,6 +24,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "alignment": "stereometer.shapes.alignment:SHAPE",
         "intersection": "stereometer.shapes.intersection:SHAPE",
         "sweep": "stereometer.shapes.sweep:SHAPE",
+        "fact": "stereometer.shapes.fact:SHAPE",
     },
     "section": {
         "cat": "stereometer.report.sections.cat:SECTION",
@@ -47,6 +48,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "abc": "stereometer.benchmarks.abc.items:SOURCE",
         "survey": "stereometer.benchmarks.abc.survey:SOURCE",
         "ethos": "stereometer.benchmarks.ethos:SOURCE",
+        "definitional": "stereometer.benchmarks.definitional:SOURCE",
         "custom": "stereometer.benchmarks.custom:SOURCE",
     },
     "method": {
@@ -78,6 +80,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         ),
         "recognition-misspelling": "stereometer.measures.recognition.method:MISSPELT",
         "survey": "stereometer.measures.survey.method:SURVEY",
+        "fact-likelihood": "stereometer.measures.facts:LIKELIHOOD",
     },
     "backend": {
         "fake": "stereometer.backends.baselines.fake:Fake",

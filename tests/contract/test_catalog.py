@@ -80,7 +80,7 @@ def items_of(shape: str, folder: Path) -> Sequence[Item]:
         return comments()
     if shape.startswith("sentence"):
         return chosen_benchmark(told_text.choice(folder)).items(shape)
-    shipped = {"trait": "abc", "survey": "survey"}
+    shipped = {"trait": "abc", "survey": "survey", "fact": "definitional"}
     return open_benchmark(shipped.get(shape, "starter")).items(shape)
 
 

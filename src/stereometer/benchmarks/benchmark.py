@@ -158,6 +158,8 @@ class Source:
     """The card of answers about comments, where its own is of other items."""
     published: tuple[str, ...] = ()
     """The methods of its paper, which `--like-paper` takes."""
+    about: str = ""
+    """The domain of all its items, where they do not say it."""
 
     def for_audit(self) -> Source:
         return replace(self, read=self.read_faulty or self.read)

@@ -71,5 +71,7 @@ def _frame(sentence: str) -> list[str]:
     return re.findall(r"\w+", PRONOUNS.sub("PRONOUN", sentence.lower()))
 
 
-DEV = Source("winobias", read, {"pair": PAIR_MEASURES}, published=("pair-likelihood",))
-TEST = Source("winobias-test", read, {"pair": PAIR_MEASURES}, published=("pair-likelihood",))
+DEV, TEST = (
+    Source(name, read, {"pair": PAIR_MEASURES}, published=("pair-likelihood",), about="gender")
+    for name in ("winobias", "winobias-test")
+)

@@ -14,6 +14,7 @@ from stereometer.show.table import Cell, Table, number, text
 
 if TYPE_CHECKING:
     from stereometer.findings.compare import Compared, Comparison
+    from stereometer.findings.mitigation.judged import Mitigated
     from stereometer.shapes.paired import Difference
 
 LEGEND = (
@@ -23,10 +24,18 @@ LEGEND = (
 )
 
 
-@command("Look", "compare runs/before runs/after", "compare runs/* --all-pairs --json")
+@command(
+    "Look",
+    "compare runs/before runs/after",
+    "compare runs/before runs/after --control runs/control",
+    "compare runs/* --all-pairs --json",
+)
 def compare(
     *,
     runs: Annotated[list[Path], "Folders of runs on the same items; the first is the baseline."],
+    control: Annotated[
+        Path | None, "The run of a mitigation's control, to judge the mitigation by."
+    ] = None,
     all_pairs: Annotated[bool, "Compare every run with every other."] = False,
     every_slice: Annotated[
         bool, "Also list slices whose differences are not beyond noise."
@@ -38,7 +47,11 @@ def compare(
     from stereometer.findings import compare as findings
 
     comparison = findings.compare(
-        *runs, all_pairs=all_pairs, seed=drawing.seed, resamples=drawing.resamples
+        *runs,
+        control=control,
+        all_pairs=all_pairs,
+        seed=drawing.seed,
+        resamples=drawing.resamples,
     )
     render.document_or(json, comparison, lambda: _print(comparison, every_slice))
 
@@ -48,9 +61,23 @@ def _print(comparison: Comparison, every_slice: bool) -> None:
     variant = f"variant {comparison.variant}"
     render.heading(comparison.benchmark, comparison.measure, variant, systems)
     render.notes(comparison.notes)
+    for mitigated in comparison.mitigations:
+        _print_mitigated(mitigated)
     for pair in comparison.pairs:
         _print_pair(pair, every_slice, comparison.preferences)
     render.aside(LEGEND)
+
+
+def _print_mitigated(judged: Mitigated) -> None:
+    """The verdict and what it rests on, before everything that differs."""
+    from stereometer.findings.mitigation import show
+
+    render.line(f" · {show.about(judged)}", bold=f"\n{show.headline(judged)}")
+    render.bullets("", list(show.claims(judged)))
+    render.table(show.effects(judged))
+    render.line("\nThe same, by whether items have a word of the lists:")
+    render.table(show.leaks(judged))
+    render.aside(show.ORDER)
 
 
 def _print_pair(pair: Compared, every_slice: bool, flips: bool) -> None:

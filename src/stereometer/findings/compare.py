@@ -6,23 +6,24 @@ answered, with the same resamples for both, so that what the items have in commo
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations, islice, takewhile
 from pathlib import Path
 from typing import Any
 
 from stereometer import catalog
 from stereometer.errors import UsageError
+from stereometer.findings.mitigation.judged import Mitigated
 from stereometer.runs import store
-from stereometer.runs.counted import settings_of
 from stereometer.shapes.paired import NO_DIFFERENCE, Difference, Flip, Withheld
 from stereometer.shapes.shape import Shape
 from stereometer.shapes.verdicts import THESE
 from stereometer.stats.families import Said, corrected
 from stereometer.stats.means import POWER
 from stereometer.stats.tests import holm
-from stereometer.types import Result, Score, Settings, Variant
+from stereometer.types import Result, Score, Settings, Slice, Variant
 from stereometer.types.document import Document
 
 
@@ -56,6 +57,8 @@ class Comparison(Document):
     notes: tuple[str, ...] = ()
     preferences: bool = True
     """Whether items prefer a stereotype or its opposite, so that a preference can flip."""
+    mitigations: tuple[Mitigated, ...] = ()
+    """What is said of every mitigated system whose base is compared with it."""
     schema: str = "compare@1"
 
     def rows(self) -> list[dict[str, Any]]:
@@ -77,35 +80,59 @@ class Comparison(Document):
 
 
 def compare(
-    *runs: str | Path, all_pairs: bool = False, seed: int = 0, resamples: int = 10_000
+    *runs: str | Path,
+    control: str | Path | None = None,
+    all_pairs: bool = False,
+    seed: int = 0,
+    resamples: int = 10_000,
 ) -> Comparison:
     """Compare stored runs on the same items, each with the first, or all pairs.
 
     - `runs`: their folders; the first is the baseline.
+    - `control`: the run of a mitigation's control, to judge the mitigation by.
     - `all_pairs`: compare every run with every other.
     """
+    from stereometer.findings.mitigation import judge
+
     if len(runs) < 2:
         raise UsageError(
             "compare needs at least two runs. The first is the baseline. Name their folders."
         )
     folders = store.folders_of(runs)
-    results = store.load_alike(folders)
+    beside = store.folders_of([control]) if control is not None else []
+    results = store.load_alike([*folders, *beside])
+    if beside:
+        judge.check_control(results[: len(runs)], results[-1])
     first, labels = results[0], store.labels(results)
     floor = min(float(result.settings["coverage"]) for result in results)
     settings = Settings(first.variant, seed, resamples, coverage=floor)
-    scores = [store.load_scores(*run) for run in zip(folders, results, strict=True)]
-    ties = [settings_of(result).ties for result in results]
-    pairs = compared(labels, scores, catalog.shape(first.kind), settings, all_pairs, ties)
-    notes = [first.data.get("notice"), *family_notes(results)]
+    sides = [
+        judge.Side(
+            label, store.run_folder(folder), result, tuple(store.load_scores(folder, result))
+        )
+        for label, folder, result in zip(labels, [*folders, *beside], results, strict=True)
+    ]
+    shape, count = catalog.shape(first.kind), len(runs)
+    pairs = compared(
+        labels[:count],
+        [side.scores for side in sides[:count]],
+        shape,
+        settings,
+        all_pairs,
+        [side.ties for side in sides[:count]],
+        planned=judge.planned(sides),
+    )
+    notes = [first.data.get("notice"), *family_notes(results), *judge.notes(sides[:count])]
     return Comparison(
         first.benchmark,
         ", ".join(dict.fromkeys(result.measure for result in results)),
         first.variant,
-        tuple(labels),
+        tuple(labels[:count]),
         pairs,
         {"seed": seed, "resamples": resamples, "level": settings.level, "power": POWER},
         tuple(note for note in notes if note),
-        bool(catalog.shape(first.kind).candidates),
+        bool(shape.candidates),
+        tuple(judge.mitigated(sides, settings)),
     )
 
 
@@ -133,9 +160,10 @@ def compared(
     all_pairs: bool,
     ties: Sequence[float] = (),
     overall: bool = False,
+    planned: Collection[Slice] = (),
 ) -> tuple[Compared, ...]:
     """Every pair of systems, or each with the first, their p adjusted over all that is shown;
-    `overall` leaves slices out."""
+    `overall` leaves slices out, `planned` ones were named before and are corrected apart."""
     most = ties or [settings.ties] * len(labels)
     by_item = [shape.units(system, settings.variant) for system in scores]
     chosen = [pair for pair in combinations(range(len(labels)), 2) if all_pairs or not pair[0]]
@@ -150,7 +178,7 @@ def compared(
         )
         for a, b in chosen
     ]
-    return tuple(_adjusted(pairs, settings.level))
+    return tuple(_adjusted(pairs, settings.level, planned))
 
 
 Scores = Mapping[str, Score]
@@ -206,18 +234,21 @@ def _compared(
     )
 
 
-def _adjusted(pairs: Sequence[Compared], level: float) -> Iterator[Compared]:
+def _adjusted(
+    pairs: Sequence[Compared], level: float, planned: Collection[Slice]
+) -> Iterator[Compared]:
     """Holm over the differences of a metric whose slices fix the same things, across all pairs,
     those of fixed terms apart; and likewise over the claims that one system is closer to 50."""
+    family = partial(_family, planned)
     rows = corrected(
         (difference for pair in pairs for difference in pair.differences),
         lambda difference, p: _verdict(difference, p, level),
-        _family,
+        family,
     )
     closer: dict[Hashable, list[int]] = {}
     for at, row in enumerate(rows):
         if row.p_closer is not None:
-            closer.setdefault(_family(row), []).append(at)
+            closer.setdefault(family(row), []).append(at)
     known = {
         at: p
         for places in closer.values()
@@ -228,8 +259,9 @@ def _adjusted(pairs: Sequence[Compared], level: float) -> Iterator[Compared]:
         yield replace(pair, differences=tuple(islice(judged, len(pair.differences))))
 
 
-def _family(difference: Difference) -> Hashable:
-    return (difference.name, difference.scope == THESE, *sorted(difference.slice))
+def _family(planned: Collection[Slice], difference: Difference) -> Hashable:
+    apart = difference.scope == THESE, difference.slice in planned
+    return (difference.name, *apart, *sorted(difference.slice))
 
 
 def _open(

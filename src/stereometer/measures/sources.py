@@ -22,6 +22,7 @@ SOURCES = {
     "pair-sentence-mean-likelihood": f"{BIAS_BENCH}, for causal models",
     "pair-after-change-likelihood": f"{OURS}: the causal counterpart of pair-likelihood",
     "pair-forced-choice": f"{OURS}: the items as questions",
+    "fact-likelihood": f"{OURS}: facts against their contradiction",
     "set": f"{SENSITIVITY}, Tables 5 and 6",
     "ilps": f"ILPS, Kurita et al. 2019; {SENSITIVITY}, Table 6",
     "ilps-star": f"{SENSITIVITY}, Table 6",

@@ -285,6 +285,11 @@ def _check_whole(results: Sequence[Result]) -> None:
             )
 
 
+def measured_alike(first: Result, second: Result) -> bool:
+    """Whether two results may stand in one column."""
+    return _conditions(first) == _conditions(second)
+
+
 def _conditions(result: Result) -> dict[str, object]:
     items = f"{result.data['digest'][:12]}, limit {result.settings['limit']}"
     return {

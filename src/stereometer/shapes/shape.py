@@ -56,6 +56,10 @@ class Shape:
     """Metrics that are means of the items' points, from 0 to 100: over terms, where `term_by` says
     what makes one, and within them over items."""
     term_by: ClassVar[tuple[str, ...]] = ()
+    domains: ClassVar[str] = ""
+    """Which of them says what an item is about."""
+    modelling: ClassVar[str] = ""
+    """The metric that says how well a model models language, where there is one."""
     settings: ClassVar[Mapping[str, tuple[type, ...]]] = {}
     """What results of this kind record among their settings besides what all do."""
 

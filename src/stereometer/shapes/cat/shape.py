@@ -36,6 +36,8 @@ class Cat(SentenceShape):
     slices = ("task", "domain", "target")
     means = ("lms", "ss")
     term_by = ("domain", "target")
+    domains = "domain"
+    modelling = "lms"
     fine = metrics.FINE
     summary_metric = "icat"
     shares = sample.HEADLINE

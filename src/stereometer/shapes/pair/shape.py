@@ -36,6 +36,7 @@ class Pair(SentenceShape):
     shares = ("pair_preference",)
     slices = (BIAS_TYPE,)
     means = ("pair_preference",)
+    domains = BIAS_TYPE
     metrics = (
         Metric(
             "pair_preference",

@@ -1,0 +1,87 @@
+"""Runs of the same two models on other items, in the same folders."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stereometer import catalog
+from stereometer.errors import StereometerError
+from stereometer.findings.compare import compared
+from stereometer.findings.mitigation.judged import Kept
+from stereometer.mitigations.card import SETTING
+from stereometer.runs import store
+from stereometer.runs.counted import settings_of
+from stereometer.shapes.fact import AGREEMENT, FACT
+from stereometer.shapes.paired import Difference
+from stereometer.types import Result, Settings
+
+if TYPE_CHECKING:
+    from stereometer.findings.mitigation.judge import Side
+
+Run = tuple[Path, Result]
+
+
+def lms(base: Side, after: Side, settings: Settings) -> Kept | None:
+    """From the run with most items that has one."""
+    return _kept(base, after, lambda kind: catalog.shape(kind).modelling, settings)
+
+
+def agreement(base: Side, after: Side, settings: Settings) -> Kept | None:
+    """With facts about the attribute."""
+    return _kept(base, after, lambda kind: AGREEMENT if kind == FACT else "", settings)
+
+
+def _kept(base: Side, after: Side, metric: Callable[[str], str], settings: Settings) -> Kept | None:
+    """The overall difference of a metric, named by the kind of result that has it."""
+    kept = [
+        Kept(first[1].benchmark, row)
+        for first, second in _both(base, after)
+        if (name := metric(first[1].kind))
+        for row in _overall(first, second, settings)
+        if row.name == name
+    ]
+    return max(kept, key=lambda each: (each.difference.n, each.benchmark), default=None)
+
+
+def _both(base: Side, after: Side) -> Iterator[tuple[Run, Run]]:
+    """Runs of both models that may stand in one column."""
+    others = list(_beside(after))
+    for first in _beside(base):
+        for second in others:
+            if store.measured_alike(first[1], second[1]):
+                yield first, second
+                break
+
+
+def _beside(side: Side) -> Iterator[Run]:
+    """The runs of the same model in the folder that holds its run."""
+    for file in sorted(side.folder.resolve().parent.glob(f"*/{store.RESULT}")):
+        try:
+            result = store.load_result(file.parent)
+        except StereometerError:  # not ours to judge
+            continue
+        if _model(result) == _model(side.result):
+            yield file.parent, result
+
+
+def _model(result: Result) -> tuple[object, ...]:
+    """A mitigation may leave the digest as it is."""
+    card = result.model_card
+    return card["digest"], card["settings"].get(SETTING)
+
+
+def _overall(first: Run, second: Run, settings: Settings) -> tuple[Difference, ...]:
+    runs = (first, second)
+    results = [result for _, result in runs]
+    (pair,) = compared(
+        store.labels(results),
+        [store.load_scores(*run) for run in runs],
+        catalog.shape(first[1].kind),
+        settings,
+        False,
+        [settings_of(result).ties for result in results],
+        overall=True,
+    )
+    return pair.differences

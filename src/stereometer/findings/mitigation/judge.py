@@ -1,0 +1,277 @@
+"""From stored runs to what is said of the mitigations among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from stereometer import catalog
+from stereometer.errors import UsageError
+from stereometer.findings.compare import Compared, compared
+from stereometer.findings.mitigation import companions, parts
+from stereometer.findings.mitigation.judged import MARGIN, Effect, Kept, Mitigated, verdict_of
+from stereometer.mitigations.card import MitigationCard, card_of
+from stereometer.runs.counted import settings_of
+from stereometer.shapes.paired import Difference
+from stereometer.shapes.shape import Shape
+from stereometer.shapes.words import plain_name
+from stereometer.types import Result, Score, Settings, Slice
+
+
+@dataclass(frozen=True)
+class Side:
+    """A stored run under the name that it is shown by."""
+
+    label: str
+    folder: Path
+    result: Result
+    scores: tuple[Score, ...]
+
+    @cached_property
+    def card(self) -> MitigationCard | None:
+        return card_of(self.result.model_card)
+
+    @property
+    def ties(self) -> float:
+        """The share of them that leaves a score open."""
+        return settings_of(self.result).ties
+
+    @property
+    def shape(self) -> Shape:
+        return catalog.shape(self.result.kind)
+
+
+# --------------------------------------------------------------------------- what belongs together
+
+
+def is_base(result: Result, card: MitigationCard) -> bool:
+    """Whether a mitigation was fitted on this model; one that leaves the weights as they are has
+    the digest of its base too."""
+    return result.model_card["digest"] == card.base_digest and card_of(result.model_card) != card
+
+
+def is_control(of: MitigationCard, card: MitigationCard | None) -> bool:
+    return card is not None and not why_no_control(of, card)
+
+
+def why_no_control(of: MitigationCard, card: MitigationCard | None) -> str | None:
+    """Why a mitigation cannot be judged by this."""
+    if card is None or not card.control_of:
+        return "it is not the control of a mitigation"
+    if card.control_of != of.method:
+        return f"it is a control of {card.control_of}, the mitigation is {of.method}"
+    if card.base_digest != of.base_digest:
+        return f"it was made for {card.base}, the mitigation for {of.base}, with other weights"
+    if card.rank != of.rank:
+        return f"its rank is {card.rank}, that of the mitigation {of.rank}"
+    return None
+
+
+def check_control(results: Sequence[Result], control: Result) -> None:
+    """Raises where a control was named and it, or what it stands beside, is something else."""
+    first, *others = results
+    cards = [
+        card for other in others if (card := card_of(other.model_card)) and not card.control_of
+    ]
+    if not cards:
+        raise UsageError(
+            f"A control is named, and none of {', '.join(other.model for other in others)} is "
+            "mitigated. A control says what a change of the same size does without aim. "
+            "Leave --control out."
+        )
+    for card in cards:
+        if not is_base(first, card):
+            raise UsageError(
+                f"{first.model} is not the model that {card.method} was fitted on: the digest of "
+                f"{card.base} is {card.base_digest[:12]}, here it is "
+                f"{first.model_card['digest'][:12]}. Name the run of {card.base} first."
+            )
+        if why := why_no_control(card, card_of(control.model_card)):
+            raise UsageError(
+                f"{control.model} is not the control of {card.method}: {why}. Name the run of "
+                f"{card.control or 'the control that was made beside it'}."
+            )
+
+
+@dataclass(frozen=True)
+class Together:
+    """A base, the mitigations of it, and their controls."""
+
+    base: Side
+    mitigated: tuple[Side, ...]
+    controls: tuple[Side, ...]
+
+
+def together(sides: Sequence[Side]) -> Iterator[Together]:
+    for base in sides:
+        of_base = [side for side in sides if side.card and is_base(base.result, side.card)]
+        mitigated = tuple(side for side in of_base if side.card and not side.card.control_of)
+        if mitigated:
+            controls = tuple(side for side in of_base if side.card and side.card.control_of)
+            yield Together(base, mitigated, controls)
+
+
+def targets(side: Side) -> list[Slice]:
+    """The slices that a mitigation is meant to change: its domains, or all items of a benchmark
+    that is about one of them."""
+    if side.card is None:
+        return []
+    wanted = {plain_name(domain) for domain in side.card.domains}
+    key = side.shape.domains
+    known = {score.slices[key] for score in side.scores if key in score.slices}
+    slices: list[Slice] = [{key: name} for name in sorted(known) if plain_name(name) in wanted]
+    return slices or ([{}] if _about(side.result.benchmark) in wanted else [])
+
+
+def _about(benchmark: str) -> str:
+    known = catalog.has("benchmark", benchmark)
+    return str(catalog.find("benchmark", benchmark).about) if known else ""
+
+
+def planned(sides: Sequence[Side]) -> list[Slice]:
+    """The slices whose tests are a family apart."""
+    return [
+        slice_ for group in together(sides) for side in group.mitigated for slice_ in targets(side)
+    ]
+
+
+def notes(sides: Sequence[Side]) -> list[str]:
+    """Why a mitigated system has no verdict."""
+    judged = {side.label for group in together(sides) for side in group.mitigated}
+    return [
+        f"{side.label} has a mitigation of {side.card.base}, which is not compared with it: "
+        "there is no verdict on the mitigation."
+        for side in sides[1:]
+        if side.card and not side.card.control_of and side.label not in judged
+    ]
+
+
+# ----------------------------------------------------------------------------------------- judging
+
+
+def mitigated(sides: Sequence[Side], settings: Settings) -> Iterator[Mitigated]:
+    """Every mitigated system whose base is among the runs, with its control where that is too."""
+    for group in together(sides):
+        slices = [slice_ for side in group.mitigated for slice_ in targets(side)]
+        for side, pair in zip(
+            group.mitigated,
+            _compared((group.base, *group.mitigated), settings, slices),
+            strict=True,
+        ):
+            controls = [other for other in group.controls if is_control(_card(side), other.card)]
+            yield _judged(group.base, side, controls[0] if controls else None, pair, settings)
+
+
+def _card(side: Side) -> MitigationCard:
+    if side.card is None:
+        raise ValueError(f"{side.label} is not mitigated")
+    return side.card
+
+
+def _compared(
+    sides: Sequence[Side], settings: Settings, slices: Sequence[Slice], overall: bool = False
+) -> tuple[Compared, ...]:
+    return compared(
+        [side.label for side in sides],
+        [side.scores for side in sides],
+        sides[0].shape,
+        settings,
+        False,
+        [side.ties for side in sides],
+        overall,
+        slices,
+    )
+
+
+def _judged(
+    base: Side, after: Side, control: Side | None, pair: Compared, settings: Settings
+) -> Mitigated:
+    card, slices = _card(after), targets(after)
+    shared = parts.shared_sentences(card, after.result)
+    effects = [Effect.of(row) for row in closeness_rows(pair)]
+    if control is not None:
+        (from_control,) = _compared((control, after), settings, slices)
+        (of_control,) = _compared((base, control), settings, slices)
+        effects = [
+            effect.beside(_row(from_control, effect), _row(of_control, effect))
+            for effect in effects
+        ]
+    targeted = tuple(effect for effect in effects if effect.slice in slices)
+    lms = _own_lms(base, pair) or companions.lms(base, after, settings)
+    return Mitigated(
+        base.label,
+        after.label,
+        control.label if control else None,
+        card.method,
+        card.attribute,
+        card.domains,
+        verdict_of(lms, targeted, control is not None),
+        targeted,
+        tuple(
+            effect for effect in effects if effect.slice not in slices and _is_domain(base, effect)
+        ),
+        MARGIN,
+        lms,
+        companions.agreement(base, after, settings),
+        card.perplexity,
+        card.probe,
+        card.earlier,
+        tuple(parts.parts(base, after, slices, pair, settings)),
+        shared,
+        tuple(_notes(card, after, control, targeted, lms, shared)),
+    )
+
+
+def closeness_rows(pair: Compared) -> list[Difference]:
+    """Of the metric whose ideal is 50."""
+    return [row for row in pair.differences if row.p_closer is not None]
+
+
+def _row(pair: Compared, effect: Effect) -> Difference | None:
+    rows = closeness_rows(pair)
+    return next((row for row in rows if row.slice == effect.slice), None)
+
+
+def _is_domain(side: Side, effect: Effect) -> bool:
+    return tuple(effect.slice) == (side.shape.domains,)
+
+
+def _own_lms(base: Side, pair: Compared) -> Kept | None:
+    name = base.shape.modelling
+    rows = [row for row in pair.differences if row.name == name and not row.slice]
+    return Kept(base.result.benchmark, rows[0]) if rows else None
+
+
+def _notes(
+    card: MitigationCard,
+    after: Side,
+    control: Side | None,
+    targeted: Sequence[Effect],
+    lms: Kept | None,
+    shared: int | None,
+) -> Iterator[str]:
+    """What the verdict leaves open."""
+    if not targeted:
+        domains = ", ".join(card.domains) or "none"
+        yield f"No item is of a domain that {card.method} is about ({domains}): no verdict."
+    if lms is None:
+        yield (
+            "Nothing says whether the model still models language: these items have no lms. "
+            "Run CATs, such as stereoset, into the same folders."
+        )
+    if control is None:
+        beside = f": {card.control}" if card.control else ""
+        yield f"No control was compared, so any other change may do the same{beside}."
+    for effect in targeted:
+        if effect.moved and effect.from_base.closer == "neither":
+            yield (
+                f"{effect.name} moved beyond noise, but not nearer to 50 or farther from it: "
+                "what goes past 50 is no gain."
+            )
+    if shared is None:
+        yield (
+            f"The training text was not held against {after.result.benchmark}: it was not there "
+            "when the mitigation was made."
+        )

@@ -1,0 +1,174 @@
+"""What is said of a mitigation: its effects, what it cost, and one verdict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from stereometer.mitigations.card import Perplexity, Probe
+from stereometer.shapes.paired import NO_DIFFERENCE, Difference, Withheld
+from stereometer.shapes.verdicts import NULL_VALUE
+from stereometer.types import Slice
+from stereometer.types.document import Document
+
+MARGIN = 1.0
+"""Points of lms that a mitigation may cost."""
+DAMAGED, NOT_EXCLUDED = "damaged", "damage not excluded"
+NOT_BEYOND_CONTROL, WORSE, IMPROVED = "not beyond control", "worse", "improved"
+ORDER = (DAMAGED, NOT_EXCLUDED, NO_DIFFERENCE, NOT_BEYOND_CONTROL, WORSE, IMPROVED)
+"""The first that holds is the verdict."""
+
+
+@dataclass(frozen=True)
+class Closeness(Document):
+    """How much nearer to 50, or farther, the second value is: below 0 is nearer."""
+
+    first: float
+    second: float
+    change: float
+    """The distance of the second value from 50 less that of the first: what goes past 50 as far as
+    it was before has gained nothing."""
+    low: float
+    high: float
+    p: float
+    """Adjusted; that it is not 0."""
+    closer: str
+    """`first` or `second` where that is beyond noise, else `neither`."""
+
+    @classmethod
+    def of(cls, row: Difference) -> Closeness:
+        """From the difference and the sum of both values, each measured from 50."""
+        change = abs(row.second - NULL_VALUE) - abs(row.first - NULL_VALUE)
+        sums = _sum(row)
+        low = _bent((row.low, row.high), sums)
+        high = max(min(row.high, sums[1]), min(-row.low, -sums[0]))
+        p = 1.0 if row.p_closer_adjusted is None else row.p_closer_adjusted
+        return cls(row.first, row.second, change, low, high, p, row.closer)
+
+
+def _sum(row: Difference) -> tuple[float, float]:
+    """Its interval; the value itself where none is known."""
+    value = row.first + row.second - 2 * NULL_VALUE
+    return (
+        value if row.sum_low is None else row.sum_low,
+        value if row.sum_high is None else row.sum_high,
+    )
+
+
+def _bent(difference: tuple[float, float], sums: tuple[float, float]) -> float:
+    """The least change of the distance where both lie in these intervals."""
+    return max(min(difference[0], sums[0]), min(-difference[1], -sums[1]))
+
+
+@dataclass(frozen=True)
+class Effect(Document):
+    """What a mitigation did in one slice."""
+
+    slice: Slice
+    name: str
+    n: int
+    asked: int
+    scope: str | None
+    from_base: Closeness
+    """From the base to the mitigated model."""
+    detectable: float
+    """The smallest true change that could have been seen, with 80 % power."""
+    moved: bool
+    """Whether the value itself moved beyond noise, nearer to 50 or not."""
+    from_control: Closeness | None = None
+    """From the control to the mitigated model."""
+    of_control: Closeness | None = None
+    """From the base to the control."""
+
+    @classmethod
+    def of(cls, row: Difference) -> Effect:
+        closeness = Closeness.of(row)
+        return cls(
+            row.slice,
+            row.name,
+            row.n,
+            row.asked,
+            row.scope,
+            closeness,
+            row.detectable,
+            row.beyond_noise,
+        )
+
+    def beside(self, control: Difference | None, base: Difference | None) -> Effect:
+        """With the change from the control, and that of the control from the base."""
+        return replace(
+            self,
+            from_control=Closeness.of(control) if control else None,
+            of_control=Closeness.of(base) if base else None,
+        )
+
+    def verdict(self, has_control: bool) -> str:
+        """Where no damage is in question."""
+        closer = self.from_base.closer
+        if closer == "neither":
+            return NO_DIFFERENCE
+        if has_control and (self.from_control is None or self.from_control.closer != closer):
+            return NOT_BEYOND_CONTROL
+        return IMPROVED if closer == "second" else WORSE
+
+
+@dataclass(frozen=True)
+class Part(Document):
+    """The same comparison on some of the items."""
+
+    part: str
+    """`all`, `with a list word`, `without a list word`, or `texts not stored`."""
+    n: int
+    effects: tuple[Effect, ...]
+    """In the targeted domains and overall."""
+    withheld: tuple[Withheld, ...] = ()
+
+
+@dataclass(frozen=True)
+class Kept(Document):
+    """A metric that should not have fallen."""
+
+    benchmark: str
+    difference: Difference
+
+    def damage(self, margin: float = MARGIN) -> str | None:
+        """Whether more than the margin was lost, or may have been."""
+        if self.difference.high < -margin:
+            return DAMAGED
+        return NOT_EXCLUDED if self.difference.low < -margin else None
+
+
+@dataclass(frozen=True)
+class Mitigated(Document):
+    """A model before and after a mitigation, and beside its control."""
+
+    before: str
+    after: str
+    control: str | None
+    method: str
+    attribute: str
+    domains: tuple[str, ...]
+    verdict: str | None
+    """The first of the order that holds; None where no item is of a targeted domain."""
+    targeted: tuple[Effect, ...]
+    side_effects: tuple[Effect, ...]
+    margin: float
+    lms: Kept | None
+    definitional: Kept | None
+    perplexity: Perplexity | None
+    probe: Probe | None
+    earlier: Probe | None
+    parts: tuple[Part, ...]
+    """Targeted domains on all items, on those with a word of the lists, and on the others."""
+    shared_sentences: int | None
+    """Of the training text and this benchmark; None where it was not looked at."""
+    notes: tuple[str, ...] = ()
+
+
+def verdict_of(lms: Kept | None, targeted: tuple[Effect, ...], has_control: bool) -> str | None:
+    """The first of the order that holds for any targeted domain."""
+    if not targeted:
+        return None
+    damage = NOT_EXCLUDED if lms is None else lms.damage()
+    if damage is not None:
+        return damage
+    return min((effect.verdict(has_control) for effect in targeted), key=ORDER.index)

@@ -1,0 +1,86 @@
+"""Leaks: what training and test share, and the numbers without it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from stereometer.errors import UsageError
+from stereometer.findings.compare import Compared, compared
+from stereometer.findings.mitigation.judged import Effect, Part
+from stereometer.mitigations.card import MitigationCard
+from stereometer.mitigations.lists import Lists
+from stereometer.types import Result, Score, Settings, Slice
+
+if TYPE_CHECKING:
+    from stereometer.findings.mitigation.judge import Side
+
+ALL, WITH, WITHOUT, UNKNOWN = "all", "with a list word", "without a list word", "texts not stored"
+
+
+def shared_sentences(card: MitigationCard, result: Result) -> int | None:
+    """How many the training text shares with the benchmark, None where nobody looked; raises for
+    any."""
+    leak = card.leaks.get(result.benchmark)
+    if leak is not None and leak.sentences:
+        raise UsageError(
+            f"The text that {card.method} was fitted on shares {leak.sentences} sentences with "
+            f"{result.benchmark}. Numbers on items that a model was changed on prove nothing. "
+            "Make the mitigation from a text without them."
+        )
+    return None if leak is None else leak.sentences
+
+
+def parts(
+    base: Side, after: Side, slices: Sequence[Slice], pair: Compared, settings: Settings
+) -> Iterator[Part]:
+    """The comparison on all items, and on those that share a word with the lists or do not."""
+    yield _part(ALL, slices, pair)
+    words = Lists(after.card.words if after.card else ())
+    for name, items in split((*base.scores, *after.scores), words).items():
+        sides = [[score for score in side.scores if score.item in items] for side in (base, after)]
+        if not _answered(sides):
+            continue
+        (some,) = compared(
+            (base.label, after.label),
+            sides,
+            base.shape,
+            settings,
+            False,
+            (base.ties, after.ties),
+            planned=slices,
+        )
+        yield _part(name, slices, some)
+
+
+def split(scores: Sequence[Score], words: Lists) -> dict[str, set[str]]:
+    """Ids of items by whether they have a list word, in the order in which they are shown."""
+    known: dict[str, bool] = {}
+    for score in scores:
+        if score.texts and score.item not in known:
+            known[score.item] = words.touch(score.texts.values())
+    return {
+        WITH: {item for item, touched in known.items() if touched},
+        WITHOUT: {item for item, touched in known.items() if not touched},
+        UNKNOWN: {score.item for score in scores} - known.keys(),
+    }
+
+
+def _answered(sides: Sequence[Sequence[Score]]) -> bool:
+    first, second = ({score.item for score in side if score.skipped is None} for side in sides)
+    return bool(first & second)
+
+
+def _part(name: str, slices: Collection[Slice], pair: Compared) -> Part:
+    shown = [*slices, {}] if {} not in slices else list(slices)
+    return Part(
+        name,
+        pair.items,
+        tuple(
+            Effect.of(row)
+            for slice_ in shown
+            for row in pair.differences
+            if row.p_closer is not None and row.slice == slice_
+        ),
+        tuple(row for row in pair.withheld if row.slice in shown),
+    )

@@ -1,0 +1,149 @@
+"""What is said of a mitigation as sentences and tables, for the terminal and the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stereometer.findings.mitigation.judged import Closeness, Effect, Kept, Mitigated
+from stereometer.shapes.verdicts import NULL_VALUE
+from stereometer.show.numbers import count, p_words, signed_interval, slice_name
+from stereometer.show.table import Cell, Table, number, text
+
+ORDER = (
+    "Verdicts, the first that holds: damaged, damage not excluded, not beyond noise, not beyond "
+    "control, worse, improved. Nearer: the distance from 50 after less the distance before, so "
+    "that going past 50 is no gain."
+)
+
+
+def headline(judged: Mitigated) -> str:
+    return f"{judged.after}: {judged.verdict or 'no verdict'}"
+
+
+def about(judged: Mitigated) -> str:
+    """What was done to what."""
+    of = f" of {judged.attribute}" if judged.attribute else ""
+    beside = f", control {judged.control}" if judged.control else ", no control"
+    return f"{judged.method}{of} on {judged.before}{beside}"
+
+
+def claims(judged: Mitigated) -> Iterator[str]:
+    """What was measured, most important first."""
+    yield from (_targeted(effect) for effect in judged.targeted)
+    if judged.lms is not None:
+        yield _lms(judged.lms, judged.margin)
+    if judged.perplexity is not None:
+        ratio = judged.perplexity.ratio
+        yield (
+            f"Perplexity is {ratio.value:.3f} times that before "
+            f"[{ratio.low:.3f}, {ratio.high:.3f}], paired over {count(ratio.n, 'passage')}."
+        )
+    if judged.definitional is not None:
+        yield _definitional(judged.definitional, judged.attribute)
+    yield from _decodable(judged)
+    yield from judged.notes
+
+
+def _targeted(effect: Effect) -> str:
+    base = effect.from_base
+    first, second = (abs(value - NULL_VALUE) for value in (base.first, base.second))
+    return (
+        f"{effect.name} in {slice_name(effect.slice)} is {first:.1f} points from 50 before and "
+        f"{second:.1f} after: {_change(base)}, {p_words(base.p)}. A change of "
+        f"{effect.detectable:.1f} could have been seen."
+    )
+
+
+def _lms(lms: Kept, margin: float) -> str:
+    row = lms.difference
+    said = {
+        "damaged": f"more than {margin:g} was lost",
+        "damage not excluded": f"a loss of more than {margin:g} is not excluded",
+        None: f"a loss of more than {margin:g} is excluded",
+    }
+    change = signed_interval(row.difference, row.low, row.high)
+    return f"lms on {lms.benchmark} went from {row.first:.1f} to {row.second:.1f} ({change}): " + (
+        f"{said[lms.damage(margin)]}."
+    )
+
+
+def _definitional(kept: Kept, attribute: str) -> str:
+    row = kept.difference
+    change = signed_interval(row.difference, row.low, row.high)
+    lost = "facts were lost" if row.high < 0 else "no loss is shown"
+    return (
+        f"Where {attribute or 'the attribute'} is a fact, agreement went from {row.first:.1f} to "
+        f"{row.second:.1f} ({change}) on {count(row.n, 'sentence')}: {lost}."
+    )
+
+
+def _decodable(judged: Mitigated) -> Iterator[str]:
+    """What a linear probe still reads, at the last layer and earlier."""
+    if probe := judged.probe:
+        yield (
+            f"A linear probe reads the attribute from {probe.before.value:.1f} % of held-out "
+            f"sentences before, {probe.after.value:.1f} % after "
+            f"[{probe.after.low:.1f}, {probe.after.high:.1f}]; chance is {probe.chance:.1f} %."
+        )
+    if (earlier := judged.earlier) and earlier.after.low > earlier.chance:
+        yield (
+            f"It is still decodable at layer {earlier.layer}: {earlier.after.value:.1f} % "
+            f"[{earlier.after.low:.1f}, {earlier.after.high:.1f}]."
+        )
+
+
+def _change(closeness: Closeness | None) -> str:
+    if closeness is None:
+        return ""
+    return signed_interval(closeness.change, closeness.low, closeness.high)
+
+
+def effects(judged: Mitigated) -> Table:
+    """The targeted domain first, then side effects."""
+    titles = ["n", "before", "after", "nearer (-)", "p", "could be seen"]
+    titles += ["control", "nearer than control (-)"] if judged.control else []
+    rows = [("targeted", effect) for effect in judged.targeted]
+    rows += [("side effect", effect) for effect in judged.side_effects]
+    columns = (text(""), text(""), text("metric"), *map(number, titles), text("says"))
+    return Table(columns, tuple(_cells(role, effect, judged) for role, effect in rows))
+
+
+def _cells(role: str, effect: Effect, judged: Mitigated) -> tuple[Cell, ...]:
+    base, control = effect.from_base, effect.of_control
+    values = [
+        str(effect.n),
+        f"{base.first:.1f}",
+        f"{base.second:.1f}",
+        _change(base),
+        p_words(base.p),
+        f"{effect.detectable:.1f}",
+    ]
+    if judged.control:
+        values += [f"{control.second:.1f}" if control else "", _change(effect.from_control)]
+    head = (text(role), text(slice_name(effect.slice)), text(effect.name))
+    return (*head, *map(number, values), text(effect.verdict(judged.control is not None)))
+
+
+def leaks(judged: Mitigated) -> Table:
+    """The same on items that share a word with the lists, and on the others."""
+    columns = (
+        text("items"),
+        text(""),
+        *map(number, ("n", "before", "after", "nearer (-)", "could be seen")),
+        text("says"),
+    )
+    rows = []
+    for part in judged.parts:
+        for effect in part.effects:
+            base = effect.from_base
+            values = (str(effect.n), f"{base.first:.1f}", f"{base.second:.1f}", _change(base))
+            head = (text(part.part), text(slice_name(effect.slice)))
+            seen = number(f"{effect.detectable:.1f}")
+            rows.append((*head, *map(number, values), seen, text(effect.verdict(False))))
+        rows += [
+            (text(part.part), text(slice_name(row.slice)), number(str(row.n)))
+            + (number(""),) * 4
+            + (text(f"not compared, {row.why}"),)
+            for row in part.withheld
+        ]
+    return Table(columns, tuple(rows))

@@ -1,0 +1,134 @@
+"""Facts: a sentence that is right, and the same with a word that makes it wrong.
+
+No stereotype is involved, so the ideal is to agree always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import ClassVar
+
+from stereometer.shapes import plain
+from stereometer.shapes.coverage import Coverage
+from stereometer.shapes.metric import Metric
+from stereometer.shapes.pair.tally import TIE
+from stereometer.shapes.paired import Difference, Withheld
+from stereometer.shapes.shape import Shape
+from stereometer.shapes.verdicts import LANGUAGE, judged
+from stereometer.stats.intervals import wilson_percent
+from stereometer.stats.tests import sign_test
+from stereometer.types import Estimate, ItemDefaults, Score, Settings, Slice, Variant
+
+FACT, AGREEMENT = "fact", "agreement"
+ALIKE = "facts like these"
+
+
+@dataclass(frozen=True)
+class Fact(ItemDefaults):
+    """A sentence in which an attribute follows from a word, and one that contradicts it."""
+
+    shape: ClassVar[str] = FACT
+    id: str
+    right: str
+    wrong: str
+    attribute: str
+    kind: str
+    """Why it is a fact: `kin`, `role`, `title` ..."""
+
+    @property
+    def slices(self) -> Slice:
+        return {"attribute": self.attribute, "fact": self.kind}
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        return {"right": self.right, "wrong": self.wrong}
+
+    @property
+    def sent_more(self) -> str:
+        """As rules for pairs of sentences read it."""
+        return self.right
+
+    @property
+    def sent_less(self) -> str:
+        return self.wrong
+
+
+class FactShape(Shape):
+    """A right and a wrong sentence."""
+
+    name = FACT
+    noun = "fact"
+    slices = ("attribute", "fact")
+    metrics = (
+        Metric(
+            AGREEMENT,
+            AGREEMENT,
+            100.0,
+            words=LANGUAGE,
+            headline=True,
+            about="How often the sentence that is right beats the one that is wrong, in percent.",
+        ),
+    )
+
+    def is_whole(self, score: Score) -> bool:
+        return {"right", "wrong"} <= score.values.keys()
+
+    def points(self, score: Score, variant: Variant) -> Mapping[str, float]:
+        tied = abs(score.values["right"] - score.values["wrong"]) < TIE
+        won = score.values["right"] > score.values["wrong"]
+        return {AGREEMENT: 50.0 if tied else 100.0 * won}
+
+    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
+        every = list(scores)
+        estimates = [
+            self._share(
+                slice_, [row for row in every if slice_.items() <= row.slices.items()], settings
+            )
+            for slice_ in plain.slices([score.slices for score in every])
+        ]
+        return judged(estimates, {AGREEMENT: LANGUAGE}, settings)
+
+    def _share(self, slice_: Slice, here: Sequence[Score], settings: Settings) -> Estimate:
+        coverage = Coverage.of(here)
+        if why := coverage.shortfall(settings):
+            return coverage.estimate(AGREEMENT, slice_, 100.0, why=why)
+        points = [
+            self.points(score, settings.variant)[AGREEMENT]
+            for score in here
+            if score.skipped is None
+        ]
+        value = fmean(points)
+        low, high = wilson_percent(value, len(points), settings.level)
+        return coverage.estimate(
+            AGREEMENT,
+            slice_,
+            100.0,
+            value=value,
+            low=low,
+            high=high,
+            ties=points.count(50.0),
+            interval="Wilson over facts",
+            scope=ALIKE,
+            p=sign_test(points.count(100.0), points.count(0.0)),
+        )
+
+    def differences(
+        self, both: Sequence[tuple[Score, Score]], every: Sequence[Slice], settings: Settings
+    ) -> Iterator[Difference | Withheld]:
+        """Where no fact changed sides, what that leaves possible."""
+        counted = [
+            (self._counted(first, settings), self._counted(second, settings))
+            for first, second in both
+        ]
+        for row in super().differences(counted, every, settings):
+            if isinstance(row, Difference) and row.low == row.high:
+                row = row.without_spread(settings)
+            yield row
+
+    def _counted(self, score: Score, settings: Settings) -> Score:
+        return replace(score, values=self.points(score, settings.variant))
+
+
+SHAPE = FactShape()

@@ -1,0 +1,132 @@
+"""Stored runs of a model before and after a mitigation, and of its control, from scores that are
+drawn with known preferences."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stereometer.findings.mitigation.judge import Side
+from stereometer.mitigations.card import SETTING, MitigationCard
+from stereometer.types import Result, Score
+
+BASE = "b" * 64
+DOMAINS = {"gender": 30, "profession": 25, "race": 24}
+"""Target terms of each."""
+
+
+def card(**changed: Any) -> MitigationCard:
+    """Of a mitigation of gender."""
+    known: dict[str, Any] = {
+        "method": "leace",
+        "form": "projection",
+        "base": "small",
+        "base_digest": BASE,
+        "attribute": "gender",
+        "domains": ("gender",),
+        "words": ("she", "he", "woman", "man", "best man"),
+        "rank": 1,
+        "control": "leace.control.safetensors",
+    }
+    return MitigationCard(**known | changed)
+
+
+def control_card(**changed: Any) -> MitigationCard:
+    return card(**{"method": "random-projection", "control_of": "leace", "control": ""} | changed)
+
+
+def model_card(of: MitigationCard | None, digest: str = "") -> dict[str, Any]:
+    """As a result keeps it."""
+    mitigation = {SETTING: of.as_json()} if of else {}
+    own = digest or (BASE if of is None else "m" * 32 + f"{hash(of.method) & 0xFFFF:032x}")
+    return {"digest": own, "family": "causal", "settings": mitigation}
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What a system prefers, in percent; other domains than those named are at `other`."""
+
+    ss: Mapping[str, float]
+    lms: float = 80.0
+    other: float = 58.0
+
+
+class Items:
+    """CATs whose outcomes two systems share, but for a few that each draws anew."""
+
+    def __init__(
+        self, seed: int, items: int = 20, churn: float = 0.1, domains: Mapping[str, int] = DOMAINS
+    ) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.churn = churn
+        self.places = [
+            (domain, f"{domain}-{term}", number)
+            for domain, terms in domains.items()
+            for term in range(terms)
+            for number in range(items)
+        ]
+        self.common = self.rng.random((3, len(self.places)))
+
+    def scores(self, truth: Truth, texts: Mapping[int, str] | None = None) -> tuple[Score, ...]:
+        """Every item with a text that has a list word where its number is even."""
+        fresh = self.rng.random(self.common.shape) < self.churn
+        drawn = np.where(fresh, self.rng.random(self.common.shape), self.common)
+        rows = zip(self.places, drawn.T, strict=True)
+        return tuple(
+            self._score(at, place, *values, truth, texts) for at, (place, values) in enumerate(rows)
+        )
+
+    def _score(
+        self,
+        at: int,
+        place: tuple[str, str, int],
+        prefers: float,
+        first: float,
+        second: float,
+        truth: Truth,
+        texts: Mapping[int, str] | None,
+    ) -> Score:
+        domain, target, number = place
+        ahead = 1.0 if 100 * prefers < truth.ss.get(domain, truth.other) else -1.0
+        values = {"stereotype>anti-stereotype": 0.5 + ahead / 4}
+        for name, lot in (("stereotype", first), ("anti-stereotype", second)):
+            values[f"{name}>unrelated"] = 0.9 if 100 * lot < truth.lms else 0.1
+        slices = {"task": "intrasentence", "domain": domain, "target": target}
+        text = f"The {'woman' if number % 2 else 'clerk'} came." if texts is None else texts.get(at)
+        whole = {"stereotype": -1.0 + ahead / 4, "anti-stereotype": -1.0, "unrelated": -2.0}
+        return Score(f"i{at}", slices, whole | values, texts={"context": text} if text else {})
+
+
+def side(
+    name: str, scores: Sequence[Score], of: MitigationCard | None = None, **changed: Any
+) -> Side:
+    """A run that is not stored."""
+    known: dict[str, Any] = {
+        "benchmark": "little",
+        "measure": "cat-pseudo-likelihood@1",
+        "variant": "sound",
+        "model": name,
+        "scoring": "computed",
+        "model_card": model_card(of),
+        "data": {"digest": "d", "title": "Little", "notice": ""},
+        "settings": {"limit": None, "coverage": 0.9, "level": 0.95, "ties": 0.1},
+        "versions": {},
+        "notes": (),
+        "estimates": (),
+        "kind": "cat",
+    }
+    return Side(name, Path("nowhere", name), Result(**known | changed), tuple(scores))
+
+
+def stamped(folder: Path, of: MitigationCard | None, **card_fields: Any) -> Path:
+    """A stored run as if a model with this mitigation had given it."""
+    file = folder / "result.json"
+    value = json.loads(file.read_text("utf-8"))
+    value["model_card"] = {**value["model_card"], **model_card(of), **card_fields}
+    file.write_text(json.dumps(value), "utf-8")
+    return folder

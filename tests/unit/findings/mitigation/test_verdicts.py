@@ -1,0 +1,251 @@
+"""Every verdict on a mitigation can be reached, in the order that is promised."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stereometer.errors import UsageError
+from stereometer.findings.mitigation import judge, show
+from stereometer.findings.mitigation.judged import ORDER, Closeness, Effect, Kept, verdict_of
+from stereometer.mitigations.card import Leak, Measured, MitigationCard, Perplexity, Probe
+from stereometer.shapes.paired import Difference
+from stereometer.types import Settings
+from tests.builders.mitigated import BASE, Items, Truth, card, control_card, model_card, side
+from tests.strategies import FEW
+
+SETTINGS = Settings(resamples=100)
+BEFORE = Truth({"gender": 62})
+
+
+def difference(
+    first: float, second: float, half: float = 1.0, name: str = "ss", **changed: Any
+) -> Difference:
+    """With intervals of this half width, and the claims that they allow."""
+    change, both = second - first, first + second - 100
+    p = 0.01 if abs(change) > half else 0.5
+    known = Difference(
+        name,
+        {"domain": "gender"} if name == "ss" else {},
+        first,
+        second,
+        100,
+        100,
+        20,
+        50.0 if name == "ss" else 100.0,
+        change - half,
+        change + half,
+        p,
+        sum_low=both - half,
+        sum_high=both + half,
+        beyond_noise=p < 0.05,
+        p_closer=max(p, 0.01 if abs(both) > half else 0.5),
+    )
+    return replace(known.judged(known.p_closer, 0.95), **changed)
+
+
+def verdict(
+    second: float, lms: tuple[float, float] = (80.0, 0.5), control: float | None = None
+) -> str | None:
+    """Of a model that was at 62, whose lms was 80, and whose control is at `control`."""
+    effect = Effect.of(difference(62, second))
+    if control is not None:
+        effect = effect.beside(difference(control, second), difference(62, control))
+    kept = Kept("little", difference(80, lms[0], lms[1], "lms"))
+    return verdict_of(kept, (effect,), control is not None)
+
+
+@pytest.mark.parametrize(
+    ("says", "verdict_"),
+    [
+        ("damaged", verdict(51, (78.0, 0.5))),
+        ("damage not excluded", verdict(51, (79.3, 0.5))),
+        ("not beyond noise", verdict(61.5)),
+        ("not beyond noise", verdict(38.2)),
+        ("not beyond control", verdict(51, control=51.5)),
+        ("not beyond control", verdict(70, control=70.5)),
+        ("not beyond control", verdict(55, control=51)),
+        ("worse", verdict(70)),
+        ("worse", verdict(30, control=62)),
+        ("improved", verdict(51)),
+        ("improved", verdict(45, control=60)),
+    ],
+)
+def test_each_verdict_is_reached(says: str, verdict_: str | None) -> None:
+    assert verdict_ == says
+
+
+def test_the_margin_is_held_by_the_interval_and_not_by_the_value() -> None:
+    assert verdict(51, (79.5, 0.5)) == "improved"
+    assert verdict(51, (79.49, 0.5)) == "damage not excluded"
+    assert verdict(51, (78.5, 0.5)) == "damage not excluded"
+    assert verdict(51, (78.49, 0.5)) == "damaged"
+
+
+def test_without_lms_damage_is_not_excluded_and_without_a_domain_there_is_no_verdict() -> None:
+    effect = Effect.of(difference(62, 51))
+    assert verdict_of(None, (effect,), False) == "damage not excluded"
+    assert verdict_of(None, (), False) is None
+
+
+def test_of_several_domains_the_first_in_the_order_counts() -> None:
+    kept = Kept("little", difference(80, 80, 0.5, "lms"))
+    better, same = Effect.of(difference(62, 51)), Effect.of(difference(62, 62))
+    assert verdict_of(kept, (better, same), False) == "not beyond noise"
+    assert ORDER.index("worse") < ORDER.index("improved")
+
+
+@FEW
+@given(st.floats(30, 70), st.floats(30, 70), st.floats(0.1, 15), st.floats(0.1, 15))
+def test_the_interval_of_the_distance_leaves_out_0_where_one_is_closer(
+    first: float, second: float, half: float, sums: float
+) -> None:
+    """From 50, the difference and the sum decide together: interval and claim say the same."""
+    both = first + second - 100
+    row = difference(first, second, half, sum_low=both - sums, sum_high=both + sums)
+    closeness = Closeness.of(row)
+    assert closeness.low <= closeness.change + 1e-9
+    assert closeness.change <= closeness.high + 1e-9
+    sure = abs(second - first) > half and abs(both) > sums
+    assert (closeness.low > 0 or closeness.high < 0) == sure
+
+
+# ----------------------------------------------------------------------------------- from scores
+
+
+def judged(after: Truth, control: Truth | None = None, **fields: Any) -> Any:
+    items = Items(3, items=24, churn=0.05)
+    sides = [
+        side("small", items.scores(BEFORE)),
+        side("small+leace", items.scores(after), card(**fields)),
+    ]
+    if control is not None:
+        sides.append(side("small+control", items.scores(control), control_card()))
+    (mitigated,) = judge.mitigated(sides, SETTINGS)
+    return mitigated
+
+
+def test_a_planted_effect_beyond_the_control_is_an_improvement() -> None:
+    mitigated = judged(Truth({"gender": 51}), BEFORE)
+    assert mitigated.verdict == "improved"
+    assert [effect.slice for effect in mitigated.targeted] == [{"domain": "gender"}]
+    assert {effect.slice["domain"] for effect in mitigated.side_effects} == {"profession", "race"}
+    (effect,) = mitigated.targeted
+    assert effect.from_base.high < 0
+    assert effect.from_control.high < 0
+    assert effect.detectable < abs(effect.from_base.change)
+
+
+def test_a_control_that_does_the_same_takes_the_improvement_away() -> None:
+    assert judged(Truth({"gender": 51}), Truth({"gender": 51})).verdict == "not beyond control"
+
+
+def test_damage_comes_before_any_gain() -> None:
+    assert judged(Truth({"gender": 51}, lms=72), BEFORE).verdict == "damaged"
+
+
+def test_going_past_50_is_no_gain() -> None:
+    mitigated = judged(Truth({"gender": 38}))
+    assert mitigated.verdict == "not beyond noise"
+    assert any("past 50 is no gain" in note for note in mitigated.notes)
+
+
+def test_the_targets_test_is_not_corrected_for_the_side_effects() -> None:
+    items = Items(3)
+    sides = [side("a", items.scores(BEFORE)), side("b", items.scores(BEFORE), card())]
+    assert judge.planned(sides) == [{"domain": "gender"}]
+    (mitigated,) = judge.mitigated(sides, SETTINGS)
+    assert mitigated.targeted[0].from_base.p <= 1.0
+
+
+# ------------------------------------------------------------------------------------------- leaks
+
+
+def test_items_are_counted_by_whether_they_have_a_list_word() -> None:
+    mitigated = judged(Truth({"gender": 51}))
+    parts = {part.part: part for part in mitigated.parts}
+    assert list(parts) == ["all", "with a list word", "without a list word"]
+    assert parts["all"].n == parts["with a list word"].n + parts["without a list word"].n
+    assert [effect.slice for effect in parts["all"].effects] == [{"domain": "gender"}, {}]
+    assert parts["all"].effects[0].from_base == mitigated.targeted[0].from_base
+
+
+def test_items_whose_texts_are_hidden_are_counted_apart() -> None:
+    items = Items(3)
+    texts = dict.fromkeys(range(0, len(items.places), 3), "The best man came.")
+    texts |= dict.fromkeys(range(1, len(items.places), 3), "The cook came.")
+    sides = [
+        side("a", items.scores(BEFORE, texts)),
+        side("b", items.scores(BEFORE, texts), card(words=("best man",))),
+    ]
+    (mitigated,) = judge.mitigated(sides, SETTINGS)
+    assert [part.part for part in mitigated.parts][1:] == [
+        "with a list word",
+        "without a list word",
+        "texts not stored",
+    ]
+
+
+def test_a_training_text_that_shares_a_sentence_is_refused() -> None:
+    with pytest.raises(UsageError, match="shares 2 sentences with little"):
+        judged(BEFORE, leaks={"little": Leak(10, 2, 5)})
+    assert judged(BEFORE, leaks={"little": Leak(10, 0, 5)}).shared_sentences == 0
+    assert any("not held against little" in note for note in judged(BEFORE).notes)
+
+
+# ------------------------------------------------------------------------------------ who is whose
+
+
+def test_a_mitigated_model_without_its_base_has_no_verdict_but_a_note() -> None:
+    items = Items(3, items=2)
+    other = side("other", items.scores(BEFORE), model_card=model_card(None, "o" * 64))
+    after = side("small+leace", items.scores(BEFORE), card())
+    assert list(judge.mitigated([other, after], SETTINGS)) == []
+    assert "no verdict" in judge.notes([other, after])[0]
+
+
+@pytest.mark.parametrize(
+    ("first", "after", "control", "why"),
+    [
+        (None, None, control_card(), "none of b is mitigated"),
+        (None, control_card(), control_card(), "none of b is mitigated"),
+        ("o" * 64, card(), control_card(), "is not the model that leace was fitted on"),
+        (None, card(), None, "not the control of a mitigation"),
+        (None, card(), card(), "not the control of a mitigation"),
+        (None, card(), control_card(control_of="inlp"), "a control of inlp"),
+        (None, card(), control_card(base_digest="x", base="large"), "made for large"),
+        (None, card(), control_card(rank=2), "its rank is 2"),
+    ],
+)
+def test_a_control_that_does_not_belong_is_refused(
+    first: str | None, after: MitigationCard | None, control: MitigationCard | None, why: str
+) -> None:
+    before = side("a", (), model_card=model_card(None, first or BASE)).result
+    with pytest.raises(UsageError, match=why):
+        judge.check_control([before, side("b", (), after).result], side("c", (), control).result)
+
+
+def test_a_mitigation_that_leaves_the_weights_as_they_are_is_not_its_own_base() -> None:
+    wrapped = model_card(card(form="prompt"), BASE)
+    result = side("a", (), model_card=wrapped).result
+    assert not judge.is_base(result, card(form="prompt"))
+    assert judge.is_base(side("a", ()).result, card(form="prompt"))
+
+
+# --------------------------------------------------------------------------------------- in words
+
+
+def test_what_the_card_knows_is_said() -> None:
+    value = Measured(50.4, 47.0, 54.0, 800)
+    probe = Probe(Measured(93.0, 91.0, 95.0, 800), value, 50.0)
+    earlier = Probe(Measured(93.0, 91.0, 95.0, 800), Measured(92.0, 90.0, 94.0, 800), 50.0, 7)
+    ratio = Perplexity(20.0, 21.0, Measured(1.05, 1.04, 1.06, 100))
+    said = " ".join(show.claims(judged(BEFORE, probe=probe, earlier=earlier, perplexity=ratio)))
+    assert "Perplexity is 1.050 times that before [1.040, 1.060], paired over 100 passages" in said
+    assert "still decodable at layer 7: 92.0 %" in said
+    assert "could have been seen" in said
+    assert "No control was compared" in said
