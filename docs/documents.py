@@ -72,9 +72,17 @@ def _mitigated(runs: list[str]) -> list[str]:
     results = [json.loads(file.read_text("utf-8")) for file in files]
     value = Measured(50.0, 48.0, 52.0, 100)
     probe, ratio = Probe(value, value, 50.0), Perplexity(20.0, 20.0, Measured(1.0, 0.9, 1.1, 100))
-    digest, whole = results[0]["model_card"]["digest"], {"probe": probe, "perplexity": ratio}
-    plan = {"attribute": "gender", "domains": ("gender",), "earlier": probe, **whole}
-    card = MitigationCard("leace", "projection", "fake", digest, **plan)
+    card = MitigationCard(
+        "leace",
+        "projection",
+        "fake",
+        results[0]["model_card"]["digest"],
+        attribute="gender",
+        domains=("gender",),
+        probe=probe,
+        earlier=probe,
+        perplexity=ratio,
+    )
     control = replace(card, method="random-projection", control_of="leace")
     for file, result, of in zip(files[1:], results[1:], (card, control), strict=True):
         result["model_card"]["settings"]["mitigation"] = of.as_json()

@@ -76,22 +76,20 @@ class Items:
         """Every item with a text that has a list word where its number is even."""
         fresh = self.rng.random(self.common.shape) < self.churn
         drawn = np.where(fresh, self.rng.random(self.common.shape), self.common)
-        rows = zip(self.places, drawn.T, strict=True)
+        rows = zip(self.places, *drawn, strict=True)
         return tuple(
-            self._score(at, place, *values, truth, texts) for at, (place, values) in enumerate(rows)
+            self._score(at, place, lots, truth, texts) for at, (place, *lots) in enumerate(rows)
         )
 
     def _score(
         self,
         at: int,
         place: tuple[str, str, int],
-        prefers: float,
-        first: float,
-        second: float,
+        lots: Sequence[float],
         truth: Truth,
         texts: Mapping[int, str] | None,
     ) -> Score:
-        domain, target, number = place
+        (domain, target, number), (prefers, first, second) = place, lots
         ahead = 1.0 if 100 * prefers < truth.ss.get(domain, truth.other) else -1.0
         values = {"stereotype>anti-stereotype": 0.5 + ahead / 4}
         for name, lot in (("stereotype", first), ("anti-stereotype", second)):
