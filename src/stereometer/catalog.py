@@ -36,6 +36,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "comment": "stereometer.report.sections.comment:SECTION",
         "alignment": "stereometer.report.sections.alignment:SECTION",
         "intersection": "stereometer.report.sections.intersection:SECTION",
+        "sweep": "stereometer.report.sections.sweep:SECTION",
     },
     "benchmark": {
         "starter": "stereometer.benchmarks.starter:SOURCE",

@@ -116,11 +116,12 @@ def _print(swept: Sweep) -> None:
     if swept.orders:
         _print_orders(swept.orders)
     requests = swept.requests
-    shared = requests.needed - requests.asked
-    render.line(
-        f"\nThe runs needed {requests.needed:,} requests; {requests.asked:,} were asked, none of "
-        f"them twice, and {shared:,} were shared or known before."
-    )
+    if requests.needed:
+        shared = requests.needed - requests.asked
+        render.line(
+            f"\nThe runs needed {requests.needed:,} requests; {requests.asked:,} were asked, none "
+            f"of them twice, and {shared:,} were shared or known before."
+        )
 
 
 def _print_orders(orders: Sequence[Order]) -> None:

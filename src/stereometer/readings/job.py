@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 from stereometer.benchmarks.benchmark import Benchmark
-from stereometer.curation.audit.verb import faulty
 from stereometer.errors import UsageError
 from stereometer.readings.across import across, beside
 from stereometer.readings.curve import concluded, curve
@@ -34,6 +33,10 @@ class Gathered:
     benchmark: Benchmark
     runs: Sequence[Run]
     settings: Settings
+    faulty: frozenset[str]
+    """Items that an audit flags."""
+    flags: Sequence[str]
+    """What it could check."""
 
     @property
     def shape(self) -> SentenceShape:
@@ -49,11 +52,6 @@ class Gathered:
         return limit
 
     @cached_property
-    def flagged(self) -> tuple[frozenset[str], list[str]]:
-        """Items that an audit flags, and the flags it could check."""
-        return faulty(self.benchmark, self.shape)
-
-    @cached_property
     def scores(self) -> list[Score]:
         """What each run says of each item; of a part that it answers nothing of, nothing."""
         return [self._sides(score) for score in self.runs[0].stored.scores]
@@ -64,7 +62,7 @@ class Gathered:
             score = run.by_item.get(first.item)
             if score is not None and score.skipped is None:
                 sides[run.way.id] = float(self.shape.side(score, run.way.variant))
-        clean = float(first.item not in self.flagged[0])
+        clean = float(first.item not in self.faulty)
         skipped = None if sides else UNANSWERED
         return Score(first.item, first.slices, sides, skipped, derived={CLEAN: clean})
 
@@ -145,7 +143,7 @@ class Gathered:
             "limit": self.limit,
             "table": table_digest(),
             "runs": {run.way.id: run.stored.result.scores_digest for run in self.runs},
-            "faulty": digest_of(sorted(self.flagged[0]))[:16],
+            "faulty": digest_of(sorted(self.faulty))[:16],
             **asdict(self.settings),
         }
 
@@ -170,7 +168,7 @@ class Gathered:
         about: dict[str, Any] = {
             "limit": self.limit,
             "shape": self.shape.name,
-            "flags": self.flagged[1],
+            "flags": list(self.flags),
             "questions": {asked.question.id: asked.question.asks for asked in self.asked},
             "readings": {run.way.id: run.way.why for run in self.runs},
         }

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Unpack
 
 from stereometer.benchmarks.benchmark import Benchmark
+from stereometer.curation.audit.verb import faulty
 from stereometer.curation.runs import StoredRun
 from stereometer.errors import UsageError
 from stereometer.files import UTF8, read_json
@@ -114,7 +115,13 @@ def sweep_of(
             "No model and no run was named. A sweep is of a model under many readings. Name one "
             "with --model, or stored runs with --run."
         )
-    jobs = [Gathered(benchmark, mine, settings).job() for mine in by_model(runs).values()]
+    grouped = by_model(runs)
+    shapes = dict.fromkeys(mine[0].shape for mine in grouped.values())
+    flagged = {shape: faulty(benchmark, shape) for shape in shapes}
+    jobs = [
+        Gathered(benchmark, mine, settings, *flagged[mine[0].shape]).job()
+        for mine in grouped.values()
+    ]
     finished = [execute(job, store.place_of(job, out)) for job in jobs]
     swept = [(each.result, list(store.load_scores(each.folder, each.result))) for each in finished]
     return Sweep(

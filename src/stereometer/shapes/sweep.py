@@ -147,7 +147,14 @@ class Sweep(Shape):
             for result in results
             for table in _tables(result, f"{result.model}: " if several else "")
         ]
-        return Overview(tuple(tables))
+        silent = [
+            f"{headed(joint)}: {line}"
+            for result in results
+            for joint, rows in curves(result)
+            if joint.value is None
+            for line in closing(joint, rows).splitlines()
+        ]
+        return Overview(tuple(tables), tuple(silent))
 
 
 def named(result: Result, name: str) -> list[Estimate]:
@@ -179,7 +186,9 @@ def varied(rows: Sequence[Estimate]) -> list[str]:
 
 def _tables(result: Result, whose: str) -> Iterator[Table]:
     for joint, rows in curves(result):
-        yield _curve(f"{whose}{headed(joint)}: {asks(result, joint)}", rows, closing(joint, rows))
+        if joint.value is not None:
+            caption = f"{whose}{headed(joint)}: {asks(result, joint)}"
+            yield _curve(caption, rows, closing(joint, rows))
     if across := _across(result):
         yield across
 

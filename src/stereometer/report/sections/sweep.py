@@ -1,0 +1,216 @@
+"""The same items under many readings: specification curves, and what the choices do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from stereometer import catalog
+from stereometer.readings.order import orders
+from stereometer.report.charts.forest import preference_axis
+from stereometer.report.charts.specification import specification
+from stereometer.report.sections.section import Section, drawn_from
+from stereometer.report.systems import Group, System
+from stereometer.report.tables import TESTED, Row, tabled, tested
+from stereometer.shapes.sweep import (
+    AGREEMENT,
+    CHANGES,
+    CHOICES,
+    DIFFERENCE,
+    QUESTION,
+    SHARE,
+    SHIFT,
+    asks,
+    closing,
+    curves,
+    headed,
+    named,
+    varied,
+)
+from stereometer.show import numbers
+from stereometer.show.figure import BEYOND_NOISE, Chart, Figure
+from stereometer.show.table import Table
+from stereometer.types import Estimate, Result
+
+ABOUT = (
+    "Each mark is one reading of the same items, with its interval; the dots under it say what was "
+    "chosen. A filled mark is beyond noise after the correction by the largest t of the curve."
+)
+ORDERED = (
+    "Which model is nearer to 50, reading by reading. Surely: beyond noise after Holm over the "
+    "readings. The order changes where some readings say one thing and some the other."
+)
+
+
+class Swept(Section):
+    speaks = False  # a curve speaks for itself, and there are several
+    tests = (
+        "labels of whole target terms swapped, the same swaps for all readings of a question; "
+        "the median t together, the largest t for single readings; Holm over questions"
+    )
+    citation = (
+        "Simonsohn, Simmons, Nelson (2020). Specification curve analysis. Nature Human Behaviour "
+        "4. doi:10.1038/s41562-020-0912-z",
+        "Joint test over readings",
+    )
+
+    def alike(self, result: Result) -> tuple[object, ...]:
+        return (*super().alike(result), result.settings["shape"])
+
+    def heading(self, group: Group) -> str:
+        return f"{group.title}: {_noun(group)}s under every reading"
+
+    def subtitle(self, group: Group) -> str:
+        return f"{drawn_from(group)}{group.first.measure}"
+
+    def line(self, group: Group) -> str:
+        count = numbers.count(int(group.first.data.get("items") or 0), _noun(group))
+        return f"{group.title}: {count} under every reading."
+
+    def lead(self, group: Group) -> Iterator[str]:
+        for system in group.systems:
+            for joint, rows in curves(system.result):
+                yield f"{system.label}, {headed(joint)}: {closing(joint, rows).splitlines()[0]}"
+
+    def figures(self, group: Group) -> Iterator[Figure]:
+        questions = {
+            headed(joint): asks(system.result, joint)
+            for system in group.systems
+            for joint, _ in curves(system.result)
+        }
+        for number, (where, question) in enumerate(questions.items()):
+            yield _curve(group, f"{group.id}-curve-{number}", where, question)
+        yield _across(group)
+        yield _orders(group)
+
+
+def _noun(group: Group) -> str:
+    return catalog.shape(str(group.first.settings["shape"])).noun
+
+
+def _curve(group: Group, id_: str, where: str, question: str) -> Figure:
+    """One question: a chart for each system that has scores, and the numbers behind them."""
+    charts: list[Chart] = []
+    said: list[str] = []
+    shown: list[Table] = []
+    for system in group.systems:
+        for joint, every in curves(system.result):
+            if headed(joint) == where:
+                rows = [row for row in every if row.value is not None]
+                charts += [_chart(system, where, rows)] if rows else []
+                said += [f"{system.label}: {line}" for line in closing(joint, every).splitlines()]
+                shown += [_readings(system, every), _choices(system, joint)]
+    title = f"{where[:1].upper()}{where[1:]}: {question}"
+    chooser = "System" if len(charts) > 1 else ""
+    lead = (ABOUT, *said)
+    return Figure(id_, title, lead, tuple(charts), tuple(shown), chooser, BEYOND_NOISE)
+
+
+def _chart(system: System, where: str, rows: Sequence[Estimate]) -> Chart:
+    axis = preference_axis("preference", rows)
+    spoken = "; ".join(f"{_named(row)}: {numbers.spoken(row)}" for row in rows)
+    described = f"Preference under {len(rows)} readings of {where}, {system.label}. {spoken}."
+    return Chart(system.label, described, specification(system, rows, varied(rows), axis))
+
+
+def _named(row: Estimate) -> str:
+    """A reading by its measure and what was chosen."""
+    chosen = [row.slice[name] for name in CHOICES if name in row.slice]
+    return ", ".join((row.slice["measure"], *chosen))
+
+
+def _readings(system: System, rows: Sequence[Estimate]) -> Table:
+    heads = ("Reading", "#preference", "#interval", *TESTED, "#p alone", "#used of asked", "#ties")
+    cells: list[Row] = []
+    for row in rows:
+        value = numbers.value(row), numbers.interval(row)
+        counts = numbers.used(row), f"{row.ties:,}"
+        cells.append((_named(row), *value, *tested(row), numbers.p_value(row.p), *counts))
+    share = _beside(system, SHARE, rows)
+    foot = "" if share is None else f"Significant alone on one side: {_share(share)}."
+    return tabled(heads, cells, f"Readings, {system.label}", foot)
+
+
+def _beside(system: System, name: str, rows: Sequence[Estimate]) -> Estimate | None:
+    question = {key: rows[0].slice[key] for key in QUESTION}
+    return system.find(name, question)
+
+
+def _share(row: Estimate) -> str:
+    percent = f"{numbers.number(row.value, 0)}{numbers.NO_BREAK}% of {row.n}"
+    return f"{percent}, joint {numbers.p_value(row.p)}"
+
+
+def _choices(system: System, joint: Estimate) -> Table:
+    heads = ("Choice", "from", "to", "#shift", "#least", "#most", "#pairs", "#conclusions changed")
+    changed = {tuple(row.slice.items()): row for row in named(system.result, CHANGES)}
+    cells: list[Row] = []
+    for row in named(system.result, SHIFT):
+        if joint.slice.items() <= row.slice.items():
+            place = tuple(row.slice[name] for name in ("choice", "from", "to"))
+            moves = (numbers.signed(value or 0.0) for value in (row.value, row.least, row.most))
+            share = numbers.number(changed[tuple(row.slice.items())].value, 0)
+            cells.append((*place, *moves, str(row.n), f"{share}{numbers.NO_BREAK}%"))
+    foot = "Between readings that differ in this choice alone, in points; described, not tested."
+    return tabled(heads, cells, f"What the choices do, {system.label}", foot)
+
+
+def _across(group: Group) -> Figure:
+    """Different questions about the same items, with no test."""
+    heads = ("System", "Question", "other", "#difference", "#interval", "#agree", "#used of asked")
+    cells: list[Row] = []
+    for system in group.systems:
+        for row in named(system.result, DIFFERENCE):
+            agree = system.find(AGREEMENT, row.slice)
+            value = numbers.signed(row.value) if row.value is not None else row.why or ""
+            same = "" if agree is None else numbers.both(agree)
+            place = system.cell, headed(row), row.slice["other"]
+            cells.append((*place, value, numbers.interval(row), same, numbers.used(row)))
+    foot = (
+        "The first way of asking each question, all items. The other less the first, in points, "
+        "and the share of items on which both prefer the same side. Different questions have "
+        "different answers: nothing is tested here."
+    )
+    shown = (tabled(heads, cells, "Different questions, one model", foot),) if cells else ()
+    return Figure(f"{group.id}-across", "Across questions", tables=(*shown, *_others(group)))
+
+
+def _others(group: Group) -> Iterator[Table]:
+    """lms and icat under each way of asking, as its own run has them."""
+    rows = [
+        (system, row)
+        for system in group.systems
+        for name in ("lms", "icat")
+        for row in named(system.result, name)
+    ]
+    heads = ("System", "Question", "way", "metric", "#value", "#interval", "#used of asked")
+    cells: list[Row] = [
+        (
+            *(system.cell, headed(row), _named(row), row.name),
+            *(numbers.value(row), numbers.interval(row), numbers.used(row)),
+        )
+        for system, row in rows
+    ]
+    if cells:
+        yield tabled(heads, cells, "lms and icat under each way of asking, all items by term")
+
+
+def _orders(group: Group) -> Figure:
+    """Every two systems, reading by reading."""
+    swept = [(system.result, system.scores) for system in group.systems if system.scores]
+    labels = {system.result.model: system.cell for system in group.systems}
+    heads = ("First", "Second", "Question", "#readings", "#first nearer", "#surely")
+    cells: list[Row] = [
+        (
+            *(labels[order.first], labels[order.second], order.where, str(order.readings)),
+            *(str(order.first_nearer), str(order.first_surely)),
+            *(str(order.second_nearer), str(order.second_surely)),
+            numbers.share(order.changes / order.readings),
+        )
+        for order in orders(swept, group.settings)
+    ]
+    columns = (*heads, "#second nearer", "#surely", "#order changes in")
+    shown = (tabled(columns, cells, "Two systems under the same readings"),) if cells else ()
+    return Figure(f"{group.id}-orders", "Does the order of systems hold?", (ORDERED,), tables=shown)
+
+
+SECTION = Swept()
