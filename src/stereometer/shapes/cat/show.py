@@ -50,9 +50,9 @@ def overview(shape: Shape, results: Sequence[Result]) -> Overview:
 def _cells(row: Row) -> tuple[Cell, ...]:
     label, estimates = row
     lms, ss, icat = (estimates[name] for name in SHOWN)
-    terms = number(f"{ss.terms}{FIXED if _fixed(ss) else ''}")
     values = (value_cell(lms), value_cell(ss), number(numbers.ties(ss)), value_cell(icat))
-    return (text(label), used_cell(ss), terms, *values, *verdict_cells(ss))
+    name, terms = f"{label}{FIXED if _fixed(ss) else ''}", number(str(ss.terms))
+    return (text(name), used_cell(ss), terms, *values, *verdict_cells(ss))
 
 
 def _fixed(estimate: Estimate) -> bool:
