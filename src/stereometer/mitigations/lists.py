@@ -8,17 +8,19 @@ from collections.abc import Iterable
 from stereometer.shapes.words import words_of
 
 
+def plain(text: str) -> str:
+    """The words alone: case, spaces and marks make no other sentence."""
+    return " ".join(words_of(text))
+
+
 class Lists:
     """Words, or a few words in a row, as a card keeps them."""
 
     def __init__(self, words: Iterable[str]) -> None:
-        known = sorted({" ".join(words_of(word)) for word in words} - {""}, key=len, reverse=True)
-        alternatives = "|".join(map(re.escape, known))
-        self._pattern = re.compile(rf"(?<!\S)(?:{alternatives})(?!\S)") if known else None
+        known = sorted(set(map(plain, words)) - {""}, key=len, reverse=True)
+        alternatives = "|".join(map(re.escape, known)) or "(?!)"
+        self._pattern = re.compile(rf"(?<!\S)(?:{alternatives})(?!\S)")
 
     def touch(self, texts: Iterable[str]) -> bool:
-        """Whether any of the texts has one; case does not matter, parts of words do not count."""
-        pattern = self._pattern
-        return pattern is not None and any(
-            pattern.search(" ".join(words_of(text))) for text in texts
-        )
+        """Whether any of the texts, which are plain, has one; parts of words do not count."""
+        return any(self._pattern.search(text) for text in texts)

@@ -9,15 +9,17 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from stereometer.errors import DataError
 from stereometer.mitigations.attribute import Attribute
+from stereometer.mitigations.card import Leak
 from stereometer.mitigations.swapping import Swaps
 from stereometer.training import articles
 from stereometer.training.articles import Article
+from stereometer.training.mitigation.leaks import looked_at
 
 Element = TypeVar("Element")
 LEAST = 1000
@@ -56,6 +58,8 @@ class Sentences:
     text_digest: str
     one_way: int
     """Sentences left out because their counterfactual would not come back."""
+    leaks: Mapping[str, Leak] = field(default_factory=dict)
+    """What the whole text and the lists share with benchmarks."""
 
     @property
     def counts(self) -> dict[str, int]:
@@ -92,6 +96,7 @@ def read(text: Path, attribute: Attribute, limit: int, seed: int) -> Sentences:
         tuple(_sample(test_texts, PASSAGES, rng)),
         articles.digest(whole),
         fit.one_way + probe.one_way + test.one_way,
+        looked_at((*fit_texts, *probe_texts, *test_texts), attribute.words),
     )
 
 

@@ -106,6 +106,7 @@ def _card(wish: Wish, method: MitigationMethod, order: Order, fitted: Fitted) ->
         sentences=order.sentences.counts,
         rank=fitted.rank,
         seed=wish.seed,
+        leaks=order.sentences.leaks,
         settings=fitted.settings,
         notes=fitted.notes,
     )
