@@ -52,6 +52,7 @@ def _measured(app: Any) -> Iterator[Document]:
     yield _printed(app, "audit", "starter", "--run", runs[0], *QUICK)
     yield json.loads((Path(runs[0]) / "audit.json").read_text("utf-8"))
     yield json.loads((Path(runs[0]) / "run.json").read_text("utf-8"))
+    yield _printed(app, "pack", "check", "abc-german")
     yield _printed(app, "published", "crows-pairs", "--model", "bert-base-uncased")
     yield _printed(app, "report", *runs, "-o", "report.html")
     yield _printed(app, "export", "csv", *runs, "-o", "tables")

@@ -182,6 +182,7 @@ def _paragraph(text: str | None) -> str:
 
 def catalog_page() -> str:
     from stereometer import catalog
+    from stereometer.benchmarks.packs.pack import shipped
 
     text = "# Catalog\n\n" + FROM_CODE
     text += "Every name that a command takes, as `stereometer list` prints them. Other packages add"
@@ -189,6 +190,8 @@ def catalog_page() -> str:
     for kind in catalog.TABLE:
         text += f"## {kind}\n\n{DESCRIPTIONS['kinds'].get(kind, UNDESCRIBED)}\n\n"
         rows = [(f"`{name}`", _about(kind, name)) for name in catalog.TABLE[kind]]
+        packs = sorted(shipped()) if kind == catalog.PACKED else []
+        rows += [(f"`{name}`", catalog.find(kind, name).sentence) for name in packs]
         text += _table(("name", "what it is"), rows) + "\n"
     return text.rstrip() + "\n"
 
@@ -363,6 +366,37 @@ def exit_codes_page() -> str:
     return text + "\nAn error is one line on standard error that begins with `error:`.\n"
 
 
+def pack_page() -> str:
+    """Every field of a pack, as its schema has it."""
+    from stereometer.benchmarks.packs.schema import PARTS, SEPARATORS
+
+    text = "# pack.toml\n\n" + FROM_CODE
+    text += "What a [pack](../howto/packs.md) says of a set in another language. Other fields are"
+    text += " refused, and so is a file of more than 256 kB.\n\n"
+    for part in PARTS:
+        text += f"## {_paragraph(part.__doc__).rstrip('.')}\n\n" if part is not PARTS[0] else ""
+        rows = [
+            (
+                f"`{field.alias or name}`",
+                _pack_value(field),
+                " ".join((field.description or "").split()),
+            )
+            for name, field in part.model_fields.items()
+        ]
+        text += _table(("field", "value", "meaning"), rows) + "\n"
+    names = ", ".join(f"`{name}`" for name in SEPARATORS)
+    return text + f"A separator is one of {names}, or empty.\n"
+
+
+def _pack_value(field: Any) -> str:
+    if field.is_required():
+        return "required"
+    default = field.default
+    if isinstance(default, str | bool) and default != "":
+        return f"`{str(default).lower() if isinstance(default, bool) else default}` by default"
+    return "optional"
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "commands.md": commands_page,
     "python.md": python_page,
@@ -370,6 +404,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "metrics.md": metrics_page,
     "json.md": json_page,
     "exit-codes.md": exit_codes_page,
+    "pack.md": pack_page,
 }
 
 if __name__ == "__main__":

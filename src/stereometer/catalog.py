@@ -6,10 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
-from stereometer.errors import UnknownName
+from stereometer.benchmarks.packs.installed import folder_of, installed
+from stereometer.benchmarks.packs.pack import is_pack, shipped
+from stereometer.errors import DataError, UnknownName
 from stereometer.shapes.shape import Shape
 
 TABLE: Mapping[str, Mapping[str, str]] = {
@@ -43,7 +46,6 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "stereoset": "stereometer.benchmarks.stereoset:SOURCE",
         "crows-pairs": "stereometer.benchmarks.crows_pairs:ORIGINAL",
         "crows-pairs-revised": "stereometer.benchmarks.crows_pairs:REVISED",
-        "crows-pairs-french": "stereometer.benchmarks.crows_pairs:FRENCH",
         "winobias": "stereometer.benchmarks.winobias:DEV",
         "winobias-test": "stereometer.benchmarks.winobias:TEST",
         "abc": "stereometer.benchmarks.abc.items:SOURCE",
@@ -120,12 +122,15 @@ NOUNS = {"method": "measure"}
 
 def names(kind: str) -> list[str]:
     """Every name of a kind, ours first."""
-    return [*TABLE[kind], *sorted(set(_plugins(kind)) - set(TABLE[kind]))]
+    ours = [*TABLE[kind], *_shipped(kind)]
+    return [*ours, *sorted({*_plugins(kind), *_installed(kind)} - set(ours))]
 
 
 def find(kind: str, name: str) -> Any:
     """What a name stands for. A versioned name (`pair-likelihood@2`) has an entry of its own or is
     the version of the plain one."""
+    if _is_folder(kind, name):
+        return _pack(Path(name))
     plain, _, version = name.partition("@")
     for known in (name, plain):
         if known in names(kind):
@@ -140,7 +145,11 @@ def _load(kind: str, name: str) -> Any:
     if name in TABLE[kind]:
         module, _, attribute = TABLE[kind][name].partition(":")
         return getattr(import_module(module), attribute)
-    return _plugins(kind)[name].load()
+    if name in _shipped(kind):
+        return packs().source_of(_shipped(kind)[name])
+    if name in _plugins(kind):
+        return _plugins(kind)[name].load()
+    return _pack(folder_of(_installed(kind)[name]), name)
 
 
 def place(kind: str, name: str) -> str:
@@ -149,7 +158,7 @@ def place(kind: str, name: str) -> str:
 
 
 def has(kind: str, name: str) -> bool:
-    return bool({name, name.split("@")[0]} & set(names(kind)))
+    return bool({name, name.split("@")[0]} & set(names(kind))) or _is_folder(kind, name)
 
 
 def shape(kind: str) -> Shape:
@@ -161,3 +170,56 @@ def shape(kind: str) -> Shape:
 @cache
 def _plugins(kind: str) -> Mapping[str, Any]:
     return {point.name: point for point in entry_points(group=f"stereometer.{kind}s")}
+
+
+# ------------------------------------------------------------------------------------------- packs
+
+PACKED = "benchmark"
+"""The kind that packs are of."""
+
+
+def packs() -> Any:
+    """What reads them, imported when the first is opened."""
+    return import_module("stereometer.benchmarks.packs.source")
+
+
+def pack(name: str) -> Any:
+    """A pack by its name or its folder, and nothing else."""
+    source = find(PACKED, name) if has(PACKED, name) else None
+    if not isinstance(source, packs().PackSource):
+        raise DataError(
+            f"{name} is not a pack. A pack is a folder with pack.toml, or the name of one. Check "
+            "the path."
+        )
+    return source
+
+
+def _is_folder(kind: str, name: str) -> bool:
+    """Whether it is the path of a pack."""
+    return kind == PACKED and name not in names(kind) and is_pack(Path(name))
+
+
+def _pack(folder: Path, name: str | None = None) -> Any:
+    """A pack from elsewhere, whose name must be its own."""
+    source = packs().source_of(folder)
+    ours = _shipped(PACKED).get(source.name)
+    if ours is not None and ours.resolve() == folder.resolve():
+        return source
+    taken = source.name in (*TABLE[PACKED], *_shipped(PACKED), *_plugins(PACKED))
+    if taken or source.name != (name or source.name):
+        raise DataError(
+            f"The pack in {folder} calls itself {source.name!r}. "
+            f"{'That is another set' if taken else f'It was installed as {name!r}'}, and results "
+            "of the two could not be told apart. Give it another name."
+        )
+    return source
+
+
+@cache
+def _shipped(kind: str) -> Mapping[str, Path]:
+    return shipped() if kind == PACKED else {}
+
+
+@cache
+def _installed(kind: str) -> Mapping[str, EntryPoint]:
+    return installed() if kind == PACKED else {}

@@ -15,6 +15,7 @@ import tempfile
 import zlib
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -132,6 +133,15 @@ def begins_with(path: Path, encoding: str = UTF8) -> str:
     """The first character of a file that is not white space."""
     with closing(read_lines(path, encoding)) as lines:
         return next(line.lstrip()[0] for line in lines if line.strip())
+
+
+def digest_of_content(path: Path) -> str:
+    """The sha256 of a file's bytes, unpacked."""
+    digest = sha256()
+    with _opened(path) as file:
+        while chunk := file.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 # --------------------------------------------------------------------------------------------- JSON

@@ -26,6 +26,8 @@ class Layout:
     encoding: str = UTF8
     columns: Mapping[str, str] = field(default_factory=dict)
     """By our name, the file's."""
+    separator: str = ""
+    """Of a table; found by itself where it is empty."""
 
     def __post_init__(self) -> None:
         try:
@@ -151,7 +153,9 @@ def read_table(
     """
     wanted, lines = list(required), read_lines(path, layout.encoding, newline="")
     blank, first = _first_line(lines)
-    reader = csv.reader(chain([first], lines), delimiter=_delimiter(first), strict=True)
+    reader = csv.reader(
+        chain([first], lines), delimiter=layout.separator or _delimiter(first), strict=True
+    )
     faults = []
     try:
         header = layout.names(next(reader), [*known, *wanted], path)

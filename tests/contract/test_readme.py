@@ -50,6 +50,7 @@ COMMANDS = (
     *["split", "audit", "ask", "calibrate", "export", "gate", "serve-model", "published"],
     *("board build", "board check", "submit", "sweep"),
     "mitigate leace",
+    "pack check",
     *("train nsp", "data add", "data pull", "data where", "cache info", "cache clear", "model add"),
 )
 NOT_COMMANDS = {"authors", "measures", "result"}

@@ -53,6 +53,7 @@ class Package:
                 path = self.folder / block.title
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(block.text, "utf-8")
+        (self.folder / "mine").mkdir(exist_ok=True)
         (self.folder / "mine" / "__init__.py").touch()
         self._install(tomllib.loads((self.folder / "pyproject.toml").read_text("utf-8")))
 
@@ -148,6 +149,22 @@ def test_a_benchmark_with_its_released_data(mine: Callable[..., Package]) -> Non
     assert overall(result, "pair_preference")["asked"] == card["counts"]["pair"]
     occupations = {row["slice"].get("occupation") for row in result["estimates"]} - {None}
     assert len(occupations) == 60
+
+
+def test_packs(mine: Callable[..., Package]) -> None:
+    package = mine("packs.md")
+    assert "Parejas de ejemplo (2026, Spanish, Spain, native" in package.follow("packs.md")
+    assert "counts = { pair = 4 }" in package.printed[0]
+    pairs, traits = package.result("runs/parejas"), package.result("runs/rasgos")
+    assert {row["slice"].get("bias_type") for row in pairs["estimates"]} == {
+        None,
+        "age",
+        "socioeconomic",
+    }
+    assert "never tried" in " ".join(pairs["notes"])
+    assert traits["data"]["items"] == 3 * 4 * 2
+    (scores,) = (package.folder / "runs/rasgos").rglob("scores.jsonl")
+    assert "Las abuelas son generosas." in scores.read_text("utf-8")
 
 
 def test_a_method(mine: Callable[..., Package]) -> None:

@@ -46,6 +46,12 @@ class Card:
     """BibTeX key in CITATION.cff terms: a DOI or arXiv id."""
     notice: str = ""
     """Said with every result."""
+    country: str = ""
+    """Of a set in another language: whose stereotypes they are, or where it was translated."""
+    origin: str = ""
+    """Of such a set: `native`, `translated` or `mixed`."""
+    sha256: tuple[str, ...] = ()
+    """One a file, unpacked; what is pulled must have it."""
 
 
 def load_card(name: str, package: str = "stereometer.benchmarks") -> Card:

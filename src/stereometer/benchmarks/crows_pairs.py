@@ -1,5 +1,4 @@
-"""CrowS-Pairs (Nangia et al. 2020), its revised English and its French version (Neveol et al.
-2022)."""
+"""CrowS-Pairs (Nangia et al. 2020) and its revised English version (Neveol et al. 2022)."""
 
 from __future__ import annotations
 
@@ -9,11 +8,12 @@ from pathlib import Path
 from stereometer.benchmarks.benchmark import PAIR_MEASURES, Shapes, Source
 from stereometer.shapes.pair.files import read_pairs
 from stereometer.shapes.sentences import unique
+from stereometer.tables import PLAIN, Layout
 
 
-def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
+def read(files: Sequence[Path], layout: Layout = PLAIN) -> tuple[Shapes, Sequence[str]]:
     (path,) = files
-    pairs = read_pairs(path)
+    pairs = read_pairs(path, layout)
     unique((pair.id for pair in pairs), f"{path}: pair")
     unscorable = sum(pair.unscorable is not None for pair in pairs)
     note = (
@@ -27,4 +27,3 @@ ORIGINAL = Source("crows-pairs", read, {"pair": PAIR_MEASURES}, published=("pair
 REVISED = Source(
     "crows-pairs-revised", read, {"pair": PAIR_MEASURES}, published=("pair-likelihood",)
 )
-FRENCH = Source("crows-pairs-french", read, {"pair": PAIR_MEASURES}, published=("pair-likelihood",))

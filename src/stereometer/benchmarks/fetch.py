@@ -14,6 +14,7 @@ from pathlib import Path
 from stereometer.benchmarks.benchmark import Benchmark, Source
 from stereometer.benchmarks.folders import files_at, user_folder
 from stereometer.errors import DataError, UsageError
+from stereometer.files import digest_of_content
 
 TIMEOUT_SECONDS = 60
 LARGEST = 256 * 1024 * 1024
@@ -44,10 +45,10 @@ def add(source: Source, paths: Sequence[Path], anyway: bool = False) -> Arrival:
             f"are {', '.join(source.card.files)}. Name them all or their folder."
         )
     loaded = source.load(_in_card_order(source, files))
-    differences = _differences(loaded)
-    if differences and not anyway:
+    changed = differences(loaded)
+    if changed and not anyway:
         raise DataError(
-            f"This is not {source.name} as released: {'; '.join(differences)}. It was changed, cut "
+            f"This is not {source.name} as released: {'; '.join(changed)}. It was changed, cut "
             "or is another version. Add --anyway to keep it all the same."
         )
     folder = user_folder() / source.card.folder
@@ -55,7 +56,7 @@ def add(source: Source, paths: Sequence[Path], anyway: bool = False) -> Arrival:
         _keep(file, folder / name)
         for file, name in zip(_in_card_order(source, files), source.card.files, strict=True)
     ]
-    return Arrival(loaded, tuple(kept), differences)
+    return Arrival(loaded, tuple(kept), changed)
 
 
 def _in_card_order(source: Source, files: Sequence[Path]) -> list[Path]:
@@ -72,15 +73,18 @@ def _in_card_order(source: Source, files: Sequence[Path]) -> list[Path]:
     return [by_name[name] for name in source.card.files]
 
 
-def _differences(loaded: Benchmark) -> tuple[str, ...]:
+def differences(loaded: Benchmark) -> tuple[str, ...]:
+    """How items differ from what their card says, in words; without a digest only in number."""
     if loaded.as_released:
         return ()
+    known = loaded.card.digest
     counts = [
         f"{len(loaded.shapes.get(shape, ()))} items of shape {shape} instead of {expected}"
         for shape, expected in loaded.card.counts.items()
         if len(loaded.shapes.get(shape, ())) != expected
     ]
-    return (*counts, f"content digest {loaded.digest[:16]} instead of {loaded.card.digest[:16]}")
+    other = [f"content digest {loaded.digest[:16]} instead of {known[:16]}"] if known else []
+    return (*counts, *other)
 
 
 def _keep(file: Path, place: Path) -> Path:
@@ -124,7 +128,18 @@ def pull(source: Source, urls: Sequence[str] = ()) -> Arrival:
             _fetch(url, Path(folder) / name)
             for url, name in zip(wanted, source.card.files, strict=True)
         ]
+        for file, digest in zip(files, source.card.sha256, strict=False):
+            _check_digest(file, digest)
         return add(source, files)
+
+
+def _check_digest(file: Path, digest: str) -> None:
+    """Of what is inside, packed or not; an empty digest is not known."""
+    if digest and (actual := digest_of_content(file)) != digest:
+        raise DataError(
+            f"{file.name} has the sha256 {actual[:16]} instead of {digest[:16]}. It is not the "
+            "file that the pack was made for, and was not kept. Check the address."
+        )
 
 
 def _fetch(url: str, place: Path) -> Path:

@@ -7,15 +7,19 @@ from pathlib import Path
 
 from stereometer.benchmarks.benchmark import CAT_MEASURES, Shapes, Source
 from stereometer.shapes.cat.files import read_cats
-from stereometer.shapes.cat.items import TASKS
+from stereometer.shapes.cat.items import TASKS, Cat
 
 
 def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
     """dev.json as released, plain or .gz, with one task or both."""
     (path,) = files
-    cats = read_cats(path)
+    return shapes(read_cats(path))
+
+
+def shapes(cats: Sequence[Cat]) -> tuple[Shapes, Sequence[str]]:
+    """Items within a sentence are pairs as well."""
     tasks = {cat.task for cat in cats}
-    notes = [f"The file has no {task} items." for task in TASKS if task not in tasks]
+    notes = [f"There are no {task} items." for task in TASKS if task not in tasks]
     pairs = [cat.as_pair() for cat in cats if cat.task == "intrasentence"]
     return {"cat": cats, "pair": pairs}, notes
 

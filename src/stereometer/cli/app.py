@@ -29,6 +29,7 @@ from stereometer.cli import (
     list_,
     mitigate,
     model,
+    pack,
     published,
     relate,
     replay,
@@ -117,6 +118,7 @@ GROUPS = (
     ("study", "People", "Run studies with people in the browser.", STUDY),
     ("board", "Look", "Rank stored runs on pages of their own.", (board.build, board.check)),
     ("data", "Data", "Find, fetch and add data sets.", (data.add, data.pull, data.where)),
+    ("pack", "Data", "Check sets in other languages.", (pack.check,)),
     (
         "cache",
         "Data",

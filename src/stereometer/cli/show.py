@@ -81,7 +81,9 @@ def extremes(rows: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
 
 
 def _print_card(card: Card) -> None:
-    render.line(f" ({card.year}, {card.language}, {card.licence})", bold=card.title)
+    where = [card.country, card.origin] if card.origin else []
+    said = ", ".join((str(card.year), card.language, *where, card.licence))
+    render.line(f" ({said})", bold=card.title)
     render.line(f"{card.citation}\n{card.population}")
     counts = ", ".join(f"{count} of shape {shape}" for shape, count in card.counts.items())
     if counts:

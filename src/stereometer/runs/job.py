@@ -159,6 +159,7 @@ def described(benchmark: Benchmark, items: int, limit: int | None = None) -> dic
         "source": benchmark.source,
         "licence": card.licence,
         "language": card.language,
+        **({"country": card.country, "origin": card.origin} if card.origin else {}),
         "citation": card.citation,
         "population": card.population,
         "known_problems": list(card.known_problems),

@@ -4,6 +4,7 @@ kept."""
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import socket
 import threading
@@ -15,6 +16,7 @@ import pytest
 
 from tests.builders.commands import Said, assert_refused, call, shell
 from tests.builders.little import little_stereoset
+from tests.builders.packs import pack_of
 from tests.conftest import released
 from tests.unit.bad_input.test_data_add import everything
 
@@ -182,3 +184,40 @@ def test_a_set_without_a_public_place_says_where_to_get_it() -> None:
         "gitlab.inria.fr",
         "stereometer data add crows-pairs-french FILE",
     )
+
+
+# ------------------------------------------------------------------------------------------- packs
+
+
+def pinned_pack(folder: Path, url: str, content: bytes) -> Path:
+    """A pack whose file lies on a web server."""
+    digest = hashlib.sha256(content).hexdigest()
+    file = f'[[files]]\nname = "pairs.csv"\nurl = "{url}"\nsha256 = "{digest}"'
+    return pack_of(folder, 'shape = "pair"', file)
+
+
+PAIRS = b"sent_more,sent_less,bias_type\nGardeners like tea.,Plumbers like tea.,x\n"
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
+def test_a_pack_is_pulled_from_its_own_address_and_then_found(
+    pages: tuple[str, Pages], kept: Path, tmp_path: Path, packed: bool
+) -> None:
+    address, found = pages
+    found["/pairs.csv"] = gzip.compress(PAIRS) if packed else PAIRS
+    folder = pinned_pack(tmp_path, f"{address}/pairs.csv", PAIRS)
+    said = call("data", "pull", str(folder))
+    assert said.code == 0, said.err
+    assert f"Fetching {address}/pairs.csv" in said.err
+    assert everything(kept) == [f"packs/little/pairs.csv{'.gz' if packed else ''}"]
+    assert call("show", str(folder)).code == 0
+
+
+def test_what_has_another_sha256_than_the_pack_states_is_not_kept(
+    pages: tuple[str, Pages], kept: Path, tmp_path: Path
+) -> None:
+    address, found = pages
+    found["/pairs.csv"] = PAIRS.replace(b"tea", b"rum")
+    folder = pinned_pack(tmp_path, f"{address}/pairs.csv", PAIRS)
+    assert_refused(call("data", "pull", str(folder)), 4, "instead of", "was not kept")
+    assert everything(kept) == []

@@ -33,6 +33,10 @@ class Group:
     lists: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
     """Of two groups joined, their names."""
+    agrees: str = ""
+    """What adjectives agree with, in languages where they do: `f`."""
+    determiners: tuple[tuple[str, str], ...] = ()
+    """By column of its table, in languages that have others than a and an."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -42,6 +46,9 @@ class Group:
     def form(self, number: str) -> str:
         return self.singular if number == "singular" else self.plural
 
+    def determiner(self, column: str) -> str:
+        return dict(self.determiners).get(column, self.article)
+
 
 PERSON = Group("person", "", "person", "people", "a")
 """Stands for nobody in particular: the prior of the released code."""
@@ -49,6 +56,25 @@ PERSON = Group("person", "", "person", "people", "a")
 
 def read_groups(path: Path) -> tuple[Group, ...]:
     return read(path, COLUMNS, _group)
+
+
+def read_foreign_groups(path: Path, determiners: Sequence[str]) -> tuple[Group, ...]:
+    """Of another language, with the determiners that its templates use."""
+
+    def group(row: Row) -> Group:
+        return Group(
+            row.text("name"),
+            row.text("domain"),
+            row.text("singular"),
+            row.text("plural"),
+            "",
+            also=row.listed("also"),
+            lists=row.listed("lists"),
+            agrees=row.maybe("agrees"),
+            determiners=tuple((column, row.text(column)) for column in determiners),
+        )
+
+    return read(path, (*COLUMNS[:4], *determiners), group)
 
 
 def _group(row: Row) -> Group:

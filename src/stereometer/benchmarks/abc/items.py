@@ -9,8 +9,8 @@ from importlib import resources
 from itertools import product
 from pathlib import Path
 
+from stereometer.benchmarks.abc.grammar import ENGLISH, Grammar
 from stereometer.benchmarks.abc.groups import (
-    PERSON,
     Group,
     Rules,
     choose_groups,
@@ -65,17 +65,18 @@ class Frame:
 
     template: Template
     group: Group
+    grammar: Grammar = ENGLISH
 
     @property
     def ends_with_trait(self) -> bool:
         return self.template.ends_with_trait
 
     def sentence(self, adjective: str) -> Sentence:
-        return self.template.fill(self.group, adjective)
+        return self.template.fill(self.group, adjective, self.grammar)
 
     def about_nobody(self) -> Frame:
         """The same of a person, or of people."""
-        return Frame(self.template, PERSON)
+        return replace(self, group=self.grammar.person(self.group))
 
 
 @dataclass(frozen=True)
@@ -129,10 +130,13 @@ class Cell(ItemDefaults):
 
 
 def cells(
-    groups: Sequence[Group], traits: Sequence[Trait], templates: Sequence[Template]
+    groups: Sequence[Group],
+    traits: Sequence[Trait],
+    templates: Sequence[Template],
+    grammar: Grammar = ENGLISH,
 ) -> list[Cell]:
     vocabulary = Vocabulary(tuple(traits))
-    frames = [Frame(template, group) for template, group in product(templates, groups)]
+    frames = [Frame(template, group, grammar) for template, group in product(templates, groups)]
     return [Cell(frame, trait, vocabulary) for frame, trait in product(frames, traits)]
 
 
@@ -158,6 +162,7 @@ class Grid:
     groups: tuple[Group, ...]
     traits: tuple[Trait, ...]
     templates: tuple[Template, ...]
+    grammar: Grammar = ENGLISH
 
     @classmethod
     def of(cls, groups: Path, traits: Path, templates: Path) -> Grid:
@@ -165,7 +170,7 @@ class Grid:
 
     @property
     def shapes(self) -> Shapes:
-        return {"trait": cells(self.groups, self.traits, self.templates)}
+        return {"trait": cells(self.groups, self.traits, self.templates, self.grammar)}
 
     def rules(self, own: Path | None = None) -> Rules:
         """The packaged rules and the user's; either may name groups that are not here."""

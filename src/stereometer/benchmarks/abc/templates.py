@@ -6,17 +6,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
+from stereometer.benchmarks.abc.grammar import ENGLISH, NUMBERS, PLAIN_SLOTS, Grammar
 from stereometer.benchmarks.abc.groups import Group
 from stereometer.benchmarks.abc.rows import Row, chosen, counted, read
 
 COLUMNS = ("name", "kind", "number", "text")
-NUMBERS = ("singular", "plural")
 BLANK = "{trait}"
-GROUP_SLOTS = ("{group}", "{Group}", "{a group}", "{A group}")
-CAPITAL_SLOTS = ("{Group}", "{A group}")
 SLOT = r"(\{[^{}]*\})"
 Span = tuple[int, int]
 
@@ -33,8 +31,7 @@ class Sentence:
 @dataclass(frozen=True)
 class Template:
     """`{group}` is the group, `{Group}` with a capital, `{a group}` and `{A group}` with its
-    article;
-    `{trait}` is the blank."""
+    article, or with another determiner of the language; `{trait}` is the blank."""
 
     name: str
     kind: str
@@ -47,16 +44,18 @@ class Template:
         """Whether only a mark follows the blank, so that a causal model can answer."""
         return re.fullmatch(r"\W*", self.text.partition(BLANK)[2]) is not None
 
-    def fill(self, group: Group, adjective: str) -> Sentence:
+    def fill(self, group: Group, adjective: str, grammar: Grammar = ENGLISH) -> Sentence:
         form, text, spans = group.form(self.number), "", {}
         for part in _parts(self.text):
             if part == BLANK:
-                spans["trait"] = (len(text), len(text) + len(adjective))
-                text += adjective
-            elif part in GROUP_SLOTS:
-                words = f"{group.article} {form}" if "a group" in part.lower() else form
+                word = grammar.form(adjective, group, self.number)
+                spans["trait"] = (len(text), len(text) + len(word))
+                text += word
+            elif part.startswith("{"):
+                column = grammar.column(part, self.number)
+                words = f"{group.determiner(column)} {form}" if column else form
                 spans["group"] = (len(text) + len(words) - len(form), len(text) + len(words))
-                text += _capital(words) if part in CAPITAL_SLOTS else words
+                text += _capital(words) if part[1].isupper() else words
             else:
                 text += part
         return Sentence(text, spans["group"], spans["trait"])
@@ -74,31 +73,26 @@ def _capital(words: str) -> str:
     return first + words[1:] if len(first) == 1 else words
 
 
-def read_templates(path: Path) -> tuple[Template, ...]:
-    return read(path, COLUMNS, _template)
+def read_templates(path: Path, grammar: Grammar = ENGLISH) -> tuple[Template, ...]:
+    return read(path, COLUMNS, partial(_template, grammar))
 
 
-def _template(row: Row) -> Template:
+def _template(grammar: Grammar, row: Row) -> Template:
     number, text = row.one_of("number", NUMBERS), row.text("text")
-    slots = re.findall(SLOT, text)
+    slots, known = re.findall(SLOT, text), grammar.slots
     unknown = [
         slot
         for slot in (*slots, *re.findall(r"[{}]", re.sub(SLOT, "", text)))
-        if slot not in (BLANK, *GROUP_SLOTS)
+        if slot not in (BLANK, *known)
     ]
     if unknown:
         raise row.wrong(
-            f"{unknown[0]} is not understood", f"Slots are {', '.join((*GROUP_SLOTS, BLANK))}"
+            f"{unknown[0]} is not understood", f"Slots are {', '.join((*known, BLANK))}"
         )
     _once(row, "blank", "for a trait", slots.count(BLANK), BLANK)
-    _once(
-        row,
-        "place",
-        "for a group",
-        sum(slot in GROUP_SLOTS for slot in slots),
-        ", ".join(GROUP_SLOTS),
-    )
-    _grammar(row, number, text)
+    places = [slot for slot in slots if slot in known]
+    _once(row, "place", "for a group", len(places), ", ".join(known))
+    _grammar(row, number, text, places[0], grammar)
     return Template(row.text("name"), row.text("kind"), number, text, row.listed("lists"))
 
 
@@ -110,11 +104,14 @@ def _once(row: Row, what: str, whose: str, count: int, slots: str) -> None:
         )
 
 
-def _grammar(row: Row, number: str, text: str) -> None:
+def _grammar(row: Row, number: str, text: str, slot: str, grammar: Grammar) -> None:
     """Raises for what makes no good sentence with any group."""
-    if number == "plural" and "{a group}" in text.lower():
-        raise row.wrong("an article stands before a plural", "Articles go with number singular")
-    if glued := re.search(r"\w\{|\}\w", text):
+    if slot not in PLAIN_SLOTS and grammar.column(slot, number) is None:
+        raise row.wrong(
+            f"an article stands before a {number}", f"{slot} has none for the number {number}"
+        )
+    glued = re.search(r"\w\{|\}\w", text) if grammar.spaces else None
+    if glued:
         raise row.wrong(
             f"a slot stands right beside a letter ({_around(text, glued)})",
             "It would make one word of two",
@@ -124,16 +121,22 @@ def _grammar(row: Row, number: str, text: str) -> None:
             f"the text has {mask[0]}",
             f"Masks are put where {BLANK} stands, as the model writes them",
         )
-    if small := re.match(r"[\"'(\u2018\u201c]*(\{group\}|\{a group\})", text):
-        capital = small[1].replace("{g", "{G").replace("{a", "{A")
+    start = re.match(r"[\"'(\u2018\u201c]*", text)
+    if text[start.end() if start else 0 :].startswith(slot) and slot[1].islower():
+        capital = f"{{{slot[1].upper()}{slot[2:]}"
         raise row.wrong(
-            f"the sentence begins with {small[1]}",
+            f"the sentence begins with {slot}",
             f"At its beginning a group has a capital: {capital}",
         )
-    verb = re.search(r"\{(?:a )?group\} (is|are|was|were)\b", text, re.IGNORECASE)
-    if verb and (verb[1] in ("is", "was")) != (number == "singular"):
+    _verb(row, number, text, slot, grammar)
+
+
+def _verb(row: Row, number: str, text: str, slot: str, grammar: Grammar) -> None:
+    after = text.partition(f"{slot} ")[2].split(" ")[0].rstrip(".,!?").lower()
+    others = [verb for other in NUMBERS if other != number for verb in grammar.verbs.get(other, ())]
+    if after in others and after not in grammar.verbs.get(number, ()):
         raise row.wrong(
-            f"{verb[0]!r} is not {number}", "The verb after a group has the row's number"
+            f"{f'{slot} {after}'!r} is not {number}", "The verb after a group has the row's number"
         )
 
 

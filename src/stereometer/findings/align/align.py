@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from stereometer.benchmarks.abc.groups import Group
 from stereometer.benchmarks.abc.items import Choice, Grid, grid
 from stereometer.benchmarks.abc.rows import chosen
 from stereometer.benchmarks.abc.sentences import NO_TEMPLATE
@@ -339,7 +340,8 @@ def _plan(
         ),
         "ratings": digest_of(read_text(wanted.ratings)),
         "choice": digest_of(
-            [asdict(group) for group in known.groups] + [asdict(trait) for trait in known.traits]
+            [_of_english(group) for group in known.groups]
+            + [asdict(trait) for trait in known.traits]
         ),
         "templates": list(templates),
         "pilot": list(wanted.pilot_groups) if wanted.pilot else None,
@@ -348,6 +350,12 @@ def _plan(
         "resamples": wanted.settings.resamples,
         "level": wanted.settings.level,
     }
+
+
+def _of_english(group: Group) -> dict[str, Any]:
+    """Without what only other languages have: plans stay as they were."""
+    fields = asdict(group)
+    return {name: fields[name] for name in fields if name not in ("agrees", "determiners")}
 
 
 def _plan_of_raters(wanted: AlignmentSettings) -> dict[str, Any]:

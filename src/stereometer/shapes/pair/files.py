@@ -12,19 +12,19 @@ from typing import Any
 from stereometer.files import replacing
 from stereometer.shapes.pair.items import DIRECTIONS, Pair
 from stereometer.shapes.sentences import Row, mean, row_choice, row_hidden, row_id, row_text
-from stereometer.tables import empty_file, gathered, read_table
+from stereometer.tables import PLAIN, Layout, empty_file, gathered, read_table
 
 COLUMNS = ("sent_more", "sent_less", "bias_type")
 ANONYMOUS = ("anon_writer", "anon_annotators")
 WRITTEN = "id sent_more sent_less stereo_antistereo bias_type annotations note hidden"
 
 
-def read_pairs(path: Path) -> list[Pair]:
+def read_pairs(path: Path, layout: Layout = PLAIN) -> list[Pair]:
     """A released table, with pairs that cannot be scored; rows without an id are counted from 0."""
     number = count()
     pairs = gathered(
         path,
-        read_table(path, COLUMNS),
+        read_table(path, COLUMNS, layout=layout),
         lambda line, row: _pair(
             {**row, "id": row_id(row, next(number))},
             path,

@@ -1,0 +1,161 @@
+"""A pack as a benchmark: its files read as the pack says, into the shapes we have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from stereometer.benchmarks import crows_pairs, stereoset
+from stereometer.benchmarks.abc.grammar import Grammar, read_forms
+from stereometer.benchmarks.abc.groups import Group, read_foreign_groups
+from stereometer.benchmarks.abc.items import TRAIT_MEASURES, Grid, Vocabulary
+from stereometer.benchmarks.abc.templates import read_templates
+from stereometer.benchmarks.abc.traits import read_traits
+from stereometer.benchmarks.benchmark import (
+    CAT_MEASURES,
+    PAIR_MEASURES,
+    Benchmark,
+    Card,
+    Shapes,
+    Source,
+)
+from stereometer.benchmarks.packs.pack import Pack, open_pack
+from stereometer.benchmarks.packs.schema import Syntax
+from stereometer.errors import DataError
+from stereometer.shapes.cat.files import COLUMNS as CAT_COLUMNS
+from stereometer.shapes.cat.files import read_cats, read_row
+from stereometer.shapes.cat.items import BLANK, Cat
+from stereometer.shapes.pair.items import Pair
+from stereometer.shapes.sentences import unique
+from stereometer.tables import gathered, read_rows
+
+
+@dataclass(frozen=True)
+class PackSource(Source):
+    """A benchmark whose card and reading are data."""
+
+    pack: Pack | None = None
+
+    @property
+    def card(self) -> Card:
+        return self.described.card
+
+    @property
+    def described(self) -> Pack:
+        """The pack, which every such source has."""
+        if self.pack is None:
+            raise DataError(f"{self.name} has no pack. Nothing says how it is read. Name a folder.")
+        return self.pack
+
+    @property
+    def sentence(self) -> str:
+        """What it is, for lists."""
+        card, count = self.card, next(iter(self.card.counts.values()), None)
+        items = "" if count is None else f", {count:,} items"
+        untried = "" if self.described.written.expect.verified else "; never tried on its file"
+        return f"{card.title} ({card.language}, {card.origin}{items}{untried})."
+
+    def benchmark(self, shapes: Shapes, files: str, notes: tuple[str, ...] = ()) -> Benchmark:
+        return super().benchmark(shapes, files, (*notes, *self.described.notes))
+
+
+def source_of(folder: Path) -> PackSource:
+    """The benchmark that a folder with `pack.toml` describes."""
+    pack = open_pack(folder)
+    read, measures, published = SHAPES[pack.written.shape]
+    brought = pack.own_files
+    return PackSource(
+        pack.name,
+        partial(read, pack),
+        {pack.written.shape: measures},
+        packaged=None if brought is None else lambda: brought,
+        published=published,
+        pack=pack,
+    )
+
+
+# -------------------------------------------------------------------------------------- sentences
+
+
+def _read_pairs(pack: Pack, files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
+    types = pack.written.read.types
+    parts = [crows_pairs.read([file], pack.layout) for file in files]
+    pairs = [
+        replace(pair, bias_type=types.get(pair.bias_type, pair.bias_type))
+        for shapes, _ in parts
+        for pair in _all(Pair, shapes["pair"])
+    ]
+    unique((pair.id for pair in pairs), f"{pack.name}: pair")
+    return {"pair": pairs}, [note for _, notes in parts for note in notes]
+
+
+def _read_cats(pack: Pack, files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
+    types = pack.written.read.types
+    cats = [
+        replace(cat, domain=types.get(cat.domain, cat.domain))
+        for file in files
+        for cat in _cats(pack, file)
+    ]
+    unique((cat.id for cat in cats), f"{pack.name}: item")
+    return stereoset.shapes(cats)
+
+
+def _cats(pack: Pack, file: Path) -> Iterator[Cat]:
+    """StereoSet's JSON, or a table with a column for each candidate."""
+    layout, blank = pack.layout, pack.written.read.blank
+    if file.name.removesuffix(".gz").endswith(".json"):
+        for cat in read_cats(file, layout.encoding):
+            yield replace(cat, context=cat.context.replace(blank, BLANK))
+        return
+    rows = read_rows(file, CAT_COLUMNS, "Name it in [read] columns.", layout, CAT_COLUMNS)
+    mended = (
+        (line, {**row, "context": str(row["context"]).replace(blank, BLANK)}) for line, row in rows
+    )
+    yield from gathered(file, mended, lambda line, row: read_row(row, file, line))
+
+
+Entry = TypeVar("Entry")
+
+
+def _all(kind: type[Entry], items: Sequence[object]) -> Iterator[Entry]:
+    return (item for item in items if isinstance(item, kind))
+
+
+# ------------------------------------------------------------------------------- groups and traits
+
+
+def _read_traits(pack: Pack, files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
+    syntax = pack.grammar
+    columns = tuple(dict.fromkeys(syntax.determiners.values()))
+    groups, traits = read_foreign_groups(files[0], columns), read_traits(files[1])
+    persons = tuple(_persons(syntax, columns))
+    verbs: Mapping[str, tuple[str, ...]] = syntax.verbs.model_dump()
+    grammar = Grammar(syntax.determiners, persons, verbs, {}, syntax.spaces)
+    templates = read_templates(files[2], grammar)
+    if pack.forms is not None:
+        numbers = dict.fromkeys(template.number for template in templates)
+        words = Vocabulary(traits).everything
+        forms = read_forms(pack.forms, words, (*groups, *persons), numbers)
+        grammar = replace(grammar, forms=forms)
+    return Grid(groups, traits, templates, grammar).shapes, []
+
+
+def _persons(syntax: Syntax, columns: Sequence[str]) -> Iterator[Group]:
+    for person in syntax.persons:
+        determiners = tuple((column, person.determiners[column]) for column in columns)
+        singular, plural = person.singular, person.plural
+        yield Group(
+            singular, "", singular, plural, "", agrees=person.agrees, determiners=determiners
+        )
+
+
+Read = Callable[[Pack, Sequence[Path]], tuple[Shapes, Sequence[str]]]
+SHAPES: Mapping[str, tuple[Read, Sequence[str], tuple[str, ...]]] = {
+    "pair": (_read_pairs, PAIR_MEASURES, ("pair-likelihood",)),
+    "cat": (_read_cats, CAT_MEASURES, ("cat-likelihood",)),
+    "trait": (_read_traits, TRAIT_MEASURES, ()),
+}
+"""How a shape is read, its default measures, and those of its paper."""
