@@ -155,18 +155,27 @@ class Blanks:
             logits, own, squared = self.output(enough(states))
         else:
             logits, own, squared = self.split.head(enough(states)), None, None
-        scores = logits.double().log_softmax(-1).cpu()
+        rows = self.from_scores(logits.double().log_softmax(-1), requests)
+        for at, (row, request) in enumerate(zip(rows, requests, strict=True)):
+            if own is not None and squared is not None:
+                layer = own[at].double().cpu().numpy()
+                far = set_distances(layer, request.asked, float(squared[at]), request.margin)
+                row["distance"] = array("d", far.tolist())
+            yield row
+
+    def from_scores(
+        self, scores: Tensor, requests: Sequence[MaskedBlank | NextTokens]
+    ) -> Iterator[dict[str, array[float]]]:
+        """What follows from log-probabilities in float64 alone; rows beyond the requests are not
+        read."""
+        scores = scores.cpu()
         masses = None if self.classes is None else _masses(scores, self.classes)
         for at, request in enumerate(requests):
             asked = torch.tensor(request.asked)
             row = {"logprob": array("d", scores[at, asked].tolist())}
             if masses is not None and self.classes is not None:
-                own_masses = masses[at, self.classes[asked]].tolist()
-                row["logmass"] = array("d", self._by_position(request, scores[at]) or own_masses)
-            if own is not None and squared is not None:
-                layer = own[at].double().cpu().numpy()
-                far = set_distances(layer, request.asked, float(squared[at]), request.margin)
-                row["distance"] = array("d", far.tolist())
+                own = masses[at, self.classes[asked]].tolist()
+                row["logmass"] = array("d", self._by_position(request, scores[at]) or own)
             yield row
 
     def _by_position(self, request: MaskedBlank | NextTokens, scores: Tensor) -> list[float]:

@@ -66,7 +66,7 @@ class Causal(LanguageModel):
             yield key, Answer(({"logprob": array("d")},))
         if asked:
             kept = {key: lengths[key] for key in asked}
-            yield from completed(kept, self._layout(asked)(asked))
+            yield from completed(kept, self.layout(asked)(asked))
 
     @torch.inference_mode()
     def _must_be_causal(self) -> None:
@@ -88,7 +88,7 @@ class Causal(LanguageModel):
 
     # ---------------------------------------------------------------------------------- layouts
 
-    def _layout(self, asked: Asked) -> Layout:
+    def layout(self, asked: Asked) -> Layout:
         """The fastest layout that gives the numbers of texts one by one, shown anew for longer
         texts than before."""
         longest = max(len(request.ids) for request in asked.values())

@@ -265,9 +265,13 @@ class Writer:
         waiting = [Text(prompt.asked)]
         while waiting:
             text = waiting.pop()
-            ended, longer = self._drawn(text, self._plain((*prompt.ids, *text.written)))
+            ended, longer = self._drawn(text, self.following(prompt.ids, text.written))
             yield from ended
             waiting += longer
+
+    def following(self, prompt: Ids, written: Ids) -> Tensor:
+        """Logits of the token after a prompt and what was written since."""
+        return self._plain((*prompt, *written))
 
     def _plain(self, ids: Ids) -> Tensor:
         tokens = torch.tensor([ids]).to(self.split.device)
