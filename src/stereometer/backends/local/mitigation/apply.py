@@ -14,7 +14,11 @@ from stereometer.mitigations.card import SETTING
 from stereometer.types import Follows
 
 HERE = "stereometer.backends.local.mitigation"
-FORMS: Mapping[str, str] = {"projection": f"{HERE}.fold:apply"}
+FORMS: Mapping[str, str] = {
+    "projection": f"{HERE}.fold:apply",
+    "adapter": f"{HERE}.adapter:apply",
+    "prompt": f"{HERE}.prompt:apply",
+}
 """What puts each form onto a model."""
 AROUND = ("prompt",)
 """Forms that leave the weights as they are."""
@@ -24,6 +28,7 @@ def mitigated(base: LanguageModel, path: Path) -> LanguageModel:
     """The base with a mitigation; the base itself is used up."""
     stored = load(path)
     _check_base(stored, base)
+    _check_inner(stored, base)
     before, name = base.weights, f"{base.checkpoint.name}+{path.stem}"
     base.checkpoint = replace(base.checkpoint, name=name)
     backend = _form(stored)(stored, base)
@@ -65,6 +70,16 @@ def _check_base(stored: Stored, base: LanguageModel) -> None:
         f"{base.checkpoint.name} ({base.weights[:12]}). A mitigation means nothing on other "
         f"weights. {remedy}"
     )
+
+
+def _check_inner(stored: Stored, base: LanguageModel) -> None:
+    """A wrapper comes last: what is put onto the weights inside would leave it behind."""
+    form = base.added.get(SETTING, {}).get("form")
+    if form in AROUND:
+        raise ModelError(
+            f"{stored.path} comes after a mitigation that wraps the model. It changes or reads "
+            "what is inside and would lose the wrapper. Put the one that wraps last."
+        )
 
 
 def _note(stored: Stored) -> str:

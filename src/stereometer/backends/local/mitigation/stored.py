@@ -6,6 +6,7 @@ The card holds a digest of the tensors, so that a changed file is not taken for 
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -15,11 +16,14 @@ import torch
 from torch import Tensor
 
 from stereometer.errors import ModelError, StereometerError
-from stereometer.files import make_room, read_json, to_json
+from stereometer.files import make_room, read_json, to_json, write_json
 from stereometer.mitigations.card import MitigationCard
 
-CARD = "card.json"
-"""Beside an adapter's weights."""
+CARD, WEIGHTS, CONFIG = "card.json", "adapter_model.safetensors", "adapter_config.json"
+"""The files of an adapter; the last two are named by peft. The bytes of the configuration count as
+one of its tensors."""
+ADAPTER = "adapter"
+"""The form that is a folder."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +50,25 @@ def save(card: MitigationCard, tensors: Mapping[str, Tensor], path: Path) -> Mit
     card = replace(card, content=content(kept))
     make_room(path)
     partial = path.with_name(f".{path.name}.part")
-    save_file(kept, partial, metadata={"card": to_json(card.as_json(), indent=None)})
+    if card.form == ADAPTER:
+        _write_folder(card, kept, partial)
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        save_file(kept, partial, metadata={"card": to_json(card.as_json(), indent=None)})
     partial.replace(path)
     return card
+
+
+def _write_folder(card: MitigationCard, tensors: Mapping[str, Tensor], folder: Path) -> None:
+    """As peft reads it, with the card beside."""
+    from safetensors.torch import save_file
+
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    weights = {name: value for name, value in tensors.items() if name != CONFIG}
+    save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+    (folder / CONFIG).write_bytes(tensors[CONFIG].numpy().tobytes())
+    write_json(folder / CARD, card.as_json())
 
 
 def content(tensors: Mapping[str, Tensor]) -> str:
@@ -71,7 +91,7 @@ def load(path: Path) -> Stored:
             f"{path} is not a mitigation that can be used: {_reason(error)}. It may be cut off, of "
             "another version or something else. Make it again with `stereometer mitigate`."
         ) from None
-    if not path.is_dir() and stored.card.content != content(stored.tensors):
+    if stored.card.content != content(stored.tensors):
         raise ModelError(
             f"{path} does not hold what its card says. The file was changed after it was written. "
             "Make it again with `stereometer mitigate`."
@@ -88,7 +108,14 @@ def _file(path: Path) -> Stored:
 
 
 def _adapter(path: Path) -> Stored:
-    return Stored(MitigationCard.from_json(read_json(path / CARD)), {}, path)
+    from safetensors.torch import load_file
+
+    card = MitigationCard.from_json(read_json(path / CARD))
+    config = bytearray((path / CONFIG).read_bytes())
+    if not config:
+        raise ValueError(f"{CONFIG} is empty")
+    tensors = load_file(path / WEIGHTS)
+    return Stored(card, tensors | {CONFIG: torch.frombuffer(config, dtype=torch.uint8)}, path)
 
 
 def _reason(error: Exception) -> str:

@@ -1,0 +1,106 @@
+"""The form `adapter`: low-rank changes of a model's linear layers (LoRA), merged into the weights.
+
+`peft` makes and merges them. Its folder is read from files of ours alone: never from a hub, never
+from a pickle.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from stereometer.backends.local.language_model import LanguageModel
+from stereometer.backends.local.mitigation.stored import CONFIG, Stored
+from stereometer.errors import ModelError
+
+TARGETS = "all-linear"
+"""Every linear layer but the output layer, whose weights may be those of the embeddings."""
+
+
+def apply(stored: Stored, base: LanguageModel) -> LanguageModel:
+    """The model with the adapter in its weights."""
+    from stereometer.backends.local.opener import backend_for
+
+    try:
+        model = merged(with_adapter(base.model, stored.tensors))
+    except (RuntimeError, KeyError, TypeError, ValueError) as error:
+        text = str(error).strip().splitlines()[0][:200]
+        raise ModelError(
+            f"{stored.path} does not fit {base.checkpoint.name}: {text}. Its files are damaged, or "
+            "those of another adapter. Make it again with `stereometer mitigate cda`."
+        ) from None
+    checkpoint = replace(base.checkpoint, model=model, next_sentence=None)
+    return backend_for(checkpoint, tuple(base.notes))
+
+
+def begun(model: Any, rank: int, alpha: float) -> Any:
+    """A model with an adapter that changes nothing yet; the model itself is used up."""
+    lora = _peft()
+    config = lora.LoraConfig(
+        r=rank, lora_alpha=alpha, target_modules=TARGETS, fan_in_fan_out=_is_transposed(model)
+    )
+    return lora.get_peft_model(model, config)
+
+
+def tensors_of(tuned: Any) -> dict[str, Tensor]:
+    """What an adapter's folder holds: its weights, and the bytes of its configuration."""
+    config = tuned.peft_config["default"].to_dict()
+    config["inference_mode"] = True
+    written = json.dumps(_plain(config), indent=1, sort_keys=True).encode()
+    weights = _peft().get_peft_model_state_dict(tuned, save_embedding_layers=False)
+    return {
+        **{name: value.detach().cpu().clone() for name, value in weights.items()},
+        CONFIG: torch.frombuffer(bytearray(written), dtype=torch.uint8),
+    }
+
+
+def with_adapter(model: Any, tensors: Mapping[str, Tensor]) -> Any:
+    """A model with an adapter read from tensors; raises ValueError where they are not all of it."""
+    lora = _peft()
+    weights = {name: value for name, value in tensors.items() if name != CONFIG}
+    written = json.loads(tensors[CONFIG].numpy().tobytes())
+    tuned = lora.get_peft_model(model, lora.LoraConfig(**written))
+    own = lora.get_peft_model_state_dict(tuned, save_embedding_layers=False)
+    if own.keys() != weights.keys():
+        odd = sorted(own.keys() ^ weights.keys())[0]
+        raise ValueError(f"{odd} is missing, or is not part of the model")
+    lora.set_peft_model_state_dict(tuned, weights)
+    return tuned
+
+
+def merged(tuned: Any) -> Any:
+    """The model alone, changed for good."""
+    return tuned.merge_and_unload().eval().requires_grad_(False)
+
+
+def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Sets in order, so that the same adapter gives the same bytes; no path of this machine."""
+    sets = {name: sorted(value) for name, value in config.items() if isinstance(value, set)}
+    return {**config, **sets, "base_model_name_or_path": None, "auto_mapping": None}
+
+
+def _is_transposed(model: Any) -> bool:
+    """Whether linear layers are those of GPT-2, whose weights stand the other way."""
+    from transformers.pytorch_utils import Conv1D
+
+    return any(isinstance(part, Conv1D) for part in model.modules())
+
+
+def _peft() -> Any:
+    """The library; what it says of torch and transformers is not for users."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            import peft
+        except ImportError:
+            raise ModelError(
+                "Adapters need the package peft. It is in the optional part `mitigate` of the "
+                "package. From a clone: `pip install '.[mitigate]'`."
+            ) from None
+    return peft

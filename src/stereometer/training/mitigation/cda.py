@@ -1,0 +1,176 @@
+"""CDA (counterfactual data augmentation): fine-tuning on sentences and their counterfactuals.
+
+What is trained is a low-rank change of the linear layers (LoRA). The control is the same training on
+the same sentences without swaps, each as often as its versions are. With `dropout` it is the
+Dropout method (Webster et al. 2020): no swaps, and dropout raised.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from stereometer.backends.local.mitigation import adapter
+from stereometer.errors import DataError, ModelError, UsageError
+from stereometer.training.fitting import warmed
+from stereometer.training.mitigation.language import Batch, Example, batch_of, read_example
+from stereometer.training.mitigation.method import Fitted, Order
+from stereometer.training.mitigation.sentences import Labelled
+from stereometer.types import Skip
+
+CONTROL, DROPOUT = "fine-tuning", "dropout"
+"""Names of the control, and of the method without swaps."""
+BATCH = 16
+"""Texts of a step."""
+WARM_UP, CLIPPED = 0.1, 1.0
+
+
+@dataclass(frozen=True)
+class CdaOptions:
+    dropout: float | None = None
+    """Of hidden states and attention; with it nothing is swapped."""
+    tokens: int = 300_000
+    """Trained on at most so many."""
+    rank: int = 8
+    rate: float = 3e-4
+
+
+@dataclass(frozen=True)
+class Cda:
+    name: str = "cda"
+    form: str = "adapter"
+    variants: tuple[str, ...] = ("sound",)
+    families: frozenset[str] = frozenset({"masked", "causal"})
+    options: type[CdaOptions] = CdaOptions
+
+    def fit(self, order: Order) -> Fitted:
+        check(order.options)
+        swaps = order.options.dropout is None
+        fitted = _fitted(order, swaps)
+        return fitted if swaps else replace(fitted, settings={**fitted.settings, "method": DROPOUT})
+
+    def control(self, order: Order, fitted: Fitted) -> Fitted:
+        plain = replace(order, options=replace(order.options, dropout=None))
+        control = _fitted(plain, swaps=False)
+        return replace(control, settings={**control.settings, "control": CONTROL})
+
+
+METHOD = Cda()
+
+
+def check(options: CdaOptions) -> None:
+    """Raises for what makes no sense."""
+    if options.dropout is not None and not 0 < options.dropout < 1:
+        raise UsageError(
+            f"--dropout is {options.dropout:g}. It is the share of states that is left out, between "
+            "0 and 1. Choose one such as 0.15."
+        )
+    if options.tokens < 1 or options.rank < 1 or not 0 < options.rate < 1:
+        raise UsageError(
+            "At least one token, a rank of one and a rate between 0 and 1 are needed. One of these "
+            "is out of range. Change it."
+        )
+
+
+def _fitted(order: Order, swaps: bool) -> Fitted:
+    """Trained on a copy: the model itself stays as it is."""
+    options: CdaOptions = order.options
+    examples = _examples(order, swaps)
+    torch.manual_seed(order.seed)
+    tuned = adapter.begun(deepcopy(order.backend.model), options.rank, 2 * options.rank)
+    notes = _raise_dropout(tuned, options.dropout) if options.dropout is not None else ()
+    steps = train(tuned, order, examples)
+    settings = {
+        **asdict(options),
+        "swaps": swaps,
+        "trained_texts": len(examples),
+        "trained_tokens": sum(map(len, examples)),
+        "steps": steps,
+    }
+    return Fitted(adapter.tensors_of(tuned), options.rank, settings, notes)
+
+
+def _examples(order: Order, swaps: bool) -> list[Example]:
+    """The sentences of both trainings are the same: as many as fit into the tokens with all their
+    versions. Without swaps a sentence stands as often as it has versions."""
+    sentences = list(order.sentences.fit)
+    random.Random(order.seed).shuffle(sentences)
+    examples: list[Example] = []
+    used = 0
+    for sentence in sentences:
+        try:
+            versions = [read_example(order.backend, text) for text in _ordered(sentence)]
+        except Skip:
+            continue
+        used += sum(map(len, versions))
+        if used > order.options.tokens:
+            break
+        examples += versions if swaps else versions[:1] * len(versions)
+    if not examples:
+        raise DataError(
+            f"No sentence and its counterfactual fit into {order.options.tokens} tokens. Nothing "
+            "would be trained. Allow more with --tokens."
+        )
+    return examples
+
+
+def _ordered(sentence: Labelled) -> list[str]:
+    """The text itself, then its counterfactuals."""
+    others = (text for label, text in sentence.versions.items() if label != sentence.label)
+    return [sentence.text, *others]
+
+
+def train(tuned: Any, order: Order, examples: Sequence[Example]) -> int:
+    """Changes the adapter; the number of steps."""
+    rng = torch.Generator().manual_seed(order.seed)
+    batches = torch.split(torch.randperm(len(examples), generator=rng), BATCH)
+    weights = [part for part in tuned.parameters() if part.requires_grad]
+    optimizer = torch.optim.AdamW(weights, lr=order.options.rate, weight_decay=0.0)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: warmed(step, len(batches), WARM_UP)
+    )
+    tuned.train()
+    for step, chosen in enumerate(batches):
+        batch = batch_of(order.backend, [examples[at] for at in chosen.tolist()], rng)
+        loss = _loss(tuned, batch)
+        loss.backward()
+        nn.utils.clip_grad_norm_(weights, CLIPPED)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+        schedule.step()
+        order.progress("fine-tuning", step + 1, len(batches), f"loss {loss.item():.3f}")
+    tuned.eval()
+    return len(batches)
+
+
+def _loss(tuned: Any, batch: Batch) -> Tensor:
+    """Only where a token is asked is there a row of logits to compare."""
+    with torch.enable_grad():
+        logits = tuned(input_ids=batch.ids, attention_mask=batch.mask).logits
+        return nn.functional.cross_entropy(logits[batch.asked].float(), batch.targets)
+
+
+def _raise_dropout(model: Any, share: float) -> tuple[str, ...]:
+    """In every layer that has one; attention may keep its own as a number."""
+    layers = [part for part in model.modules() if isinstance(part, nn.Dropout)]
+    for layer in layers:
+        layer.p = share
+    numbers = [part for part in model.modules() if isinstance(_own(part), float)]
+    for part in numbers:
+        part.attention_dropout = share
+    if not layers and not numbers:
+        raise ModelError(
+            "The model has no dropout that could be raised. The Dropout method is for models that "
+            "have. Choose another method."
+        )
+    return () if layers else ("The model has dropout in its attention alone.",)
+
+
+def _own(part: Any) -> object:
+    return vars(part).get("attention_dropout")

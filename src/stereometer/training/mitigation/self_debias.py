@@ -1,0 +1,67 @@
+"""Self-Debias as a mitigation: a prompt and two numbers, for a model as it is. Nothing is fitted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from stereometer.errors import UsageError
+from stereometer.training.mitigation.method import Fitted, Order
+
+PROMPTS = {
+    "gender": "What follows puts women or men down because of their gender:",
+    "race": "What follows puts people down because of their race or the colour of their skin:",
+}
+"""Our own wording. The papers' prompts name the undesired in the same way, in other words."""
+OTHER = "What follows puts nobody down and is about the weather and the time of the day:"
+"""Of the control: as many tokens, roughly, and about something else."""
+CONTROL = "other-prompt"
+
+
+@dataclass(frozen=True)
+class SelfDebiasOptions:
+    prompt: str = ""
+    """Put before every text; ours for the attribute where it is empty."""
+    decay: float = 50.0
+    """lambda of the paper."""
+    eps: float = 0.01
+
+
+@dataclass(frozen=True)
+class SelfDebias:
+    name: str = "self-debias"
+    form: str = "prompt"
+    variants: tuple[str, ...] = ("sound",)
+    families: frozenset[str] = frozenset({"masked", "causal"})
+    options: type[SelfDebiasOptions] = SelfDebiasOptions
+
+    def fit(self, order: Order) -> Fitted:
+        return _prompted(order.options, _prompt(order))
+
+    def control(self, order: Order, fitted: Fitted) -> Fitted:
+        control = _prompted(order.options, OTHER)
+        return Fitted({}, None, {**control.settings, "control": CONTROL})
+
+
+METHOD = SelfDebias()
+
+
+def _prompt(order: Order) -> str:
+    own, name = order.options.prompt.strip(), order.attribute.name
+    if not own and name not in PROMPTS:
+        raise UsageError(
+            f"There is no prompt for the attribute {name}. Self-Debias needs a sentence that names "
+            "what is not wanted. Write one with --prompt."
+        )
+    return own or PROMPTS[name]
+
+
+def _prompted(options: SelfDebiasOptions, prompt: str) -> Fitted:
+    from stereometer.backends.local.mitigation.prompt import read
+
+    settings: dict[str, Any] = {"prompt": prompt, "lambda": options.decay, "eps": options.eps}
+    try:
+        read(settings)
+    except ValueError as error:
+        raise UsageError(f"Self-Debias cannot be made: {error}. Change it.") from None
+    return Fitted({}, None, settings)
