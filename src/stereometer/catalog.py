@@ -101,6 +101,8 @@ TABLE: Mapping[str, Mapping[str, str]] = {
     },
     "mitigation": {
         "leace": "stereometer.training.mitigation.leace:METHOD",
+        "self-debias": "stereometer.training.mitigation.self_debias:METHOD",
+        "cda": "stereometer.training.mitigation.cda:METHOD",
     },
     "system": {
         "ideal": "stereometer.systems.gold:ideal",

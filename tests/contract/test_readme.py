@@ -49,7 +49,7 @@ COMMANDS = (
     ],
     *["split", "audit", "ask", "calibrate", "export", "gate", "serve-model", "published"],
     *("board build", "board check", "submit", "sweep"),
-    "mitigate leace",
+    *("mitigate leace", "mitigate self-debias", "mitigate cda"),
     "pack check",
     *("train nsp", "data add", "data pull", "data where", "cache info", "cache clear", "model add"),
 )

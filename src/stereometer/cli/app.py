@@ -130,7 +130,7 @@ GROUPS = (
         "mitigate",
         "Models",
         "Change a model so that it holds less of an attribute, and make a control.",
-        (mitigate.leace,),
+        (mitigate.leace, mitigate.self_debias, mitigate.cda),
     ),
     ("train", "Models", "Train what a measure needs of a model.", (train.nsp, train.sentiment)),
 )

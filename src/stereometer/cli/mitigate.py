@@ -25,6 +25,10 @@ Text = Annotated[
         "or WikiExtractor's folder."
     ),
 ]
+Measured = Annotated[
+    Path | None,
+    typer.Option("--text", help="What probes and perplexity are measured on; nothing is fitted."),
+]
 File = Annotated[Path, typer.Option(help="The mitigation's file, which ends in .safetensors.")]
 VARIANT = "`sound`, or `paper` for what the authors' code computes."
 
@@ -38,7 +42,7 @@ class Fitting:
     ] = 1500
     seed: Annotated[int, "Seed of every random draw."] = 0
     control: Annotated[
-        bool, typer.Option(help="Also make the control: as many directions, but any.")
+        bool, typer.Option(help="Also make the control that it is measured beside.")
     ] = True
 
 
@@ -60,11 +64,55 @@ def leace(
     _mitigate("leace", model, attribute, text, out, "sound", fitting, loading, {}, json)
 
 
+@command("Models", "mitigate self-debias -m gpt2 --attribute gender --out m.safetensors")
+def self_debias(
+    *,
+    model: Base,
+    attribute: Words,
+    text: Measured = None,
+    out: File,
+    prompt: Annotated[str, "What is put before a text; by default ours for the attribute."] = "",
+    decay: Annotated[
+        float, "lambda: how fast a word's weight falls with what the prompt adds to it."
+    ] = 50.0,
+    eps: Annotated[float, "The least weight of a word."] = 0.01,
+    fitting: Fitting,
+    loading: InFullPrecision,
+    json: Json = False,
+) -> None:
+    """Hold down what a prompt for the undesired makes likelier (Self-Debias)."""
+    options = {"prompt": prompt, "decay": decay, "eps": eps}
+    name = "self-debias"
+    _mitigate(name, model, attribute, text, out, "sound", fitting, loading, options, json)
+
+
+@command("Models", "mitigate cda -m gpt2 --attribute gender --text wiki.jsonl --out FOLDER")
+def cda(
+    *,
+    model: Base,
+    attribute: Words,
+    text: Text,
+    out: Annotated[Path, typer.Option(help="A new folder for the adapter.")],
+    dropout: Annotated[
+        float | None, "The Dropout method: no swaps, and this share of states left out."
+    ] = None,
+    tokens: Annotated[int, "Train on at most this many tokens."] = 300_000,
+    rank: Annotated[int, "Of the change to each linear layer."] = 8,
+    rate: Annotated[float, "The learning rate."] = 3e-4,
+    fitting: Fitting,
+    loading: InFullPrecision,
+    json: Json = False,
+) -> None:
+    """Fine-tune on sentences and their counterfactuals (CDA, as LoRA)."""
+    options = {"dropout": dropout, "tokens": tokens, "rank": rank, "rate": rate}
+    _mitigate("cda", model, attribute, text, out, "sound", fitting, loading, options, json)
+
+
 def _mitigate(
     method: str,
     model: str,
     attribute: str,
-    text: Path,
+    text: Path | None,
     out: Path,
     variant: str,
     fitting: Fitting,

@@ -39,7 +39,7 @@ def _request(backend: LanguageModel, text: str) -> Request | None:
 
 def compared(before: Floats, after: Floats, seed: int) -> Perplexity:
     """The ratio of perplexities with its interval over passages."""
-    usable = before[:, 1] > 0
+    usable = (before[:, 1] > 0) & (after[:, 1] > 0)
     before, after = before[usable], after[usable]
     count = len(before)
     drawn = resampled_clusters(count, RESAMPLES, generator(seed, {}, "perplexity"))

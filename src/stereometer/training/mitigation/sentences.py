@@ -100,6 +100,11 @@ def read(text: Path, attribute: Attribute, limit: int, seed: int) -> Sentences:
     )
 
 
+def no_sentences(attribute: Attribute) -> Sentences:
+    """Of no text."""
+    return Sentences(Swaps(attribute), (), (), (), (), (), "", 0)
+
+
 def _sentences(groups: Iterable[Sequence[Article]]) -> list[str]:
     """Each once, in order."""
     texts = (

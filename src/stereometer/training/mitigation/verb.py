@@ -16,15 +16,18 @@ from stereometer.mitigations.attribute import Attribute
 from stereometer.mitigations.card import MitigationCard, Probe
 from stereometer.runs.open import open_model
 from stereometer.training.mitigation.method import Fitted, MitigationMethod, Order, check_method
-from stereometer.training.mitigation.sentences import LEAST, read
+from stereometer.training.mitigation.sentences import LEAST, no_sentences, read
 from stereometer.training.recipe import with_states
 
 if TYPE_CHECKING:
+    from stereometer.backends.local.language_model import LanguageModel
     from stereometer.training.fitting import Progress
-    from stereometer.training.mitigation.states import States
+    from stereometer.training.mitigation.states import Reader, States
 
 CONTROL = ".control"
 """In the name of a control's file, before the suffix."""
+FOLDER = "adapter"
+"""The form that is a folder and changes states in all layers."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,8 @@ class Wish:
     method: str
     model: str
     attribute: str
-    text: Path
+    text: Path | None
+    """A method that is not fitted needs none; without one nothing is measured."""
     out: Path
     variant: str = "sound"
     sentences: int = 1500
@@ -49,11 +53,15 @@ class Wish:
 def mitigate(wish: Wish, progress: Progress) -> list[MitigationCard]:
     """The cards of the mitigation and of its control, if there is one."""
     method: MitigationMethod = catalog.find("mitigation", wish.method)
-    _check(wish)
+    _check(wish, method)
     attribute = attributes.load(wish.attribute)
     backend = with_states(open_model(wish.model, wish.seed, wish.loading))
     check_method(method, backend.checkpoint.family, wish.variant, wish.model)
-    sentences = read(wish.text, attribute, wish.sentences, wish.seed)
+    sentences = (
+        no_sentences(attribute)
+        if wish.text is None
+        else read(wish.text, attribute, wish.sentences, wish.seed)
+    )
     options = method.options(**wish.options)
     order = Order(backend, attribute, sentences, wish.variant, options, wish.seed, progress)
     fitted = method.fit(order)
@@ -64,7 +72,7 @@ def mitigate(wish: Wish, progress: Progress) -> list[MitigationCard]:
         beside = control_path(wish.out)
         card = replace(card, control=beside.name)
         name = str(control.settings["control"])
-        ours = replace(_card(wish, method, order, control), method=name, control_of=method.name)
+        ours = replace(_card(wish, method, order, control), method=name, control_of=card.method)
         parts = [(card, fitted, wish.out), (ours, control, beside)]
     return _measured(wish, order, parts)
 
@@ -74,9 +82,11 @@ def control_path(out: Path) -> Path:
     return out.with_name(f"{out.stem}{CONTROL}{out.suffix}")
 
 
-def _check(wish: Wish) -> None:
+def _check(wish: Wish, method: MitigationMethod) -> None:
     """Raises at once for what would fail after the work."""
-    if wish.out.suffix != ".safetensors" or wish.out.is_dir():
+    if method.form == FOLDER:
+        _check_folder(wish.out)
+    elif wish.out.suffix != ".safetensors" or wish.out.is_dir():
         raise UsageError(
             f"{wish.out} is not the name of a mitigation. It is one file that ends in "
             ".safetensors. Name it so with --out."
@@ -89,10 +99,20 @@ def _check(wish: Wish) -> None:
     make_room(wish.out)
 
 
+def _check_folder(out: Path) -> None:
+    """Only a folder that an adapter was written to before is written over."""
+    ours = (out / "card.json").is_file()
+    if out.suffix == ".safetensors" or (out.exists() and not ours):
+        raise UsageError(
+            f"{out} is not the name of a new folder. This mitigation is a folder with an adapter "
+            "in it. Name another with --out."
+        )
+
+
 def _card(wish: Wish, method: MitigationMethod, order: Order, fitted: Fitted) -> MitigationCard:
     attribute: Attribute = order.attribute
     return MitigationCard(
-        method=method.name,
+        method=str(fitted.settings.get("method", method.name)),
         form=method.form,
         base=order.backend.checkpoint.name,
         base_digest=order.backend.weights,
@@ -101,7 +121,7 @@ def _card(wish: Wish, method: MitigationMethod, order: Order, fitted: Fitted) ->
         domains=attribute.domains,
         words=attribute.words,
         words_digest=attribute.digest,
-        text=wish.text.name,
+        text="" if wish.text is None else wish.text.name,
         text_digest=order.sentences.text_digest,
         sentences=order.sentences.counts,
         rank=fitted.rank,
@@ -121,15 +141,17 @@ def _measured(
     from stereometer.training.mitigation.perplexity import compared, likelihoods
 
     passages = order.sentences.passages
-    probed = _Probed(order)
+    probed = _Probed(order) if passages else None
     before = likelihoods(order.backend, passages)
     cards = []
     for card, fitted, path in parts:
-        save(card, fitted.tensors, path)
+        whole = save(card, fitted.tensors, path)
         opened = with_states(open_model(f"{wish.model}+{path}", wish.seed, wish.loading))
-        ratio = compared(before, likelihoods(opened, passages), wish.seed)
-        whole = replace(card, probe=probed.after(fitted), perplexity=ratio)
-        cards.append(save(whole, fitted.tensors, path))
+        if probed is not None:
+            ratio = compared(before, likelihoods(opened, passages), wish.seed)
+            probe = probed.after(card.form, fitted, opened)
+            whole = save(replace(card, probe=probe, perplexity=ratio), fitted.tensors, path)
+        cards.append(whole)
     return cards
 
 
@@ -142,15 +164,26 @@ class _Probed:
 
         self.seed = order.seed
         self.chance = 100 / len(order.attribute.classes)
-        reader = Reader(order.backend, order.swaps, order.seed, order.progress)
-        self.training: States = reader.scored(order.sentences.probe, "probe")
-        self.test: States = reader.scored(order.sentences.test, "held out")
+        self.reader = Reader(order.backend, order.swaps, order.seed, order.progress)
+        self.sentences = order.sentences
+        self.training, self.test = self._states(self.reader)
         self.before = accuracy(self.training, self.test, self.seed)
 
-    def after(self, fitted: Fitted) -> Probe:
+    def _states(self, reader: Reader) -> tuple[States, States]:
+        return (
+            reader.scored(self.sentences.probe, "probe"),
+            reader.scored(self.sentences.test, "held out"),
+        )
+
+    def after(self, form: str, fitted: Fitted, opened: LanguageModel) -> Probe:
+        """A wrapper leaves the states as they are."""
         from stereometer.backends.local.mitigation.fold import Projection
         from stereometer.training.mitigation.probes import accuracy
 
-        projection = Projection(**fitted.tensors)
-        training, test = (part.projected(projection) for part in (self.training, self.test))
+        training, test = self.training, self.test
+        if form == FOLDER:
+            training, test = self._states(replace(self.reader, backend=opened))
+        elif fitted.tensors:
+            projection = Projection(**fitted.tensors)
+            training, test = (part.projected(projection) for part in (training, test))
         return Probe(self.before, accuracy(training, test, self.seed), self.chance)

@@ -20,6 +20,7 @@ FORMS: Mapping[str, str] = {
     "prompt": f"{HERE}.prompt:apply",
 }
 """What puts each form onto a model."""
+SUFFIX = ".safetensors"
 AROUND = ("prompt",)
 """Forms that leave the weights as they are."""
 
@@ -29,7 +30,7 @@ def mitigated(base: LanguageModel, path: Path) -> LanguageModel:
     stored = load(path)
     _check_base(stored, base)
     _check_inner(stored, base)
-    before, name = base.weights, f"{base.checkpoint.name}+{path.stem}"
+    before, name = base.weights, f"{base.checkpoint.name}+{path.name.removesuffix(SUFFIX)}"
     base.checkpoint = replace(base.checkpoint, name=name)
     backend = _form(stored)(stored, base)
     if stored.card.form not in AROUND and backend.weights == before:
