@@ -1,7 +1,7 @@
 """CDA (counterfactual data augmentation): fine-tuning on sentences and their counterfactuals.
 
-What is trained is a low-rank change of the linear layers (LoRA). The control is the same training on
-the same sentences without swaps, each as often as its versions are. With `dropout` it is the
+What is trained is a low-rank change of the linear layers (LoRA). The control is the same training
+on the same sentences without swaps, each as often as its versions are. With `dropout` it is the
 Dropout method (Webster et al. 2020): no swaps, and dropout raised.
 """
 
@@ -68,8 +68,8 @@ def check(options: CdaOptions) -> None:
     """Raises for what makes no sense."""
     if options.dropout is not None and not 0 < options.dropout < 1:
         raise UsageError(
-            f"--dropout is {options.dropout:g}. It is the share of states that is left out, between "
-            "0 and 1. Choose one such as 0.15."
+            f"--dropout is {options.dropout:g}. It is the share of states that is left out, "
+            "between 0 and 1. Choose one such as 0.15."
         )
     if options.tokens < 1 or options.rank < 1 or not 0 < options.rate < 1:
         raise UsageError(

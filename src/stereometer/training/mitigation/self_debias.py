@@ -1,4 +1,4 @@
-"""Self-Debias as a mitigation: a prompt and two numbers, for a model as it is. Nothing is fitted."""
+"""Self-Debias as a mitigation: a prompt and two numbers. Nothing is fitted."""
 
 from __future__ import annotations
 

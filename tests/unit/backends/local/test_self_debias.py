@@ -1,5 +1,5 @@
-"""Self-Debias gives, to 1e-5 a token, what its formula gives one text at a time; where it must change
-nothing it changes nothing."""
+"""Self-Debias gives, to 1e-5 a token, what its formula gives one text at a time; where it must
+change nothing it changes nothing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ CAUSAL = ["gpt2", "llama", "qwen3"]
 SOME_CATS = [*items.QUIRKY_CATS[:6], *items.QUIRKY_CATS[-4:]]
 SOME_PAIRS = [*items.QUIRKY_PAIRS[:6], items.starter("pair")[0]]
 
-# --------------------------------------------------------------------------------------- the formula
+# -------------------------------------------------------------------------------------- the formula
 
 LOGITS = st.lists(st.floats(-12, 12), min_size=2, max_size=12)
 
@@ -52,8 +52,8 @@ def test_the_formula_is_that_of_the_paper(
     plain = torch.tensor([logits])
     prompted = plain + torch.randn(plain.shape, generator=torch.Generator().manual_seed(seed))
     scores = Reweighting(decay, eps)(plain, prompted)[0]
-    shares = [row.double().softmax(-1)[0].tolist() for row in (plain, prompted)]
-    assert scores.exp().tolist() == pytest.approx(by_rule(*shares, decay, eps), abs=1e-9)
+    left, right = (row.double().softmax(-1)[0].tolist() for row in (plain, prompted))
+    assert scores.exp().tolist() == pytest.approx(by_rule(left, right, decay, eps), abs=1e-9)
     assert fsum(scores.exp().tolist()) == pytest.approx(1, abs=1e-12)
 
 
@@ -173,7 +173,7 @@ def test_it_keeps_the_contract_of_a_backend(zoo: Zoo, model: str) -> None:
     check_backend(debiased(zoo, model))
 
 
-# ---------------------------------------------------------------------------------------- generation
+# --------------------------------------------------------------------------------------- generation
 
 
 def written(backend: object, request: Generate) -> tuple[str | None, list[float]]:
@@ -186,7 +186,8 @@ def test_what_is_written_is_drawn_from_the_same_distribution(zoo: Zoo) -> None:
     request = Generate("The old cook", temperature=1.0, max_tokens=4)
     _, logprobs = written(backend, request)
     assert len(logprobs) > 0
-    ids, drawn = backend.encode("The old cook").ids, []
+    ids = backend.encode("The old cook").ids
+    drawn: list[int] = []
     slow = slowly(zoo, "gpt2")
     for value in logprobs:
         scores = slow.log_probabilities(slow.inputs([*ids, *drawn], None))[-1]
@@ -200,7 +201,7 @@ def test_without_a_prompt_the_model_writes_what_it_writes(zoo: Zoo) -> None:
     assert written(same, request)[0] == written(plain, request)[0]
 
 
-# ----------------------------------------------------------------------------------------- bad input
+# ---------------------------------------------------------------------------------------- bad input
 
 
 def test_a_text_that_fits_only_without_the_prompt_is_left_out(zoo: Zoo) -> None:

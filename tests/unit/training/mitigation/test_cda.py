@@ -1,5 +1,5 @@
-"""CDA as LoRA: nothing trained is the model itself, merged is unmerged, a folder is read back to the
-bit, and the seed decides everything."""
+"""CDA as LoRA: nothing trained is the model itself, merged is unmerged, a folder is read back to
+the bit, and the seed decides everything."""
 
 from __future__ import annotations
 
@@ -68,9 +68,7 @@ def test_without_a_step_the_model_is_the_base(zoo: Zoo, model: str) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_merged_is_unmerged_and_read_back_to_the_bit(
-    zoo: Zoo, model: str, tmp_path: Path
-) -> None:
+def test_merged_is_unmerged_and_read_back_to_the_bit(zoo: Zoo, model: str, tmp_path: Path) -> None:
     asked = order(zoo, model)
     base, before = asked.backend.model, asked.backend.checkpoint.weights
     fitted = METHOD.fit(asked)
@@ -114,7 +112,8 @@ def test_the_seed_decides(zoo: Zoo, model: str) -> None:
 def test_the_control_sees_the_same_sentences_as_often_without_swaps(
     zoo: Zoo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked, seen = order(zoo, "bert"), []
+    asked = order(zoo, "bert")
+    seen: list[list[str]] = []
 
     def note(backend: Any, examples: Any, rng: Any) -> Any:
         seen[-1] += [backend.decode(example.ids[1:-1]) for example in examples]
@@ -127,8 +126,8 @@ def test_the_control_sees_the_same_sentences_as_often_without_swaps(
     control = METHOD.control(asked, fitted)
     swapped, plain = map(sorted, seen)
     assert len(swapped) == len(plain) == 30
-    assert swapped.count("he sang in town.") == swapped.count("she sang in town .") == 2
-    assert plain.count("he sang in town.") == plain.count("she sang in town .") == 2
+    assert swapped.count("he sang in town.") == swapped.count("she sang in town.") == 2
+    assert plain.count("he sang in town.") == plain.count("she sang in town.") == 2
     assert swapped.count("the boy sang in town.") == 1
     assert plain.count("the boy sang in town.") == 0
     assert plain.count("the girl sang in town.") == 2

@@ -24,7 +24,12 @@ def silent(*report: Any) -> None:
 
 def wish(zoo: Zoo, out: Path, model: str = "gpt2", **options: Any) -> Wish:
     return Wish(
-        "self-debias", str(zoo.folder(model)), "gender", None, out / "sd.safetensors", options=options
+        "self-debias",
+        str(zoo.folder(model)),
+        "gender",
+        None,
+        out / "sd.safetensors",
+        options=options,
     )
 
 

@@ -6,7 +6,6 @@ that the text has the same tokens with and without it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from stereometer.backends.local.tokens import Tokens
@@ -36,27 +35,25 @@ class Prefix:
             at = min(at, request.start)
             return CausalTokens(self._joined(request.ids, at), request.start + len(self))
         steps = tuple(
-            (tuple(self._moved(hidden, at)), *self._moved((position,), at))
+            (tuple(self._moved(place, at) for place in hidden), self._moved(position, at))
             for hidden, position in request.steps
         )
         segments = request.segments
         if segments:
             kind = segments[min(at, len(segments) - 1)]
             segments = (*segments[:at], *[kind] * len(self), *segments[at:])
-        return replace(
-            request, ids=self._joined(request.ids, at), steps=steps, segments=segments
-        )
+        return replace(request, ids=self._joined(request.ids, at), steps=steps, segments=segments)
 
     def _joined(self, ids: tuple[int, ...], at: int) -> tuple[int, ...]:
         return (*ids[:at], *self.ids, *ids[at:])
 
-    def _moved(self, positions: Iterable[int], at: int) -> Iterable[int]:
-        return (place + len(self) if place >= at else place for place in positions)
+    def _moved(self, place: int, at: int) -> int:
+        return place + len(self) if place >= at else place
 
 
 def prefix_of(prompt: str, tokens: Tokens) -> Prefix:
-    """A prompt as the model reads it, on a line of its own: a word after a line's end has the tokens
-    of a text's first word."""
+    """A prompt as the model reads it, on a line of its own: a word after a line's end has the
+    tokens of a text's first word."""
     written = f"{prompt.strip()}\n" if prompt.strip() else ""
     ids = tuple(tokens.tokenizer(written, add_special_tokens=False)["input_ids"]) if written else ()
     encoding = tokens.encode("a")

@@ -1,14 +1,15 @@
 """Self-Debias (Schick et al. 2021): what a prompt for the undesired makes likelier is held down.
 
 p~(w) is proportional to alpha(D) p(w), with D = p(w given x) - p(w given prompt + x), and alpha = 1
-where D >= 0, otherwise max(eps, exp(lambda D)). The weights stay as they are: every text goes through
-the model twice, and both distributions over the whole vocabulary meet at each scored position.
+where D >= 0, otherwise max(eps, exp(lambda D)). The weights stay as they are: every text goes
+through the model twice, and both distributions over the whole vocabulary meet at each scored
+position.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import log
@@ -20,7 +21,7 @@ from torch import Tensor
 from stereometer.backends.local.batches import grouped
 from stereometer.backends.local.blanks import Answers, Way
 from stereometer.backends.local.causal import Causal
-from stereometer.backends.local.forward import Split, Targets, enough, slices
+from stereometer.backends.local.forward import Targets, enough, slices
 from stereometer.backends.local.generation import Ids, Writer
 from stereometer.backends.local.language_model import (
     LanguageModel,
@@ -30,7 +31,7 @@ from stereometer.backends.local.language_model import (
     placed,
 )
 from stereometer.backends.local.masked import Masked
-from stereometer.backends.local.mitigation.prefix import Prefix, context_of, prefix_of
+from stereometer.backends.local.mitigation.prefix import context_of, prefix_of
 from stereometer.errors import ModelError
 from stereometer.types import (
     WORD_MASSES,
@@ -143,7 +144,7 @@ class SelfDebiased(LanguageModel):
             keys, asked = list(group), list(group.values())
             for part, scores in self._scores(states, [spots[key][0] for key in keys]):
                 rows = self.blanks.from_scores(scores, asked[part])
-                yield from ((key, Answer((row,))) for key, row in zip(keys[part], rows))
+                yield from zip(keys[part], (Answer((row,)) for row in rows), strict=True)
 
     # ----------------------------------------------------------------------------------- states
 
@@ -151,12 +152,14 @@ class SelfDebiased(LanguageModel):
         """Rows of states, and for each request the rows of its positions."""
         mask = self.base.mask if isinstance(self.base, Masked) else 0
         plain = {key: context_of(request, mask) for key, request in requests.items()}
-        both = {f"plain {key}": context for key, context in plain.items()}
+        both: dict[str, Any] = {f"plain {key}": context for key, context in plain.items()}
         both |= {f"after {key}": self.prefix.before(context) for key, context in plain.items()}
         if isinstance(self.base, Causal):
-            self.base.layout({key: part for key, part in both.items() if _is_causal(part)})
+            self.base.layout(both)
         with kept_states(self.base) as kept:
-            rows = {key: map(int, answer.column("logprob")) for key, answer in self.base.answer(both)}
+            rows = {
+                key: map(int, answer.column("logprob")) for key, answer in self.base.answer(both)
+            }
         return torch.cat(kept), {
             key: list(zip(rows[f"plain {key}"], rows[f"after {key}"], strict=True)) for key in plain
         }
@@ -167,13 +170,10 @@ class SelfDebiased(LanguageModel):
         may follow them."""
         for part in slices(self.split, len(spots), LOGIT_SIZE):
             plain, after = (
-                self.split.head(enough(states[list(rows)])) for rows in zip(*spots[part], strict=True)
+                self.split.head(enough(states[list(rows)]))
+                for rows in zip(*spots[part], strict=True)
             )
             yield part, self.reweighting(plain, after)
-
-
-def _is_causal(request: object) -> bool:
-    return isinstance(request, CausalTokens)
 
 
 def _asked(request: Any) -> Sequence[int]:
