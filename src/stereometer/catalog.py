@@ -103,6 +103,8 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "leace": "stereometer.training.mitigation.leace:METHOD",
         "self-debias": "stereometer.training.mitigation.self_debias:METHOD",
         "cda": "stereometer.training.mitigation.cda:METHOD",
+        "inlp": "stereometer.training.mitigation.inlp:METHOD",
+        "sentence-debias": "stereometer.training.mitigation.sentence_debias:METHOD",
     },
     "system": {
         "ideal": "stereometer.systems.gold:ideal",

@@ -35,7 +35,7 @@ THINGS = [
 WHERE = ["near river", "before breakfast", "after lunch", "in spring", "on Monday", "without help"]
 
 
-def text(path: Path, articles: int = 900, seed: int = 0) -> Path:
+def text(path: Path, articles: int = 260, seed: int = 0) -> Path:
     """Articles of six sentences: two of each gender, one with a held-out word, one with neither."""
     rng = random.Random(seed)
     lines = [json.dumps({"text": _article(rng, number)}) for number in range(articles)]

@@ -49,7 +49,8 @@ COMMANDS = (
     ],
     *["split", "audit", "ask", "calibrate", "export", "gate", "serve-model", "published"],
     *("board build", "board check", "submit", "sweep"),
-    *("mitigate leace", "mitigate self-debias", "mitigate cda"),
+    *("mitigate leace", "mitigate inlp", "mitigate sentence-debias", "mitigate self-debias"),
+    *("mitigate cda", "mitigate export"),
     "pack check",
     *("train nsp", "data add", "data pull", "data where", "cache info", "cache clear", "model add"),
 )

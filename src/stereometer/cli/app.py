@@ -130,7 +130,10 @@ GROUPS = (
         "mitigate",
         "Models",
         "Change a model so that it holds less of an attribute, and make a control.",
-        (mitigate.leace, mitigate.self_debias, mitigate.cda),
+        (
+            *(mitigate.leace, mitigate.inlp, mitigate.sentence_debias, mitigate.self_debias),
+            *(mitigate.cda, mitigate.export),
+        ),
     ),
     ("train", "Models", "Train what a measure needs of a model.", (train.nsp, train.sentiment)),
 )

@@ -30,7 +30,7 @@ Measured = Annotated[
     typer.Option("--text", help="What probes and perplexity are measured on; nothing is fitted."),
 ]
 File = Annotated[Path, typer.Option(help="The mitigation's file, which ends in .safetensors.")]
-VARIANT = "`sound`, or `paper` for what the authors' code computes."
+Variant = Annotated[str, "`sound`, or `paper` for what the authors' code computes."]
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,48 @@ def leace(
 ) -> None:
     """Take away what a linear classifier could read, at the least change (LEACE)."""
     _mitigate("leace", model, attribute, text, out, "sound", fitting, loading, {}, json)
+
+
+@command("Models", "mitigate inlp -m gpt2 --attribute gender --text wiki.jsonl --out m.safetensors")
+def inlp(
+    *,
+    model: Base,
+    attribute: Words,
+    text: Text,
+    out: File,
+    variant: Variant = "sound",
+    rounds: Annotated[
+        int, "Classifiers one after another; by default 80 for `paper`, and at most 40 otherwise."
+    ] = 0,
+    fitting: Fitting,
+    loading: InFullPrecision,
+    json: Json = False,
+) -> None:
+    """Take away what classifiers read, one after another (INLP)."""
+    options = {"rounds": rounds}
+    _mitigate("inlp", model, attribute, text, out, variant, fitting, loading, options, json)
+
+
+@command(
+    "Models",
+    "mitigate sentence-debias -m gpt2 --attribute gender --text wiki.jsonl --out m.safetensors",
+)
+def sentence_debias(
+    *,
+    model: Base,
+    attribute: Words,
+    text: Text,
+    out: File,
+    variant: Variant = "sound",
+    components: Annotated[int, "Directions that are taken away."] = 1,
+    fitting: Fitting,
+    loading: InFullPrecision,
+    json: Json = False,
+) -> None:
+    """Take away the directions in which counterfactuals differ most (SentenceDebias)."""
+    options = {"components": components}
+    name = "sentence-debias"
+    _mitigate(name, model, attribute, text, out, variant, fitting, loading, options, json)
 
 
 @command("Models", "mitigate self-debias -m gpt2 --attribute gender --out m.safetensors")
@@ -106,6 +148,27 @@ def cda(
     """Fine-tune on sentences and their counterfactuals (CDA, as LoRA)."""
     options = {"dropout": dropout, "tokens": tokens, "rank": rank, "rate": rate}
     _mitigate("cda", model, attribute, text, out, "sound", fitting, loading, options, json)
+
+
+@command("Models", "mitigate export smollm2-135m+leace.safetensors --out smollm2-leace")
+def export(
+    *,
+    model: Annotated[str, "A model with a mitigation: MODEL+FILE."],
+    out: Annotated[Path, typer.Option(help="The model's folder, which must be new.")],
+    loading: InFullPrecision,
+    json: Json = False,
+) -> None:
+    """Write a mitigated model as an ordinary model folder."""
+    from stereometer.training.mitigation.export import export as exported
+
+    done = exported(model, out, opening(loading, dtype="float32"))
+    if json:
+        record = {"folder": str(done.folder), "weights": done.weights, "notes": list(done.notes)}
+        render.print_json({"schema": "mitigation-export@1", **record, "card": done.card.as_json()})
+        return
+    typer.echo(f"{done.folder}: {done.card.base} with {done.card.method}")
+    for note in done.notes:
+        typer.echo(note)
 
 
 def _mitigate(
@@ -156,6 +219,9 @@ def _print(card: Any) -> None:
             f"  held-out probe accuracy {before} before, {after} after (chance "
             f"{card.probe.chance:.0f} %), on {card.probe.after.n} sentences"
         )
+    if card.earlier is not None and not card.control_of:
+        earlier, layer = _value(card.earlier.after, " %"), card.earlier.layer
+        typer.echo(f"  halfway up, at layer {layer}: {earlier} after")
     if card.perplexity is not None:
         found = card.perplexity
         typer.echo(

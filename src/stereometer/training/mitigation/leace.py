@@ -16,20 +16,19 @@ from torch import Tensor
 
 from stereometer.backends.local.mitigation.fold import Projection
 from stereometer.errors import ModelError
-from stereometer.training.mitigation.method import Fitted, NoOptions, Order
-from stereometer.training.mitigation.random_projection import control_of
+from stereometer.training.mitigation.method import Fitted, Order
+from stereometer.training.mitigation.projections import ProjectionMethod
 from stereometer.training.mitigation.states import Reader
+from stereometer.types import NoOptions
 
 SMALLEST = 1e-12
 """Singular value of the whitened covariance with the label that still counts."""
 
 
 @dataclass(frozen=True)
-class Leace:
+class Leace(ProjectionMethod):
     name: str = "leace"
-    form: str = "projection"
     variants: tuple[str, ...] = ("sound",)
-    families: frozenset[str] = frozenset({"masked", "causal"})
     options: type[NoOptions] = NoOptions
 
     def fit(self, order: Order) -> Fitted:
@@ -38,9 +37,6 @@ class Leace:
         projection = erased(states.rows, states.labels)
         settings = {"rows": len(states.rows)}
         return Fitted(projection.tensors, projection.rank, settings)
-
-    def control(self, order: Order, fitted: Fitted) -> Fitted:
-        return control_of(order, fitted)
 
 
 METHOD = Leace()

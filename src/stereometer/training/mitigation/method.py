@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class NoOptions:
-    """Of a method that has none of its own."""
-
-
-@dataclass(frozen=True)
 class Order:
     """What a method is asked to fit."""
 

@@ -3,8 +3,6 @@ on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor
 
@@ -25,7 +23,12 @@ def accuracy(training: States, test: States, seed: int) -> Measured:
     mean, scale = _standard(training.rows)
     weights = classifiers((training.rows - mean) / scale, training.labels, 1 / len(training.rows))
     correct = predicted((test.rows - mean) / scale, weights) == test.labels
-    parts = _by_sentence(correct, test.sentences)
+    return share(correct, test.sentences, seed)
+
+
+def share(correct: Tensor, sentences: Tensor, seed: int) -> Measured:
+    """Of what is correct, in per cent, with an interval over sentences."""
+    parts = [correct[sentences == number].tolist() for number in torch.unique(sentences)]
     rng = generator(seed, {}, "probe")
     counted = clustered_percent(parts, RESAMPLES, LEVEL, rng, "sentences")
     return Measured(counted["value"], counted["low"], counted["high"], len(parts))
@@ -34,7 +37,3 @@ def accuracy(training: States, test: States, seed: int) -> Measured:
 def _standard(rows: Tensor) -> tuple[Tensor, Tensor]:
     scale = rows.std(0)
     return rows.mean(0), scale.clamp_min(SPREAD * float(scale.max()))
-
-
-def _by_sentence(correct: Tensor, sentences: Tensor) -> Sequence[Sequence[float]]:
-    return [correct[sentences == number].tolist() for number in torch.unique(sentences)]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from stereometer.errors import DataError
+from stereometer.errors import DataError, UsageError
 from stereometer.mitigations.attribute import Attribute
 from stereometer.mitigations.card import Leak
 from stereometer.mitigations.swapping import Swaps
@@ -30,6 +30,8 @@ LONGEST = 40
 """Words of a sentence; longer ones are costly and few."""
 HELD_OUT = 0.3
 """Share of article groups that nothing is fitted on: half for the probe, half to test it."""
+PROBED = 500
+"""Sentences of each class that a probe is trained on, at most."""
 PASSAGES = 100
 """Held-out sentences, with or without list words, whose perplexity is measured."""
 
@@ -70,6 +72,11 @@ class Sentences:
 
 def read(text: Path, attribute: Attribute, limit: int, seed: int) -> Sentences:
     """At most `limit` sentences of each class to fit on, drawn at random."""
+    if limit < LEAST:
+        raise UsageError(
+            f"--sentences is {limit}. Below {LEAST} a class what is fitted is mostly chance. "
+            "Choose a larger number."
+        )
     swaps, whole = Swaps(attribute), articles.read(text)
     parts = articles.split(whole, HELD_OUT, seed)
     half = len(parts.held_out) // 2
@@ -90,8 +97,8 @@ def read(text: Path, attribute: Attribute, limit: int, seed: int) -> Sentences:
     return Sentences(
         swaps,
         _drawn(fit.labelled, limit, rng),
-        _drawn(probe.labelled, limit, rng),
-        _drawn(test.labelled, limit, rng),
+        _drawn(probe.labelled, min(limit, PROBED), rng),
+        _drawn(test.labelled, PROBED, rng),
         tuple(_sample(fit.neutral, limit, rng)),
         tuple(_sample(test_texts, PASSAGES, rng)),
         articles.digest(whole),

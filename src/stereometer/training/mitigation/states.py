@@ -7,7 +7,7 @@ masked model reads the state at the hidden word, a causal one that before it, af
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -40,9 +40,21 @@ class States:
     sentences: Tensor
     """The number of the sentence; its versions share it."""
 
-    def projected(self, projection: object) -> States:
-        assert callable(projection)
+    def projected(self, projection: Callable[[Tensor], Tensor]) -> States:
         return States(projection(self.rows), self.labels, self.sentences)
+
+    def centred(self) -> States:
+        return self.projected(lambda rows: rows - rows.mean(0))
+
+    def differences(self) -> Tensor:
+        """Of every row from the mean over the versions of its sentence and word."""
+        classes = len(self.labels.unique())
+        counts = self.sentences.unique_consecutive(return_counts=True)[1].tolist()
+        parts = []
+        for rows in self.rows.split(counts):
+            versions = rows.view(classes, -1, rows.shape[1])
+            parts.append((versions - versions.mean(0)).flatten(0, 1))
+        return torch.cat(parts)
 
 
 @dataclass(frozen=True)

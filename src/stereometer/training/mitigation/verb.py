@@ -13,16 +13,14 @@ from stereometer.errors import UsageError
 from stereometer.files import make_room
 from stereometer.mitigations import attribute as attributes
 from stereometer.mitigations.attribute import Attribute
-from stereometer.mitigations.card import MitigationCard, Probe
+from stereometer.mitigations.card import MitigationCard
 from stereometer.runs.open import open_model
 from stereometer.training.mitigation.method import Fitted, MitigationMethod, Order, check_method
-from stereometer.training.mitigation.sentences import LEAST, no_sentences, read
+from stereometer.training.mitigation.sentences import no_sentences, read
 from stereometer.training.recipe import with_states
 
 if TYPE_CHECKING:
-    from stereometer.backends.local.language_model import LanguageModel
     from stereometer.training.fitting import Progress
-    from stereometer.training.mitigation.states import Reader, States
 
 CONTROL = ".control"
 """In the name of a control's file, before the suffix."""
@@ -91,11 +89,6 @@ def _check(wish: Wish, method: MitigationMethod) -> None:
             f"{wish.out} is not the name of a mitigation. It is one file that ends in "
             ".safetensors. Name it so with --out."
         )
-    if wish.sentences < LEAST:
-        raise UsageError(
-            f"--sentences is {wish.sentences}. Below {LEAST} a class what is fitted is mostly "
-            "chance. Choose a larger number."
-        )
     make_room(wish.out)
 
 
@@ -139,51 +132,18 @@ def _measured(
     measured."""
     from stereometer.backends.local.mitigation.stored import save
     from stereometer.training.mitigation.perplexity import compared, likelihoods
+    from stereometer.training.mitigation.probing import Probing
 
     passages = order.sentences.passages
-    probed = _Probed(order) if passages else None
+    probing = Probing(order) if passages else None
     before = likelihoods(order.backend, passages)
     cards = []
     for card, fitted, path in parts:
         whole = save(card, fitted.tensors, path)
         opened = with_states(open_model(f"{wish.model}+{path}", wish.seed, wish.loading))
-        if probed is not None:
+        if probing is not None:
             ratio = compared(before, likelihoods(opened, passages), wish.seed)
-            probe = probed.after(card.form, fitted, opened)
-            whole = save(replace(card, probe=probe, perplexity=ratio), fitted.tensors, path)
+            probes = probing.of(card, fitted, opened)
+            whole = save(replace(card, **probes, perplexity=ratio), fitted.tensors, path)
         cards.append(whole)
     return cards
-
-
-class _Probed:
-    """A probe on the states before, and on those that a mitigation leaves."""
-
-    def __init__(self, order: Order) -> None:
-        from stereometer.training.mitigation.probes import accuracy
-        from stereometer.training.mitigation.states import Reader
-
-        self.seed = order.seed
-        self.chance = 100 / len(order.attribute.classes)
-        self.reader = Reader(order.backend, order.swaps, order.seed, order.progress)
-        self.sentences = order.sentences
-        self.training, self.test = self._states(self.reader)
-        self.before = accuracy(self.training, self.test, self.seed)
-
-    def _states(self, reader: Reader) -> tuple[States, States]:
-        return (
-            reader.scored(self.sentences.probe, "probe"),
-            reader.scored(self.sentences.test, "held out"),
-        )
-
-    def after(self, form: str, fitted: Fitted, opened: LanguageModel) -> Probe:
-        """A wrapper leaves the states as they are."""
-        from stereometer.backends.local.mitigation.fold import Projection
-        from stereometer.training.mitigation.probes import accuracy
-
-        training, test = self.training, self.test
-        if form == FOLDER:
-            training, test = self._states(replace(self.reader, backend=opened))
-        elif fitted.tensors:
-            projection = Projection(**fitted.tensors)
-            training, test = (part.projected(projection) for part in (training, test))
-        return Probe(self.before, accuracy(training, test, self.seed), self.chance)

@@ -22,6 +22,14 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
     return Zoo(tmp_path_factory.mktemp("zoo"))
 
 
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred sentences are enough: tiny models need not be good."""
+    from stereometer.training.mitigation import sentences
+
+    monkeypatch.setattr(sentences, "LEAST", 100)
+
+
 @pytest.fixture(scope="session")
 def gendered_text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.builders.gendered import text

@@ -6,34 +6,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor
 
 from stereometer.backends.local.mitigation.fold import Projection
 from stereometer.training.mitigation.leace import erased, library
-from stereometer.training.mitigation.random_projection import drawn
-
-WIDTH = 12
-
-
-def planted(seed: int, classes: int = 2, count: int = 400) -> tuple[Tensor, Tensor]:
-    """Correlated states that hold the class in some directions."""
-    rng = torch.Generator().manual_seed(seed)
-    labels = torch.arange(count) % classes
-    mixing = torch.randn(WIDTH, WIDTH, generator=rng, dtype=torch.float64)
-    means = torch.randn(classes, WIDTH, generator=rng, dtype=torch.float64)
-    noise = torch.randn(count, WIDTH, generator=rng, dtype=torch.float64)
-    return noise @ mixing + means[labels] + 3.0, labels
-
-
-def matrix(projection: Projection) -> Tensor:
-    return torch.eye(WIDTH, dtype=torch.float64) - projection.left @ projection.right
-
-
-def covariance(rows: Tensor, labels: Tensor) -> float:
-    one_hot = torch.nn.functional.one_hot(labels).double()
-    centred = (rows - rows.mean(0)).T @ (one_hot - one_hot.mean(0)) / len(rows)
-    return float(centred.abs().max())
-
+from stereometer.training.mitigation.projections import drawn
+from tests.builders.states import WIDTH, covariance, damage, matrix, planted
 
 seeds = st.integers(0, 10_000)
 
@@ -59,7 +36,7 @@ def test_no_orthogonal_projection_that_erases_as_much_changes_less(seed: int) ->
     basis = (difference / difference.norm()).unsqueeze(1)
     orthogonal = Projection(basis, basis.T, rows.mean(0))
     assert covariance(orthogonal(rows), labels) < 1e-10
-    assert _damage(erased(rows, labels), rows) <= _damage(orthogonal, rows) + 1e-10
+    assert damage(erased(rows, labels), rows) <= damage(orthogonal, rows) + 1e-10
 
 
 @settings(max_examples=25, deadline=None)
@@ -71,11 +48,7 @@ def test_nor_does_a_random_one_together_with_the_difference_of_means(seed: int) 
     basis = torch.linalg.qr(both).Q
     wider = Projection(basis, basis.T, rows.mean(0))
     assert covariance(wider(rows), labels) < 1e-10
-    assert _damage(erased(rows, labels), rows) <= _damage(wider, rows)
-
-
-def _damage(projection: Projection, rows: Tensor) -> float:
-    return float((projection(rows) - rows).square().sum(1).mean())
+    assert damage(erased(rows, labels), rows) <= damage(wider, rows)
 
 
 @settings(max_examples=10, deadline=None)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from stereometer.backends.local.mitigation.stored import load
 from stereometer.errors import DataError, UnknownName, UsageError
@@ -28,12 +29,14 @@ def silent(*report: Any) -> None:
     """Progress that nobody watches."""
 
 
-@pytest.fixture(scope="session")
-def make(zoo: Zoo, gendered_text: Path, tmp_path_factory: pytest.TempPathFactory) -> Make:
+@pytest.fixture
+def make(
+    zoo: Zoo, gendered_text: Path, few: None, tmp_path_factory: pytest.TempPathFactory
+) -> Make:
     def made(model: str, method: str = "leace", **more: Any) -> tuple[list[MitigationCard], Path]:
         out = tmp_path_factory.mktemp(model) / f"{method}.safetensors"
         folder = str(zoo.folder(model))
-        wish = Wish(method, folder, "gender", gendered_text, out, sentences=1000)
+        wish = Wish(method, folder, "gender", gendered_text, out, sentences=100)
         return mitigate(replace(wish, **more), silent), out
 
     return made
@@ -46,7 +49,7 @@ def test_a_mitigation_and_its_control_are_written_and_measured(make: Make, model
     assert load(control_path(out)).card == control
     assert (card.method, card.rank, card.control) == ("leace", 1, "leace.control.safetensors")
     assert (control.method, control.rank, control.control_of) == ("random-projection", 1, "leace")
-    assert card.sentences == {"female": 1000, "male": 1000}
+    assert card.sentences == {"female": 100, "male": 100}
     assert card.probe is not None
     assert card.perplexity is not None
     assert card.probe.chance == 50
@@ -67,7 +70,41 @@ def test_the_same_order_gives_the_same_file(make: Make) -> None:
     assert left.read_bytes() != b""
 
 
+@pytest.mark.parametrize(
+    ("model", "method", "variant", "options", "rank"),
+    [
+        ("bert", "inlp", "sound", {"rounds": 2}, range(1, 3)),
+        ("llama", "inlp", "paper", {"rounds": 2}, range(2, 7)),
+        ("llama", "sentence-debias", "sound", {"components": 2}, range(2, 3)),
+        ("bert", "sentence-debias", "paper", {}, range(1, 2)),
+    ],
+)
+def test_other_projections_have_the_rank_that_they_say(
+    make: Make, model: str, method: str, variant: str, options: dict[str, int], rank: range
+) -> None:
+    (card,), out = make(model, method, variant=variant, options=options, control=False)
+    assert (card.method, card.variant) == (method, variant)
+    assert card.rank in rank
+    tensors = load(out).tensors
+    assert torch.equal(tensors["left"], tensors["right"].T)
+    identity = torch.eye(card.rank or 0, dtype=torch.float64)
+    assert torch.allclose(tensors["right"] @ tensors["left"], identity, atol=1e-10)
+    assert not tensors["mean"].any()
+
+
 # ------------------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "said"),
+    [
+        ("inlp", {"rounds": -1}, "at least one classifier"),
+        ("sentence-debias", {"components": 99}, "from 1 to 31"),
+    ],
+)
+def test_options_out_of_range(make: Make, method: str, options: dict[str, int], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        make("bert", method, options=options)
 
 
 def test_a_text_without_the_words(zoo: Zoo, tmp_path: Path) -> None:
@@ -84,15 +121,15 @@ def test_a_text_with_too_few_of_them(zoo: Zoo, tmp_path: Path) -> None:
     assert "Below 1000 a class" in str(error.value)
 
 
-def test_a_text_without_held_out_words(tmp_path: Path) -> None:
+def test_a_text_without_held_out_words(few: None, tmp_path: Path) -> None:
     lines = [
         json.dumps({"text": f"She saw the lake number {n}. He saw the hill number {n}."})
-        for n in range(1600)
+        for n in range(160)
     ]
     path = tmp_path / "text.jsonl"
     path.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(DataError, match="0 held-out sentences with held-out words"):
-        read(path, load_attribute("gender"), 1000, 0)
+        read(path, load_attribute("gender"), 100, 0)
 
 
 def test_a_method_for_another_family(zoo: Zoo, gendered_text: Path, tmp_path: Path) -> None:

@@ -1,0 +1,106 @@
+"""A mitigated model as an ordinary folder, which any tool loads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stereometer.errors import ModelError, UsageError
+from stereometer.files import make_room, write_json
+from stereometer.mitigations.card import MitigationCard
+from stereometer.mitigations.spec import split
+from stereometer.runs.open import open_model
+from stereometer.training.recipe import with_states
+
+if TYPE_CHECKING:
+    from stereometer.backends.local.language_model import LanguageModel
+    from stereometer.backends.local.mitigation.stored import Stored
+
+CARD = "mitigation.json"
+"""The card in an exported folder."""
+WITHOUT_MEAN = (
+    "The folder holds the projection alone, h' = P h: a model of this kind has no place for a bias "
+    "in its output layer. Its numbers differ from those of MODEL+FILE."
+)
+
+
+@dataclass(frozen=True)
+class Exported:
+    folder: Path
+    card: MitigationCard
+    weights: str
+    """Digest of the weights in the folder."""
+    notes: tuple[str, ...] = ()
+
+
+def export(spec: str, out: Path, loading: dict[str, Any]) -> Exported:
+    """Writes the folder, loads it again and holds it against the model it came from."""
+    base, path = split(spec)
+    if path is None:
+        raise UsageError(
+            f"{spec} has no mitigation. There is nothing to export. Name a model and a mitigation: "
+            "MODEL+FILE."
+        )
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(
+            f"{out} is there already. A model is written into a new folder. Choose another with "
+            "--out."
+        )
+    from stereometer.backends.local.mitigation.stored import load
+
+    stored = load(path)
+    if stored.card.form == "prompt":
+        raise UsageError(
+            f"{stored.card.method} changes how a model is asked, not its weights. There is no "
+            "folder that would do the same. Use it as MODEL+FILE."
+        )
+    make_room(out / CARD)
+    opened = with_states(open_model(spec, 0, loading))
+    model, notes = _for_folder(opened, stored, base, loading)
+    _write(model, out)
+    weights = _check(model, out)
+    card = replace(stored.card, notes=(*stored.card.notes, *notes))
+    write_json(out / CARD, card.as_json())
+    return Exported(out, card, weights, notes)
+
+
+def _for_folder(
+    opened: LanguageModel, stored: Stored, base: str, loading: dict[str, Any]
+) -> tuple[LanguageModel, tuple[str, ...]]:
+    """The model as a folder can hold it: without a bias where its kind has none."""
+    from stereometer.backends.local.mitigation.fold import fold, read, reading_layer
+
+    if stored.card.form != "projection":
+        return opened, ()
+    plain = with_states(open_model(base, 0, loading))
+    if reading_layer(plain).bias is not None or reading_layer(opened).bias is None:
+        return opened, ()
+    fold(plain, read(stored), affine=False)
+    plain.checkpoint = replace(plain.checkpoint, name=opened.checkpoint.name)
+    return plain, (WITHOUT_MEAN,)
+
+
+def _write(backend: LanguageModel, out: Path) -> None:
+    config = backend.model.config
+    if getattr(config, "quantization_config", None) is not None:
+        raise ModelError(
+            f"{backend.checkpoint.name} was read from a GGUF file. transformers does not write "
+            "such a model as a folder. Convert it to safetensors first."
+        )
+    backend.model.save_pretrained(out)
+    backend.checkpoint.tokenizer.save_pretrained(out)
+
+
+def _check(backend: LanguageModel, out: Path) -> str:
+    """The digest of what another tool will load, which must be what was written."""
+    from stereometer.backends.local.checkpoint import load
+    from stereometer.backends.local.digests import weights_digest
+
+    weights = load(str(out)).weights
+    if weights != weights_digest(backend.model):
+        raise ModelError(
+            f"{out} does not load as it was written. Some weights of this kind of model are tied "
+            "or named otherwise in a folder. Use the mitigation as MODEL+FILE."
+        )
+    return weights

@@ -1,0 +1,136 @@
+"""INLP (Ravfogel et al. 2020): classifiers one after another, each on states without what those
+before it read; what all of them read is taken away.
+
+`paper`: sentences of every class and without any list word, pooled, one class against the rest, a
+fixed number of rounds (Meade et al. 2022). `sound`: sentences and their counterfactuals at scored
+positions, until held-out sentences cannot be told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from stereometer.errors import ModelError, UsageError
+from stereometer.training.mitigation.linear import classifiers, predicted
+from stereometer.training.mitigation.method import Fitted, Order
+from stereometer.training.mitigation.probes import share
+from stereometer.training.mitigation.projections import ProjectionMethod, orthogonal
+from stereometer.training.mitigation.states import Reader, States
+
+PAPER_ROUNDS, MOST_ROUNDS = 80, 40
+"""In the paper's code, and here at most."""
+
+
+@dataclass(frozen=True)
+class Options:
+    rounds: int = 0
+    """Classifiers one after another, at most; 0 stands for the variant's own number."""
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """What was taken away."""
+
+    basis: Tensor
+    """Orthonormal columns."""
+    weights: Tensor
+    """Of every classifier, one a row."""
+    rounds: int
+    at_chance: bool
+    """Whether it stopped because nothing could be told any more."""
+
+
+@dataclass(frozen=True)
+class Inlp(ProjectionMethod):
+    name: str = "inlp"
+    variants: tuple[str, ...] = ("sound", "paper")
+    options: type[Options] = Options
+
+    def fit(self, order: Order) -> Fitted:
+        if order.options.rounds < 0:
+            raise UsageError(
+                f"--rounds is {order.options.rounds}. INLP fits at least one classifier. Choose a "
+                "number from 1 up."
+            )
+        done = _as_printed(order) if order.variant == "paper" else _until_chance(order)
+        if not done.rounds:
+            raise ModelError(
+                f"Held-out sentences of {order.attribute.name} cannot be told apart by states of "
+                f"{order.backend.checkpoint.name}. There is nothing that INLP could take away. "
+                "Choose another model or attribute."
+            )
+        projection = orthogonal(done.basis)
+        notes = () if done.at_chance or order.variant == "paper" else (STOPPED.format(done.rounds),)
+        settings = {"rounds": done.rounds}
+        return Fitted(projection.tensors, projection.rank, settings, notes)
+
+
+METHOD = Inlp()
+STOPPED = "INLP stopped after {} rounds; held-out sentences could still be told apart."
+
+
+def _as_printed(order: Order) -> Rounds:
+    reader = Reader(order.backend, order.swaps, order.seed, order.progress)
+    names = order.attribute.classes
+    texts = {
+        name: [part.text for part in order.sentences.fit if part.label == name] for name in names
+    }
+    parts = [reader.pooled(texts[name], f"fitted on, {name}") for name in names]
+    parts.append(reader.pooled(order.sentences.neutral, "fitted on, neither"))
+    labels = torch.cat([torch.full((len(part),), at) for at, part in enumerate(parts)])
+    rows = torch.cat(parts)
+    states = States(rows, labels, torch.arange(len(rows)))
+    return _reported(taken_away(states), order, order.options.rounds or PAPER_ROUNDS)
+
+
+def _until_chance(order: Order) -> Rounds:
+    reader = Reader(order.backend, order.swaps, order.seed, order.progress)
+    states = reader.scored(order.sentences.fit, "fitted on").centred()
+    held_out = reader.scored(order.sentences.probe, "to stop by").centred()
+    steps = taken_away(states, held_out, order.seed)
+    return _reported(steps, order, order.options.rounds or MOST_ROUNDS)
+
+
+def _reported(steps: Iterator[Rounds], order: Order, most: int) -> Rounds:
+    for done in steps:
+        order.progress("rounds", done.rounds, most, f"rank {done.basis.shape[1]}")
+        if done.rounds == most or done.at_chance:
+            return done
+    return done
+
+
+def taken_away(states: States, held_out: States | None = None, seed: int = 0) -> Iterator[Rounds]:
+    """What is taken away after each round, until there is nothing left or held-out rows cannot be
+    told apart better than by chance."""
+    width = states.rows.shape[1]
+    basis, every = states.rows.new_zeros(width, 0), states.rows.new_zeros(0, width)
+    chance = 100 / len(states.labels.unique())
+    for number in range(1, width + 1):
+        rows = without(states.rows, basis)
+        weights = without(classifiers(rows, states.labels), basis)
+        if held_out is not None:
+            correct = predicted(without(held_out.rows, basis), weights) == held_out.labels
+            if share(correct, held_out.sentences, seed).low <= chance:
+                yield Rounds(basis, every, number - 1, True)
+                return
+        basis, every = _extended(basis, weights), torch.cat([every, weights])
+        yield Rounds(basis, every, number, False)
+        if basis.shape[1] >= width:
+            return
+
+
+def without(rows: Tensor, basis: Tensor) -> Tensor:
+    return rows - rows @ basis @ basis.T
+
+
+def _extended(basis: Tensor, weights: Tensor) -> Tensor:
+    """An orthonormal basis of what was taken away before and of new weights; weights of one class
+    against the rest may add nothing to those of the others."""
+    left, sizes, _ = torch.linalg.svd(without(weights, basis).T, full_matrices=False)
+    new = left[:, sizes > 1e-8 * max(float(sizes.max()), 1e-300)]
+    joined = torch.cat([basis, new], dim=1)
+    return torch.linalg.qr(joined[:, : len(basis)]).Q

@@ -1,0 +1,40 @@
+"""What methods that take directions away have in common, their control among it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from stereometer.backends.local.mitigation.fold import Projection
+from stereometer.training.mitigation.method import Fitted, Order
+
+CONTROL = "random-projection"
+
+
+@dataclass(frozen=True)
+class ProjectionMethod:
+    """Folded into masked and causal models; the control takes away as many directions, but any."""
+
+    form: str = "projection"
+    families: frozenset[str] = frozenset({"masked", "causal"})
+
+    def control(self, order: Order, fitted: Fitted) -> Fitted:
+        """Of the rank of what was fitted, around the same mean."""
+        mean = fitted.tensors["mean"]
+        assert fitted.rank is not None
+        projection = drawn(len(mean), fitted.rank, order.seed)
+        return Fitted(projection.tensors | {"mean": mean}, fitted.rank, {"control": CONTROL})
+
+
+def orthogonal(basis: Tensor) -> Projection:
+    """Onto what is orthogonal to some orthonormal columns: h' = h - V V^T h."""
+    return Projection(basis, basis.T.contiguous(), basis.new_zeros(len(basis)))
+
+
+def drawn(width: int, rank: int, seed: int) -> Projection:
+    """Onto the complement of a subspace that is uniform among those of its rank."""
+    rng = torch.Generator().manual_seed(seed)
+    normal = torch.randn(width, rank, generator=rng, dtype=torch.float64)
+    return orthogonal(torch.linalg.qr(normal).Q)

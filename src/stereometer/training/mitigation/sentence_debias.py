@@ -1,0 +1,67 @@
+"""SentenceDebias (Liang et al. 2020): the directions in which a sentence and its counterfactuals
+differ most are taken away.
+
+`paper`: pooled over all tokens. `sound`: at scored positions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from stereometer.errors import UsageError
+from stereometer.training.mitigation.method import Fitted, Order
+from stereometer.training.mitigation.projections import ProjectionMethod, orthogonal
+from stereometer.training.mitigation.states import Reader
+
+
+@dataclass(frozen=True)
+class Options:
+    components: int = 1
+    """Directions that are taken away."""
+
+
+@dataclass(frozen=True)
+class SentenceDebias(ProjectionMethod):
+    name: str = "sentence-debias"
+    variants: tuple[str, ...] = ("sound", "paper")
+    options: type[Options] = Options
+
+    def fit(self, order: Order) -> Fitted:
+        differences = _differences(order)
+        count, width = order.options.components, differences.shape[1]
+        if not 1 <= count < width:
+            raise UsageError(
+                f"--components is {count}. States of this model have {width} dimensions. Choose "
+                f"from 1 to {width - 1}."
+            )
+        basis, shares = components(differences, count)
+        projection = orthogonal(basis)
+        settings = {"components": count, "variance": shares}
+        return Fitted(projection.tensors, projection.rank, settings)
+
+
+METHOD = SentenceDebias()
+
+
+def _differences(order: Order) -> Tensor:
+    """Of every version from the mean over the versions of its sentence."""
+    reader = Reader(order.backend, order.swaps, order.seed, order.progress)
+    if order.variant == "sound":
+        return reader.scored(order.sentences.fit, "fitted on").differences()
+    rows = [
+        reader.pooled([part.versions[name] for part in order.sentences.fit], f"fitted on, {name}")
+        for name in order.attribute.classes
+    ]
+    versions = torch.stack(rows)
+    return (versions - versions.mean(0)).flatten(0, 1)
+
+
+def components(differences: Tensor, count: int) -> tuple[Tensor, list[float]]:
+    """The principal directions as orthonormal columns, and the share of variance of each."""
+    centred = differences - differences.mean(0)
+    values, vectors = torch.linalg.eigh(centred.T @ centred)
+    shares = (values / values.sum()).flip(0)[:count].tolist()
+    return vectors.flip(1)[:, :count].contiguous(), shares

@@ -1,0 +1,72 @@
+"""An exported folder is an ordinary model; where it cannot be all of the mitigation it says so."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
+
+from stereometer.backends.local.mitigation.fold import Projection, fold
+from stereometer.backends.local.mitigation.stored import save
+from stereometer.backends.local.opener import CHECKPOINT
+from stereometer.errors import UsageError
+from stereometer.mitigations.card import MitigationCard
+from stereometer.training.mitigation.export import WITHOUT_MEAN, export
+from stereometer.training.mitigation.projections import drawn
+from tests.builders.models.zoo import Zoo
+
+WIDTH = 32
+
+
+def projection(mean: float = 0.1) -> Projection:
+    return replace(drawn(WIDTH, 2, 0), mean=torch.full((WIDTH,), mean, dtype=torch.float64))
+
+
+def mitigated(zoo: Zoo, name: str, path: Path, form: str = "projection") -> str:
+    base = CHECKPOINT.open(str(zoo.folder(name)), CHECKPOINT.options())
+    save(MitigationCard("leace", form, name, base.weights), projection().tensors, path)
+    return f"{zoo.folder(name)}+{path}"
+
+
+def test_a_masked_model_is_exported_whole(zoo: Zoo, tmp_path: Path) -> None:
+    spec = mitigated(zoo, "bert", tmp_path / "m.safetensors")
+    done = export(spec, tmp_path / "folder", {})
+    opened = CHECKPOINT.open(spec, CHECKPOINT.options())
+    assert done.notes == ()
+    assert done.weights == opened.weights
+    model = AutoModelForMaskedLM.from_pretrained(tmp_path / "folder").eval()
+    ids = torch.tensor([[2, 7, 8, 3]])
+    with torch.no_grad():
+        assert torch.equal(model(ids).logits, opened.model(ids).logits)
+
+
+@pytest.mark.parametrize("name", ["llama", "gpt2"])
+def test_a_causal_model_is_exported_without_the_mean_and_says_so(
+    zoo: Zoo, name: str, tmp_path: Path
+) -> None:
+    spec = mitigated(zoo, name, tmp_path / "m.safetensors")
+    done = export(spec, tmp_path / "folder", {})
+    assert done.notes == (WITHOUT_MEAN,)
+    assert WITHOUT_MEAN in done.card.notes
+    assert done.weights != CHECKPOINT.open(spec, CHECKPOINT.options()).weights
+    alone = CHECKPOINT.open(str(zoo.folder(name)), CHECKPOINT.options())
+    fold(alone, projection(mean=0.0))
+    model = AutoModelForCausalLM.from_pretrained(tmp_path / "folder").eval()
+    ids = torch.tensor([[2, 7, 8, 3]])
+    with torch.no_grad():
+        assert torch.equal(model(ids).logits, alone.model(ids).logits)
+    assert CHECKPOINT.open(str(tmp_path / "folder"), CHECKPOINT.options()).weights == done.weights
+
+
+def test_what_cannot_be_exported_says_why(zoo: Zoo, tmp_path: Path) -> None:
+    spec = mitigated(zoo, "bert", tmp_path / "m.safetensors")
+    with pytest.raises(UsageError, match="has no mitigation"):
+        export(str(zoo.folder("bert")), tmp_path / "folder", {})
+    with pytest.raises(UsageError, match="is there already"):
+        export(spec, tmp_path, {})
+    prompt = mitigated(zoo, "bert", tmp_path / "p.safetensors", form="prompt")
+    with pytest.raises(UsageError, match="not its weights"):
+        export(prompt, tmp_path / "folder", {})
