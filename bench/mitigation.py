@@ -149,7 +149,7 @@ class Plan:
 
 # -------------------------------------------------------------------------------------------- table
 
-COLUMNS = (
+COLUMNS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("ss, gender", "stereoset", "ss", {"domain": "gender"}),
     ("ss", "stereoset", "ss", {}),
     ("lms", "stereoset", "lms", {}),

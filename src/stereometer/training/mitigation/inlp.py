@@ -133,4 +133,5 @@ def _extended(basis: Tensor, weights: Tensor) -> Tensor:
     left, sizes, _ = torch.linalg.svd(without(weights, basis).T, full_matrices=False)
     new = left[:, sizes > 1e-8 * max(float(sizes.max()), 1e-300)]
     joined = torch.cat([basis, new], dim=1)
-    return torch.linalg.qr(joined[:, : len(basis)]).Q
+    orthonormal: Tensor = torch.linalg.qr(joined[:, : len(basis)]).Q
+    return orthonormal

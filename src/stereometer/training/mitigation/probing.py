@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 from stereometer.backends.local.language_model import LanguageModel
@@ -21,8 +22,8 @@ class Probing:
         config = order.backend.model.config
         self.halfway = max(1, int(getattr(config, "num_hidden_layers", 2)) // 2)
 
-    def of(self, card: MitigationCard, fitted: Fitted, opened: LanguageModel) -> dict[str, Probe]:
-        """The last states as the head reads them, and those halfway up, as fields of a card.
+    def noted(self, card: MitigationCard, fitted: Fitted, opened: LanguageModel) -> MitigationCard:
+        """The card with probes of the last states as the head reads them, and of those halfway up.
 
         A projection changes the last states alone, a prompt none; an adapter may change all.
         """
@@ -33,10 +34,8 @@ class Probing:
             last = training, test
         elif card.form == "adapter":
             last, earlier = self._read(opened, 0), self._read(opened, self.halfway)
-        return {
-            "probe": self._probe(self._last, last, 0),
-            "earlier": self._probe(self._earlier, earlier, self.halfway),
-        }
+        probe = self._probe(self._last, last, 0)
+        return replace(card, probe=probe, earlier=self._probe(self._earlier, earlier, self.halfway))
 
     @cached_property
     def _last(self) -> Parts:

@@ -143,7 +143,7 @@ def _measured(
         opened = with_states(open_model(f"{wish.model}+{path}", wish.seed, wish.loading))
         if probing is not None:
             ratio = compared(before, likelihoods(opened, passages), wish.seed)
-            probes = probing.of(card, fitted, opened)
-            whole = save(replace(card, **probes, perplexity=ratio), fitted.tensors, path)
+            noted = replace(probing.noted(card, fitted, opened), perplexity=ratio)
+            whole = save(noted, fitted.tensors, path)
         cards.append(whole)
     return cards

@@ -22,7 +22,7 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Zoo:
     return Zoo(tmp_path_factory.mktemp("zoo"))
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hundred sentences are enough: tiny models need not be good."""
     from stereometer.training.mitigation import sentences

@@ -43,7 +43,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def planted(text: Path, few: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def planted(text: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny model whose output layer reads gender and says a word of that gender."""
     folder = tmp_path_factory.mktemp("planted-model")
     torch.manual_seed(0)

@@ -17,7 +17,7 @@ from stereometer.errors import DataError, UnknownName, UsageError
 from stereometer.mitigations.attribute import load as load_attribute
 from stereometer.mitigations.card import MitigationCard, card_of
 from stereometer.runs.open import open_model
-from stereometer.training.mitigation.sentences import read
+from stereometer.training.mitigation.sentences import LEAST, read
 from stereometer.training.mitigation.verb import Wish, control_path, mitigate
 from tests.builders import gendered
 from tests.builders.models.zoo import Zoo
@@ -30,9 +30,7 @@ def silent(*report: Any) -> None:
 
 
 @pytest.fixture
-def make(
-    zoo: Zoo, gendered_text: Path, few: None, tmp_path_factory: pytest.TempPathFactory
-) -> Make:
+def make(zoo: Zoo, gendered_text: Path, tmp_path_factory: pytest.TempPathFactory) -> Make:
     def made(model: str, method: str = "leace", **more: Any) -> tuple[list[MitigationCard], Path]:
         out = tmp_path_factory.mktemp(model) / f"{method}.safetensors"
         folder = str(zoo.folder(model))
@@ -115,13 +113,13 @@ def test_a_text_without_the_words(zoo: Zoo, tmp_path: Path) -> None:
 
 
 def test_a_text_with_too_few_of_them(zoo: Zoo, tmp_path: Path) -> None:
-    few = gendered.text(tmp_path / "few.jsonl", articles=100)
-    with pytest.raises(DataError, match="too few sentences of class") as error:
-        mitigate(_wish(zoo, few, tmp_path), silent)
-    assert "Below 1000 a class" in str(error.value)
+    assert LEAST == 1000
+    short = gendered.text(tmp_path / "few.jsonl", articles=30)
+    with pytest.raises(DataError, match="too few sentences of class"):
+        mitigate(_wish(zoo, short, tmp_path), silent)
 
 
-def test_a_text_without_held_out_words(few: None, tmp_path: Path) -> None:
+def test_a_text_without_held_out_words(tmp_path: Path) -> None:
     lines = [
         json.dumps({"text": f"She saw the lake number {n}. He saw the hill number {n}."})
         for n in range(160)
