@@ -48,7 +48,7 @@ COMMANDS = (
         "analyze",
     ],
     *["split", "audit", "ask", "calibrate", "export", "gate", "serve-model", "published"],
-    *("board build", "board check", "submit", "sweep"),
+    *("board build", "board check", "board judge", "submit", "sweep"),
     *("mitigate leace", "mitigate inlp", "mitigate sentence-debias", "mitigate self-debias"),
     *("mitigate cda", "mitigate export"),
     "pack check",

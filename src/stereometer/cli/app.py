@@ -116,7 +116,12 @@ STUDY = (
 )
 GROUPS = (
     ("study", "People", "Run studies with people in the browser.", STUDY),
-    ("board", "Look", "Rank stored runs on pages of their own.", (board.build, board.check)),
+    (
+        "board",
+        "Look",
+        "Rank stored runs on pages of their own.",
+        (board.build, board.check, board.judge),
+    ),
     ("data", "Data", "Find, fetch and add data sets.", (data.add, data.pull, data.where)),
     ("pack", "Data", "Check sets in other languages.", (pack.check,)),
     (

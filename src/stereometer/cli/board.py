@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,23 +11,33 @@ from stereometer.cli import render
 from stereometer.cli.command import command
 from stereometer.cli.guard import say
 from stereometer.cli.options import Data, Json, Loading, opening
+from stereometer.show import numbers
+from stereometer.show.table import Cell, Table, number, text
+
+if TYPE_CHECKING:
+    from stereometer.exports.board.judge import Judged
+    from stereometer.types import Estimate
 
 
-@command("Look", "board build runs -o site")
+@command("Look", "board build runs -o site", "board build accepted -o site --hidden parts")
 def build(
     *,
     runs: Annotated[list[Path], "Folders of runs, or folders of such."],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the pages.")],
+    hidden: Annotated[
+        list[Path] | None, "Folder of a hidden part: its published values; may be repeated."
+    ] = None,
     json: Json = False,
 ) -> None:
     """Write a folder of pages that ranks stored runs; it opens from the disk."""
     from stereometer.exports.board.site import build as build_board
 
-    board = build_board(list(runs), output)
+    board = build_board(list(runs), output, hidden or ())
     if json:
         render.print_json(board.as_json())
     rows = sum(len(table.entries) for table in board.tables)
-    say(f"{len(board.tables)} tables, {rows} rows. Open {output / 'index.html'}.")
+    tables = numbers.count(len(board.tables), "table")
+    say(f"{tables}, {numbers.count(rows, 'row')}. Open {output / 'index.html'}.")
 
 
 @command(
@@ -72,3 +82,48 @@ def check(
     by = f" Signed by {checked.signer}." if checked.signer else " Not signed."
     place = f" Taken into {into / checked.run}." if into and checked.run else ""
     say(f"{checked.model} on {checked.benchmark}: {checked.tier}.{by}{place}")
+
+
+@command("Look", "board judge ./weights --hidden parts --submitter 'Ada Example'")
+def judge(
+    *,
+    model: Annotated[str, "The submitted model: a folder, a .gguf file or org/name."],
+    hidden: Annotated[
+        Path, typer.Option(help="Folder of the hidden items, from `split` or `study export`.")
+    ],
+    submitter: Annotated[str, typer.Option(help="Whose model it is; each has a ladder.")],
+    measure: Annotated[str | None, "The measure; by default the one of each kind of item."] = None,
+    variant: Annotated[str, "`sound`, or `paper` for what the authors' code computes."] = "sound",
+    loading: Loading,
+    json: Json = False,
+) -> None:
+    """Run a model on hidden items; a value is published where it beats the submitter's last."""
+    from stereometer.exports.board.judge import judge as judge_model
+    from stereometer.types import Settings
+
+    judged = judge_model(
+        model,
+        hidden,
+        submitter=submitter,
+        measure=measure,
+        variant=Settings(variant).variant,  # type: ignore[arg-type]
+        options=opening(loading),
+    )
+    render.document_or(json, judged, lambda: _print(judged))
+    say(f"{judged.ledger_entries} entries in the ledger; it ends in {judged.ledger_digest[:16]}.")
+
+
+def _print(judged: Judged) -> None:
+    for each in judged.ladders:
+        news = (
+            "published" if each.climbed else f"not shown to be better: {each.model} stays published"
+        )
+        render.heading(each.submitter, each.measure, each.variant, f"{judged.model}: {news}")
+        columns = (text("metric"), number("published"), number("n / asked"), text("verdict"))
+        render.table(Table(columns, tuple(map(_cells, each.published))))
+
+
+def _cells(row: Estimate) -> tuple[Cell, ...]:
+    label = numbers.headed(row.name, row.ideal)
+    used = number(f"{row.n} / {row.asked}")
+    return text(label), number(numbers.with_interval(row)), used, text(numbers.short(row))

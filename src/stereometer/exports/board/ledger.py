@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -61,6 +62,15 @@ class Ledger:
             file.flush()
             os.fsync(file.fileno())
         return Head(head.entries + 1, sha256(line).hexdigest())
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """While what is appended depends on what is there: others wait."""
+        lock = self.path.with_name(f".{self.path.name}.lock")
+        make_room(lock)
+        with lock.open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
 
     def _chain(self) -> Sequence[tuple[Entry, str]]:
         """Entries with the digests of their lines."""

@@ -11,9 +11,12 @@ from typing import Any
 
 from stereometer.errors import UsageError
 from stereometer.exports.board.check import tiers_in
+from stereometer.exports.board.hidden import LedgerEnd, hidden_tables, ledger_end
+from stereometer.exports.board.judge import LEDGER
+from stereometer.exports.board.ledger import Ledger
 from stereometer.exports.board.pages import index_page, model_pages
 from stereometer.exports.board.tables import BoardTable, tables_of
-from stereometer.files import replacing, write_json
+from stereometer.files import read_json, replacing, write_json
 from stereometer.runs.counted import finished_in
 from stereometer.types.document import Document
 
@@ -25,16 +28,23 @@ class Board(Document):
     """What `board.json` holds."""
 
     tables: tuple[BoardTable, ...]
+    ledgers: tuple[LedgerEnd, ...]
     stereometer: str
     schema: str = "board@1"
 
 
-def build(runs: Sequence[str | Path], folder: str | Path) -> Board:
-    """Writes the board of stored runs, and returns it."""
-    site = Path(folder)
+def build(
+    runs: Sequence[str | Path], folder: str | Path, hidden: Sequence[str | Path] = ()
+) -> Board:
+    """Writes the board of stored runs and of hidden parts, and returns it."""
+    site, parts = Path(folder), [Path(part) for part in hidden]
     _check_place(site)
+    ends = tuple(ledger_end(part) for part in parts)
+    _check_earlier(site, parts)
     shown = tables_of(runs, tiers_in([finished.folder for finished in finished_in(runs)]))
-    board = Board(tuple(each.table for each in shown), version("stereometer"))
+    for part in parts:
+        shown += hidden_tables(part, len(shown) + 1)
+    board = Board(tuple(each.table for each in shown), ends, version("stereometer"))
     pages = {INDEX: index_page(shown), **model_pages(shown)}
     _clear(site, pages)
     for name, html in pages.items():
@@ -51,6 +61,15 @@ def _check_place(site: Path) -> None:
             f"{site} is not empty and holds no board. A board is a folder of its own. Choose "
             "another with -o."
         )
+
+
+def _check_earlier(site: Path, parts: Sequence[Path]) -> None:
+    """The board that is there remembers where ledgers ended."""
+    known = read_json(site / BOARD).get("ledgers", []) if _is_board(site) else []
+    ledgers = {ledger_end(part).hidden_part: Ledger(part / LEDGER) for part in parts}
+    for end in (LedgerEnd(**row) for row in known):
+        if end.hidden_part in ledgers:
+            end.check(ledgers[end.hidden_part])
 
 
 def _is_board(site: Path) -> bool:

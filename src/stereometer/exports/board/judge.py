@@ -1,0 +1,290 @@
+"""A model on items that nobody has seen: what is kept, what is compared, and what is published.
+
+The folder of the hidden part holds `ledger.jsonl`, which the host alone may read, and `judged/`,
+the runs that later submissions are compared with. Published are overall values only.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from stereometer import catalog
+from stereometer.benchmarks.benchmark import Benchmark, content
+from stereometer.curation.split import MANIFEST
+from stereometer.errors import DataError, ModelError, UsageError
+from stereometer.exports.board.ledger import Entry, Ledger
+from stereometer.files import read_json
+from stereometer.findings.compare import compared
+from stereometer.runs.counted import settings_of
+from stereometer.runs.execute import execute, opened_cache
+from stereometer.runs.measure import job_for
+from stereometer.runs.open import open_benchmark, open_model
+from stereometer.runs.store import folder_name, load_result, load_scores
+from stereometer.shapes.paired import Difference
+from stereometer.stats.ladder import climbs
+from stereometer.types import (
+    Backend,
+    Estimate,
+    Finished,
+    Item,
+    Job,
+    Result,
+    Settings,
+    Variant,
+    digest_of,
+)
+from stereometer.types.document import Document
+
+LEDGER, JUDGED = "ledger.jsonl", "judged"
+EXPORTED = ("items.json", "pairs.csv")
+"""What a study leaves."""
+
+
+@dataclass(frozen=True)
+class Published(Document):
+    """What may be known of a submission: the submitter's published value, new or repeated."""
+
+    submitter: str
+    model: str
+    """Whose value it is: an earlier model of the submitter's, where the new one is not better."""
+    measure: str
+    variant: str
+    submission: int
+    """How many models the submitter has had judged like this."""
+    climbed: bool
+    """Whether this model's value took the place of the published one."""
+    published: tuple[Estimate, ...]
+
+
+@dataclass(frozen=True)
+class Judged(Document):
+    """What `board judge` says."""
+
+    model: str
+    ladders: tuple[Published, ...]
+    ledger_entries: int
+    ledger_digest: str
+    schema: str = "judged@1"
+
+
+# ---------------------------------------------------------------------------------- the hidden part
+
+
+def hidden_parts(folder: Path) -> list[Benchmark]:
+    """The items of a split's hidden part, or of a study's export; all of them as hidden."""
+    if not folder.is_dir():
+        raise DataError(
+            f"{folder} is not a folder. Hidden items are kept in one that `split` or `study "
+            "export` wrote. Name that."
+        )
+    split = folder / MANIFEST
+    names = _split_parts(split) if split.exists() else _exported(folder)
+    return [_hidden(open_benchmark(str(folder / name)), digest) for name, digest in names.items()]
+
+
+def _split_parts(split: Path) -> dict[str, str]:
+    """Files of hidden parts, and the digests that their items had."""
+    parts = read_json(split).get("parts", [])
+    names = {str(part["file"]): str(part["digest"]) for part in parts if part.get("hidden")}
+    if not names or any(Path(name).name != name for name in names):
+        raise DataError(
+            f"{split} names no hidden part. It was split with --no-hide, or edited. Split the "
+            "items again."
+        )
+    return names
+
+
+def _exported(folder: Path) -> dict[str, str]:
+    names = {name: "" for name in EXPORTED if (folder / name).exists()}
+    if not names:
+        raise DataError(
+            f"{folder} holds neither {MANIFEST} nor {' nor '.join(EXPORTED)}. There are no "
+            "items to judge with. Name the folder of `split` or of `study export`."
+        )
+    return names
+
+
+def _hidden(benchmark: Benchmark, digest: str) -> Benchmark:
+    """Whatever a file says of its items: their texts stay where they are."""
+    items = [item for listed in benchmark.shapes.values() for item in listed]
+    if digest and digest_of(sorted(map(content, items))) != digest:
+        raise DataError(
+            f"{benchmark.source} does not hold the items that were split off. It was edited since. "
+            "Restore it, or split again."
+        )
+    shapes = {
+        name: [_held_back(item) for item in listed] for name, listed in benchmark.shapes.items()
+    }
+    return replace(benchmark, shapes=shapes)
+
+
+def _held_back(item: Any) -> Item:
+    held: Item = replace(item, hidden=True)
+    return held
+
+
+# ----------------------------------------------------------------------------------------- the verb
+
+
+def judge(
+    model: str,
+    hidden: str | Path,
+    *,
+    submitter: str,
+    measure: str | None = None,
+    variant: Variant = "sound",
+    options: Mapping[str, Any] | None = None,
+) -> Judged:
+    """Runs a model on the host's hidden items, and publishes what the Ladder lets through.
+
+    - `hidden`: the folder of a split, or of a study's export; the ledger is kept there.
+    - `submitter`: whose model it is; each has a ladder of their own.
+    """
+    if not submitter.strip() or not submitter.isprintable():
+        raise UsageError(
+            "A submission needs a submitter. Each has a ladder of their own. Name them with "
+            "--submitter."
+        )
+    folder = Path(hidden)
+    ledger = Ledger(folder / LEDGER)
+    backend = open_model(model, options=options or {})
+    if not isinstance(backend, Backend):
+        raise ModelError(
+            f"{model} is no model but a rule that reads the labels. It has no weights to run. Name "
+            "a model."
+        )
+    jobs = [
+        job_for(part, shape, names, backend, Settings(variant))
+        for part in hidden_parts(folder)
+        for shape, names in _wanted(part, measure)
+    ]
+    with ledger.alone():
+        ladders = tuple(judged_job(job, folder, ledger, submitter.strip()) for job in jobs)
+    head = ledger.head
+    return Judged(backend.card.name, ladders, head.entries, head.digest)
+
+
+def _wanted(part: Benchmark, measure: str | None) -> Iterator[tuple[str, Sequence[str]]]:
+    reads = catalog.find("method", measure).reads if measure else None
+    for shape in part.shapes:
+        if reads in (None, shape):
+            yield shape, [measure] if measure else part.measures[shape]
+
+
+def judged_job(job: Job, folder: Path, ledger: Ledger, submitter: str) -> Published:
+    """The same model a second time tells nobody anything new: no entry, no test."""
+    earlier = [entry for entry in ledger.entries() if _same(entry, job, submitter)]
+    if any(entry["identity"] == job.plan["identity"] for entry in earlier):
+        return _published(earlier, False)
+    number = len(earlier) + 1
+    finished = _run(job, folder / JUDGED / _name(job))
+    p, nearer = _against(published_entry(earlier), finished, folder)
+    entry = _entry(job, finished, submitter, number, p)
+    first = published_entry(earlier) is None
+    entry["climbed"] = first or (p is not None and climbs(p, nearer, number))
+    ledger.append(entry)
+    return _published([*earlier, entry], bool(entry["climbed"]))
+
+
+def _name(job: Job) -> str:
+    """One folder a model, measure and variant: what was interrupted goes on there."""
+    plan = job.plan
+    parts = (plan["data"][:8], plan["measure"], plan["variant"], plan["identity"][:16])
+    return folder_name(*map(str, parts))
+
+
+def _same(entry: Entry, job: Job, submitter: str) -> bool:
+    """Of one ladder: the submitter's, on the same items, by the same measure and variant."""
+    plan = job.plan
+    ours = (submitter, plan["data"], plan["measure"], plan["variant"])
+    return tuple(entry[key] for key in ("submitter", "data", "measure", "variant")) == ours
+
+
+def published_entry(earlier: Sequence[Entry]) -> Entry | None:
+    """The submission whose value is published; None where none has a value."""
+    published = [entry for entry in earlier if entry["climbed"] and entry["valued"]]
+    return published[-1] if published else None
+
+
+def _run(job: Job, place: Path) -> Finished:
+    """Answers are not kept, and nobody else may read the scores."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    os.chmod(place.parent, 0o700)
+    with opened_cache(keep=False) as cache:
+        return execute(job, place, cache)
+
+
+def ranked_metric(result: Result) -> str:
+    shape = catalog.shape(result.kind)
+    return shape.summary_metric or shape.leading(result).name
+
+
+def _against(before: Entry | None, finished: Finished, folder: Path) -> tuple[float | None, bool]:
+    """p of the paired test with the published submission, and whether the new one is nearer."""
+    if before is None:
+        return None, False
+    result, place = finished.result, folder / JUDGED / str(before["run"])
+    known = load_result(place)
+    pair, *_ = compared(
+        ("published", "new"),
+        (load_scores(place, known), load_scores(finished.folder, result)),
+        catalog.shape(result.kind),
+        settings_of(result),
+        False,
+        [settings_of(known).ties, settings_of(result).ties],
+        overall=True,
+    )
+    for row in pair.differences:
+        if row.name == ranked_metric(result):
+            return _p(row), row.nearer == "second"
+    return None, False
+
+
+def _p(row: Difference) -> float:
+    """That one is nearer to an ideal of 50 has a test of its own."""
+    return row.p if row.p_closer is None else row.p_closer
+
+
+def _entry(
+    job: Job, finished: Finished, submitter: str, number: int, p: float | None
+) -> dict[str, Any]:
+    result = finished.result
+    overall = [row for row in result.estimates if not row.slice and _headline(result, row)]
+    ranked = next((row for row in overall if row.name == ranked_metric(result)), None)
+    return {
+        "submitter": submitter,
+        "model": result.model,
+        "identity": job.plan["identity"],
+        "model_digest": result.model_card["digest"],
+        "data": job.plan["data"],
+        "measure": result.measure,
+        "variant": result.variant,
+        "kind": result.kind,
+        "submission": number,
+        "run": finished.folder.name,
+        "scores": result.scores_digest,
+        "p": p,
+        "valued": ranked is not None and ranked.value is not None,
+        "estimates": replace(result, estimates=tuple(overall)).as_json()["estimates"],
+    }
+
+
+def _headline(result: Result, row: Estimate) -> bool:
+    return catalog.shape(result.kind).metric(row.name).headline
+
+
+def _published(entries: Sequence[Entry], climbed: bool) -> Published:
+    shown = published_entry(entries) or entries[-1]
+    return Published(
+        submitter=str(shown["submitter"]),
+        model=str(shown["model"]),
+        measure=str(shown["measure"]),
+        variant=str(shown["variant"]),
+        submission=len(entries),
+        climbed=climbed,
+        published=tuple(Estimate.from_json(row) for row in shown["estimates"]),
+    )
