@@ -4,9 +4,10 @@ same groups."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,8 @@ def find(kind: str, name: str) -> Any:
             revised = getattr(entry, "revised", {}).values()
             if version in ("", getattr(entry, "version", "1"), *revised):
                 return entry
+    if kind == PACKED and name in installed():
+        return _pack(folder_of(installed()[name]), name)  # one that cannot be read says why
     raise UnknownName(NOUNS.get(kind, kind), name, names(kind))
 
 
@@ -153,7 +156,7 @@ def _load(kind: str, name: str) -> Any:
         return packs().source_of(_shipped(kind)[name])
     if name in _plugins(kind):
         return _plugins(kind)[name].load()
-    return _pack(folder_of(_installed(kind)[name]), name)
+    return _pack(_installed(kind)[name], name)
 
 
 def place(kind: str, name: str) -> str:
@@ -225,5 +228,12 @@ def _shipped(kind: str) -> Mapping[str, Path]:
 
 
 @cache
-def _installed(kind: str) -> Mapping[str, EntryPoint]:
-    return installed() if kind == PACKED else {}
+def _installed(kind: str) -> Mapping[str, Path]:
+    """Those that can be read: a broken one must not keep others from being listed."""
+    folders = {}
+    for name, point in installed().items() if kind == PACKED else ():
+        with suppress(DataError):
+            folder = folder_of(point)
+            _pack(folder, name)
+            folders[name] = folder
+    return folders

@@ -35,7 +35,9 @@ def list_(*, json: Json = False) -> None:
         document = {"schema": "list@2", "benchmarks": benchmarks, "measures": measures}
         render.print_json(document | names)
         return
-    render.records([_row(benchmark) for benchmark in benchmarks])
+    render.records([_row(benchmark) for benchmark in benchmarks if not benchmark["origin"]])
+    render.line()
+    render.records([_pack(benchmark) for benchmark in benchmarks if benchmark["origin"]])
     render.line()
     render.records([{"measure": row["name"], "paper": row["source"]} for row in measures])
     titles = {"testing_aids": "testing aids", "settings": "settings of `ask`"}
@@ -50,20 +52,36 @@ def _benchmark(name: str, source: Any) -> dict[str, Any]:
         "name": name,
         "title": card.title,
         "licence": card.licence,
+        "language": card.language,
+        "origin": card.origin,
+        "verified": bool(card.digest),
         "items": dict(card.counts),
         "defaults": {shape: list(measures) for shape, measures in source.measures.items()},
         "like_paper": list(source.published),
     }
 
 
+def _items(benchmark: dict[str, Any]) -> str:
+    return ", ".join(f"{count} {shape}" for shape, count in benchmark["items"].items())
+
+
+def _pack(benchmark: dict[str, Any]) -> dict[str, str]:
+    return {
+        "in other languages": benchmark["name"],
+        "language": benchmark["language"],
+        "origin": benchmark["origin"],
+        "items": _items(benchmark),
+        "tried": "yes" if benchmark["verified"] else "no",
+    }
+
+
 def _row(benchmark: dict[str, Any]) -> dict[str, str]:
     """The default is the first measure that a model can answer."""
-    items = (f"{count} {shape}" for shape, count in benchmark["items"].items())
     defaults = (measures[0] for measures in benchmark["defaults"].values() if measures)
     return {
         "benchmark": benchmark["name"],
         "title": benchmark["title"],
-        "items": ", ".join(items),
+        "items": _items(benchmark),
         "default": ", ".join(defaults),
         "like its paper": ", ".join(benchmark["like_paper"]),
         "licence": benchmark["licence"],

@@ -19,7 +19,6 @@ from stereometer import catalog
 from stereometer.benchmarks.abc.items import Cell
 from stereometer.benchmarks.folders import open_benchmark
 from stereometer.benchmarks.packs import schema
-from stereometer.benchmarks.packs.installed import folder_of
 from stereometer.benchmarks.packs.pack import UNTRIED, open_pack, shipped
 from stereometer.benchmarks.packs.source import source_of
 from stereometer.errors import DataError
@@ -258,9 +257,10 @@ def test_a_wheel_s_pack_is_found_and_its_code_is_not_run(
         assert "little" in catalog.names("benchmark")
         assert len(open_benchmark(catalog.find("benchmark", "little")).items("pair")) == 2
         assert "little_pack" not in sys.modules
+        assert not {"lost", "inner"} & set(catalog.names("benchmark"))
         for name in ("lost", "inner"):
             with pytest.raises(DataError, match="cannot be found"):
-                folder_of(catalog._installed("benchmark")[name])
+                catalog.find("benchmark", name)
     finally:
         catalog._installed.cache_clear()
 
