@@ -4,6 +4,7 @@ number of other data, method, variant or settings."""
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,8 +22,11 @@ from stereometer.cli.app import app
 from stereometer.errors import UnknownName
 from stereometer.findings.align.pilot import GROUPS
 from stereometer.findings.align.printed import ALL_GROUPS, beside_printed
-from stereometer.shapes.comment.settings import STUDY
-from stereometer.types import Estimate, Result
+from stereometer.runs.execute import execute
+from stereometer.runs.replay import answers_job
+from stereometer.shapes.comment.settings import STUDY, ZERO_SHOT
+from stereometer.systems.answers import AnswerColumns
+from stereometer.types import Estimate, Result, Settings
 from tests.builders.sure import sure
 from tests.conftest import released
 
@@ -312,3 +316,31 @@ def test_every_command_line_of_the_list_fits_80_columns(monkeypatch: pytest.Monk
         output = CliRunner().invoke(app, ["published", *benchmark]).output
         assert max(map(len, output.splitlines())) <= 80
         assert "No room" not in output or benchmark == ("ethos",)
+
+
+# ----------------------------------------------------------------------------- answers of GPT-3
+
+
+def test_answers_that_were_collected_as_in_the_paper_stand_beside_its_table(tmp_path: Path) -> None:
+    """60 comments of each category, 100 answers each: as many as Table 1 is of."""
+    rows = [
+        {
+            "comment": f"Comment {number} of {category}.",
+            "answer": "yes" if (number + repeat) % 3 else "no",
+            "label": category if number % 2 else "neither",
+            "category": category,
+            "repeat": repeat,
+        }
+        for category in ("sexist", "racist")
+        for number in range(60)
+        for repeat in range(100)
+    ]
+    file = tmp_path / "answers.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    settings = Settings("paper", resamples=100)
+    values_of = {}
+    for model in ("gpt-3", "another"):
+        job = answers_job(file, ZERO_SHOT, settings, AnswerColumns(), "ethos", name=model)
+        result = execute(job, tmp_path / model).result
+        values_of[model] = printed([result.estimate("accuracy"), result.estimate("recall_sd")])
+    assert values_of == {"gpt-3": [56, 5.9], "another": [None, None]}
