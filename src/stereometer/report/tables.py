@@ -21,7 +21,8 @@ def overall(group: Group, names: Sequence[str], caption: str) -> Table:
         (system.cell, *(_summary(system.find(name, {}), group.digits(name)) for name in present))
         for system in group.systems
     )
-    return Table(columns, rows, caption)
+    shown = (system.find(name, {}) for system in group.systems for name in present)
+    return Table(columns, rows, caption, printed_in(row for row in shown if row))
 
 
 def headline(group: Group) -> Table:
@@ -42,14 +43,20 @@ def _summary(estimate: Estimate | None, digits: int) -> Cell:
     if estimate.value is None:
         return number("no score", estimate.why or "", used)
     tested = f", {numbers.p_value(estimate.p_adjusted)}" if estimate.p_adjusted is not None else ""
-    published = [f"published {_published(estimate, digits)}"] if estimate.published else []
+    printed = [f"published {published(estimate, digits)}"] if estimate.published else []
     away = numbers.distance(estimate, digits) or "no ideal"
     away += f" {numbers.ideal(estimate)}" if away.endswith(("above", "below")) else ""
-    lines = (f"{numbers.verdict(estimate)}{tested}", away, used, *published)
+    lines = (f"{numbers.verdict(estimate)}{tested}", away, used, *printed)
     return number(numbers.both(estimate, digits), *lines)
 
 
-def _published(estimate: Estimate, digits: int) -> str:
+def printed_in(rows: Iterable[Estimate]) -> str:
+    """Where the published values beside estimates were printed; empty where there are none."""
+    sources = dict.fromkeys(row.published.source for row in rows if row.published)
+    return f"Published values: {numbers.listed(list(sources))}." if sources else ""
+
+
+def published(estimate: Estimate, digits: int) -> str:
     return numbers.number(estimate.published.value, digits) if estimate.published else ""
 
 
@@ -81,15 +88,14 @@ def estimates(group: Group, name: str, slices: Iterable[Slice], caption: str) ->
     """Every estimate of one metric, a row each."""
     placed = group.placed(name, slices)
     several, digits = len(group.systems) > 1, group.digits(name)
-    published = dict.fromkeys(row.published.source for _, row in placed if row.published)
+    foot = printed_in(row for _, row in placed)
     optional = ["#terms"] if any(row.terms is not None for _, row in placed) else []
-    optional += ["#published"] if published else []
+    optional += ["#published"] if foot else []
     rows: list[Row] = [
         (named(row.slice), *([system.cell] if several else []), *_fields(row, optional, digits))
         for system, row in placed
     ]
     heads = ["Slice", *(["System"] if several else []), *_heads(name), *optional]
-    foot = f"Published values: {numbers.listed(list(published))}." if published else ""
     return tabled(heads, rows, caption, foot)
 
 
@@ -100,7 +106,7 @@ def _heads(name: str) -> list[str]:
 def _fields(row: Estimate, optional: Sequence[str], digits: int) -> list[str]:
     """The cells under `_heads`."""
     terms = "" if row.terms is None else str(row.terms)
-    more = {"#terms": terms, "#published": _published(row, digits)}
+    more = {"#terms": terms, "#published": published(row, digits)}
     value, interval = numbers.value(row, digits), numbers.interval(row, digits)
     ideal = numbers.ideal(row), numbers.distance(row, digits)
     test = numbers.verdict(row), numbers.adjusted(row)

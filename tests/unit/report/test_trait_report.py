@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,21 @@ def test_every_group_has_a_profile_of_sixteen_axes(runs: dict[str, Path], tmp_pa
     )
     assert "does not say that it is true" in page.replace("\n", " ")
     assert "doctor" in page
+
+
+def test_what_a_paper_printed_stands_beside_agreement(
+    runs: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "aligned"
+    shutil.copytree(only(runs["alignment"]), folder)
+    result = json.loads((folder / "result.json").read_text())
+    for row in result["estimates"]:
+        if row["name"] == "tau" and not row["slice"]:
+            row["published"] = {"value": 0.199, "source": "A paper, table 6"}
+    (folder / "result.json").write_text(json.dumps(result))
+    page = write_report([folder], tmp_path / "report.html").read_text()
+    assert "0.199" in page
+    assert "Published values: A paper, table 6." in page
 
 
 def test_people_stand_beside_models(runs: dict[str, Path], tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from stereometer.report.charts.profile import PEOPLE, Point, point_of, profile, 
 from stereometer.report.sections.section import Section
 from stereometer.report.sections.trait import coloured, largest
 from stereometer.report.systems import Group, System
-from stereometer.report.tables import TESTED, Row, tabled, tested
+from stereometer.report.tables import TESTED, Row, printed_in, published, tabled, tested
 from stereometer.show import numbers
 from stereometer.show.figure import Chart, Figure
 from stereometer.show.slices import named
@@ -118,6 +118,11 @@ def _groups(group: Group) -> Table:
 
 def _table(group: Group) -> Table:
     values = ("#value", "#interval", "#ideal", "#halves of people", "#used of asked")
+    kept = [
+        row for system in group.systems for name in ("tau", *ENDS) for row in system.named(name)
+    ]
+    foot = printed_in(kept)
+    printed = ["#published"] if foot else []
     rows: list[Row] = []
     for name in ("tau", *ENDS):
         for system in group.systems:
@@ -125,9 +130,11 @@ def _table(group: Group) -> Table:
                 ideal = "" if row.ideal is None else numbers.number(row.ideal, 3)
                 shown = numbers.number(row.value, 3), numbers.interval(row, 3), ideal
                 counts = _halves(system, row), numbers.used(row)
-                rows.append((name, named(row.slice), system.cell, *shown, *counts, *tested(row)))
+                beside = [published(row, 3) for _ in printed]
+                place = (name, named(row.slice), system.cell)
+                rows.append((*place, *shown, *counts, *beside, *tested(row)))
     caption = "Agreement with people, overall, by group and by dimension"
-    return tabled(("What", "Slice", "System", *values, *TESTED), rows, caption)
+    return tabled(("What", "Slice", "System", *values, *printed, *TESTED), rows, caption, foot)
 
 
 def _halves(system: System, row: Estimate) -> str:
