@@ -119,7 +119,8 @@ class Plan:
         method, *more = FITTED[label]
         text = () if label in WITHOUT_TEXT else ("--text", str(self.text), "--seed", str(seed))
         command = ("mitigate", method, "-m", model, "--attribute", "gender", *text, *more)
-        out = ("--out", str(self._file(model, label, seed)))
+        states = () if label in WITHOUT_TEXT else ("--states", str(self.out / model / "states"))
+        out = (*states, "--out", str(self._file(model, label, seed)))
         return Step(self.fit_record(model, label, seed), (*command, *out))
 
     def _measured(self, model: str, name: str, spec: str, seed: int) -> Step:

@@ -12,6 +12,7 @@ from stereometer.cli.command import command
 from stereometer.cli.installation import installation, print_installation
 from stereometer.cli.options import Json, Loading, opening
 from stereometer.errors import ModelError, UsageError
+from stereometer.mitigations.card import SETTING
 from stereometer.types import (
     Backend,
     CausalTokens,
@@ -119,7 +120,8 @@ def _print(model: Backend, warnings: list[str], samples: list[dict[str, Any]]) -
     digests = f"weights {card.digest[:12]}, tokenizer {card.tokenizer_digest[:12]}"
     render.line(f": {card.family}, {card.backend}, {card.dtype}, {digests}", bold=card.name)
     for key, value in card.settings.items():
-        render.line(f"  {key}: {_words(value)}")
+        if key != SETTING:  # a note says what matters of it
+            render.line(f"  {key}: {_words(value)}")
     for note in (*card.notes, *(f"warning: {warning}" for warning in warnings)):
         render.line(f"  {note}")
     rows = (row for sample in samples for rows in sample["rows"].values() for row in rows)

@@ -39,11 +39,15 @@ class Fitting:
 
     sentences: Annotated[
         int, "Fit on at most this many sentences of each class, drawn at random."
-    ] = 1500
+    ] = 1000
     seed: Annotated[int, "Seed of every random draw."] = 0
     control: Annotated[
         bool, typer.Option(help="Also make the control that it is measured beside.")
     ] = True
+    states: Annotated[
+        Path | None,
+        "Keep the model's states in this folder, for other methods and for going on after a stop.",
+    ] = None
 
 
 @command(
@@ -223,11 +227,10 @@ def _print(card: Any) -> None:
         earlier, layer = _value(card.earlier.after, " %"), card.earlier.layer
         typer.echo(f"  halfway up, at layer {layer}: {earlier} after")
     if card.perplexity is not None:
-        found = card.perplexity
+        cost, ratio = card.perplexity, card.perplexity.ratio
         typer.echo(
-            f"  perplexity {found.before:.2f} before, {found.after:.2f} after, ratio "
-            f"{found.ratio.value:.3f} [{found.ratio.low:.3f}, {found.ratio.high:.3f}] on "
-            f"{found.ratio.n} passages"
+            f"  perplexity {cost.before:.2f} before, {cost.after:.2f} after, ratio "
+            f"{ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}] on {ratio.n} passages"
         )
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -35,6 +35,7 @@ from stereometer.training.fitting import (
     begun,
     shuffled_batches,
 )
+from stereometer.training.kept import kept_part
 from stereometer.training.pairs import SentencePair, sentence_pairs
 from stereometer.training.recipe import Recipe, check_order
 from stereometer.types import Skip, digest_of
@@ -171,30 +172,13 @@ def kept_rows(
     progress: Callable[[int, int], None],
 ) -> Tensor:
     """Rows of all pairs, from disk where a part is there already."""
-    folder.mkdir(parents=True, exist_ok=True)
     rows = []
     for start in range(0, len(pairs), PART):
-        file = folder / f"{start:09d}.npy"
         part = pairs[start : start + PART]
-        stored = _stored(file, len(part))
-        if stored is None:
-            stored = features.rows(part).float().cpu()
-            partial = file.with_suffix(".part")
-            with partial.open("wb") as out:
-                np.save(out, stored.numpy())
-            partial.replace(file)
-        rows.append(stored)
+        file = folder / f"{start:09d}.npy"
+        rows.append(kept_part(file, len(part), partial(features.rows, part)))
         progress(min(start + PART, len(pairs)), len(pairs))
     return torch.cat(rows)
-
-
-def _stored(file: Path, count: int) -> Tensor | None:
-    """The rows that are there; a file that is cut or damaged is made again."""
-    try:
-        rows = torch.from_numpy(np.load(file))
-    except (OSError, ValueError, EOFError):
-        return None
-    return rows if len(rows) == count else None
 
 
 def fitted(rows: Tensor, targets: Tensor, recipe: Recipe, progress: Progress) -> Head:

@@ -19,7 +19,7 @@ from stereometer.training.mitigation.linear import classifiers, predicted
 from stereometer.training.mitigation.method import Fitted, Order
 from stereometer.training.mitigation.probes import share
 from stereometer.training.mitigation.projections import ProjectionMethod, orthogonal
-from stereometer.training.mitigation.states import Reader, States
+from stereometer.training.mitigation.states import States
 
 PAPER_ROUNDS, MOST_ROUNDS = 80, 40
 """In the paper's code, and here at most."""
@@ -74,13 +74,13 @@ STOPPED = "INLP stopped after {} rounds; held-out sentences could still be told 
 
 
 def _as_printed(order: Order) -> Rounds:
-    reader = Reader(order.backend, order.swaps, order.seed, order.progress)
+    reader = order.reader()
     names = order.attribute.classes
-    texts = {
-        name: [part.text for part in order.sentences.fit if part.label == name] for name in names
-    }
+    sentences = [part for part in order.sentences.fit if reader.reads([part.text])]
+    texts = {name: [part.text for part in sentences if part.label == name] for name in names}
     parts = [reader.pooled(texts[name], f"fitted on, {name}") for name in names]
-    parts.append(reader.pooled(order.sentences.neutral, "fitted on, neither"))
+    neutral = [text for text in order.sentences.neutral if reader.reads([text])]
+    parts.append(reader.pooled(neutral, "fitted on, neither"))
     labels = torch.cat([torch.full((len(part),), at) for at, part in enumerate(parts)])
     rows = torch.cat(parts)
     states = States(rows, labels, torch.arange(len(rows)))
@@ -88,7 +88,7 @@ def _as_printed(order: Order) -> Rounds:
 
 
 def _until_chance(order: Order) -> Rounds:
-    reader = Reader(order.backend, order.swaps, order.seed, order.progress)
+    reader = order.reader()
     states = reader.scored(order.sentences.fit, "fitted on").centred()
     held_out = reader.scored(order.sentences.probe, "to stop by").centred()
     steps = taken_away(states, held_out, order.seed)

@@ -18,7 +18,6 @@ from stereometer.backends.local.mitigation.fold import Projection
 from stereometer.errors import ModelError
 from stereometer.training.mitigation.method import Fitted, Order
 from stereometer.training.mitigation.projections import ProjectionMethod
-from stereometer.training.mitigation.states import Reader
 from stereometer.types import NoOptions
 
 SMALLEST = 1e-12
@@ -32,8 +31,7 @@ class Leace(ProjectionMethod):
     options: type[NoOptions] = NoOptions
 
     def fit(self, order: Order) -> Fitted:
-        reader = Reader(order.backend, order.swaps, order.seed, order.progress)
-        states = reader.scored(order.sentences.fit, "fitted on")
+        states = order.reader().scored(order.sentences.fit, "fitted on")
         projection = erased(states.rows, states.labels)
         settings = {"rows": len(states.rows)}
         return Fitted(projection.tensors, projection.rank, settings)

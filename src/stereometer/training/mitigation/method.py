@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from stereometer.errors import UsageError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from stereometer.backends.local.language_model import LanguageModel
     from stereometer.training.fitting import Progress
+    from stereometer.training.mitigation.states import Reader
 
 
 @dataclass(frozen=True)
@@ -30,10 +32,20 @@ class Order:
     """An instance of the method's dataclass."""
     seed: int
     progress: Progress
+    keep: Path | None = None
+    """A folder in which states are kept."""
 
     @property
     def swaps(self) -> Swaps:
         return self.sentences.swaps
+
+    def reader(self, backend: LanguageModel | None = None, layer: int = 0) -> Reader:
+        """Of the model's states, or another's."""
+        from stereometer.training.mitigation.states import Reader
+
+        return Reader(
+            backend or self.backend, self.swaps, self.seed, self.progress, layer, self.keep
+        )
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from stereometer.backends.local.mitigation.fold import Projection
 from stereometer.mitigations.card import MitigationCard, Probe
 from stereometer.training.mitigation.method import Fitted, Order
 from stereometer.training.mitigation.probes import accuracy
-from stereometer.training.mitigation.states import Reader, States
+from stereometer.training.mitigation.states import States
 
 Parts = tuple[States, States]
 """What a probe is trained on, and what it is tested on."""
@@ -47,7 +47,7 @@ class Probing:
 
     def _read(self, backend: LanguageModel, layer: int) -> Parts:
         order, where = self.order, f", layer {layer}" if layer else ""
-        reader = Reader(backend, order.swaps, order.seed, order.progress, layer)
+        reader = order.reader(backend, layer)
         training = reader.scored(order.sentences.probe, f"probe{where}")
         return training, reader.scored(order.sentences.test, f"held out{where}")
 

@@ -14,7 +14,6 @@ from torch import Tensor
 from stereometer.errors import UsageError
 from stereometer.training.mitigation.method import Fitted, Order
 from stereometer.training.mitigation.projections import ProjectionMethod, orthogonal
-from stereometer.training.mitigation.states import Reader
 
 
 @dataclass(frozen=True)
@@ -48,11 +47,12 @@ METHOD = SentenceDebias()
 
 def _differences(order: Order) -> Tensor:
     """Of every version from the mean over the versions of its sentence."""
-    reader = Reader(order.backend, order.swaps, order.seed, order.progress)
+    reader = order.reader()
     if order.variant == "sound":
         return reader.scored(order.sentences.fit, "fitted on").differences()
+    sentences = [part for part in order.sentences.fit if reader.reads(part.versions.values())]
     rows = [
-        reader.pooled([part.versions[name] for part in order.sentences.fit], f"fitted on, {name}")
+        reader.pooled([part.versions[name] for part in sentences], f"fitted on, {name}")
         for name in order.attribute.classes
     ]
     versions = torch.stack(rows)

@@ -7,8 +7,10 @@ masked model reads the state at the hidden word, a causal one that before it, af
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -20,13 +22,16 @@ from stereometer.backends.local.sentence_pairs import Features, Numbered, PairTo
 from stereometer.measures.spans import scored_positions
 from stereometer.mitigations.swapping import WORD, Swaps
 from stereometer.training.fitting import Progress
+from stereometer.training.kept import kept_part
 from stereometer.training.mitigation.sentences import Labelled
-from stereometer.types import Encoding, Skip
+from stereometer.types import Encoding, Skip, digest_of
 
 POSITIONS = {"masked": 2, "causal": 4}
 """Words asked in a sentence, by family: a masked model reads the sentence anew for each."""
-PART = 2048
-"""Texts whose states are read between two reports of progress."""
+PART = 512
+"""Texts whose states are read, and perhaps kept, together."""
+Pool = Callable[[Tensor], Tensor]
+"""From the states of a text at its positions to its rows."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,8 @@ class Reader:
     progress: Progress
     layer: int = 0
     """Whose output is read, from 1; 0 is the last, as the head reads it."""
+    keep: Path | None = None
+    """A folder in which states are kept, for going on after a kill and for other methods."""
 
     def scored(self, sentences: Sequence[Labelled], purpose: str) -> States:
         """At scored positions, of every version of every sentence."""
@@ -79,7 +86,7 @@ class Reader:
                 texts += version
                 marks += [(label, number) for text in version for _ in text.first]
         labels, numbers = torch.tensor(marks, dtype=torch.long).reshape(-1, 2).T
-        return States(torch.cat(self._states(texts, purpose)).double().cpu(), labels, numbers)
+        return States(self._rows(texts, purpose, _each), labels, numbers)
 
     def pooled(self, texts: Sequence[str], purpose: str) -> Tensor:
         """The mean over all tokens of each text, as the papers' code reads them."""
@@ -88,26 +95,43 @@ class Reader:
             encoding = self.backend.encode(text)
             positions = tuple(scored_positions(encoding))
             pairs.append(PairTokens(encoding.ids, encoding.segments, positions, ()))
-        rows = [states.mean(0) for states in self._states(pairs, purpose)]
-        return torch.stack(rows).double().cpu()
+        return self._rows(pairs, purpose, _mean)
 
-    def _states(self, texts: Sequence[PairTokens], purpose: str) -> list[Tensor]:
-        """Of every text, at its positions."""
+    def reads(self, texts: Iterable[str]) -> bool:
+        """Whether the model takes all of them."""
+        try:
+            return all(self.backend.encode(text).ids for text in texts)
+        except Skip:
+            return False
+
+    def _rows(self, texts: Sequence[PairTokens], purpose: str, pool: Pool) -> Tensor:
+        """Rows of all texts, from disk where a part is there already."""
+        rows = []
+        for start in range(0, len(texts), PART):
+            part = texts[start : start + PART]
+            make = partial(self._part, part, pool)
+            rows.append(self._kept(part, pool, make) if self.keep is not None else make())
+            self.progress(f"states, {purpose}", min(start + PART, len(texts)), len(texts), "")
+        return torch.cat(rows).double().cpu()
+
+    def _kept(self, part: Sequence[PairTokens], pool: Pool, make: Callable[[], Tensor]) -> Tensor:
+        assert self.keep is not None
+        texts = [(text.ids, text.segments, text.first) for text in part]
+        name = digest_of([self.backend.weights, self.layer, pool.__name__, texts])
+        count = sum(len(pool(torch.zeros(len(text.first), 1))) for text in part)
+        return kept_part(self.keep / f"{name[:32]}.npy", count, make)
+
+    def _part(self, texts: Sequence[PairTokens], pool: Pool) -> Tensor:
         features = Features(self.backend, "mean", self.layer)
 
         @torch.inference_mode()
         def run(batch: list[Numbered]) -> list[tuple[int, Tensor]]:
             states = features.states([part.pair for part in batch])
             spots = [(part, list(part.pair.first)) for part in batch]
-            return [(part.number, states[at, on]) for at, (part, on) in enumerate(spots)]
+            return [(part.number, pool(states[at, on])) for at, (part, on) in enumerate(spots)]
 
-        rows: list[Tensor] = []
-        for start in range(0, len(texts), PART):
-            part = texts[start : start + PART]
-            found = dict(pair for done in each(features.batches(part), run) for pair in done)
-            rows += [found[number] for number in range(len(part))]
-            self.progress(f"states, {purpose}", min(start + PART, len(texts)), len(texts), "")
-        return rows
+        rows = dict(pair for done in each(features.batches(texts), run) for pair in done)
+        return torch.cat([rows[number] for number in range(len(texts))])
 
     def _asked(self, text: str) -> Iterator[PairTokens]:
         """The text as the model reads it, with the positions of its states."""
@@ -140,6 +164,14 @@ class Reader:
             yield _token_at(words[number], encoding)
         if not numbers:
             raise Skip("no word is asked")
+
+
+def _each(states: Tensor) -> Tensor:
+    return states
+
+
+def _mean(states: Tensor) -> Tensor:
+    return states.mean(0, keepdim=True)
 
 
 def _token_at(start: int, encoding: Encoding) -> int:

@@ -39,10 +39,12 @@ class Wish:
     """A method that is not fitted needs none; without one nothing is measured."""
     out: Path
     variant: str = "sound"
-    sentences: int = 1500
+    sentences: int = 1000
     """Of each class, at most."""
     seed: int = 0
     control: bool = True
+    states: Path | None = None
+    """A folder in which states are kept, for other methods and for going on after a kill."""
     loading: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     """Of the method."""
@@ -61,7 +63,8 @@ def mitigate(wish: Wish, progress: Progress) -> list[MitigationCard]:
         else read(wish.text, attribute, wish.sentences, wish.seed)
     )
     options = method.options(**wish.options)
-    order = Order(backend, attribute, sentences, wish.variant, options, wish.seed, progress)
+    how = (wish.variant, options, wish.seed, progress, wish.states)
+    order = Order(backend, attribute, sentences, *how)
     fitted = method.fit(order)
     control = method.control(order, fitted) if wish.control else None
     card = _card(wish, method, order, fitted)

@@ -3,6 +3,7 @@ not belong onto a model is an error, never the base's numbers."""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -120,6 +121,24 @@ def test_opened_again_it_is_the_same_to_the_bit(zoo: Zoo, tmp_path: Path) -> Non
     stored = load(path)
     made = projection()
     assert all(torch.equal(stored.tensors[name], made.tensors[name]) for name in made.tensors)
+
+
+def test_another_process_opens_the_same(zoo: Zoo, tmp_path: Path) -> None:
+    path = mitigation(zoo, "llama", tmp_path / "m.safetensors")
+    spec = model_spec(f"{zoo.folder('llama')}+{path}")
+    there = pickle.loads(pickle.dumps(spec)).open()
+    assert there.card.identity == spec.open().card.identity
+
+
+def test_mitigations_can_follow_each_other(zoo: Zoo, tmp_path: Path) -> None:
+    first = mitigation(zoo, "bert", tmp_path / "first.safetensors")
+    spec = f"{zoo.folder('bert')}+{first}"
+    card = MitigationCard("leace", "projection", "bert", open_model(spec).card.digest)
+    save(card, projection(seed=1).tensors, tmp_path / "second.safetensors")
+    both = open_model(f"{spec}+{tmp_path / 'second.safetensors'}")
+    assert both.card.name.endswith("bert+first+second")
+    with pytest.raises(ModelError, match="means nothing on other weights"):
+        open_model(f"{zoo.folder('bert')}+{tmp_path / 'second.safetensors'}")
 
 
 def test_the_card_reaches_the_result(zoo: Zoo, tmp_path: Path) -> None:

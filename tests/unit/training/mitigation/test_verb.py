@@ -13,6 +13,7 @@ import pytest
 import torch
 
 from stereometer.backends.local.mitigation.stored import load
+from stereometer.backends.local.sentence_pairs import Features
 from stereometer.errors import DataError, UnknownName, UsageError
 from stereometer.mitigations.attribute import load as load_attribute
 from stereometer.mitigations.card import MitigationCard, card_of
@@ -66,6 +67,15 @@ def test_the_same_order_gives_the_same_file(make: Make) -> None:
     assert replace(first, control="") == second
     assert not control_path(right).exists()
     assert left.read_bytes() != b""
+
+
+def test_states_that_were_kept_are_not_read_again(
+    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (first, _), _ = make("llama", states=tmp_path / "states")
+    monkeypatch.setattr(Features, "states", None)
+    (second, _), _ = make("llama", states=tmp_path / "states")
+    assert second == first
 
 
 @pytest.mark.parametrize(
