@@ -52,7 +52,14 @@ test: .venv/dev chromium postgresql nginx
 	$(BIN)/python -m slipcover --json --out .coverage.json -m pytest -n 2 -m "not long"
 	$(BIN)/python -m slipcover --merge .coverage.json --out .coverage.json --fail-under $(FLOOR)
 
-test-long: .venv/dev postgresql
+# Two harnesses on top of our packages, in an environment of their own: Inspect wants an older fsspec.
+.venv/harnesses/ready: .venv/dev
+	$(BIN)/python -m venv --clear .venv/harnesses
+	$(BIN)/python -c "import site; print(site.getsitepackages()[0])" > $$(.venv/harnesses/bin/python -c "import site; print(site.getsitepackages()[0])")/ours.pth
+	.venv/harnesses/bin/python -m pip install --quiet --no-compile --disable-pip-version-check lm_eval==0.4.13 inspect_ai==0.3.285
+	@touch $@
+
+test-long: .venv/dev .venv/harnesses/ready postgresql
 	$(BIN)/pytest -n 2 -m long
 
 # Debian's chromium for the browser tests, where this user may install it; elsewhere those tests are skipped.

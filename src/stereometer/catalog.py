@@ -116,6 +116,7 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "metrics": "stereometer.exports.metrics:EXPORTER",
         "eee": "stereometer.exports.eee:EXPORTER",
         "inspect": "stereometer.exports.inspect:EXPORTER",
+        "lm-eval": "stereometer.exports.lm_eval:EXPORTER",
         "hub": "stereometer.exports.hub:EXPORTER",
         "model-card": "stereometer.exports.model_card:EXPORTER",
         "figures": "stereometer.exports.figures:EXPORTER",
