@@ -85,7 +85,7 @@ def test_inspect_reads_lists_and_bundles_our_logs(runs: Path, tmp_path: Path) ->
     logs = {log["task"]: log for log in json.loads(printed.splitlines()[-1])}
     cats, pairs = logs["starter-cat-pseudo-likelihood"], logs["starter-pair-likelihood"]
     assert cats["first"] == "icat"
-    assert pairs["first"] == "|pair_preference-50|"
+    assert pairs["first"] == "|pair_preference - 50|"
     assert cats["head"] is not None
     assert (cats["samples"], pairs["samples"]) == (144, 96)
     assert (tmp_path / "bundle" / "index.html").exists()
