@@ -89,8 +89,8 @@ def _row(score: Score) -> dict[str, Any]:
     if any(not score.texts.get(name) for name in ("context", *LABELS)):
         raise Skip(HIDDEN)
     sentences = {label: Candidate(label, score.texts[label]) for label in LABELS}
-    place = (score.slices[name] for name in ("task", "target", "domain"))
-    item = Cat(score.item, *place, score.texts["context"], sentences)
+    task, target, domain = (score.slices[name] for name in ("task", "target", "domain"))
+    item = Cat(score.item, task, target, domain, score.texts["context"], sentences)
     choices = [filled(item, label, "sound")[0] for label in LABELS]
     return {"id": score.item, **score.slices, "candidates": list(LABELS), "choices": choices}
 
