@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
+import stereometer
 from stereometer.findings.mitigation.judge import Side
 from stereometer.mitigations.card import SETTING, MitigationCard
+from stereometer.runs.store import folder_name
 from stereometer.types import Result, Score
+from tests.builders.little import QUICK, intra, stereoset_file
 
 BASE = "b" * 64
 DOMAINS = {"gender": 30, "profession": 25, "race": 24}
@@ -128,3 +131,59 @@ def stamped(folder: Path, of: MitigationCard | None, **card_fields: Any) -> Path
     value["model_card"] = {**value["model_card"], **model_card(of), **card_fields}
     file.write_text(json.dumps(value), "utf-8")
     return folder
+
+
+# ----------------------------------------------------------------------------------------- stored
+
+
+SYSTEMS: Mapping[str, tuple[float, float, MitigationCard | None]] = {
+    "small": (0.9, 1.5, None),
+    "small+leace": (0.1, 1.4, card()),
+    "small+control": (0.8, 1.3, control_card()),
+}
+"""How far each leans toward the stereotype, and away from what makes no sense."""
+
+
+def stored(folder: Path, terms: int = 12, items: int = 12) -> dict[str, Path]:
+    """Runs of a base, a mitigation and its control on CATs of two domains, in one folder."""
+    places = [
+        {"target": f"{domain}-{term}", "bias_type": domain}
+        for domain in ("gender", "profession")
+        for term in range(terms)
+    ]
+    numbered = list(enumerate(place for place in places for _ in range(items)))
+    data = stereoset_file(
+        folder / "cats.json",
+        [
+            intra(f"a{at}", f"The {('clerk', 'woman')[at % 2]} is BLANK today.", **place)
+            for at, place in numbered
+        ],
+        [],
+    )
+    common = np.random.default_rng(5).normal(size=(len(numbered), 3))
+    return {
+        name: _replayed(folder, data, name, lean, sense, common, of)
+        for name, (lean, sense, of) in SYSTEMS.items()
+    }
+
+
+def _replayed(
+    folder: Path,
+    data: Path,
+    name: str,
+    lean: float,
+    sense: float,
+    common: Any,
+    of: MitigationCard | None,
+) -> Path:
+    own = np.random.default_rng(len(name)).normal(size=common.shape)
+    drawn = 0.9 * common + 0.3 * own + [lean, 0.0, -sense]
+    names = ("stereotype", "anti-stereotype", "unrelated")
+    rows = [
+        {"id": f"a{at}", **dict(zip(names, map(float, row), strict=True))}
+        for at, row in enumerate(drawn - 5)
+    ]
+    file = folder / f"{name}.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    stereometer.replay(file, benchmark=str(data), name=name, out=folder / "runs", **QUICK)
+    return stamped(next((folder / "runs").glob(f"*-{folder_name(name)}-*")), of)

@@ -73,7 +73,8 @@ def _print_mitigated(judged: Mitigated) -> None:
     from stereometer.findings.mitigation import show
 
     render.line(f" · {show.about(judged)}", bold=f"\n{show.headline(judged)}")
-    render.bullets("", list(show.claims(judged)))
+    for claim in show.claims(judged):
+        render.line(f"  - {claim}")
     render.table(show.effects(judged))
     render.line("\nThe same, by whether items have a word of the lists:")
     render.table(show.leaks(judged))

@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 
 from stereometer import catalog
+from stereometer.findings.mitigation import judge
+from stereometer.findings.mitigation.judged import Mitigated
 from stereometer.findings.relate import Facts
 from stereometer.findings.shift import Audited
 from stereometer.report.looks import Look, look
@@ -54,6 +56,11 @@ class System:
     @property
     def scores(self) -> tuple[Score, ...]:
         return self.run.scores or ()
+
+    @property
+    def side(self) -> judge.Side:
+        """As findings on mitigations take it."""
+        return judge.Side(self.label, self.run.folder, self.result, self.scores)
 
     @property
     def cell(self) -> Cell:
@@ -154,6 +161,11 @@ class Group:
             for system in self.systems
             if (estimate := system.find(name, slice_))
         ]
+
+    @cached_property
+    def mitigated(self) -> tuple[Mitigated, ...]:
+        """What is said of the mitigated systems whose bases are in the group too."""
+        return tuple(judge.mitigated([system.side for system in self.systems], self.settings))
 
     @property
     def settings(self) -> Settings:

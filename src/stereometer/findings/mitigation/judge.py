@@ -152,8 +152,10 @@ def notes(sides: Sequence[Side]) -> list[str]:
 
 
 def mitigated(sides: Sequence[Side], settings: Settings) -> Iterator[Mitigated]:
-    """Every mitigated system whose base is among the runs, with its control where that is too."""
-    for group in together(sides):
+    """Every mitigated system whose base is among the runs, with its control where that is too;
+    only where items have domains and scores."""
+    known = [side for side in sides if side.shape.domains and side.scores]
+    for group in together(known):
         slices = [slice_ for side in group.mitigated for slice_ in targets(side)]
         for side, pair in zip(
             group.mitigated,

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stereometer.findings.mitigation.judged import Closeness, Effect, Kept, Mitigated
+from stereometer.findings.mitigation.judged import (
+    IMPROVED,
+    WORSE,
+    Closeness,
+    Effect,
+    Kept,
+    Mitigated,
+)
 from stereometer.shapes.verdicts import NULL_VALUE
 from stereometer.show.numbers import count, p_words, signed_interval, slice_name
 from stereometer.show.table import Cell, Table, number, text
@@ -121,7 +128,13 @@ def _cells(role: str, effect: Effect, judged: Mitigated) -> tuple[Cell, ...]:
     if judged.control:
         values += [f"{control.second:.1f}" if control else "", _change(effect.from_control)]
     head = (text(role), text(slice_name(effect.slice)), text(effect.name))
-    return (*head, *map(number, values), text(effect.verdict(judged.control is not None)))
+    return (*head, *map(number, values), text(says(effect, judged.control is not None)))
+
+
+def says(effect: Effect, has_control: bool) -> str:
+    """Of one slice, where damage is not in question."""
+    verdict = effect.verdict(has_control)
+    return {IMPROVED: "nearer to 50", WORSE: "farther from 50"}.get(verdict, verdict)
 
 
 def leaks(judged: Mitigated) -> Table:
@@ -139,7 +152,7 @@ def leaks(judged: Mitigated) -> Table:
             values = (str(effect.n), f"{base.first:.1f}", f"{base.second:.1f}", _change(base))
             head = (text(part.part), text(slice_name(effect.slice)))
             seen = number(f"{effect.detectable:.1f}")
-            rows.append((*head, *map(number, values), seen, text(effect.verdict(False))))
+            rows.append((*head, *map(number, values), seen, text(says(effect, False))))
         rows += [
             (text(part.part), text(slice_name(row.slice)), number(str(row.n)))
             + (number(""),) * 4

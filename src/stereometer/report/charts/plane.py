@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import atan2, degrees, hypot
 
 from stereometer.report.charts.frame import (
     DASHED,
@@ -25,7 +26,8 @@ from stereometer.report.charts.frame import (
 from stereometer.report.systems import System
 from stereometer.show import numbers
 from stereometer.show.figure import Spec
-from stereometer.types import Estimate
+from stereometer.show.slices import named
+from stereometer.types import Estimate, Slice
 
 HEIGHT = 430
 CONTOURS = range(10, 100, 10)
@@ -44,7 +46,8 @@ class Place:
     @property
     def row(self) -> Row:
         """Values and intervals of both; an interval that is missing is a point."""
-        tips = [tip(self.system, row, "overall") for row in (self.ss, self.lms)]
+        where = named(self.ss.slice)
+        tips = [tip(self.system, row, where) for row in (self.ss, self.lms)]
         row: Spec = {"label": self.system.label, "tip": "\n".join(tips)}
         for name, estimate in (("lms", self.lms), ("ss", self.ss)):
             row |= {name: estimate.value}
@@ -54,15 +57,24 @@ class Place:
         return row | mark_of(self.system, bool(self.ss.beyond_noise))
 
 
-def places(systems: Sequence[System]) -> Iterator[Place]:
-    """The systems that have both numbers."""
+@dataclass(frozen=True)
+class Move:
+    """From a system to what was made of it."""
+
+    start: Place
+    end: Place
+    dashed: bool = False
+
+
+def places(systems: Sequence[System], slice_: Slice | None = None) -> Iterator[Place]:
+    """The systems that have both numbers, overall or in a slice."""
     for system in systems:
-        lms, ss = system.find("lms", {}), system.find("ss", {})
+        lms, ss = (system.find(name, slice_ or {}) for name in ("lms", "ss"))
         if lms is not None and ss is not None and lms.value is not None and ss.value is not None:
             yield Place(system, lms, ss)
 
 
-def plane(shown: Sequence[Place]) -> Spec:
+def plane(shown: Sequence[Place], moves: Sequence[Move] = ()) -> Spec:
     rows = [place.row for place in shown]
     left = 100 - outwards([100 - row["lms_low"] for row in rows], 10, 40)
     away = [abs(row[key] - 50) for row in rows for key in ("ss_low", "ss_high")]
@@ -81,6 +93,7 @@ def plane(shown: Sequence[Place]) -> Spec:
         *_contours(x, y, left, half),
         layer(ideal, ring, x=x, y=y),
         layer(ideal, word | {"fontWeight": 600}, x=x, y=y, text=words()),
+        *_arrows(moves, frame, x, y),
         *_systems(rows, x, y),
         *_names(rows, frame, x, y),
     ]
@@ -125,6 +138,39 @@ def _systems(rows: Sequence[Row], x: Spec, y: Spec) -> list[Spec]:
         layer(rows, bar, x=x, y=y | {"field": "ss_low"}, y2={"field": "ss_high"}, color=colour),
         points(rows, x, y, size=95, strokeWidth=1.8),
     ]
+
+
+# ------------------------------------------------------------------------------------------ arrows
+
+HEAD_AT, SHORTEST = 0.62, 34
+"""Where the head of an arrow stands on its way, and the pixels below which there is none."""
+HEAD = "M0,-1.3L.75,1L0,.5L-.75,1Z"
+"""Longer than wide: a triangle of equal sides would point three ways."""
+
+
+def _arrows(moves: Sequence[Move], frame: Frame, x: Spec, y: Spec) -> Iterator[Spec]:
+    """A line each, and a head on its way that neither mark covers."""
+    for move in moves:
+        first, last = move.start.row, move.end.row
+        row = {"lms": first["lms"], "ss": first["ss"], "lms_to": last["lms"], "ss_to": last["ss"]}
+        line: Spec = {"type": "rule", "strokeWidth": 2.2, "color": last["colour"]}
+        line |= {"strokeDash": [6, 4]} if move.dashed else {}
+        yield layer([row], line, x=x, y=y, x2={"field": "lms_to"}, y2={"field": "ss_to"})
+        for size, width in WIDTHS.items():
+            yield from _head(first, last, frame, x, y, f"{size}-{len(moves)}", width)
+
+
+def _head(
+    first: Row, last: Row, frame: Frame, x: Spec, y: Spec, name: str, width: float
+) -> Iterator[Spec]:
+    (left, top), (right, low) = frame.pixel(first, width), frame.pixel(last, width)
+    if hypot(right - left, low - top) < SHORTEST:
+        return
+    at = {key: first[key] + HEAD_AT * (last[key] - first[key]) for key in ("lms", "ss")}
+    turned = degrees(atan2(low - top, right - left)) + 90
+    mark = {"type": "point", "shape": HEAD, "size": 150, "filled": True, "opacity": 1}
+    mark |= {"color": last["colour"], "angle": round(turned, 1)}
+    yield layer([at], mark, x=x, y=y) | {"name": f"{name}-{last['label']}-head"}
 
 
 # ------------------------------------------------------------------------------ names beside marks

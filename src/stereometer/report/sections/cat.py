@@ -9,6 +9,7 @@ from stereometer.report.charts import plane
 from stereometer.report.charts.forest import chance_axis, preference_axis
 from stereometer.report.figures.clean import clean
 from stereometer.report.figures.differences import differences
+from stereometer.report.figures.mitigation import mitigation
 from stereometer.report.figures.relation import relation
 from stereometer.report.figures.slices import by_slice
 from stereometer.report.figures.terms import terms
@@ -88,6 +89,7 @@ class Cat(Preference):
             yield Table(table.columns, table.rows, table.caption, foot)
 
     def figures(self, group: Group) -> Iterator[Figure]:
+        yield mitigation(group)
         yield self.preference(group)
         yield _language_figure(group)
         yield _plane(group)

@@ -8,6 +8,7 @@ from stereometer.report.charts.forest import preference_axis
 from stereometer.report.figures.clean import clean
 from stereometer.report.figures.confidence import NAME, confidence
 from stereometer.report.figures.differences import differences
+from stereometer.report.figures.mitigation import mitigation
 from stereometer.report.items import ANTI, STEREOTYPE, TIE
 from stereometer.report.sections.preference import ADJUSTED, Preference
 from stereometer.report.systems import Group, System
@@ -52,6 +53,7 @@ class Pair(Preference):
         )
 
     def figures(self, group: Group) -> Iterator[Figure]:
+        yield mitigation(group)
         yield self.preference(group)
         yield differences(group)
         yield confidence(group)

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from stereometer.findings.mitigation.show import about, headline
 from stereometer.report.charts.forest import preference_axis
 from stereometer.report.figures.slices import by_slice
 from stereometer.report.items import Outcome, browser
@@ -50,9 +51,12 @@ class Preference(Section, ABC):
     # ---------------------------------------------------------------------------------- showing
 
     def lead(self, group: Group) -> Iterator[str]:
-        """All systems together; nothing for one, which speaks for itself."""
+        """All systems together, and what mitigations did; nothing for one, which speaks for
+        itself."""
         if len(group.systems) > 1:
             yield together(group)
+        for judged in group.mitigated:
+            yield f"Mitigation {headline(judged)} ({about(judged)})."
 
     def verdicts(self, group: Group) -> Iterator[Verdict]:
         placed = group.placed(group.main, [{}])
