@@ -19,6 +19,7 @@ NAMES = (
     "fill_in",
     "causal",
     "builds",
+    "workers",
     "next_sentence",
     "asking",
     "llama_cpp",

@@ -77,10 +77,12 @@ class _Layer:
         return self.project(self.before_attention(states))
 
     def attend(self, projected: Tensor, paths: Sequence[Paths]) -> Tensor:
-        mixed = projected.new_empty(len(projected), projected.shape[1] // 3)
+        width = projected.shape[1] // 3
+        mixed = projected.new_empty(len(projected), width)
         for texts in paths:
-            parts = taken(projected, texts.through).chunk(3, dim=1)
-            attended = attention(parts, texts.count, self.heads, causal=True)
+            queries = taken(projected[:, :width], texts.asking)
+            others = taken(projected[:, width:], texts.through).chunk(2, dim=1)
+            attended = attention((queries, *others), texts.count, self.heads, texts.before)
             put(mixed, texts.nodes, taken(attended, texts.places))
         return mixed
 

@@ -6,7 +6,8 @@ import torch
 from torch import Tensor
 
 from stereometer.backends.local.forward import Split, Targets, enough, flat, like
-from stereometer.backends.local.lean.parts import even_parts, workspace
+from stereometer.backends.local.lean.parts import even_parts
+from stereometer.backends.local.lean.products import product
 
 COLUMNS = 2048
 """Of the vocabulary, whose logits are made at once: matrix products are slower at odd sizes."""
@@ -29,18 +30,20 @@ class SlicedHead:
 
     def _mass(self, states: Tensor) -> Tensor:
         """The log of the sum of all exponentials of each row's logits."""
-        room = workspace(states, COLUMNS).view(-1)
-        return torch.cat([self._mass_of(states[part], room) for part in even_parts(len(states))])
+        return torch.cat([self._mass_of(states[part]) for part in even_parts(len(states))])
 
-    def _mass_of(self, rows: Tensor, room: Tensor) -> Tensor:
+    def _mass_of(self, rows: Tensor) -> Tensor:
         masses = []
         for start in range(0, len(self.last.weight), COLUMNS):
-            weight = self.last.weight[start : start + COLUMNS]
-            out = room[: len(rows) * len(weight)].view(len(rows), len(weight))
-            logits = torch.mm(rows, weight.t(), out=out)
-            if self.last.bias is not None:
-                logits += self.last.bias[start : start + COLUMNS]
-            first = logits[:, 0].double()
-            # Written over its input: half the memory, and torch.logsumexp is slower.
-            masses.append(first - torch.log_softmax(logits, -1, out=logits)[:, 0].double())
-        return torch.stack(masses).logsumexp(0)
+            columns = slice(start, start + COLUMNS)
+            bias = None if self.last.bias is None else self.last.bias[columns]
+            logits = product(rows, self.last.weight[columns], bias)
+            masses.append(_mass(logits))
+        return _mass(torch.stack(masses, -1))
+
+
+def _mass(logits: Tensor) -> Tensor:
+    """Written over: half the memory. torch.logsumexp is slower, and the last bit of its numbers
+    depends on the rows beside them."""
+    first = logits[:, 0].to(torch.float64, copy=True)
+    return first - torch.log_softmax(logits, -1, out=logits)[:, 0].double()

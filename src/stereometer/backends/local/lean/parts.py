@@ -99,13 +99,15 @@ def workspace(states: Tensor, width: int) -> Tensor:
     return states.new_empty(min(ROWS, max(ENOUGH_ROWS, len(states))), width)
 
 
-def attention(projected: Sequence[Tensor], count: int, heads: int, causal: bool = False) -> Tensor:
-    """Of `count` texts of one length, tokens in a row."""
+def attention(
+    projected: Sequence[Tensor], count: int, heads: int, mask: Tensor | None = None
+) -> Tensor:
+    """Of `count` texts of one length, tokens in a row; the mask is added."""
     query, key, value = (
         states.view(count, -1, heads, states.shape[-1] // heads).transpose(1, 2)
         for states in projected
     )
-    mixed = functional.scaled_dot_product_attention(query, key, value, is_causal=causal)
+    mixed = functional.scaled_dot_product_attention(query, key, value, mask)
     return mixed.transpose(1, 2).reshape(-1, heads * mixed.shape[-1])
 
 

@@ -14,6 +14,7 @@ from torch import Tensor
 from stereometer.backends.local.batches import grouped
 from stereometer.backends.local.forward import ENOUGH_ROWS, Split, Texts, noting_calls
 from stereometer.backends.local.lean.encoder import Spots
+from stereometer.backends.local.lean.leaves import quicken
 from stereometer.backends.local.lean.packed import (
     NAME,
     Kept,
@@ -35,11 +36,15 @@ APART = 1e-4
 """By how much a text's states may differ between a row of its own and a shared one, as a share of
 the largest where that is above one."""
 
+MOST = 0.8
+"""Of the rows: where more are asked, all go through the last layer in less time than all up to
+attention and the asked ones once more."""
+
 
 class Twin:
     """The trunk's own layers over a row of tokens, with attention by text."""
 
-    def __init__(self, split: Split) -> None:
+    def __init__(self, split: Split, quick: bool = False) -> None:
         register()
         self.before = str(split.inner.config._attn_implementation)
         if self.before not in BEFORE or "position_ids" not in split.takes:
@@ -47,23 +52,25 @@ class Twin:
         self.takes = split.takes
         self.last = _last_layer(split)
         self.trunk = _shared(split.inner)
+        if quick:
+            quicken(self.trunk)
         if self.last is not None:
             layer = self.trunk.get_submodule(self.last)
             layer.forward = _AtAsked(layer.forward)
             if not self._takes_fewer_rows():
                 del layer.forward
                 self.last = None
-        if not self._keeps_texts_apart(split):
+        if not self._keeps_texts_apart():
             raise TypeError("texts in one row would see each other")
 
     @torch.inference_mode()
-    def _keeps_texts_apart(self, split: Split) -> bool:
-        """Whether each of two texts in one row gets the states that it has alone: attention that is
-        not handed over to us mixes them, which a single text would not show."""
+    def _keeps_texts_apart(self) -> bool:
+        """Whether each of two texts in one row gets the states that it has in a row of its own:
+        attention that is not handed over to us mixes them, which a single text would not show."""
         texts = [[1 + step * number % 7 for number in range(ENOUGH_ROWS)] for step in (1, 2)]
         spots = [(number, at) for number in (0, 1) for at in range(ENOUGH_ROWS)]
         together = self.texts(texts, None, spots)
-        alone = torch.cat([split.trunk(**split.inputs([text], None))[0] for text in texts])
+        alone = torch.cat([self.texts([text], None, spots[:ENOUGH_ROWS]) for text in texts])
         tolerance = APART * max(1.0, float(alone.abs().max()))
         return bool((together - alone).abs().max() < tolerance)
 
@@ -149,12 +156,13 @@ class _AtAsked:
         self.forward = forward
 
     def __call__(self, states: Tensor, *others: Any, **named: Any) -> Any:
-        now = current()
+        now, rows = current(), states.shape[1]
+        if len(now.asked) > MOST * rows:
+            return _asked(self.forward(states, *others, **named), now.asked, rows)
         now.keeps = True
         with suppress(Kept):
             self.forward(states, *others, **named)
         now.keeps = False
-        rows = states.shape[1]
         return self.forward(
             states.index_select(1, now.asked),
             *(_asked(part, now.asked, rows) for part in others),
