@@ -22,6 +22,7 @@ from bench import (
     stream,
     timing,
     weights,
+    workers,
 )
 
 from stereometer.runs.open import open_benchmark, open_model
@@ -35,7 +36,7 @@ FEW = {"PAIRS": 2, "CATS": 2, "ROUNDS": 1, "PAIR_ROUNDS": 1, "LOOP_ROUNDS": 1, "
 @pytest.fixture(autouse=True)
 def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two items, one round, models of two layers and matrices of 16."""
-    for module in (asking, builds, causal, fill_in, masked, next_sentence):
+    for module in (asking, builds, causal, fill_in, masked, next_sentence, workers):
         for name, value in FEW.items():
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, value)
@@ -90,6 +91,10 @@ def test_builds(gpt2: weights.Weights, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transformers, "ModernBertConfig", modernbert)
     monkeypatch.setattr(builds, "smollm2_folder", lambda: gpt2.folder)
     assert_rows(builds.builds(models.items(), timing.Peak()))
+
+
+def test_workers_against_threads() -> None:
+    assert_rows(workers.measure())
 
 
 def test_states_of_sentence_pairs(gpt2: weights.Weights) -> None:
