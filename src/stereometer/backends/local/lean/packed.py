@@ -190,7 +190,8 @@ def added(mask: Tensor) -> Tensor:
     """A mask as numbers that are added, which torch would make of it at every call."""
     if mask.dtype != torch.bool:
         return mask.contiguous()
-    return torch.zeros(mask.shape).masked_fill_(~mask, float("-inf"))
+    numbers: Tensor = torch.zeros(mask.shape).masked_fill_(~mask, float("-inf"))
+    return numbers
 
 
 def by_text(rows: Tensor, where: Rows, count: int) -> Tensor:
