@@ -27,8 +27,8 @@ class Gated(Module):
 
     def forward(self, states: Tensor) -> Tensor:
         gates = self.act_fn(self.gate_proj(states)) * self.up_proj(states)
-        states = self.down_proj(gates)
-        return states
+        narrow: Tensor = self.down_proj(gates)
+        return narrow
 
 
 class Clipped(Gated):
