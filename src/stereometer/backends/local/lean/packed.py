@@ -190,12 +190,11 @@ def added(mask: Tensor) -> Tensor:
     """A mask as numbers that are added, which torch would make of it at every call."""
     if mask.dtype != torch.bool:
         return mask.contiguous()
-    numbers: Tensor = torch.zeros(mask.shape).masked_fill_(~mask, float("-inf"))
-    return numbers
+    return torch.zeros(mask.shape).masked_fill_(~mask, float("-inf"))
 
 
 def by_text(rows: Tensor, where: Rows, count: int) -> Tensor:
-    return taken(rows, where).unflatten(0, (count, -1)).transpose(1, 2)
+    return taken(rows, where).view(count, -1, *rows.shape[1:]).transpose(1, 2)
 
 
 def stacked(queries: Tensor, texts: Paths, alike: int) -> Tensor:
