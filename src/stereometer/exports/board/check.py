@@ -246,7 +246,7 @@ def tiers_in(folders: Sequence[Path]) -> dict[Path, str]:
     changed since."""
     tiers: dict[Path, str] = {}
     for home in dict.fromkeys(folder.parent for folder in folders):
-        for entry in Ledger(home / CHECKS).entries():
+        for entry in Ledger(home / CHECKS).entries("run", "digests", "tier"):
             folder = home / str(entry["run"])
             if folder in folders:
                 _check_unchanged(folder, entry["digests"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stereometer.errors import DataError
-from stereometer.exports.board.judge import JUDGED, LEDGER, published_entry
+from stereometer.exports.board.judge import JUDGED, KEPT, LEDGER, published_entry
 from stereometer.exports.board.ledger import Entry, Head, Ledger
 from stereometer.exports.board.tables import HIDDEN, Shown, shown_table
 from stereometer.report.load import section_for
@@ -44,7 +44,7 @@ def ledger_end(folder: Path) -> LedgerEnd:
 def hidden_tables(folder: Path, first: int) -> list[Shown]:
     """One table for each measure and variant; `first` is the number of the first."""
     ladders: dict[tuple[object, ...], dict[str, list[Entry]]] = {}
-    for entry in Ledger(folder / LEDGER).entries():
+    for entry in Ledger(folder / LEDGER).entries(*KEPT):
         ladder = ladders.setdefault(tuple(entry[key] for key in LADDER), {})
         ladder.setdefault(str(entry["submitter"]), []).append(entry)
     return [

@@ -40,6 +40,11 @@ from stereometer.types import (
 from stereometer.types.document import Document
 
 LEDGER, JUDGED = "ledger.jsonl", "judged"
+KEPT = (
+    *("submitter", "model", "identity", "data", "measure", "variant", "run", "scores"),
+    *("valued", "climbed", "estimates"),
+)
+"""What is read of an entry of the ledger."""
 EXPORTED = ("items.json", "pairs.csv")
 """What a study leaves."""
 
@@ -177,7 +182,7 @@ def _wanted(part: Benchmark, measure: str | None) -> Iterator[tuple[str, Sequenc
 
 def judged_job(job: Job, folder: Path, ledger: Ledger, submitter: str) -> Published:
     """The same model a second time tells nobody anything new: no entry, no test."""
-    earlier = [entry for entry in ledger.entries() if _same(entry, job, submitter)]
+    earlier = [entry for entry in ledger.entries(*KEPT) if _same(entry, job, submitter)]
     if any(entry["identity"] == job.plan["identity"] for entry in earlier):
         return _published(earlier, False)
     number = len(earlier) + 1

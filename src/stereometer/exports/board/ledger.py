@@ -35,9 +35,13 @@ class Head:
 class Ledger:
     path: Path
 
-    def entries(self) -> list[Entry]:
-        """All of them, in order; raises where the chain is broken."""
-        return [entry for entry, _ in self._chain()]
+    def entries(self, *keys: str) -> list[Entry]:
+        """All of them, in order; raises where the chain is broken, or an entry lacks a key."""
+        entries = [entry for entry, _ in self._chain()]
+        for number, entry in enumerate(entries, 1):
+            if lacking := [key for key in keys if key not in entry]:
+                raise self._broken(f"line {number} has no {lacking[0]}")
+        return entries
 
     @property
     def head(self) -> Head:

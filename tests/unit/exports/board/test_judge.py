@@ -142,6 +142,8 @@ def test_a_ledger_only_grows(tmp_path: Path) -> None:
     heads = [ledger.head, *(ledger.append({"value": number}) for number in range(4))]
     assert [entry["value"] for entry in ledger.entries()] == [0, 1, 2, 3]
     assert all(ledger.holds(head) for head in heads)
+    with pytest.raises(DataError, match="line 1 has no tier"):
+        ledger.entries("value", "tier")
     whole = ledger.path.read_bytes().splitlines(keepends=True)
     for edited in (
         [whole[0].replace(b'"value": 0', b'"value": 9'), *whole[1:]],

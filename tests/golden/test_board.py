@@ -1,0 +1,48 @@
+"""The first board: the systems that the authors released, as docs/howto/board.md shows them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import stereometer
+from stereometer.exports.board.pages import rank_words
+from stereometer.exports.board.site import build
+from stereometer.exports.board.tables import Ranked
+from stereometer.show import numbers
+from tests.conftest import released
+from tests.golden.test_stereoset import SYSTEMS, replayed
+
+pytestmark = pytest.mark.golden
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "board.md"
+
+
+def shown(ranked: Ranked) -> str:
+    value = numbers.with_interval(ranked.estimate)
+    return f"{value} | {rank_words(ranked).removeprefix('rank ')}"
+
+
+def test_the_released_systems_make_the_board_of_the_docs(tmp_path: Path) -> None:
+    for system in SYSTEMS:
+        replayed(system, tmp_path / "runs", variant="sound")
+    stereometer.replay(
+        released("crows_pairs/results_bert.csv"),
+        benchmark="crows-pairs",
+        name="bert-base-uncased",
+        resamples=200,
+        out=tmp_path / "runs" / "crows",
+    )
+    board = build([tmp_path / "runs"], tmp_path / "site")
+    tables = {table.benchmark: table for table in board.tables}
+    assert [len(tables[name].entries) for name in ("stereoset", "crows-pairs")] == [5, 1]
+    rows = [
+        f"| {entry.system} | {' | '.join(map(shown, entry.ranked))} |"
+        for entry in tables["stereoset"].entries
+    ]
+    page = PAGE.read_text("utf-8")
+    assert "\n".join(rows) in page
+    (pairs,) = tables["crows-pairs"].entries
+    preference = pairs.ranked[0].estimate
+    assert f"{pairs.system} {numbers.with_interval(preference)}, 1,463 of 1,463 pairs" in page
+    assert {entry.tier for table in board.tables for entry in table.entries} == {"reported"}
