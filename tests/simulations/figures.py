@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from stereometer.shapes.verdicts import FIXED, HEADLINE
-from tests.simulations import cats, early, families, pairs
+from tests.simulations import cats, early, families, pairs, readings
 from tests.simulations.cats import Truth, same_icat
 
 SETS = 4000
@@ -121,12 +121,30 @@ def stopping(sets: int) -> Iterator[Line]:
         yield "13 stopping", f"ss {near:g}, bar 50: terms asked of 79", f"{share:.1f}"
 
 
+def swept(sets: int) -> Iterator[Line]:
+    """How often the joint test rejects: by the median t, the share of significant readings, and any
+    single reading after the correction."""
+    for terms in (10, 24, 79):
+        shares = readings.rejected(sets // 2, 499, terms)
+        yield "14 sweep", f"no preference, 12 readings, {terms} terms: size", _joint(shares)
+    shares = readings.rejected(sets // 2, 499, 24, skewed=True)
+    yield "14 sweep", "the same, 24 skewed terms: size", _joint(shares)
+    for shift in (0.06, 0.12):
+        shares = readings.rejected(sets // 8, 499, 79, shift)
+        yield "14 sweep", f"79 terms that lean by {shift}: power", _joint(shares)
+
+
+def _joint(shares: Mapping[str, float]) -> str:
+    return ", ".join(f"{share:.3f}" for share in shares.values())
+
+
 def _sides(stopped: early.Stopped) -> str:
     return f"{stopped.above:.3f}, {stopped.below:.3f}"
 
 
 def main(sets: int) -> None:
-    for part in (icats, equivalence, comparisons, intervals, preferences, others, stopping):
+    parts = (icats, equivalence, comparisons, intervals, preferences, others, stopping, swept)
+    for part in parts:
         for line in part(sets):
             sys.stdout.write(f"| {' | '.join(line)} |\n")
             sys.stdout.flush()

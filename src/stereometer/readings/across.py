@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
-from stereometer.readings.reading import Asked, Reading, counted, points
+from stereometer.readings.reading import Asked, Reading, counted
 from stereometer.readings.sides import ALL_ITEMS
 from stereometer.readings.table import Way
 from stereometer.shapes.sweep import AGREEMENT, DIFFERENCE
@@ -48,9 +48,7 @@ def _contrast(one: Asked, left: Way, other: Asked, right: Way) -> Iterator[Estim
         yield from (replace(empty, name=name, why=why) for name in (DIFFERENCE, AGREEMENT))
         return
     moved = np.full(len(first), np.nan)
-    at_first, at_second = (np.array(points(way)) for way in (left, right))
-    places = (first[both].astype(int) + 1, second[both].astype(int) + 1)
-    moved[both] = at_second[places[1]] - at_first[places[0]]
+    moved[both] = 50 * (second[both] - first[both])
     yield _difference(empty, part.averaged(moved), part.has_terms, level)
     same = int((first[both] == second[both]).sum())
     low, high = wilson_percent(100 * same / n, n, level)

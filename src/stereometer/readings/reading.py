@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from stereometer.readings.sides import BY_ITEM, Part
+from stereometer.readings.sides import BY_ITEM, LEAST, MOST, PERCENT, Part
 from stereometer.readings.table import Question, Way
 from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.sweep import READING
@@ -78,8 +78,8 @@ def counted(asked: Asked, reading: Reading) -> Estimate:
     """A reading's value and interval, or why it has none; not judged yet."""
     part, way = asked.part, reading.way
     coverage, tied = _coverage(part, reading)
-    sums, sizes = part.clusters(way.id, reading.averaging, reading.items, points(way))
-    units = int((sizes > 0).sum())
+    sums, sizes = _there(*part.clusters(way.id, reading.averaging, reading.items, PERCENT))
+    units = len(sizes)
     empty = coverage.estimate(
         READING,
         asked.place(reading),
@@ -90,12 +90,7 @@ def counted(asked: Asked, reading: Reading) -> Estimate:
     why = _shortfall(asked, reading, coverage, tied, units)
     if why is not None:
         return replace(empty, why=why)
-    return _measured(empty, asked, reading, StudentMean.clustered(*_there(sums, sizes)))
-
-
-def points(way: Way) -> tuple[float, float, float]:
-    """Of an item lost, tied and won, in percent: the authors' code gives a tie nothing."""
-    return 0.0, 50.0 if way.variant == "sound" else 0.0, 100.0
+    return _measured(empty, asked, reading, StudentMean.clustered(sums, sizes))
 
 
 def _coverage(part: Part, reading: Reading) -> tuple[Coverage, int]:
@@ -144,14 +139,13 @@ def _measured(empty: Estimate, asked: Asked, reading: Reading, mean: StudentMean
         scope=LIKE_THESE if asked.part.has_terms else "items like these",
         equivalent=equivalent(interval(narrower(settings.level)), settings),
         detectable=mean.detectable(settings.level) if spread else None,
-        p=_alone(asked.part, reading),
+        least=_bound(asked.part, reading, LEAST),
+        most=_bound(asked.part, reading, MOST),
+        # Units that all agree are not certain.
+        p=mean.p(NULL_VALUE) if spread or mean.value == NULL_VALUE else 2.0**-mean.free,
     )
 
 
-def _alone(part: Part, reading: Reading) -> float:
-    """Its own p: of the signed sides, so that ties are on neither side."""
-    sums, sizes = _there(*part.clusters(reading.way.id, reading.averaging, reading.items))
-    mean = StudentMean.clustered(sums, sizes)
-    if mean.error > SAME or abs(mean.value) < SAME:
-        return mean.p()
-    return float(2.0 ** (1 - len(sums)))  # units that all agree are not certain
+def _bound(part: Part, reading: Reading, points: Sequence[float]) -> float:
+    sums, sizes = part.clusters(reading.way.id, reading.averaging, reading.items, points)
+    return float(sums.sum() / sizes.sum())

@@ -209,13 +209,16 @@ def _curve(caption: str, every: Sequence[Estimate], foot: str) -> Table:
     rows = [row for row in every if row.value is not None]
     chosen = varied(rows)
     heads = [text(name) for name in ("measure", *chosen)]
-    columns = (*heads, number("n / asked", spare=3), number("preference (ideal 50)"))
+    tied = any(row.ties for row in rows)
+    columns = [*heads, number("n / asked", spare=3), number("preference (ideal 50)")]
+    columns += [number("ties", spare=4)] if tied else []
     body = [
         (
             text(row.slice["measure"]),
             *(text(row.slice.get(name, "")) for name in chosen),
             used_cell(row),
             number(numbers.with_interval(row)),
+            *([number(numbers.ties(row))] if tied else []),
             *verdict_cells(row),
         )
         for row in rows

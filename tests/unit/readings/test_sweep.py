@@ -75,7 +75,7 @@ def test_stored_runs_are_swept_without_their_model(
 
 
 def test_the_first_reading_is_the_number_that_run_prints(swept: tuple[Sweep, Path]) -> None:
-    """Of CATs by term, value and interval; and under `paper` too."""
+    """Of CATs by term, value and interval; under `paper` the value if ties are lost."""
     result = of(swept[0], "cat")
     for variant, folder in (("sound", ""), ("paper", "-paper")):
         run = stereometer.load(swept[1] / f"starter-fake-cat-likelihood{folder}")
@@ -89,7 +89,10 @@ def test_the_first_reading_is_the_number_that_run_prints(swept: tuple[Sweep, Pat
                 == (variant, "term", "all")
             ]
             ss = run.estimate("ss", task=task)
-            assert (row.value, row.low, row.high) == pytest.approx((ss.value, ss.low, ss.high))
+            if variant == "sound":
+                assert (row.value, row.low, row.high) == pytest.approx((ss.value, ss.low, ss.high))
+            else:  # whose code loses ties, which would make swapped labels another number
+                assert row.least == pytest.approx(ss.value)
             assert (row.n, row.asked, row.ties, row.terms) == (ss.n, ss.asked, ss.ties, ss.terms)
 
 
