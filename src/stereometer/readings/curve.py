@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from stereometer.readings.reading import Asked, Reading, counted
+from stereometer.readings.sides import PERCENT
 from stereometer.shapes.sweep import (
     CHANGES,
     CHOICES,
@@ -21,8 +22,9 @@ from stereometer.shapes.sweep import (
 )
 from stereometer.shapes.verdicts import NULL_VALUE, PREFERENCE
 from stereometer.stats.families import corrected
-from stereometer.stats.intervals import generator
+from stereometer.stats.intervals import Floats, generator
 from stereometer.stats.joint import Joint, joint_test
+from stereometer.stats.means import StudentMean, shares
 from stereometer.types import Estimate, Settings
 
 LARGEST = "largest t over readings"
@@ -45,7 +47,7 @@ def curve(asked: Asked) -> list[Estimate]:
         *rows,
         _together(asked, JOINT, rows, scored, value=median, p=joint.p_median, ideal=NULL_VALUE),
         _together(asked, SHARE, rows, scored, value=100 * joint.share, p=joint.p_share),
-        *_moves(asked, scored),
+        *_moves(asked, scored, [_by_unit(asked, readings[at]) for at in known]),
     ]
 
 
@@ -88,24 +90,49 @@ def _together(
 # ---------------------------------------------------------------------------------------- choices
 
 
-def _moves(asked: Asked, scored: Sequence[Estimate]) -> Iterator[Estimate]:
+def _by_unit(asked: Asked, reading: Reading) -> Floats:
+    """A value a unit, whose mean is the reading's and whose spread is its spread."""
+    how = reading.averaging, reading.items
+    return shares(*asked.part.clusters(reading.way.id, *how, PERCENT))
+
+
+def _moves(
+    asked: Asked, scored: Sequence[Estimate], by_unit: Sequence[Floats]
+) -> Iterator[Estimate]:
     """For each choice between two values the readings that differ in nothing else: how far the
     second is from the first, and how often they say something else."""
-    matched: dict[tuple[str, str, str], list[tuple[Estimate, Estimate]]] = {}
-    for first, second in combinations(scored, 2):
-        differing = [name for name in CHOICES if first.slice.get(name) != second.slice.get(name)]
+    matched: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
+    for first, second in combinations(range(len(scored)), 2):
+        slices = scored[first].slice, scored[second].slice
+        differing = [name for name in CHOICES if slices[0].get(name) != slices[1].get(name)]
         if len(differing) == 1:
             (name,) = differing
-            key = name, first.slice.get(name, ""), second.slice.get(name, "")
+            key = name, slices[0].get(name, ""), slices[1].get(name, "")
             matched.setdefault(key, []).append((first, second))
     for (name, before, after), pairs in matched.items():
         place = {**asked.slice, "choice": name, "from": before, "to": after}
-        moves = [(second.value or 0.0) - (first.value or 0.0) for first, second in pairs]
-        changed = sum(conclusion(first) != conclusion(second) for first, second in pairs)
         empty = Estimate(SHIFT, place, None, None, None, len(pairs), len(pairs), 0, None)
-        mean = float(np.mean(moves))
-        yield replace(empty, value=mean, least=min(moves), most=max(moves))
+        moved = [by_unit[second] - by_unit[first] for first, second in pairs]
+        yield _shift(empty, moved, asked.settings.level)
+        changed = sum(conclusion(scored[a]) != conclusion(scored[b]) for a, b in pairs)
         yield replace(empty, name=CHANGES, value=100 * changed / len(pairs))
+
+
+def _shift(empty: Estimate, moved: Sequence[Floats], level: float) -> Estimate:
+    """The mean of the pairs, with its interval over units and the range of the pairs."""
+    mean = StudentMean.of(np.mean(moved, axis=0))
+    low, high = mean.interval(level)
+    ends = [float(each.mean()) for each in moved]
+    return replace(
+        empty,
+        value=mean.value,
+        low=low,
+        high=high,
+        least=min(ends),
+        most=max(ends),
+        interval="paired t over units",
+        beyond_noise=bool(low > 0 or high < 0),
+    )
 
 
 # ------------------------------------------------------------------------------------- every curve
@@ -128,5 +155,5 @@ def concluded(rows: Sequence[Estimate], settings: Settings) -> list[Estimate]:
 
 def _beside(row: Estimate, rows: Sequence[Estimate]) -> list[Estimate]:
     """The readings and changes of the same question."""
-    names = (READING, CHANGES)
+    names = (READING, CHANGES, SHIFT)
     return [each for each in rows if each.name in names and row.slice.items() <= each.slice.items()]

@@ -48,7 +48,7 @@ def said_together(joint: Estimate, beside: Sequence[Estimate]) -> str:
     other = FOR if side == AGAINST else AGAINST
     count = numbers.count(len(readings), "reading")
     opposed = f" and {says.count(other)} {_plural(other)}" if other in says else ""
-    turns = ", ".join(turning(beside))
+    turns = ", ".join(_turn(name, beside) for name in turning(beside))
     turn = f"it turns on: {turns}" if turns else "no choice changes what they say"
     p = f"joint {numbers.p_words(joint.p_adjusted)}"
     return f"{says.count(side)} of {count} {_plural(side)}{opposed}, {p}, {turn}"
@@ -56,6 +56,12 @@ def said_together(joint: Estimate, beside: Sequence[Estimate]) -> str:
 
 def _plural(says: str) -> str:
     return says.replace("prefers", "prefer", 1)
+
+
+def _turn(choice: str, beside: Iterable[Estimate]) -> str:
+    """A choice that changes what is said while values hardly move may do so by fewer items."""
+    shifts = [row for row in beside if row.name == SHIFT and row.slice["choice"] == choice]
+    return choice if any(row.beyond_noise for row in shifts) else f"{choice} (shift within noise)"
 
 
 def turning(beside: Iterable[Estimate]) -> list[str]:

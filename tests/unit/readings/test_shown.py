@@ -19,6 +19,7 @@ from stereometer.shapes.sweep import (
     NEITHER,
     READING,
     SHAPE,
+    SHIFT,
     conclusion,
     curves,
     said_together,
@@ -37,6 +38,10 @@ def changed(choice: str, share: float, pairs: int = 4) -> Estimate:
     return replace(EMPTY, name=CHANGES, slice={"choice": choice}, value=share, n=pairs)
 
 
+def shift(choice: str, beyond: bool) -> Estimate:
+    return replace(EMPTY, name=SHIFT, slice={"choice": choice}, value=4.0, beyond_noise=beyond)
+
+
 def joint(p: float) -> Estimate:
     return replace(EMPTY, name=JOINT, value=58.0, p_adjusted=p)
 
@@ -49,13 +54,16 @@ def test_a_reading_concludes_by_its_side_and_only_beyond_noise() -> None:
 def test_the_sentence_counts_readings_and_names_what_it_turns_on() -> None:
     rows = [*[reading(58)] * 9, *[reading(52, beyond=False)] * 3]
     moved = [changed("items", 0.0), changed("variant", 25.0), changed("averaging", 50.0)]
+    moved += [shift("averaging", True), shift("variant", False), shift("items", True)]
     assert said_together(joint(0.0123), [*rows, *moved]) == (
-        "9 of 12 readings prefer stereotypes, joint p = 0.012, it turns on: averaging, variant"
+        "9 of 12 readings prefer stereotypes, joint p = 0.012, it turns on: averaging, "
+        "variant (shift within noise)"
     )
 
 
 def test_readings_that_contradict_each_other_are_both_counted() -> None:
-    rows = [*[reading(58)] * 2, *[reading(42)] * 3, changed("length", 100.0)]
+    rows = [*[reading(58)] * 2, *[reading(42)] * 3]
+    rows += [changed("length", 100.0), shift("length", True)]
     assert said_together(joint(0.4), rows) == (
         "3 of 5 readings prefer anti-stereotypes and 2 prefer stereotypes, joint p = 0.400, "
         "it turns on: length"

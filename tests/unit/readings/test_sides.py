@@ -11,6 +11,7 @@ from stereometer.readings.sides import CLEAN, LEAST, Part, parts_of
 from stereometer.readings.table import Question, Way
 from stereometer.shapes.cat.shape import SHAPE as CAT
 from stereometer.shapes.sweep import CHANGES, JOINT, READING, SHIFT
+from stereometer.stats.means import StudentMean
 from stereometer.types import Estimate, Score, Settings
 
 FIRST, SECOND = (Way("cat-likelihood", variant, "Because.") for variant in ("sound", "paper"))
@@ -59,6 +60,20 @@ def test_it_turns_on_averaging_where_only_that_differs() -> None:
     (shift,) = [row for row in rows if row.name == SHIFT]
     assert shift.slice["choice"] == "averaging"
     assert shift.value == pytest.approx(100 * 6 / 15 - 100 * 6 / 7)
+
+
+def test_a_shift_has_the_interval_of_the_paired_difference() -> None:
+    """Of two ways on the same even terms: the plain paired t over terms."""
+    rng = np.random.default_rng(3)
+    first, second = (rng.choice([-1.0, 1.0], (15, 4), p=[p, 1 - p]) for p in (0.5, 0.3))
+    sides = {FIRST.id: first.tolist(), SECOND.id: second.tolist()}
+    rows = curve(asked(parts_of(CAT, items(sides))[0], FIRST, SECOND))
+    (shift,) = [row for row in rows if row.name == SHIFT]
+    plain = StudentMean.of(50 * (second - first).mean(axis=1))
+    assert (shift.value, shift.low, shift.high) == pytest.approx(
+        (plain.value, *plain.interval(0.95))
+    )
+    assert shift.beyond_noise == (plain.p() < 0.05)
 
 
 def test_ties_count_half_and_the_bounds_say_what_if_not() -> None:

@@ -141,17 +141,23 @@ def _share(row: Estimate) -> str:
 
 
 def _choices(system: System, joint: Estimate) -> Table:
-    heads = ("Choice", "from", "to", "#shift", "#least", "#most", "#pairs", "#conclusions changed")
+    heads = ("Choice", "from", "to", "#shift", "#interval", "#least", "#most", "#pairs")
     changed = {tuple(row.slice.items()): row for row in named(system.result, CHANGES)}
     cells: list[Row] = []
     for row in named(system.result, SHIFT):
         if joint.slice.items() <= row.slice.items():
             place = tuple(row.slice[name] for name in ("choice", "from", "to"))
-            moves = (numbers.signed(value or 0.0) for value in (row.value, row.least, row.most))
+            mean, least, most = (numbers.signed(v or 0) for v in (row.value, row.least, row.most))
             share = numbers.number(changed[tuple(row.slice.items())].value, 0)
-            cells.append((*place, *moves, str(row.n), f"{share}{numbers.NO_BREAK}%"))
-    foot = "Between readings that differ in this choice alone, in points; described, not tested."
-    return tabled(heads, cells, f"What the choices do, {system.label}", foot)
+            ends = least, most, str(row.n), f"{share}{numbers.NO_BREAK}%"
+            cells.append((*place, mean, numbers.interval(row), *ends))
+    foot = (
+        "Between readings that differ in this choice alone, in points; the interval is of one "
+        "shift at a time. A conclusion may change because there are fewer items, not because "
+        "values move."
+    )
+    columns = (*heads, "#conclusions changed")
+    return tabled(columns, cells, f"What the choices do, {system.label}", foot)
 
 
 def _across(group: Group) -> Figure:
