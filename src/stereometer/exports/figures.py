@@ -1,12 +1,14 @@
 """`figures`: the pictures and tables of a report as files, with the data behind them.
 
-Each chart is a Vega-Lite specification (`.vl.json`) and its rows (`.csv`); a Chromium on this
-machine draws it as SVG, PNG and PDF. Each table is a CSV and a Markdown file.
+Each chart is a Vega-Lite specification (`.vl.json`), its rows (`.csv`) and a picture: SVG by
+vl-convert, where that is installed, or by a Chromium on this machine, which also draws PNG and PDF.
+Each table is a CSV and a Markdown file.
 """
 
 from __future__ import annotations
 
 import csv
+import json
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,17 +16,19 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.exports.browser import browser, drawn, printed
+from stereometer.exports.convert import can_convert, converted
 from stereometer.files import replacing, write_json
 from stereometer.findings.relate import shipped_facts
 from stereometer.report.charts.frame import CONFIG
 from stereometer.report.load import groups_of
-from stereometer.report.page import View
+from stereometer.report.page import View, asset
 from stereometer.show.figure import Spec
 from stereometer.show.table import Cell, Table
 from stereometer.types import Finished
 
 LOG = logging.getLogger("stereometer")
 WIDTH = 640
+COLOUR = re.compile(r"var\((--[\w-]+)\)")
 LOOKS = frozenset(("colour", "fill", "shape", "tip", "dx", "dy"))
 """What rows say of the drawing and not of the numbers."""
 
@@ -54,7 +58,15 @@ def _charts(view: View) -> Iterator[tuple[str, Spec]]:
 def _sized(spec: Spec) -> Spec:
     """As the page draws it where it is wide."""
     layers = [row for row in spec["layer"] if not row.get("name", "").startswith("narrow-")]
-    return spec | {"layer": layers, "config": CONFIG, "width": WIDTH}
+    sized = spec | {"layer": layers, "config": CONFIG, "width": WIDTH, "background": "var(--paper)"}
+    coloured: Spec = json.loads(COLOUR.sub(_colour, json.dumps(sized)))
+    return coloured
+
+
+def _colour(name: re.Match[str]) -> str:
+    """As the page shows it by day; outside the page its names mean nothing."""
+    first = re.search(rf"{re.escape(name[1])}: *([^;]+);", asset("assets/report.css"))
+    return first[1] if first else name[0]
 
 
 def _named(*parts: str) -> str:
@@ -121,16 +133,26 @@ def _markdown(table: Table, head: Sequence[str], rows: Sequence[Sequence[str]]) 
 
 
 def _pictures(specs: Mapping[str, Spec], folder: Path) -> Iterator[Path]:
-    """Nothing where there is no browser, or no chart."""
+    """Nothing where neither can draw, or there is no chart."""
     program = browser()
-    if program is None:
-        LOG.warning("No Chromium was found. Only it draws the charts. Data and tables are written.")
-    for name, svg in (drawn(program, specs) if program and specs else {}).items():
+    if not (program or can_convert()):
+        LOG.warning(
+            "Nothing here draws charts. Install 'stereometer[figures]' for SVG, or Chromium for "
+            "SVG, PNG and PDF. Data and tables are written."
+        )
+    for name, svg in _svgs(specs, program).items():
         path = folder / f"{name}.svg"
         with replacing(path) as file:
             file.write(svg)
         yield path
-        yield from printed(str(program), svg, folder / f"{name}.png", folder / f"{name}.pdf")
+        if program:
+            yield from printed(program, svg, folder / f"{name}.png", folder / f"{name}.pdf")
+
+
+def _svgs(specs: Mapping[str, Spec], program: str | None) -> dict[str, str]:
+    if can_convert():
+        return {name: converted(spec) for name, spec in specs.items()}
+    return drawn(program, specs) if program and specs else {}
 
 
 EXPORTER = Figures()

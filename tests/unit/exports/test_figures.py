@@ -16,8 +16,9 @@ from stereometer.exports.exporter import export
 
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine without a browser."""
+    """A machine without a browser and without vl-convert."""
     monkeypatch.setattr(figures, "browser", lambda: None)
+    monkeypatch.setattr(figures, "can_convert", lambda: False)
 
 
 @pytest.mark.usefixtures("alone")
@@ -25,7 +26,8 @@ def test_every_chart_has_its_specification_and_data(
     runs: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     files = export("figures", [runs], tmp_path)
-    assert "No Chromium" in caplog.text
+    assert "Nothing here draws charts" in caplog.text
+    assert not [file for file in files if file.suffix == ".svg"]
     specs = [file for file in files if file.name.endswith(".vl.json")]
     assert len(files) == len(set(files))
     assert len(specs) > 5
@@ -54,6 +56,30 @@ def test_tables_are_written_twice_with_the_same_cells(cats: Path, tmp_path: Path
     ss = stereometer.load(cats).estimate("ss")
     written = "".join(file.read_text("utf-8") for file in tables)
     assert f"{ss.value:.1f}" in written
+
+
+def test_every_chart_is_an_svg_without_a_browser(
+    cats: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "browser", lambda: None)
+    monkeypatch.setattr(figures, "drawn", None)
+    files = export("figures", [cats], tmp_path)
+    pictures = {file.name.removesuffix(".svg") for file in files if file.suffix == ".svg"}
+    specs = [file for file in files if file.name.endswith(".vl.json")]
+    assert pictures == {file.name.removesuffix(".vl.json") for file in specs}
+    assert not [file for file in files if file.suffix in (".png", ".pdf")]
+    for name in pictures:
+        svg = (tmp_path / f"{name}.svg").read_text("utf-8")
+        assert ElementTree.fromstring(svg).tag.endswith("svg")
+        assert "var(--" not in svg
+
+
+@pytest.mark.usefixtures("alone")
+def test_specifications_have_colours_that_any_tool_knows(cats: Path, tmp_path: Path) -> None:
+    files = export("figures", [cats], tmp_path)
+    specs = [file for file in files if file.name.endswith(".vl.json")]
+    assert all("var(--" not in file.read_text("utf-8") for file in specs)
+    assert json.loads(specs[0].read_text("utf-8"))["background"] == "#ffffff"
 
 
 @pytest.mark.browser
