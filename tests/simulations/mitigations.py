@@ -1,0 +1,104 @@
+"""A model before and after a mitigation, and its control, on CATs: how often each verdict comes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from stereometer.findings.mitigation.judged import Effect, Kept, verdict_of
+from stereometer.shapes.cat import paired
+from stereometer.shapes.cat.tally import KINDS
+from stereometer.shapes.paired import Difference
+from stereometer.stats.intervals import Ints
+from stereometer.types import Settings
+
+SETTINGS = Settings(resamples=100)
+DOMAIN, REST, ITEMS = 30, 49, 53
+"""Target terms of the mitigation's domain, of the others, and items a term: as in StereoSet."""
+CHURN = 0.05
+"""Share of items that a change without any aim decides anew."""
+SPREAD, LMS_SPREAD = 4.7, 3.0
+"""Of ss and lms over terms, in points."""
+
+
+@dataclass(frozen=True)
+class Truth:
+    """In percent: ss of the domain, and lms."""
+
+    ss: float = 60.0
+    lms: float = 80.0
+
+
+BEFORE = Truth()
+
+
+class Terms:
+    """Items of terms whose effects all systems share."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+        terms = DOMAIN + REST
+        self.effects = rng.normal(size=(2, terms)) * [[SPREAD], [LMS_SPREAD]]
+        self.lots = rng.random((3, terms, ITEMS))
+
+    def outcomes(self, truth: Truth) -> Ints:
+        """Of each item, as the shape counts them: won or lost for ss, and lms by how many."""
+        fresh = self.rng.random(self.lots.shape) < CHURN
+        lots = 100 * np.where(fresh, self.rng.random(self.lots.shape), self.lots)
+        domain = np.arange(DOMAIN + REST) < DOMAIN
+        ss = np.where(domain, truth.ss, BEFORE.ss) + self.effects[0]
+        lms = truth.lms + self.effects[1]
+        won = lots[0] < ss[:, None]
+        beaten = (lots[1:] < lms[:, None]).sum(axis=0)
+        return np.asarray(12 * won + 2 * beaten)
+
+
+def joint(first: Ints, second: Ints) -> Ints:
+    """Terms x outcomes of the first x outcomes of the second."""
+    tables = np.zeros((len(first), KINDS, KINDS), dtype=np.int64)
+    np.add.at(tables, (np.arange(len(first))[:, None], first, second), 1)
+    return tables
+
+
+def row(name: str, tables: Ints) -> Difference:
+    """As `compare` judges it in a family of one."""
+    rows = paired._slice({}, tables, int(tables.sum()), SETTINGS)
+    (known,) = [each for each in rows if each.name == name]
+    return known.judged(known.p_closer, SETTINGS.level)
+
+
+def verdict(rng: np.random.Generator, before: Truth, after: Truth, control: Truth | None) -> str:
+    terms = Terms(rng)
+    first, second = terms.outcomes(before), terms.outcomes(after)
+    kept = Kept("simulated", row("lms", joint(first, second)))
+    domain = slice(DOMAIN)
+    effect = Effect.of(row("ss", joint(first[domain], second[domain])))
+    if control is not None:
+        beside = terms.outcomes(control)[domain]
+        effect = effect.beside(
+            row("ss", joint(beside, second[domain])), row("ss", joint(first[domain], beside))
+        )
+    return str(verdict_of(kept, (effect,), control is not None))
+
+
+def verdicts(
+    sets: int, after: Truth, control: Truth | None = BEFORE, before: Truth = BEFORE, seed: int = 1
+) -> dict[str, float]:
+    """Shares of verdicts."""
+    rng = np.random.default_rng(seed)
+    counts = Counter(verdict(rng, before, after, control) for _ in range(sets))
+    return {name: count / sets for name, count in counts.items()}
+
+
+def coverage(sets: int, after: float, seed: int = 2) -> float:
+    """How often the interval of the change of the distance from 50 holds the true change."""
+    rng, hits = np.random.default_rng(seed), 0
+    true = abs(after - 50) - abs(BEFORE.ss - 50)
+    for _ in range(sets):
+        terms = Terms(rng)
+        tables = joint(terms.outcomes(BEFORE)[:DOMAIN], terms.outcomes(Truth(after))[:DOMAIN])
+        closeness = Effect.of(row("ss", tables)).from_base
+        hits += closeness.low <= true <= closeness.high
+    return hits / sets

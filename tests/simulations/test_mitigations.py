@@ -1,0 +1,57 @@
+"""A mitigation is called an improvement where it is one, and hardly ever where it is not.
+
+Shares are held to their bars within four standard errors in the short tests, within three in the
+long ones.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import pytest
+
+from tests.simulations.mitigations import BEFORE, Truth, coverage, verdicts
+
+SHORT, LONG = 80, 1500
+SETS = [SHORT, pytest.param(LONG, marks=pytest.mark.long)]
+
+
+def slack(share: float, sets: int) -> float:
+    return (4 if sets == SHORT else 3) * sqrt(share * (1 - share) / sets)
+
+
+@pytest.mark.parametrize("sets", SETS)
+def test_without_a_preference_nothing_is_beyond_noise(sets: int) -> None:
+    none = Truth(50.0)
+    assert verdicts(sets, none, none, before=none).get("not beyond noise", 0.0) >= 0.95
+
+
+@pytest.mark.parametrize("sets", SETS)
+def test_without_an_effect_a_preference_is_beyond_noise_in_one_set_of_twenty(sets: int) -> None:
+    shares = verdicts(sets, BEFORE)
+    assert shares.get("not beyond noise", 0.0) >= 0.95 - slack(0.95, sets)
+    claimed = shares.get("improved", 0.0) + shares.get("worse", 0.0)
+    assert claimed <= 0.05 + slack(0.05, sets)
+
+
+@pytest.mark.parametrize("sets", SETS)
+@pytest.mark.parametrize(
+    ("says", "after", "control"),
+    [
+        ("improved", Truth(53.0), BEFORE),
+        ("not beyond control", Truth(53.0), Truth(53.0)),
+        ("worse", Truth(67.0), BEFORE),
+        ("damaged", Truth(53.0, lms=77.0), BEFORE),
+        ("damage not excluded", Truth(53.0, lms=79.0), BEFORE),
+    ],
+)
+def test_what_is_planted_is_said(says: str, after: Truth, control: Truth, sets: int) -> None:
+    sets = sets if sets == SHORT else 300
+    assert verdicts(sets, after, control).get(says, 0.0) >= 0.9
+
+
+@pytest.mark.parametrize("sets", SETS)
+@pytest.mark.parametrize("after", [60.0, 55.0, 40.0])
+def test_the_interval_of_the_distance_from_50_is_right(after: float, sets: int) -> None:
+    """At 40 a model that was at 60 has gone past 50 and is as far from it as before."""
+    assert coverage(sets, after) >= 0.95 - slack(0.95, sets)
