@@ -9,6 +9,7 @@ import pytest
 
 import stereometer
 from stereometer.exports.board.site import build
+from tests.browser.test_accessible import violations
 from tests.builders.pages import CHROMIUM, opened, overflow
 
 pytestmark = [
@@ -69,3 +70,10 @@ def test_without_javascript_the_tables_are_there(browser: Any, site: Path) -> No
     assert rows(page) == 4
     assert not page.locator("#filters").is_visible()
     page.close()
+
+
+def test_axe_finds_nothing_to_mend(browser: Any, site: Path) -> None:
+    for file in (site / "index.html", next((site / "models").iterdir())):
+        page = opened(browser, file).page
+        assert violations(page) == []
+        page.close()

@@ -49,7 +49,7 @@ function offerDownloads(box, drawn) {
   const bar = Object.assign(document.createElement("p"), { className: "downloads", textContent: "Download: " });
   for (const [kind, content] of Object.entries(kinds)) {
     const button = Object.assign(document.createElement("button"), { type: "button", textContent: kind === "csv" ? "data" : kind.toUpperCase() });
-    button.setAttribute("aria-label", `Download this picture as ${kind.toUpperCase()}`);
+    button.setAttribute("aria-label", `Download this picture as ${kind === "csv" ? "CSV data" : kind.toUpperCase()}`);
     button.addEventListener("click", async () => save(`${box.id}.${kind}`, await content()));
     bar.append(button);
   }
