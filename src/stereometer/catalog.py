@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
@@ -136,7 +137,7 @@ def find(kind: str, name: str) -> Any:
     """What a name stands for. A versioned name (`pair-likelihood@2`) has an entry of its own or is
     the version of the plain one."""
     if _is_folder(kind, name):
-        return _pack(Path(name))
+        return replace(_pack(Path(name)), path=name)
     plain, _, version = name.partition("@")
     for known in (name, plain):
         if known in names(kind):

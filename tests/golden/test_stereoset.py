@@ -67,9 +67,10 @@ def test_every_published_cell_comes_out(system: str, tmp_path: Path) -> None:
 def test_the_published_value_stands_beside_ours_only_under_paper(
     system: str, tmp_path: Path
 ) -> None:
-    under_paper = replayed(system, tmp_path).estimate("icat")
-    assert under_paper.published is not None
-    assert under_paper.published.value == pytest.approx(under_paper.value, abs=1e-9)
+    under_paper = [row for row in replayed(system, tmp_path).estimates if row.published]
+    assert len(under_paper) == 11 * 3
+    for row in under_paper:
+        assert sure(row.published).value == pytest.approx(row.value, abs=1e-9)
     assert replayed(system, tmp_path, "sound").estimate("icat").published is None
 
 

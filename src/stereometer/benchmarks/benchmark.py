@@ -167,6 +167,11 @@ class Source:
     about: str = ""
     """The domain of all its items, where they do not say it."""
 
+    @property
+    def called(self) -> str:
+        """What a command finds it by."""
+        return self.name
+
     def for_audit(self) -> Source:
         return replace(self, read=self.read_faulty or self.read)
 

@@ -116,7 +116,7 @@ def pull(source: Source, urls: Sequence[str] = ()) -> Arrival:
     if not wanted:
         raise UsageError(
             f"{source.name} cannot be pulled: its card names no public address. Get it from "
-            f"{source.card.get}. Then run `stereometer data add {source.name} FILE`."
+            f"{source.card.get}. Then run `stereometer data add {source.called} FILE`."
         )
     if len(wanted) != len(source.card.files):
         raise UsageError(

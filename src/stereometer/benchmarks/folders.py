@@ -41,7 +41,7 @@ def find(source: Source, data: Path | None = None) -> Sequence[Path]:
             present = [file for file in files if file is not None]
             if len(present) == len(files):
                 return present
-    raise DataMissing(_how_to_get(source.card))
+    raise DataMissing(_how_to_get(source.card, source.called))
 
 
 def files_at(card: Card, data: Path) -> Sequence[Path]:
@@ -70,11 +70,11 @@ def _plain_or_gz(path: Path) -> Path | None:
     return path if path.is_file() else packed if packed.is_file() else None
 
 
-def _how_to_get(card: Card) -> str:
-    pull = f"Run `stereometer data pull {card.name}` to fetch it, or " if card.urls else "Run "
+def _how_to_get(card: Card, name: str) -> str:
+    pull = f"Run `stereometer data pull {name}` to fetch it, or " if card.urls else "Run "
     places = " and ".join(str(folder / card.folder) for folder in folders())
     path = "FILE" if len(card.files) == 1 else "FOLDER"
     return (
         f"{card.title} is not on this machine. Looked for {', '.join(card.files)} in {places}. "
-        f"{pull}`stereometer data add {card.name} {path}` if you have it. ({card.get})"
+        f"{pull}`stereometer data add {name} {path}` if you have it. ({card.get})"
     )

@@ -222,6 +222,15 @@ def test_check_without_the_data_checks_what_is_said(tmp_path: Path) -> None:
     assert json.loads(said.out)["counts"] == {}
 
 
+def test_a_pack_without_its_data_says_how_to_add_them(tmp_path: Path) -> None:
+    folder = pairs_pack(tmp_path)
+    (folder / "pairs.csv").rename(tmp_path / "elsewhere.csv")
+    missing = call("run", str(folder), "-m", "random")
+    assert_refused(missing, 4, f"`stereometer data add {folder} FILE`")
+    assert call("data", "add", str(folder), str(tmp_path / "elsewhere.csv")).code == 0
+    assert call("show", str(folder)).code == 0
+
+
 def test_what_is_no_pack_is_refused(tmp_path: Path) -> None:
     assert_refused(call("pack", "check", str(tmp_path)), 4, "is not a pack")
     assert_refused(call("pack", "check", "stereoset"), 4, "is not a pack")

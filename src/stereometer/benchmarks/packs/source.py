@@ -38,6 +38,12 @@ class PackSource(Source):
     """A benchmark whose card and reading are data."""
 
     pack: Pack | None = None
+    path: str = ""
+    """Where it was named by its folder."""
+
+    @property
+    def called(self) -> str:
+        return self.path or self.name
 
     @property
     def card(self) -> Card:
