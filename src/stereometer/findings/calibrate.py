@@ -67,6 +67,7 @@ def calibrate(likelihood: str | Path, choice: str | Path) -> Calibration:
     """
     likelihood, choice = store.folders_of([likelihood, choice])
     first, second = store.load_result(likelihood), store.load_result(choice)
+    store.check_whole([first, second])
     shape = _check(first, second)
     margins, choices = _answered(likelihood, first), _answered(choice, second)
     if any(score.answers for score in margins) or not all(score.answers for score in choices):

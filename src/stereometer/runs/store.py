@@ -258,7 +258,7 @@ def folders_of(paths: Sequence[str | Path]) -> list[Path]:
 def load_alike(paths: Sequence[Path]) -> list[Result]:
     """Stored results that may stand in one column; raises where they were not measured alike."""
     first, *others = results = [load_result(path) for path in paths]
-    _check_whole(results)
+    check_whole(results)
     ours = _conditions(first)
     for other in others:
         theirs = _conditions(other)
@@ -273,7 +273,7 @@ def load_alike(paths: Sequence[Path]) -> list[Result]:
     return results
 
 
-def _check_whole(results: Sequence[Result]) -> None:
+def check_whole(results: Sequence[Result]) -> None:
     """Runs that asked only what their bars needed are not set side by side item by item."""
     for result in results:
         if result.stopped is not None:

@@ -69,6 +69,7 @@ def submit(run: str | Path, out: str | Path, key: str | Path | None = None) -> M
     folder, place = store.run_folder(Path(run)), Path(out)
     _check_free(place)
     result = counted_at(folder, store.load_result(folder))
+    store.check_whole([result])
     scores = _lines(result, list(store.load_scores(folder, result)))
     digest = sha256(scores).hexdigest()
     shared = replace(result, scores_digest=digest, data=_without_paths(result.data))

@@ -13,7 +13,7 @@ from stereometer.report.load import groups_of
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
 from stereometer.runs.counted import finished_in, settings_of
-from stereometer.runs.store import folder_name
+from stereometer.runs.store import check_whole, folder_name
 from stereometer.shapes.paired import Difference
 from stereometer.types import Estimate, Result
 from stereometer.types.document import Document
@@ -98,7 +98,9 @@ def kept_apart(result: Result) -> tuple[object, ...]:
 def tables_of(paths: Sequence[str | Path], tiers: Tiers) -> list[Shown]:
     """The tables of stored runs, in the order given."""
     places: dict[tuple[object, ...], list[Path]] = {}
-    for finished in finished_in(paths):
+    runs = finished_in(paths)
+    check_whole([finished.result for finished in runs])
+    for finished in runs:
         places.setdefault(kept_apart(finished.result), []).append(finished.folder)
     grouped = [group for folders in places.values() for group in groups_of(folders)]
     return [
