@@ -79,17 +79,13 @@ def sweep(
     json: Json = False,
 ) -> None:
     """Measure under every admissible reading: what a result hangs on, and what all of them say."""
-    from stereometer.curation.runs import StoredRun
     from stereometer.readings.gather import check_measures, jobs_of, stored_runs, swept_shapes
     from stereometer.readings.sweep import sweep_of
     from stereometer.runs.models import open_for
-    from stereometer.runs.open import check_names, open_benchmark
-    from stereometer.runs.series import members
+    from stereometer.runs.open import open_benchmark
 
-    settings, measures = judging.settings, measure or []
+    settings, measures, models = judging.settings, measure or [], _models(model or ())
     check_measures(measures)
-    models = [member.spec for spec in model or () for member in members(spec)]
-    check_names(models, ())
     loaded = open_benchmark(benchmark, running.data, layout=own_file.layout)
     swept_shapes(loaded)
     stored = stored_runs(run or (), loaded)
@@ -104,11 +100,20 @@ def sweep(
         finished = carry_out(jobs, running, spreading, engines, json, lambda finished: None)
     if models and not finished:  # a dry run, or one part of many
         return
-    stored += [StoredRun(each.folder, each.result) for each in finished]
-    swept = sweep_of(stored, loaded, settings, running.out)
+    swept = sweep_of(stored, finished, loaded, settings, running.out)
     render.document_or(json, swept, lambda: _print(swept))
     for folder in swept.folders:
         say(f"Stored in {folder}")
+
+
+def _models(specs: Sequence[str]) -> list[str]:
+    """Every model that was named, or that a pattern stands for."""
+    from stereometer.runs.open import check_names
+    from stereometer.runs.series import members
+
+    models = [member.spec for spec in specs for member in members(spec)]
+    check_names(models, ())
+    return models
 
 
 def _print(swept: Sweep) -> None:

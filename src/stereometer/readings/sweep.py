@@ -27,7 +27,7 @@ from stereometer.runs.execute import Watch, execute, execute_all
 from stereometer.runs.models import Model, ModelOptions, opened
 from stereometer.runs.open import open_benchmark
 from stereometer.tables import Layout
-from stereometer.types import Result, Settings
+from stereometer.types import Finished, Result, Settings
 from stereometer.types.document import Document
 
 
@@ -95,21 +95,26 @@ def sweep(
     swept_shapes(loaded)
     stored = stored_runs(runs, loaded)
     models = model if isinstance(model, list) else [] if model is None else [model]
+    finished: list[Finished] = []
     for each in models:
         with (
             Engines(hands(workers, gpus_per_worker)) as engines,
             opened(each, seed, options, engines) as asked,
         ):
             jobs = jobs_of(loaded, asked, measures, settings, limit)
-            finished = execute_all(jobs, out, cache, watch, engines)
-            stored += [StoredRun(run.folder, run.result) for run in finished]
-    return sweep_of(stored, loaded, settings, out)
+            finished += execute_all(jobs, out, cache, watch, engines)
+    return sweep_of(stored, finished, loaded, settings, out)
 
 
 def sweep_of(
-    runs: Sequence[StoredRun], benchmark: Benchmark, settings: Settings, out: str | Path | None
+    stored: Sequence[StoredRun],
+    finished: Sequence[Finished],
+    benchmark: Benchmark,
+    settings: Settings,
+    out: str | Path | None,
 ) -> Sweep:
-    """What stored runs say together, each model for itself, and then every two models."""
+    """What runs say together, each model for itself, and then every two models."""
+    runs = [*stored, *(StoredRun(each.folder, each.result) for each in finished)]
     if not runs:
         raise UsageError(
             "No model and no run was named. A sweep is of a model under many readings. Name one "
@@ -122,14 +127,14 @@ def sweep_of(
         Gathered(benchmark, mine, settings, *flagged[mine[0].shape]).job()
         for mine in grouped.values()
     ]
-    finished = [execute(job, store.place_of(job, out)) for job in jobs]
-    swept = [(each.result, list(store.load_scores(each.folder, each.result))) for each in finished]
+    done = [execute(job, store.place_of(job, out)) for job in jobs]
+    swept = [(each.result, list(store.load_scores(each.folder, each.result))) for each in done]
     return Sweep(
         benchmark.name,
         tuple(result for result, _ in swept),
         tuple(orders(swept, settings)),
         _requests(runs),
-        tuple(str(each.folder) for each in finished),
+        tuple(str(each.folder) for each in done),
     )
 
 
