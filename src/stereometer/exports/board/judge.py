@@ -167,6 +167,11 @@ def judge(
         for part in hidden_parts(folder)
         for shape, names in _wanted(part, measure)
     ]
+    if not jobs:
+        raise UsageError(
+            f"{folder} has no items that {measure} reads. There is nothing to judge. Name another "
+            "measure, or none."
+        )
     with ledger.alone():
         ladders = tuple(judged_job(job, folder, ledger, submitter.strip()) for job in jobs)
     head = ledger.head

@@ -77,6 +77,12 @@ def test_what_reads_the_labels_is_not_judged(hidden: Path) -> None:
         judge("ideal", hidden, submitter="Ada")
     with pytest.raises(UsageError, match="needs a submitter"):
         judge("fake", hidden, submitter=" ")
+    (hidden / "test-pair.csv").rename(hidden / "items.csv")
+    split = json.loads((hidden / "split.json").read_text("utf-8"))
+    split["parts"] = [part for part in split["parts"] if part["shape"] == "cat"]
+    (hidden / "split.json").write_text(json.dumps(split), "utf-8")
+    with pytest.raises(UsageError, match="no items that pair-likelihood reads"):
+        judge("fake", hidden, submitter="Ada", measure="pair-likelihood")
     assert not (hidden / "ledger.jsonl").exists()
 
 
