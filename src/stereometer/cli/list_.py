@@ -15,6 +15,7 @@ MODELS = "also a folder, a .gguf file, org/name of a hub, server:URL#model or se
 def list_(*, json: Json = False) -> None:
     """List every benchmark, measure, model and baseline by name."""
     from stereometer import catalog
+    from stereometer.mitigations.attribute import names as attributes
     from stereometer.shapes.comment.settings import SETTINGS
 
     sources = {name: catalog.find("benchmark", name) for name in catalog.names("benchmark")}
@@ -25,6 +26,8 @@ def list_(*, json: Json = False) -> None:
         "baselines": [*catalog.names("system"), *(name for name in backends if name not in aids)],
         "testing_aids": aids,
         "settings": list(SETTINGS),
+        "mitigation_methods": catalog.names("mitigation"),
+        "attributes": attributes(),
     }
     measures = [
         {"name": name, "source": getattr(catalog.find("method", name), "source", "")}
@@ -40,7 +43,12 @@ def list_(*, json: Json = False) -> None:
     render.records([_pack(benchmark) for benchmark in benchmarks if benchmark["origin"]])
     render.line()
     render.records([{"measure": row["name"], "paper": row["source"]} for row in measures])
-    titles = {"testing_aids": "testing aids", "settings": "settings of `ask`"}
+    titles = {
+        "testing_aids": "testing aids",
+        "settings": "settings of `ask`",
+        "mitigation_methods": "methods of `mitigate`",
+        "attributes": "attributes of `mitigate`",
+    }
     for kind, listed in names.items():
         more = f" ({MODELS})" if kind == "models" else ""
         render.line(f": {', '.join(listed)}{more}", bold=f"\n{titles.get(kind, kind)}")

@@ -34,8 +34,9 @@ class Stored:
 
 
 def save(card: MitigationCard, tensors: Mapping[str, Tensor], path: Path) -> MitigationCard:
-    """The card as it stands in the file, which appears whole or not at all."""
-    from safetensors.torch import save_file
+    """The card as it stands in the file, which appears whole or not at all, and which others may
+    read as far as the user's mask allows."""
+    from safetensors.torch import save as packed
 
     kept = {
         name: value.detach().cpu().clone(memory_format=torch.contiguous_format)
@@ -54,19 +55,20 @@ def save(card: MitigationCard, tensors: Mapping[str, Tensor], path: Path) -> Mit
         _write_folder(card, kept, partial)
         shutil.rmtree(path, ignore_errors=True)
     else:
-        save_file(kept, partial, metadata={"card": to_json(card.as_json(), indent=None)})
+        header = {"card": to_json(card.as_json(), indent=None)}
+        partial.write_bytes(packed(kept, metadata=header))
     partial.replace(path)
     return card
 
 
 def _write_folder(card: MitigationCard, tensors: Mapping[str, Tensor], folder: Path) -> None:
     """As peft reads it, with the card beside."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save as packed
 
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     weights = {name: value for name, value in tensors.items() if name != CONFIG}
-    save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+    (folder / WEIGHTS).write_bytes(packed(weights, metadata={"format": "pt"}))
     (folder / CONFIG).write_bytes(tensors[CONFIG].numpy().tobytes())
     write_json(folder / CARD, card.as_json())
 
