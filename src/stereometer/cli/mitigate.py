@@ -215,8 +215,7 @@ def _mitigate(
 
 def _print(card: Any) -> None:
     name = f"control ({card.method})" if card.control_of else f"{card.method} ({card.variant})"
-    counts = ", ".join(f"{label} {count}" for label, count in card.sentences.items())
-    typer.echo(f"{name} for {card.base}: {card.attribute}, rank {card.rank}; sentences: {counts}")
+    typer.echo(f"{name} for {card.base}: {card.attribute}, {_fitted(card)}")
     if card.probe is not None:
         before, after = (_value(part, " %") for part in (card.probe.before, card.probe.after))
         typer.echo(
@@ -232,6 +231,14 @@ def _print(card: Any) -> None:
             f"  perplexity {cost.before:.2f} before, {cost.after:.2f} after, ratio "
             f"{ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}] on {ratio.n} passages"
         )
+
+
+def _fitted(card: Any) -> str:
+    """What it was fitted on, or the prompt of one that is not fitted."""
+    if card.rank is None:
+        return f"prompt: {card.settings.get('prompt', '')}"
+    counts = ", ".join(f"{label} {count}" for label, count in card.sentences.items())
+    return f"rank {card.rank}; sentences: {counts}"
 
 
 def _value(measured: Any, unit: str) -> str:

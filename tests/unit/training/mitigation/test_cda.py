@@ -21,6 +21,7 @@ from stereometer.mitigations.card import MitigationCard
 from stereometer.mitigations.swapping import Swaps
 from stereometer.runs.open import open_model
 from stereometer.training.mitigation.cda import METHOD, CdaOptions
+from stereometer.training.mitigation.export import export
 from stereometer.training.mitigation.language import batch_of, read_example
 from stereometer.training.mitigation.method import Fitted, Order
 from stereometer.training.mitigation.sentences import Labelled, no_sentences
@@ -87,6 +88,16 @@ def written(asked: Order, fitted: Fitted, path: Path, **change: Any) -> Path:
     card = MitigationCard("cda", "adapter", "tiny", asked.backend.weights, settings=fitted.settings)
     save(replace(card, **change), fitted.tensors, path)
     return path
+
+
+@pytest.mark.parametrize("model", ["bert", "llama"])
+def test_an_exported_folder_is_the_merged_model(zoo: Zoo, model: str, tmp_path: Path) -> None:
+    asked = order(zoo, model)
+    spec = f"{zoo.folder(model)}+{written(asked, METHOD.fit(asked), tmp_path / 'cda')}"
+    done = export(spec, tmp_path / "folder", {})
+    assert done.notes == ()
+    assert done.weights == open_model(spec).card.digest
+    assert open_model(str(tmp_path / "folder")).card.digest == done.weights
 
 
 def test_peft_reads_the_folder(zoo: Zoo, tmp_path: Path) -> None:
