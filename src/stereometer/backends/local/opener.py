@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from stereometer.backends.local.checkpoint import Checkpoint, Options, load
 from stereometer.backends.local.defaults import DEFAULT_MODELS
 from stereometer.backends.local.fingerprint import fingerprint
+from stereometer.errors import ModelError
 from stereometer.mitigations.spec import split
 from stereometer.types import Backend, Memory, digest_of, digest_of_file
 
@@ -42,10 +43,16 @@ class CheckpointOpener:
 
     def _mitigated(self, base: str, path: Path, options: Options) -> LanguageModel:
         """A head that is asked for must have been trained on the mitigated model."""
-        from stereometer.backends.local.mitigation.apply import mitigated
+        from stereometer.backends.local.mitigation.apply import is_wrapped, mitigated
 
         backend = mitigated(self.open(base, replace(options, head="")), path)
         backend.checkpoint = replace(backend.checkpoint, options=options)
+        if options.head and is_wrapped(backend):
+            raise ModelError(
+                f"{backend.checkpoint.name} has no use for a head. The head reads states, which "
+                "this mitigation does not change: its numbers would be the base's. Leave --head "
+                "out."
+            )
         if options.head:
             _add_head(backend, None)
         else:

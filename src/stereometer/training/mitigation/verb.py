@@ -20,6 +20,7 @@ from stereometer.training.mitigation.sentences import no_sentences, read
 from stereometer.training.recipe import with_states
 
 if TYPE_CHECKING:
+    from stereometer.backends.local.language_model import LanguageModel
     from stereometer.training.fitting import Progress
 
 CONTROL = ".control"
@@ -57,6 +58,7 @@ def mitigate(wish: Wish, progress: Progress) -> list[MitigationCard]:
     attribute = attributes.load(wish.attribute)
     backend = with_states(open_model(wish.model, wish.seed, wish.loading))
     check_method(method, backend.checkpoint.family, wish.variant, wish.model)
+    _check_not_wrapped(backend)
     sentences = (
         no_sentences(attribute)
         if wish.text is None
@@ -92,7 +94,21 @@ def _check(wish: Wish, method: MitigationMethod) -> None:
             f"{wish.out} is not the name of a mitigation. It is one file that ends in "
             ".safetensors. Name it so with --out."
         )
+    if wish.text is None and method.form != "prompt":
+        raise UsageError(
+            f"{method.name} is fitted on text, and none is named. Give articles with --text."
+        )
     make_room(wish.out)
+
+
+def _check_not_wrapped(backend: LanguageModel) -> None:
+    from stereometer.backends.local.mitigation.apply import is_wrapped
+
+    if is_wrapped(backend):
+        raise UsageError(
+            f"{backend.checkpoint.name} has a mitigation that wraps the model. What is fitted on "
+            "its weights would leave that out. Name the model without it."
+        )
 
 
 def _check_folder(out: Path) -> None:

@@ -98,6 +98,11 @@ def test_nothing_is_put_into_a_wrapped_model(zoo: Zoo, tmp_path: Path) -> None:
     mitigate(replace(order, control=False), silent)
     with pytest.raises(ModelError, match="wraps last"):
         open_model(f"{order.model}+{order.out}+{order.out}")
+    wrapped = replace(order, model=f"{order.model}+{order.out}", out=tmp_path / "two.safetensors")
+    with pytest.raises(UsageError, match="without it"):
+        mitigate(wrapped, silent)
+    with pytest.raises(ModelError, match="no use for a head"):
+        open_model(f"{order.model}+{order.out}", 0, {"head": "head.safetensors"})
 
 
 def test_a_permuted_model_is_refused(zoo: Zoo, tmp_path: Path) -> None:

@@ -73,10 +73,14 @@ def _check_base(stored: Stored, base: LanguageModel) -> None:
     )
 
 
+def is_wrapped(model: LanguageModel) -> bool:
+    """Whether its mitigation is around the weights, which are the base's."""
+    return model.added.get(SETTING, {}).get("form") in AROUND
+
+
 def _check_inner(stored: Stored, base: LanguageModel) -> None:
     """A wrapper comes last: what is put onto the weights inside would leave it behind."""
-    form = base.added.get(SETTING, {}).get("form")
-    if form in AROUND:
+    if is_wrapped(base):
         raise ModelError(
             f"{stored.path} comes after a mitigation that wraps the model. It changes or reads "
             "what is inside and would lose the wrapper. Put the one that wraps last."

@@ -71,10 +71,6 @@ class Reweighting:
         weight = (self.decay * added.clamp_(max=0.0)).clamp_(min=log(self.eps))
         return (scores + weight).log_softmax(-1)
 
-    @property
-    def is_identity(self) -> bool:
-        return self.decay == 0 or self.eps == 1
-
 
 class SelfDebiased(LanguageModel):
     """A masked or causal model whose every probability is reweighted.
