@@ -36,11 +36,12 @@ class Closeness(Document):
 
     @classmethod
     def of(cls, row: Difference) -> Closeness:
-        """From the difference and the sum of both values, each measured from 50."""
+        """From the difference and the sum of both values, each measured from 50: no distance
+        changes by more than the value does."""
         change = abs(row.second - NULL_VALUE) - abs(row.first - NULL_VALUE)
-        sums = _sum(row)
-        low = _bent((row.low, row.high), sums)
-        high = max(min(row.high, sums[1]), min(-row.low, -sums[0]))
+        sums, most = _sum(row), max(abs(row.low), abs(row.high))
+        low = max(-most, min(row.low, sums[0]), min(-row.high, -sums[1]))
+        high = min(most, max(min(row.high, sums[1]), min(-row.low, -sums[0])))
         p = 1.0 if row.p_closer_adjusted is None else row.p_closer_adjusted
         return cls(row.first, row.second, change, low, high, p, row.closer)
 
@@ -52,11 +53,6 @@ def _sum(row: Difference) -> tuple[float, float]:
         value if row.sum_low is None else row.sum_low,
         value if row.sum_high is None else row.sum_high,
     )
-
-
-def _bent(difference: tuple[float, float], sums: tuple[float, float]) -> float:
-    """The least change of the distance where both lie in these intervals."""
-    return max(min(difference[0], sums[0]), min(-difference[1], -sums[1]))
 
 
 @dataclass(frozen=True)

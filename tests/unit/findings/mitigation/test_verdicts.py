@@ -112,6 +112,7 @@ def test_the_interval_of_the_distance_leaves_out_0_where_one_is_closer(
     closeness = Closeness.of(row)
     assert closeness.low <= closeness.change + 1e-9
     assert closeness.change <= closeness.high + 1e-9
+    assert max(-closeness.low, closeness.high) <= abs(second - first) + half + 1e-9
     sure = abs(second - first) > half and abs(both) > sums
     assert (closeness.low > 0 or closeness.high < 0) == sure
 
