@@ -84,10 +84,9 @@ class Products(TorchDispatchMode):
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
         name = function.overloadpacket.__name__
-        if name in ("linear", "_linear_pointwise"):
-            inputs, weight = args[0], args[2 if function._overloadname == "binary" else 1]
-            rows = inputs.numel() // inputs.shape[-1]
-            self.sizes[rows, inputs.shape[-1], len(weight)] += 1
+        if name == "linear":
+            rows = args[0].numel() // args[0].shape[-1]
+            self.sizes[rows, args[0].shape[-1], len(args[1])] += 1
         elif name in ("mm", "addmm", "addmm_"):
             left, right = args[-2:]
             self.sizes[*left.shape, right.shape[1]] += 1

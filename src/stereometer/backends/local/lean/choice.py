@@ -16,7 +16,6 @@ from stereometer.backends.local.lean.decoder import PreNormDecoder, is_pre_norm_
 from stereometer.backends.local.lean.encoder import PostNormEncoder, Spots, is_post_norm_encoder
 from stereometer.backends.local.lean.head import SlicedHead
 from stereometer.backends.local.lean.parts import blocks
-from stereometer.backends.local.lean.products import has_onednn
 from stereometer.backends.local.lean.twin import Twin
 from stereometer.backends.local.trie import Tree
 
@@ -33,24 +32,20 @@ Head = Callable[[Tensor, Targets], "list[list[float]]"]
 
 def trunk_for(split: Split) -> Trunk:
     """The fastest trunk that this model's structure allows."""
-    trunk: Trunk = Generic(split)
-    for lean in reversed(list(_encoders(split))):
-        trunk = Checked(lean, trunk, _few_texts)
-    return trunk
+    generic, lean = Generic(split), _encoder(split)
+    return generic if lean is None else Checked(lean, generic, _few_texts)
 
 
-def _encoders(split: Split) -> Iterator[Trunk]:
-    """Fastest first; each is compared with what comes after it."""
+def _encoder(split: Split) -> Trunk | None:
     if not _is_plain(split):
-        return
+        return None
     if is_post_norm_encoder(split.inner):
         try:
-            yield PostNormEncoder(split.inner)
-            return
+            return PostNormEncoder(split.inner)
         except (AttributeError, TypeError) as problem:  # a structure that only looked familiar
             LOG.info("no lean trunk: %s", problem)
-    for twin in _twins(split):
-        yield twin.texts
+    twin = _twin(split)
+    return None if twin is None else twin.texts
 
 
 def head_for(split: Split) -> Head:
@@ -70,17 +65,17 @@ def decoders_for(split: Split) -> Iterator[Decoder]:
         return
     if is_pre_norm_decoder(split.inner):
         yield PreNormDecoder(split.inner)
-    for twin in _twins(split):
+    twin = _twin(split)
+    if twin is not None:
         yield twin.tree
 
 
-def _twins(split: Split) -> Iterator[Twin]:
-    """With faster parts, where there are any, and with the model's own."""
-    for quick in (True, False) if has_onednn() else (False,):
-        try:
-            yield Twin(split, quick)
-        except Exception as problem:  # a trunk of an unknown build, or one that cannot be copied
-            LOG.info("texts cannot be packed: %s", problem)
+def _twin(split: Split) -> Twin | None:
+    try:
+        return Twin(split)
+    except Exception as problem:  # a trunk of an unknown build, or one that cannot be copied
+        LOG.info("texts cannot be packed: %s", problem)
+        return None
 
 
 def _is_plain(split: Split) -> bool:

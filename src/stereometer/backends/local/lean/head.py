@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from stereometer.backends.local.forward import Split, Targets, enough, flat, like
 from stereometer.backends.local.lean.parts import even_parts
-from stereometer.backends.local.lean.products import product
 
 COLUMNS = 2048
 """Of the vocabulary, whose logits are made at once: matrix products are slower at odd sizes."""
@@ -37,7 +37,7 @@ class SlicedHead:
         for start in range(0, len(self.last.weight), COLUMNS):
             columns = slice(start, start + COLUMNS)
             bias = None if self.last.bias is None else self.last.bias[columns]
-            logits = product(rows, self.last.weight[columns], bias)
+            logits = functional.linear(rows, self.last.weight[columns], bias)
             masses.append(_mass(logits))
         return _mass(torch.stack(masses, -1))
 

@@ -14,7 +14,6 @@ from torch import Tensor
 from stereometer.backends.local.batches import grouped
 from stereometer.backends.local.forward import ENOUGH_ROWS, Split, Texts, noting_calls
 from stereometer.backends.local.lean.encoder import Spots
-from stereometer.backends.local.lean.leaves import quicken
 from stereometer.backends.local.lean.packed import (
     NAME,
     Kept,
@@ -44,7 +43,7 @@ attention and the asked ones once more."""
 class Twin:
     """The trunk's own layers over a row of tokens, with attention by text."""
 
-    def __init__(self, split: Split, quick: bool = False) -> None:
+    def __init__(self, split: Split) -> None:
         register()
         self.before = str(split.inner.config._attn_implementation)
         if self.before not in BEFORE or "position_ids" not in split.takes:
@@ -52,25 +51,23 @@ class Twin:
         self.takes = split.takes
         self.last = _last_layer(split)
         self.trunk = _shared(split.inner)
-        if quick:
-            quicken(self.trunk)
         if self.last is not None:
             layer = self.trunk.get_submodule(self.last)
             layer.forward = _AtAsked(layer.forward)
             if not self._takes_fewer_rows():
                 del layer.forward
                 self.last = None
-        if not self._keeps_texts_apart():
+        if not self._keeps_texts_apart(split):
             raise TypeError("texts in one row would see each other")
 
     @torch.inference_mode()
-    def _keeps_texts_apart(self) -> bool:
-        """Whether each of two texts in one row gets the states that it has in a row of its own:
-        attention that is not handed over to us mixes them, which a single text would not show."""
+    def _keeps_texts_apart(self, split: Split) -> bool:
+        """Whether each of two texts in one row gets the states that it has alone: attention that is
+        not handed over to us mixes them, which a single text would not show."""
         texts = [[1 + step * number % 7 for number in range(ENOUGH_ROWS)] for step in (1, 2)]
         spots = [(number, at) for number in (0, 1) for at in range(ENOUGH_ROWS)]
         together = self.texts(texts, None, spots)
-        alone = torch.cat([self.texts([text], None, spots[:ENOUGH_ROWS]) for text in texts])
+        alone = torch.cat([split.trunk(**split.inputs([text], None))[0] for text in texts])
         tolerance = APART * max(1.0, float(alone.abs().max()))
         return bool((together - alone).abs().max() < tolerance)
 
