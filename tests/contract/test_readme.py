@@ -54,7 +54,7 @@ COMMANDS = (
     "pack check",
     *("train nsp", "data add", "data pull", "data where", "cache info", "cache clear", "model add"),
 )
-NOT_COMMANDS = {"authors", "measures", "result"}
+NOT_COMMANDS = {"authors", "made", "measures", "must", "result"}
 """Words that follow the name in a sentence."""
 
 

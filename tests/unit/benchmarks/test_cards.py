@@ -13,9 +13,10 @@ from stereometer.benchmarks.benchmark import Card, load_card
 from stereometer.benchmarks.folders import open_benchmark
 
 NAMES = list(catalog.TABLE["benchmark"])
-OURS = ("starter", "custom")
+OURS = ("starter", "custom", "definitional")
 MAY_BE_EMPTY = {
     "starter": {"urls", "paper"},
+    "definitional": {"urls", "paper", "notice"},
     "custom": {"urls", "paper", "digest", "folder", "files", "counts", "notice"},
 }
 
