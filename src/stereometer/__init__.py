@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from stereometer.runs.open import open_benchmark
     from stereometer.runs.replay import replay
     from stereometer.runs.store import load
+    from stereometer.training.mitigation.verb import mitigate_model as mitigate
 
 __all__ = [
     "Choice",
@@ -39,6 +40,7 @@ __all__ = [
     "gate",
     "intersect",
     "load",
+    "mitigate",
     "open_benchmark",
     "published",
     "relate",
@@ -62,6 +64,7 @@ _PLACES = {
     "gate": "findings.gate.gate",
     "intersect": "findings.intersect.intersect",
     "load": "runs.store",
+    "mitigate": "training.mitigation.verb:mitigate_model",
     "open_benchmark": "runs.open",
     "published": "benchmarks.published.listing",
     "relate": "findings.relate",

@@ -45,11 +45,16 @@ class Side:
 
 # --------------------------------------------------------------------------- what belongs together
 
+ALIKE = ("lambda", "eps", "tokens", "rate", "trained_texts")
+"""Settings that a control has from its mitigation, where the method has them."""
+
 
 def is_base(result: Result, card: MitigationCard) -> bool:
-    """Whether a mitigation was fitted on this model; one that leaves the weights as they are has
-    the digest of its base too."""
-    return result.model_card["digest"] == card.base_digest and card_of(result.model_card) != card
+    """Whether a mitigation was fitted on this model; one that wraps a model has the digest of its
+    base too, and is nobody's base."""
+    own = card_of(result.model_card)
+    wrapped = own is not None and own.base_digest == result.model_card["digest"]
+    return result.model_card["digest"] == card.base_digest and not wrapped
 
 
 def is_control(of: MitigationCard, card: MitigationCard | None) -> bool:
@@ -66,6 +71,11 @@ def why_no_control(of: MitigationCard, card: MitigationCard | None) -> str | Non
         return f"it was made for {card.base}, the mitigation for {of.base}, with other weights"
     if card.rank != of.rank:
         return f"its rank is {card.rank}, that of the mitigation {of.rank}"
+    if card.form == "adapter" and card.text_digest != of.text_digest:
+        return f"it was trained on {card.text}, the mitigation on {of.text}, which is another text"
+    for name in ALIKE:
+        if (own := card.settings.get(name)) != (wanted := of.settings.get(name)):
+            return f"its setting {name} is {own}, that of the mitigation {wanted}"
     return None
 
 
@@ -162,8 +172,14 @@ def mitigated(sides: Sequence[Side], settings: Settings) -> Iterator[Mitigated]:
             _compared((group.base, *group.mitigated), settings, slices),
             strict=True,
         ):
-            controls = [other for other in group.controls if is_control(_card(side), other.card)]
-            yield _judged(group.base, side, controls[0] if controls else None, pair, settings)
+            yield _judged(group.base, side, _control(side, group.controls), pair, settings)
+
+
+def _control(side: Side, controls: Sequence[Side]) -> Side | None:
+    """That of the same seed, if there are several."""
+    card = _card(side)
+    known = [other for other in controls if is_control(card, other.card)]
+    return min(known, key=lambda other: _card(other).seed != card.seed, default=None)
 
 
 def _card(side: Side) -> MitigationCard:
@@ -272,8 +288,8 @@ def _notes(
                 f"{effect.name} moved beyond noise, but not nearer to 50 or farther from it: "
                 "what goes past 50 is no gain."
             )
-    if shared is None:
+    if shared is None and card.text_digest:
         yield (
-            f"The training text was not held against {after.result.benchmark}: it was not there "
-            "when the mitigation was made."
+            f"The text was not held against {after.result.benchmark}: only CATs, pairs and facts "
+            "are looked at, where their data are there when the mitigation is made."
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from stereometer.mitigations.card import Perplexity, Probe
 from stereometer.shapes.paired import NO_DIFFERENCE, Difference, Withheld
-from stereometer.shapes.verdicts import NULL_VALUE
+from stereometer.shapes.verdicts import NULL_VALUE, SAME
 from stereometer.types import Slice
 from stereometer.types.document import Document
 
@@ -66,8 +66,9 @@ class Effect(Document):
     scope: str | None
     from_base: Closeness
     """From the base to the mitigated model."""
-    detectable: float
-    """The smallest true change that could have been seen, with 80 % power."""
+    detectable: float | None
+    """The smallest true change of the value that could have been seen, with 80 % power; None where
+    nothing varies, which says nothing about it."""
     moved: bool
     """Whether the value itself moved beyond noise, nearer to 50 or not."""
     from_control: Closeness | None = None
@@ -85,7 +86,7 @@ class Effect(Document):
             row.asked,
             row.scope,
             closeness,
-            row.detectable,
+            row.detectable if row.detectable > SAME else None,
             row.beyond_noise,
         )
 
@@ -130,7 +131,14 @@ class Kept(Document):
         """Whether more than the margin was lost, or may have been."""
         if self.difference.high < -margin:
             return DAMAGED
-        return NOT_EXCLUDED if self.difference.low < -margin else None
+        return NOT_EXCLUDED if self.low < -margin else None
+
+    @property
+    def low(self) -> float:
+        """Where no item changed, the interval is a point however few there are: then the largest
+        share of changed items with which that happens in one of 40 sets."""
+        row = self.difference
+        return row.low if row.high > row.low else row.low - 100 * (1 - (1 / 40) ** (1 / row.n))
 
 
 @dataclass(frozen=True)

@@ -56,9 +56,18 @@ def _targeted(effect: Effect) -> str:
     first, second = (abs(value - NULL_VALUE) for value in (base.first, base.second))
     return (
         f"{effect.name} in {slice_name(effect.slice)} is {first:.1f} points from 50 before and "
-        f"{second:.1f} after: {_change(base)}, {p_words(base.p)}. A change of "
-        f"{effect.detectable:.1f} could have been seen."
+        f"{second:.1f} after: {_change(base)}, {p_words(base.p)}. {_power(effect)}"
     )
+
+
+def _power(effect: Effect) -> str:
+    if effect.detectable is None:
+        return "Nothing varies, so what could have been seen is not known."
+    return f"A change of {effect.name} by {effect.detectable:.1f} could have been seen."
+
+
+def _seen(effect: Effect) -> str:
+    return "not known" if effect.detectable is None else f"{effect.detectable:.1f}"
 
 
 def _lms(lms: Kept, margin: float) -> str:
@@ -68,7 +77,7 @@ def _lms(lms: Kept, margin: float) -> str:
         "damage not excluded": f"a loss of more than {margin:g} is not excluded",
         None: f"a loss of more than {margin:g} is excluded",
     }
-    change = signed_interval(row.difference, row.low, row.high)
+    change = signed_interval(row.difference, lms.low, row.high)
     return f"lms on {lms.benchmark} went from {row.first:.1f} to {row.second:.1f} ({change}): " + (
         f"{said[lms.damage(margin)]}."
     )
@@ -123,7 +132,7 @@ def _cells(role: str, effect: Effect, judged: Mitigated) -> tuple[Cell, ...]:
         f"{base.second:.1f}",
         _change(base),
         p_words(base.p),
-        f"{effect.detectable:.1f}",
+        _seen(effect),
     ]
     if judged.control:
         values += [f"{control.second:.1f}" if control else "", _change(effect.from_control)]
@@ -151,8 +160,8 @@ def leaks(judged: Mitigated) -> Table:
             base = effect.from_base
             values = (str(effect.n), f"{base.first:.1f}", f"{base.second:.1f}", _change(base))
             head = (text(part.part), text(slice_name(effect.slice)))
-            seen = number(f"{effect.detectable:.1f}")
-            rows.append((*head, *map(number, values), seen, text(says(effect, False))))
+            numbers = map(number, (*values, _seen(effect)))
+            rows.append((*head, *numbers, text(says(effect, False))))
         rows += [
             (text(part.part), text(slice_name(row.slice)), number(str(row.n)))
             + (number(""),) * 4

@@ -4,7 +4,7 @@ the model as a user will open it."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,62 @@ class Wish:
     """Of the method."""
 
 
+def mitigate_model(
+    method: str,
+    *,
+    model: str | Path,
+    attribute: str | Path,
+    out: str | Path,
+    text: str | Path | None = None,
+    variant: str = "sound",
+    sentences: int = 1000,
+    seed: int = 0,
+    control: bool = True,
+    states: str | Path | None = None,
+    settings: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    device: str = "cpu",
+    threads: int | None = None,
+    allow_pickle: bool = False,
+    trust_remote_code: bool = False,
+) -> list[MitigationCard]:
+    """Fit a mitigation to a model and write it, with its control beside it: the cards of both.
+
+    - `method`: leace, inlp, sentence-debias, self-debias or cda.
+    - `model`: a name, a folder, a .gguf file or `org/name`; the mitigated one is then
+      `f"{model}+{out}"`.
+    - `attribute`: gender, race, or a file of your own.
+    - `out`: a file that ends in .safetensors; of cda a folder.
+    - `text`: articles with blank lines between them, JSON lines with `text`, or WikiExtractor's
+      folder; only self-debias needs none.
+    - `variant`: `sound`, or `paper` for what the authors' code computes.
+    - `sentences`: fit on at most this many of each class.
+    - `control`: also make the control that it is measured beside.
+    - `states`: a folder in which the model's states are kept.
+    - `settings`: of the method, by the names of the command's options, such as {"rounds": 20}.
+    - `progress`: gets what is done, how far, of how much, and a note; by default nothing.
+    - `device`, `threads`, `allow_pickle`, `trust_remote_code`: how the model is loaded, always in
+      float32.
+    """
+    loading = {"device": device, "threads": threads, "dtype": "float32"}
+    trusted = {"allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
+    wish = Wish(
+        method,
+        str(model),
+        str(attribute),
+        None if text is None else Path(text),
+        Path(out),
+        variant,
+        sentences,
+        seed,
+        control,
+        None if states is None else Path(states),
+        loading | trusted,
+        settings or {},
+    )
+    return mitigate(wish, progress or (lambda *report: None))
+
+
 def mitigate(wish: Wish, progress: Progress) -> list[MitigationCard]:
     """The cards of the mitigation and of its control, if there is one."""
     method: MitigationMethod = catalog.find("mitigation", wish.method)
@@ -64,7 +120,7 @@ def mitigate(wish: Wish, progress: Progress) -> list[MitigationCard]:
         if wish.text is None
         else read(wish.text, attribute, wish.sentences, wish.seed)
     )
-    options = method.options(**wish.options)
+    options = _options(method, wish)
     how = (wish.variant, options, wish.seed, progress, wish.states)
     order = Order(backend, attribute, sentences, *how)
     fitted = method.fit(order)
@@ -99,6 +155,16 @@ def _check(wish: Wish, method: MitigationMethod) -> None:
             f"{method.name} is fitted on text, and none is named. Give articles with --text."
         )
     make_room(wish.out)
+
+
+def _options(method: MitigationMethod, wish: Wish) -> Any:
+    known = [field_.name for field_ in fields(method.options)]
+    if unknown := sorted(set(wish.options) - set(known)):
+        raise UsageError(
+            f"{method.name} has no setting {unknown[0]}. It has {', '.join(known) or 'none'}. "
+            "Leave it out."
+        )
+    return method.options(**wish.options)
 
 
 def _check_not_wrapped(backend: LanguageModel) -> None:

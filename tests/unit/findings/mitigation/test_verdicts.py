@@ -208,7 +208,12 @@ def test_a_training_text_that_shares_a_sentence_is_refused() -> None:
     with pytest.raises(UsageError, match="shares 2 sentences with little"):
         judged(BEFORE, leaks={"little": Leak(10, 2, 5)})
     assert judged(BEFORE, leaks={"little": Leak(10, 0, 5)}).shared_sentences == 0
-    assert any("not held against little" in note for note in judged(BEFORE).notes)
+    read = judged(BEFORE, text_digest="t")
+    assert any("not held against little: only CATs, pairs" in note for note in read.notes)
+
+
+def test_what_was_not_fitted_on_any_text_has_nothing_to_leak() -> None:
+    assert not any("not held against" in note for note in judged(BEFORE).notes)
 
 
 # ------------------------------------------------------------------------------------ who is whose
@@ -233,6 +238,18 @@ def test_a_mitigated_model_without_its_base_has_no_verdict_but_a_note() -> None:
         (None, card(), control_card(control_of="inlp"), "a control of inlp"),
         (None, card(), control_card(base_digest="x", base="large"), "made for large"),
         (None, card(), control_card(rank=2), "its rank is 2"),
+        (
+            None,
+            card(form="adapter", text_digest="t"),
+            control_card(form="adapter", text="b.txt"),
+            "trained on b.txt",
+        ),
+        (
+            None,
+            card(settings={"lambda": 50.0}),
+            control_card(settings={"lambda": 10.0}),
+            "setting lambda is 10.0, that of the mitigation 50.0",
+        ),
     ],
 )
 def test_a_control_that_does_not_belong_is_refused(
@@ -250,7 +267,47 @@ def test_a_mitigation_that_leaves_the_weights_as_they_are_is_not_its_own_base() 
     assert judge.is_base(side("a", ()).result, card(form="prompt"))
 
 
+def test_wrappers_of_one_model_are_no_bases_of_each_other() -> None:
+    items = Items(3, items=10, churn=0.02)
+    wrappers = {
+        "small+mild": card(form="prompt", rank=None, settings={"lambda": 10.0}),
+        "small+strong": card(form="prompt", rank=None, settings={"lambda": 50.0}),
+        "small+control": control_card(form="prompt", rank=None, settings={"lambda": 50.0}),
+    }
+    sides = [side("small", items.scores(BEFORE))]
+    for name, of in wrappers.items():
+        sides.append(side(name, items.scores(BEFORE), of, model_card=model_card(of, BASE)))
+    said = [(each.before, each.after, each.control) for each in judge.mitigated(sides, SETTINGS)]
+    assert said == [("small", "small+mild", None), ("small", "small+strong", "small+control")]
+    first, after, *_, control = (each.result for each in (sides[3], *sides[2:]))
+    with pytest.raises(UsageError, match="is not the model that leace was fitted on"):
+        judge.check_control([first, after], control)
+
+
+def test_of_several_controls_that_of_the_same_seed_is_taken() -> None:
+    items = Items(3, items=10, churn=0.02)
+    controls = [side(f"c{seed}", items.scores(BEFORE), control_card(seed=seed)) for seed in (0, 1)]
+    after = side("small+leace", items.scores(BEFORE), card(seed=1))
+    sides = [side("small", items.scores(BEFORE)), after, *controls]
+    assert [each.control for each in judge.mitigated(sides, SETTINGS)] == ["c1"]
+
+
 # --------------------------------------------------------------------------------------- in words
+
+
+def test_what_does_not_vary_does_not_say_what_could_have_been_seen() -> None:
+    scores = Items(3, items=10).scores(BEFORE)
+    (mitigated,) = judge.mitigated([side("a", scores), side("b", scores, card())], SETTINGS)
+    assert [effect.detectable for effect in mitigated.targeted] == [None]
+    assert "what could have been seen is not known" in next(iter(show.claims(mitigated)))
+    for table in (show.effects(mitigated), show.leaks(mitigated)):
+        at = [column.text for column in table.columns].index("could be seen")
+        assert {row[at].text for row in table.rows} == {"not known"}
+
+
+@pytest.mark.parametrize(("n", "damage"), [(367, "damage not excluded"), (368, None)])
+def test_where_no_item_changed_few_items_do_not_exclude_damage(n: int, damage: str | None) -> None:
+    assert Kept("little", difference(80, 80, 0.0, "lms", n=n)).damage() == damage
 
 
 def test_what_the_card_knows_is_said() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 
+import stereometer
 from stereometer.backends.local.mitigation.stored import load
 from stereometer.backends.local.sentence_pairs import Features
 from stereometer.errors import DataError, UnknownName, UsageError
@@ -67,6 +68,18 @@ def test_the_same_order_gives_the_same_file(make: Make) -> None:
     assert replace(first, control="") == second
     assert not control_path(right).exists()
     assert left.read_bytes() != b""
+
+
+def test_the_verb_makes_what_the_command_makes(
+    make: Make, zoo: Zoo, gendered_text: Path, tmp_path: Path
+) -> None:
+    cards, written = make("bert")
+    order: dict[str, Any] = {"model": zoo.folder("bert"), "attribute": "gender", "sentences": 100}
+    order |= {"text": str(gendered_text), "out": str(tmp_path / written.name)}
+    assert stereometer.mitigate("leace", **order, threads=None) == cards
+    assert (tmp_path / written.name).read_bytes() == written.read_bytes()
+    with pytest.raises(UsageError, match="leace has no setting rounds"):
+        stereometer.mitigate("leace", **order, settings={"rounds": 2})
 
 
 def test_states_that_were_kept_are_not_read_again(
