@@ -90,20 +90,9 @@ def mitigate_model(
     """
     loading = {"device": device, "threads": threads, "dtype": "float32"}
     trusted = {"allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
-    wish = Wish(
-        method,
-        str(model),
-        str(attribute),
-        None if text is None else Path(text),
-        Path(out),
-        variant,
-        sentences,
-        seed,
-        control,
-        None if states is None else Path(states),
-        loading | trusted,
-        settings or {},
-    )
+    what = (method, str(model), str(attribute), Path(text) if text else None, Path(out))
+    how = (variant, sentences, seed, control, Path(states) if states else None)
+    wish = Wish(*what, *how, loading | trusted, settings or {})
     return mitigate(wish, progress or (lambda *report: None))
 
 
