@@ -49,7 +49,8 @@ test: .venv/dev chromium postgresql nginx
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
-	$(BIN)/python -m slipcover --json --out .coverage.json -m pytest -n 2 -m "not long"
+# Three processes for two cores: many tests wait for servers, browsers or time.
+	$(BIN)/python -m slipcover --json --out .coverage.json -m pytest -n 3 -m "not long"
 	$(BIN)/python -m slipcover --merge .coverage.json --out .coverage.json --fail-under $(FLOOR)
 
 # Two harnesses on top of our packages, in an environment of their own: Inspect wants an older fsspec.

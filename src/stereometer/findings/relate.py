@@ -21,7 +21,6 @@ from stereometer.errors import UsageError
 from stereometer.files import finite
 from stereometer.runs import store
 from stereometer.runs.counted import counted_at
-from stereometer.shapes.verdicts import at_floor
 from stereometer.stats.families import Said, corrected
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
 from stereometer.stats.ranks import permutation_p, resampled_points, spearman
@@ -272,13 +271,12 @@ def _over_terms(
 
 
 def _judged(rows: Sequence[Correlation], settings: Settings) -> list[Correlation]:
-    return corrected(rows, lambda row, p: _verdict(row, p, settings))
+    return corrected(rows, lambda row, p: _verdict(row, p, settings.level))
 
 
-def _verdict(row: Correlation, p: float, settings: Settings) -> Said:
-    if p >= 1 - settings.level:
-        floor = at_floor(row.p, p, settings) or _too_few(row, p)
-        return floor or "not distinguishable from no relation", False
+def _verdict(row: Correlation, p: float, level: float) -> Said:
+    if p >= 1 - level:
+        return _too_few(row, p) or "not distinguishable from no relation", False
     return f"{row.second} {'rises' if (row.rho or 0) > 0 else 'falls'} with {row.first}", True
 
 

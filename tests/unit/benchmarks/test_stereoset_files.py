@@ -54,7 +54,7 @@ def test_the_intrasentence_items_are_pairs_too(tmp_path: Path) -> None:
 
 
 def test_one_task_alone_is_read_and_noted(tmp_path: Path) -> None:
-    assert "The file has no intersentence items." in opened(tmp_path, [intra("a")]).notes
+    assert "There are no intersentence items." in opened(tmp_path, [intra("a")]).notes
 
 
 def test_a_packed_file_is_read(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from huggingface_hub.repocard_data import model_index_to_eval_results
 
 import stereometer
 from stereometer import catalog
+from stereometer.errors import UsageError
 from stereometer.exports.exporter import export
 from tests.builders.commands import assert_refused, call
 from tests.unit.exports.conftest import BEFORE
@@ -36,7 +37,11 @@ def test_every_kind_of_result_can_be_exported(name: str, tmp_path: Path) -> None
 @pytest.mark.parametrize("name", NAMES)
 def test_hidden_texts_never_leave(name: str, hidden: Path, tmp_path: Path) -> None:
     itemised = hasattr(catalog.find("exporter", name), "itemised")
-    files = export(name, [hidden], tmp_path, items=itemised)
+    try:
+        files = export(name, [hidden], tmp_path, items=itemised)
+    except UsageError as error:
+        assert "its texts are not stored" in str(error)
+        files = [file for file in tmp_path.rglob("*") if file.is_file()]
     written = "".join(file.read_text("utf-8") for file in files)
     items = stereometer.open_benchmark("starter").items("cat")
     texts = [text for item in items for text in item.texts.values() if " " in text]

@@ -232,8 +232,6 @@ def test_facts_of_a_system_that_is_none_of_the_runs_are_said_to_be_unused(tmp_pa
 
 
 def test_a_p_that_cannot_fall_lower_says_so() -> None:
-    perfect = [result(str(at), 60 + at, 50 + at, parameters=at + 1.0) for at in range(9)]
-    coarse = related(perfect, [each.model for each in perfect], {}, Settings(resamples=10))
-    assert "with 10 resamples p cannot fall below" in str(coarse.correlations[1].verdict)
-    few = found_of(perfect[:4])
-    assert few.correlations[0].verdict == "undecided: with 4 systems p cannot fall below 0.083"
+    perfect = [result(str(at), 60 + at, 50 + at) for at in range(4)]
+    main = found_of(perfect).correlations[0]
+    assert main.verdict == "undecided: with 4 systems p cannot fall below 0.083"
