@@ -103,7 +103,7 @@ def _too_large(path: Path) -> DataError:
 
 def _empty(path: Path) -> DataError:
     return DataError(
-        f"{path} is empty. There is nothing to measure in it. Fetch or export it again."
+        f"{path} is empty. There is nothing to read in it. Fetch, export or write it again."
     )
 
 

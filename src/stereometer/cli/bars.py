@@ -100,9 +100,9 @@ def raise_outcome(gate: Gate, remark: str = "") -> None:
         [_says(each) for each in gate.of(name)] for name in ("missed", "undecided")
     )
     if missed:
-        raise ThresholdError(" ".join((*missed, *undecided, remark)).strip())
+        raise ThresholdError(" ".join(filter(None, (*missed, *undecided, remark))))
     if undecided:
-        raise Undecided(" ".join((*undecided, remark, MORE)).strip())
+        raise Undecided(" ".join(filter(None, (*undecided, remark, MORE))))
 
 
 def _says(judged: Judged) -> str:

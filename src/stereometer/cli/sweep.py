@@ -122,11 +122,16 @@ def _print(swept: Sweep) -> None:
         _print_orders(swept.orders)
     requests = swept.requests
     if requests.needed:
-        shared = requests.needed - requests.asked
-        render.line(
-            f"\nThe runs needed {requests.needed:,} requests; {requests.asked:,} were asked, none "
-            f"of them twice, and {shared:,} were shared or known before."
-        )
+        render.line(f"\n{_counted(requests.needed, requests.asked)}")
+
+
+def _counted(needed: int, asked: int) -> str:
+    if not asked:
+        return f"The runs needed {needed:,} requests; all of them were known before."
+    return (
+        f"The runs needed {needed:,} requests; {asked:,} were asked, none of them twice, and "
+        f"{needed - asked:,} were shared or known before."
+    )
 
 
 def _print_orders(orders: Sequence[Order]) -> None:

@@ -26,7 +26,7 @@ from stereometer.types import Finished, Result, Score, Skip
 LOG = logging.getLogger("stereometer")
 MEASURE = "cat-sum-likelihood"
 KIND, TASK = "cat", "intrasentence"
-HIDDEN, ACROSS = "its texts are not stored", "it is across sentences"
+HIDDEN, ACROSS = "their texts are not stored", "they are across sentences"
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ class LmEval:
                 "None of these runs is on context association tests. lm-eval has tasks of its own "
                 "for pairs. Name a run on stereoset, starter or CATs of your own."
             )
+        if others := len(results) - len(cats):
+            LOG.warning("Left out: %d of these runs, not on context association tests.", others)
         return [file for finished in by_task.values() for file in _written(finished, folder)]
 
 

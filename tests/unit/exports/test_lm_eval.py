@@ -41,21 +41,22 @@ def test_a_task_has_the_items_within_sentences_as_they_are_asked(
         context = items[row["id"]].texts["context"]
         assert all(choice.startswith(context.split("BLANK")[0]) for choice in row["choices"])
     readme = (tmp_path / NAME / "README.md").read_text("utf-8")
-    assert "72 because it is across sentences" in readme
+    assert "72 because they are across sentences" in readme
     assert "The first token counts" in readme
 
 
 def test_runs_on_the_same_items_give_one_task_and_pairs_none(
-    runs: Path, pairs: Path, tmp_path: Path
+    runs: Path, pairs: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    export("lm-eval", [runs], tmp_path / "both")
+    export("lm-eval", [runs, pairs], tmp_path / "both")
+    assert "of these runs, not on context association tests" in caplog.text
     assert [folder.name for folder in (tmp_path / "both").iterdir()] == [NAME]
     with pytest.raises(UsageError, match="None of these runs is on context association tests"):
         export("lm-eval", [pairs], tmp_path / "pairs")
 
 
 def test_hidden_texts_never_leave(hidden: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="72 because its texts are not stored"):
+    with pytest.raises(UsageError, match="72 because their texts are not stored"):
         export("lm-eval", [hidden], tmp_path)
     assert not any(tmp_path.iterdir())
 

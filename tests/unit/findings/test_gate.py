@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+import shlex
 from pathlib import Path
 
 import numpy as np
 import pytest
 from junitparser import JUnitXml
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from typer.testing import CliRunner
 
 import stereometer
+from stereometer.cli.app import app
 from stereometer.errors import DataError, UsageError
 from stereometer.exports.outcomes import write
 from stereometer.findings.gate.bars import read_bar
-from stereometer.findings.gate.judge import worsening
-from stereometer.findings.gate.rules import read_rules
+from stereometer.findings.gate.judge import _no_worse, worsening
+from stereometer.findings.gate.rules import Rule, read_rules
 from stereometer.shapes.paired import Difference
 from stereometer.stats.means import StudentMean
 from stereometer.testing import check_bars
@@ -161,6 +164,49 @@ def test_what_is_lacking_to_decide(
 ) -> None:
     estimate = Estimate("ss", {}, value, value - reach, value + reach, 10, 10, 0, 50.0)
     assert read_bar(bar).short_of(estimate) == factor
+
+
+@pytest.mark.parametrize(
+    ("name", "second", "margin", "more"),
+    [("lms", 69.0, 3, "300"), ("lms", 67.0, 3, ""), ("lms", 64.0, 3, "78"), ("ss", 56.0, 4, "300")],
+)
+def test_what_is_lacking_to_decide_a_difference(
+    runs: Path, name: str, second: float, margin: float, more: str
+) -> None:
+    """The interval reaches 4 points; where 2 are left, four times the items are needed."""
+    first, ideal = (70.0, 100.0) if name == "lms" else (54.0, 50.0)
+    spans = {"low": second - first - 4, "high": second - first + 4}
+    if name == "ss":
+        spans |= {"sum_low": second + first - 104, "sum_high": second + first - 96}
+    change = Difference(name, {}, first, second, 100, 100, 30, ideal, **spans)
+    result = stereometer.load(runs / "random" / "starter-random-cat-pseudo-likelihood")
+    judged = _no_worse(Rule(no_worse=name, margin=margin), result, change)
+    assert judged.outcome == "undecided"
+    wanted = f"About {more} more items would decide it if the difference stays. stereoset has 4,229."
+    assert judged.hint == (wanted if more else ON_THE_MARGIN)
+
+
+ON_THE_MARGIN = "The difference lies on the margin: more items will not decide it soon."
+
+
+def test_the_errors_of_the_gate_are_sentences(runs: Path, tmp_path: Path) -> None:
+    file = bars(tmp_path, '[[bars]]\nno_worse = "lms"\nmargin = 1')
+    arguments = ["gate", str(runs / "random"), "--bars", str(file), "--against"]
+    done = CliRunner().invoke(app, [*arguments, str(runs / "fake")])
+    assert done.exit_code == 7
+    assert "The bar is lms no worse by more than 1: undecided." in done.stderr
+    assert "  " not in done.stderr
+
+
+def test_the_page_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its file and its commands, one after the other, fit each other."""
+    page = (Path(__file__).parents[3] / "docs/howto/gate.md").read_text("utf-8")
+    monkeypatch.chdir(tmp_path)
+    bars(tmp_path, page.split('```toml title="bars.toml"\n')[1].split("```")[0])
+    section = page.split("## The command\n```console\n")[1].split("```")[0]
+    lines = [line.removeprefix("$ stereometer ") for line in section.splitlines()]
+    codes = [CliRunner().invoke(app, shlex.split(line)).exit_code for line in lines]
+    assert codes == [0, 0, 7]
 
 
 def difference(first: float, second: float, change: StudentMean, both: StudentMean) -> Difference:

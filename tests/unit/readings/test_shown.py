@@ -147,6 +147,9 @@ def test_the_command_prints_curves_orders_and_the_count_of_requests(tmp_path: Pa
     assert swept.exit_code == 0, swept.output
     assert "Which sentence is likelier" in swept.output
     assert "none of them twice" in swept.output
+    elsewhere = [*arguments, "--out", str(tmp_path / "again"), "--resamples", "100"]
+    again = CliRunner().invoke(app, elsewhere)
+    assert "requests; all of them were known before." in again.output
 
 
 def test_a_dry_run_asks_nothing(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from math import ceil
+from math import ceil, inf
 from typing import Any
 
 from stereometer import catalog
@@ -134,9 +134,14 @@ def _hint(rule: Rule, bar: Bar, estimate: Estimate, result: Result) -> str:
     factor = bar.short_of(estimate)
     if factor is None:
         return f"The value lies on the bar: more items will not decide it soon.{rest}"
-    more = max(ceil(estimate.n * max(factor, 1.0) ** 2) - estimate.n, 1)
-    larger = "" if rest or rule.slice else _larger(result, estimate.n + more)
-    return f"About {more:,} more items would decide it if the value stays.{rest}{larger}"
+    return _more(rule, estimate.n, factor, "value", result)
+
+
+def _more(rule: Rule, n: int, factor: float, what: str, result: Result) -> str:
+    """An interval is as many times as narrow as the root of the items says."""
+    more, rest = max(ceil(n * max(factor, 1.0) ** 2) - n, 1), _rest(result)
+    larger = "" if rest or rule.slice else _larger(result, n + more)
+    return f"About {more:,} more items would decide it if the {what} stays.{rest}{larger}"
 
 
 def _rest(result: Result) -> str:
@@ -180,12 +185,6 @@ def _difference(rule: Rule, comparison: Comparison | None) -> Difference:
 def _no_worse(rule: Rule, result: Result, difference: Difference) -> Judged:
     outcome = worsening(difference, rule.margin)
     change = signed_interval(difference.difference, difference.low, difference.high)
-    hint = (
-        f"This set could have shown a difference of {difference.detectable:.1f}; the margin is "
-        f"{rule.margin:g}."
-        if outcome == "undecided"
-        else ""
-    )
     return Judged(
         *_place(rule, result),
         outcome,
@@ -195,8 +194,27 @@ def _no_worse(rule: Rule, result: Result, difference: Difference) -> Judged:
         difference.high,
         difference.n,
         difference.asked,
-        hint,
+        _margin_hint(rule, difference, result) if outcome == "undecided" else "",
     )
+
+
+def _margin_hint(rule: Rule, difference: Difference, result: Result) -> str:
+    factor = _short_of(difference, rule.margin)
+    if factor == inf:
+        return f"The difference lies on the margin: more items will not decide it soon.{_rest(result)}"
+    return _more(rule, difference.n, factor, "difference", result)
+
+
+def _short_of(difference: Difference, margin: float) -> float:
+    """How many times as narrow the intervals must be to decide it, if the values stay."""
+    sides = _sides(difference)
+    missed = [max(_ratio(mid - low, mid - margin) for low, mid, _ in side) for side in sides]
+    met = [min(_ratio(high - mid, margin - mid) for _, mid, high in side) for side in sides]
+    return min(*missed, max(met))
+
+
+def _ratio(reach: float, away: float) -> float:
+    return reach / away if away > 0 else inf
 
 
 def worsening(difference: Difference, margin: float) -> Outcome:
@@ -212,13 +230,26 @@ def worsening(difference: Difference, margin: float) -> Outcome:
             f"{difference.name} has no ideal, so nothing is worse than anything. "
             "Choose a metric with one."
         )
-    spans = [(difference.low, difference.high)]
-    if difference.sum_low is not None and difference.sum_high is not None:
-        spans.append((difference.sum_low, difference.sum_high))
-        sides = [spans, [(-high, -low) for low, high in spans]]
-    else:
-        is_top = max(difference.first, difference.second) <= difference.ideal
-        sides = [[(-high, -low) for low, high in spans] if is_top else spans]
-    if any(all(low > margin for low, _ in side) for side in sides):
+    sides = _sides(difference)
+    if any(all(low > margin for low, _, _ in side) for side in sides):
         return "missed"
-    return "met" if all(any(high <= margin for _, high in side) for side in sides) else "undecided"
+    excluded = all(any(high <= margin for _, _, high in side) for side in sides)
+    return "met" if excluded else "undecided"
+
+
+Span = tuple[float, float, float]
+"""The low end, the value and the high end of how much worse the second is."""
+
+
+def _sides(difference: Difference) -> list[list[Span]]:
+    """For every direction that is worse, what must be above the margin for it to be so."""
+    spans = [(difference.low, difference.difference, difference.high)]
+    turned = [(-high, -mid, -low) for low, mid, high in spans]
+    if difference.sum_low is None or difference.sum_high is None or difference.ideal is None:
+        is_top = max(difference.first, difference.second) <= (difference.ideal or 0.0)
+        return [turned if is_top else spans]
+    total = difference.first + difference.second - 2 * difference.ideal
+    return [
+        [*spans, (difference.sum_low, total, difference.sum_high)],
+        [*turned, (-difference.sum_high, -total, -difference.sum_low)],
+    ]
