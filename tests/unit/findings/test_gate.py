@@ -182,7 +182,9 @@ def test_what_is_lacking_to_decide_a_difference(
     result = stereometer.load(runs / "random" / "starter-random-cat-pseudo-likelihood")
     judged = _no_worse(Rule(no_worse=name, margin=margin), result, change)
     assert judged.outcome == "undecided"
-    wanted = f"About {more} more items would decide it if the difference stays. stereoset has 4,229."
+    wanted = (
+        f"About {more} more items would decide it if the difference stays. stereoset has 4,229."
+    )
     assert judged.hint == (wanted if more else ON_THE_MARGIN)
 
 

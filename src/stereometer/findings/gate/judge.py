@@ -201,7 +201,9 @@ def _no_worse(rule: Rule, result: Result, difference: Difference) -> Judged:
 def _margin_hint(rule: Rule, difference: Difference, result: Result) -> str:
     factor = _short_of(difference, rule.margin)
     if factor == inf:
-        return f"The difference lies on the margin: more items will not decide it soon.{_rest(result)}"
+        return (
+            f"The difference lies on the margin: more items will not decide it soon.{_rest(result)}"
+        )
     return _more(rule, difference.n, factor, "difference", result)
 
 

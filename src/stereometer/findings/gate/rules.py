@@ -44,7 +44,9 @@ class Rule:
         return self.bar.metric if self.bar else self.no_worse
 
     def __str__(self) -> str:
-        what = str(self.bar) if self.bar else f"{self.no_worse} no worse by more than {self.margin:g}"
+        what = (
+            str(self.bar) if self.bar else f"{self.no_worse} no worse by more than {self.margin:g}"
+        )
         fixed = ", ".join(f"{key}={value}" for key, value in {**self.where, **self.slice}.items())
         return f"{what} ({fixed})" if fixed else what
 
