@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -175,10 +176,10 @@ def test_what_is_lacking_to_decide_a_difference(
 ) -> None:
     """The interval reaches 4 points; where 2 are left, four times the items are needed."""
     first, ideal = (70.0, 100.0) if name == "lms" else (54.0, 50.0)
-    spans = {"low": second - first - 4, "high": second - first + 4}
-    if name == "ss":
-        spans |= {"sum_low": second + first - 104, "sum_high": second + first - 96}
-    change = Difference(name, {}, first, second, 100, 100, 30, ideal, **spans)
+    step, total = second - first, first + second - 100
+    ends = (total - 4, total + 4) if name == "ss" else (None, None)
+    known = Difference(name, {}, first, second, 100, 100, 30, ideal, step - 4, step + 4)
+    change = replace(known, sum_low=ends[0], sum_high=ends[1])
     result = stereometer.load(runs / "random" / "starter-random-cat-pseudo-likelihood")
     judged = _no_worse(Rule(no_worse=name, margin=margin), result, change)
     assert judged.outcome == "undecided"
