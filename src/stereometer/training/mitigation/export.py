@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,7 +60,11 @@ def export(spec: str, out: Path, loading: dict[str, Any]) -> Exported:
     opened = with_states(open_model(spec, 0, loading))
     model, notes = _for_folder(opened, stored, base, loading)
     _write(model, out)
-    weights = _check(model, out)
+    try:
+        weights = _check(model, out)
+    except ModelError:  # other tools would load it, and it may be the base
+        shutil.rmtree(out)
+        raise
     card = replace(stored.card, notes=(*stored.card.notes, *notes))
     write_json(out / CARD, card.as_json())
     return Exported(out, card, weights, notes)

@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 from stereometer.backends.local.mitigation.fold import Projection, fold
 from stereometer.backends.local.mitigation.stored import save
 from stereometer.backends.local.opener import CHECKPOINT
-from stereometer.errors import UsageError
+from stereometer.errors import ModelError, UsageError
 from stereometer.mitigations.card import MitigationCard
 from stereometer.training.mitigation.export import WITHOUT_MEAN, export
 from stereometer.training.mitigation.projections import drawn
@@ -70,3 +70,15 @@ def test_what_cannot_be_exported_says_why(zoo: Zoo, tmp_path: Path) -> None:
     prompt = mitigated(zoo, "bert", tmp_path / "p.safetensors", form="prompt")
     with pytest.raises(UsageError, match="not its weights"):
         export(prompt, tmp_path / "folder", {})
+
+
+def test_a_folder_that_does_not_load_as_written_is_not_left(zoo: Zoo, tmp_path: Path) -> None:
+    """Two projections leave a bias in an output layer for which the folder has no place."""
+    first = mitigated(zoo, "llama", tmp_path / "a.safetensors")
+    base = CHECKPOINT.open(first, CHECKPOINT.options())
+    second = tmp_path / "b.safetensors"
+    card = MitigationCard("inlp", "projection", "llama", base.weights)
+    save(card, replace(drawn(WIDTH, 2, 1), mean=projection().mean).tensors, second)
+    with pytest.raises(ModelError, match="does not load as it was written"):
+        export(f"{first}+{second}", tmp_path / "folder", {})
+    assert not (tmp_path / "folder").exists()
