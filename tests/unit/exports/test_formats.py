@@ -35,7 +35,7 @@ def test_every_kind_of_result_can_be_exported(name: str, tmp_path: Path) -> None
 
 
 def test_nothing_can_be_asked_of_hidden_texts(hidden: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="its texts are not stored"):
+    with pytest.raises(UsageError, match="texts are not stored"):
         export("lm-eval", [hidden], tmp_path)
 
 
