@@ -116,9 +116,10 @@ def read_lines(path: Path, encoding: str = UTF8, newline: str = "\n") -> Generat
                 number, blank = number + 1, blank and not line.strip()
                 yield line[:-2] + "\n" if line.endswith("\r\n") else line
         except UnicodeDecodeError:
+            place = f" (after line {number})" if number else ""
             raise DataError(
-                f"{path} is not {name} text (after line {number}). It was probably saved in "
-                "another encoding. Save it as UTF-8, or name its encoding with --encoding."
+                f"{path} is not {name} text{place}. It was probably saved in another encoding. "
+                "Save it as UTF-8, or name its encoding with --encoding."
             ) from None
     if blank:
         raise _empty(path)

@@ -61,4 +61,5 @@ SOURCE = Source(
     {"comment": ("recognition-zero-shot",)},
     defaults={"categories": WORDS},
     nouns=NOUNS,
+    published=("recognition-zero-shot",),
 )

@@ -59,7 +59,7 @@ def _print(analysis: Analysis) -> None:
     render.heading(analysis.benchmark, f"content {analysis.digest[:12]}")
     render.notes(analysis.notes)
     for shape in analysis.shapes:
-        render.heading(f"{shape.items} items of shape {shape.shape}")
+        render.heading(f"{numbers.count(shape.items, 'item')} of shape {shape.shape}")
         render.records(shape.statistics)
         _print_sentiment(shape, analysis.sentiment)
         _print_keywords(shape)

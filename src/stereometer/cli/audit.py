@@ -11,6 +11,7 @@ from stereometer.cli.analyze import print_shifts, shift_words
 from stereometer.cli.command import command
 from stereometer.cli.guard import say
 from stereometer.cli.options import Benchmark, Data, Drawing, Json, Runs
+from stereometer.show import numbers
 
 if TYPE_CHECKING:
     from stereometer.curation.audit.verb import Audit, Flagged, RunAudit, ShapeAudit
@@ -68,7 +69,7 @@ def _print(audited: Audit, show_texts: bool) -> None:
     if show_texts:
         render.line(WARNING, bold="Content warning:")
     for shape in audited.shapes:
-        items = f"{shape.items} items of shape {shape.shape}"
+        items = f"{numbers.count(shape.items, 'item')} of shape {shape.shape}"
         counts = f"{items}: {shape.clean} clean, {shape.flagged} not"
         render.heading(f"{audited.benchmark} · {counts}")
         if audited.errata:

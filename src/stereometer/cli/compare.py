@@ -15,8 +15,10 @@ from stereometer.show.table import Cell, Table, number, text
 if TYPE_CHECKING:
     from stereometer.findings.compare import Compared, Comparison
     from stereometer.findings.mitigation.judged import Mitigated
-    from stereometer.shapes.paired import Difference
+    from stereometer.shapes.paired import Difference, Withheld
 
+FEW = 6
+"""So many differences that are withheld are listed unasked."""
 LEGEND = (
     "Intervals are of one difference at a time. p: adjusted (Holm) over every difference of that "
     "metric in slices of the same kind, across all pairs shown. Could be seen: the smallest true "
@@ -38,7 +40,7 @@ def compare(
     ] = None,
     all_pairs: Annotated[bool, "Compare every run with every other."] = False,
     every_slice: Annotated[
-        bool, "Also list slices whose differences are not beyond noise."
+        bool, "Also list slices whose differences are not beyond noise or not compared."
     ] = False,
     drawing: Drawing,
     json: Json = False,
@@ -90,24 +92,33 @@ def _print_pair(pair: Compared, every_slice: bool, flips: bool) -> None:
         for difference in pair.differences
         if every_slice or not difference.slice or difference.beyond_noise
     ]
-    render.table(_table(shown))
+    if shown:
+        render.table(_table(shown))
     hidden = len(pair.differences) - len(shown)
     if hidden:
         render.line(
             f"{hidden} differences in slices are not beyond noise (--every-slice lists them)."
         )
-    for withheld in pair.withheld:
-        render.line(f"{numbers.slice_name(withheld.slice)}: not compared, {withheld.why}.")
+    _print_withheld(pair.withheld, None if every_slice else FEW)
     if flips:
         render.line(
-            f"{len(pair.flips)} items changed preference: {pair.toward_stereotype} toward the "
-            f"stereotype, {pair.toward_anti} away from it (their ids: --json)."
+            f"{numbers.count(len(pair.flips), 'item')} changed preference: "
+            f"{pair.toward_stereotype:,} toward the stereotype, {pair.toward_anti:,} away from it"
+            f"{pair.from_ties} (their ids: --json)."
         )
 
 
+def _print_withheld(rows: Sequence[Withheld], most: int | None) -> None:
+    for withheld in rows[:most]:
+        render.line(f"{numbers.slice_name(withheld.slice)}: not compared, {withheld.why}.")
+    if more := len(rows[most:]) if most is not None else 0:
+        render.line(f"{more} more differences are not compared (--every-slice lists them).")
+
+
 def _table(differences: Sequence[Difference]) -> Table:
-    titles = ("n", "first", "second", "difference", "p", "could be seen")
-    columns = (text(""), text("metric"), *map(number, titles), text("verdict"))
+    values = (number(title) for title in ("first", "second", "difference"))
+    tested = number("p", spare=1), number("could be seen", spare=3)
+    columns = (text(""), text("metric"), number("n", spare=2), *values, *tested, text("verdict"))
     return Table(columns, tuple(_cells(difference) for difference in differences))
 
 

@@ -38,7 +38,8 @@ def list_(*, json: Json = False) -> None:
         document = {"schema": "list@2", "benchmarks": benchmarks, "measures": measures}
         render.print_json(document | names)
         return
-    render.records([_row(benchmark) for benchmark in benchmarks if not benchmark["origin"]])
+    own = [_row(benchmark) for benchmark in benchmarks if not benchmark["origin"]]
+    render.records(own, spare=("items", "title", "licence"))
     render.line()
     render.records([_pack(benchmark) for benchmark in benchmarks if benchmark["origin"]])
     render.line()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from stereometer.files import to_json
 from stereometer.show.control import visible
-from stereometer.show.table import Cell, Table, fitted, number, text
+from stereometer.show.table import Cell, Table, fitted, number, text, widths
 from stereometer.types import Result
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ class Document(Protocol):
 
 PIPE_WIDTH = 200
 """Tables in a pipe are not squeezed into 80 columns."""
+GAP = 2
+"""Between columns; rich reserves it after the last one too."""
 
 
 def print_json(value: object) -> None:
@@ -111,16 +113,15 @@ def table(data: Table) -> None:
     from rich.table import Table as Grid
     from rich.text import Text
 
-    shown, dropped = fitted(data, _console().width)
+    room = _console().width - GAP
+    shown, dropped = fitted(data, room)
     if data.caption:
         heading(data.caption)
-    grid = Grid(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for at, column in enumerate(shown.columns):
+    grid = Grid(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
+    for column, width in zip(shown.columns, widths(shown, room), strict=True):
         side: JustifyMethod = "right" if column.numeric else "left"
-        least = max(row[at].least for row in (shown.columns, *shown.rows))
-        grid.add_column(
-            Text(visible(column.text)), justify=side, no_wrap=column.numeric, min_width=least
-        )
+        head = Text(visible(column.text))
+        grid.add_column(head, justify=side, no_wrap=column.numeric, width=width)
     for row in shown.rows:
         grid.add_row(*(Text(visible("\n".join((cell.text, *cell.lines)))) for cell in row))
     _print(grid)
@@ -130,11 +131,13 @@ def table(data: Table) -> None:
         aside(data.foot)
 
 
-def records(rows: Sequence[Mapping[str, Any]]) -> None:
-    """A table of records: texts to the left, numbers to the right, blank if not known."""
+def records(rows: Sequence[Mapping[str, Any]], spare: Sequence[str] = ()) -> None:
+    """A table of records: texts to the left, numbers to the right, blank if not known; `spare`
+    names the columns that a narrow terminal goes without, the last of them first."""
     if rows:
+        order = {name: at for at, name in enumerate(spare, 1)}
         heads = [
-            text(name) if isinstance(value, str) else number(name)
+            (text if isinstance(value, str) else number)(name, spare=order.get(name, 0))
             for name, value in rows[0].items()
         ]
         body = (tuple(map(_cell, row.values())) for row in rows)

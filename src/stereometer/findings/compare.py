@@ -43,6 +43,12 @@ class Compared:
     """Items on which the second system gained a preference for the stereotype over the first."""
     toward_anti: int
 
+    @property
+    def from_ties(self) -> str:
+        """How many flips are no change from one candidate to the other, to be said after them."""
+        tied = sum("tie" in (flip.first, flip.second) for flip in self.flips)
+        return f"; {tied:,} of them from or to a tie, which is no preference" if tied else ""
+
 
 @dataclass(frozen=True)
 class Comparison(Document):

@@ -176,7 +176,7 @@ def absences(results: Sequence[Result], rows: Sequence[Row], names: Collection[s
         for estimate in overall(result).values():
             skipped |= estimate.skipped
         lines += [
-            f"{result.model}: {count} items skipped ({reason})."
+            f"{result.model}: {numbers.count(count, 'item')} skipped ({reason})."
             for reason, count in skipped.items()
         ]
     return lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from unicodedata import east_asian_width
 
 
 @dataclass(frozen=True)
@@ -17,14 +18,15 @@ class Cell:
     system: int | None = None
     """The number of the system whose mark stands before the text, on a page that draws marks."""
     spare: int = 0
-    """Of a column's head: the larger, the sooner its column is left out of a narrow table."""
+    """Of a column's head: the larger, the sooner its column is left out of a narrow table. Of
+    columns with the same number the last goes first; the first column of a table always stays."""
 
     @property
     def least(self) -> int:
         """The columns of a terminal it needs: words may be wrapped, numbers may not."""
         every = (self.text, *self.lines)
         parts = every if self.numeric else [word for each in every for word in each.split(" ")]
-        return max(map(len, parts))
+        return max(map(_places, parts))
 
 
 @dataclass(frozen=True)
@@ -44,16 +46,35 @@ def fitted(table: Table, width: int, gap: int = 2) -> tuple[Table, tuple[str, ..
     kept = list(range(len(table.columns)))
     every = (table.columns, *table.rows)
     least = [max(row[at].least for row in every) for at in kept]
-    spare = sorted(
-        (at for at in kept if table.columns[at].spare), key=lambda at: -table.columns[at].spare
-    )
-    for at in spare:
+    for at in sorted(kept[1:], key=lambda at: (-table.columns[at].spare, -at)):
         if sum(least[each] + gap for each in kept) - gap <= width:
             break
         kept.remove(at)
     dropped = tuple(cell.text for at, cell in enumerate(table.columns) if at not in kept)
     columns, *rows = (tuple(row[at] for at in kept) for row in every)
     return replace(table, columns=columns, rows=tuple(rows)), dropped
+
+
+def widths(table: Table, width: int, gap: int = 2) -> list[int]:
+    """The columns of a terminal that each column of a fitted table gets: the widest of those
+    whose words can be wrapped give way first."""
+    every = list(zip(table.columns, *table.rows, strict=True))
+    least = [max(cell.least for cell in column) for column in every]
+    taken = [
+        max(_places(line) for cell in column for line in (cell.text, *cell.lines))
+        for column in every
+    ]
+    for _ in range(sum(taken) + gap * (len(taken) - 1) - width):
+        wide = [at for at, size in enumerate(taken) if size > least[at]]
+        if not wide:
+            break
+        taken[max(wide, key=lambda at: taken[at])] -= 1
+    return taken
+
+
+def _places(line: str) -> int:
+    """The columns of a terminal that a text takes: East Asian characters take two."""
+    return sum(1 + (east_asian_width(character) in "WF") for character in line)
 
 
 def text(value: str, *lines: str, spare: int = 0) -> Cell:

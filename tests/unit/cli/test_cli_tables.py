@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from stereometer.cli.compare import _print_pair
+from stereometer.findings.compare import Compared
+from stereometer.shapes.comment.show import _asked
+from stereometer.shapes.paired import Withheld
 from tests.builders.commands import call
 from tests.builders.little import PAIRS, little_stereoset, pairs_file
 from tests.builders.sure import sure
@@ -54,6 +60,7 @@ def test_compare_shows_differences_flips_and_what_could_be_seen(tmp_path: Path) 
     assert "+50.0 [+50.0, +50.0]" not in said.out
     assert "p = 0.125" in said.out
     assert "4 items changed preference: 4 toward the stereotype, 0 away from it" in said.out
+    assert "; 4 of them from or to a tie, which is no preference" in said.out
     assert "could be seen" in said.out
 
 
@@ -112,3 +119,17 @@ def test_brackets_in_the_users_own_names_are_printed_as_they_are(tmp_path: Path,
         *QUICK,
     )
     assert name in said.out
+
+
+def test_one_repeat_is_no_repeats() -> None:
+    assert list(_asked({"repeats": 1, "temperature": 0.0})) == ["1 repeat at temperature 0"]
+    assert list(_asked({"repeats": 10})) == ["10 repeats"]
+
+
+def test_slices_that_ties_leave_open_are_not_all_listed() -> None:
+    rows = tuple(Withheld({"domain": str(n)}, 1, 1, "ss is undetermined") for n in range(9))
+    pair = Compared("a", "b", 1, 1, (), rows, (), 0, 0)
+    with redirect_stdout(StringIO()) as said:
+        _print_pair(pair, every_slice=False, flips=True)
+    assert "3 more differences are not compared (--every-slice lists them)." in said.getvalue()
+    assert "metric" not in said.getvalue()

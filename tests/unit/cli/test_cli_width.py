@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stereometer.show.table import Table, fitted, number, text
+from stereometer.show.table import Table, fitted, number, text, widths
 from tests.builders.commands import call
 
 RUN = ("run", "starter", "-m", "random", "--resamples", 100)
@@ -44,6 +44,28 @@ def test_the_sparest_columns_go_first_and_no_others_than_needed() -> None:
     assert fitted(table, 80) == (table, ())
     assert fitted(table, 20)[1] == ("bbbb",)
     assert fitted(table, 10)[1] == ("aaaa", "bbbb")
+    assert fitted(table, 5)[1] == ("aaaa", "bbbb", "cccc")
+
+
+@pytest.mark.parametrize("width", [80, 100, 120])
+def test_names_and_measures_are_listed_whole(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    said = call("list").out
+    assert max(map(len, said.splitlines())) <= width
+    row, *_ = [line for line in said.splitlines() if line.startswith("crows-pairs ")]
+    assert row.split()[-1] in ("pair-likelihood", "4.0")
+    assert ("licence" in said.splitlines()[0]) != ("No room for" in said)
+
+
+def test_a_comparison_keeps_its_verdict_in_a_narrow_window(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call(*RUN, "-m", "stereotyped", "--limit", 40, "--out", tmp_path)
+    runs = sorted(tmp_path.glob("*cat*"))
+    monkeypatch.setenv("COLUMNS", "80")
+    said = call("compare", *runs, "--resamples", 100).out
+    assert "verdict" in said
+    assert "No room for: n, p, could be seen." in said
 
 
 def test_words_may_be_wrapped_and_numbers_not() -> None:
@@ -51,6 +73,14 @@ def test_words_may_be_wrapped_and_numbers_not() -> None:
     table = Table((text(""), number("ss", spare=1)), rows)
     assert fitted(table, 24)[1] == ()
     assert fitted(table, 23)[1] == ("ss",)
+
+
+def test_wide_columns_of_words_give_way_and_wide_characters_are_counted() -> None:
+    rows = ((text("a long row of words"), text("한국어"), number("50.0 [40.0, 60.0]")),)
+    table = Table((text(""), text(""), number("ss")), rows)
+    assert widths(table, 80) == [19, 6, 17]
+    assert widths(table, 40) == [13, 6, 17]
+    assert widths(table, 20) == [5, 6, 17]
 
 
 def test_several_models_are_shown_by_domain_side_by_side(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 import stereometer
 from stereometer.errors import UsageError
+from stereometer.runs.measure import by_benchmark
 from tests.builders.commands import call
 from tests.builders.little import QUICK, little_stereoset, pairs_file
 
@@ -30,7 +31,11 @@ def test_the_command_says_the_same(tmp_path: Path) -> None:
     assert (result["measure"].partition("@")[0], result["variant"]) == ("pair-likelihood", "paper")
 
 
-@pytest.mark.parametrize("benchmark", ["starter", "ethos"])
+def test_ethos_has_a_paper() -> None:
+    assert by_benchmark(["ethos"], [], like_paper=True) == [(["ethos"], ("recognition-zero-shot",))]
+
+
+@pytest.mark.parametrize("benchmark", ["starter", "definitional"])
 def test_a_set_whose_paper_has_no_measure_is_refused(benchmark: str) -> None:
     with pytest.raises(UsageError, match=r"Leave --like-paper out"):
         stereometer.run(benchmark, model="fake", like_paper=True)

@@ -75,6 +75,7 @@ def _summary(group: Group, pair: Compared) -> str:
     flips = (
         f"; {numbers.count(len(pair.flips), 'item')} changed preference, "
         f"{pair.toward_stereotype:,} toward the stereotype and {pair.toward_anti:,} away from it"
+        f"{pair.from_ties}"
         if group.shape.candidates
         else ""
     )

@@ -215,7 +215,7 @@ def _asked(result: Result) -> str:
     """How it was asked, in a line."""
     settings = result.settings
     parts = [f"Variant {result.variant}", result.scoring]
-    parts += [f"{settings['repeats']} repeats"] if "repeats" in settings else []
+    parts += [numbers.count(settings["repeats"], "repeat")] if "repeats" in settings else []
     parts += [f"temperature {settings['temperature']:g}"] if "temperature" in settings else []
     sample = f"sample {settings['sample']}, size {settings['size']}" if "sample" in settings else ""
     return ", ".join(filter(None, (*parts, sample)))

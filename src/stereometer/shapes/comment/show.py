@@ -60,7 +60,7 @@ def _asked(settings: Mapping[str, Any]) -> Iterator[str]:
     if "repeats" in settings:
         temperature = settings.get("temperature")
         at = "" if temperature is None else f" at temperature {temperature:g}"
-        yield f"{settings['repeats']} repeats{at}"
+        yield f"{numbers.count(settings['repeats'], 'repeat')}{at}"
 
 
 def _accuracies(shape: Shape, rows: Sequence[Row]) -> Table:
