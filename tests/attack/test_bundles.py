@@ -319,3 +319,8 @@ def test_any_field_may_be_anything_without_a_traceback(
         (place / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     with suppress(StereometerError):
         check(place)
+
+
+def test_a_bundle_that_is_not_there_is_not_called_broken(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"nowhere.zip does not exist\. .* Check the path\."):
+        read_files(tmp_path / "nowhere.zip")

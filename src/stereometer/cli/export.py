@@ -12,6 +12,9 @@ from stereometer.cli.command import command
 from stereometer.cli.guard import say
 from stereometer.cli.options import Json
 
+FEW = 8
+"""More files than these are counted, not named; --json names all."""
+
 
 @command(
     "Look",
@@ -37,4 +40,5 @@ def export(
     if json:
         render.print_json({"schema": "export@1", "exporter": exporter, "files": files})
     else:
-        say(f"Written to {', '.join(files)}.")
+        few = len(files) <= FEW
+        say(f"Written to {', '.join(files)}." if few else f"{len(files)} files in {output}.")

@@ -279,8 +279,8 @@ def check_whole(results: Sequence[Result]) -> None:
         if result.stopped is not None:
             raise UsageError(
                 f"{result.model} was asked {result.stopped['asked']} of {result.stopped['of']} "
-                "items, until its bars were decided. When it stopped hangs on its scores, so a "
-                "difference from another run would mislead. Run it without --until-decided; "
+                "items, until its bars were decided. When it stopped depends on its scores, so "
+                "a difference from another run would mislead. Run it without --until-decided; "
                 "answers are kept."
             )
 

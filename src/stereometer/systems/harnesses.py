@@ -108,7 +108,14 @@ def _eee(path: Path, name: str | None) -> Replayed:
             values = {key: known[f"score.{key}"] for key in SCORED if f"score.{key}" in known}
             yield str(row.get("sample_id", "")), values, f"{path}, line {line}"
 
-    return _joined(path, name, items(), "eee@1")
+    return _joined(path, name or _eee_model(path), items(), "eee@1")
+
+
+def _eee_model(path: Path) -> str | None:
+    """The file itself is named by a number; `unknown` is a developer that no run knows."""
+    _, first = next(read_jsonl(path), (0, {}))
+    model = first.get("model_id")
+    return model.removeprefix("unknown/") if isinstance(model, str) and model else None
 
 
 def _joined(path: Path, name: str | None, items: Iterator[Values], method: str) -> Replayed:

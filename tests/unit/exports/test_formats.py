@@ -39,6 +39,13 @@ def test_nothing_can_be_asked_of_hidden_texts(hidden: Path, tmp_path: Path) -> N
         export("lm-eval", [hidden], tmp_path)
 
 
+def test_many_files_are_counted_and_few_are_named(cats: Path, tmp_path: Path) -> None:
+    few = call("export", "csv", str(cats), "-o", str(tmp_path))
+    assert f"Written to {tmp_path / 'estimates.csv'}." in few.err.replace("\n", "")
+    many = call("export", "eee", str(BEFORE), "-o", str(tmp_path))
+    assert f" files in {tmp_path}." in many.err.replace("\n", "")
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "lm-eval"])
 def test_hidden_texts_never_leave(name: str, hidden: Path, tmp_path: Path) -> None:
     itemised = hasattr(catalog.find("exporter", name), "itemised")

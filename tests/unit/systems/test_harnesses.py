@@ -31,7 +31,7 @@ def test_what_was_exported_comes_back_the_same(harness: str, cats: Path, tmp_pat
     file, *_ = export(harness, [cats], tmp_path / "out", items=True)
     result, before = replayed(file, harness, tmp_path / "run"), stereometer.load(cats)
     assert result.measure == f"cat-{harness}@1"
-    assert result.scoring == "replayed"
+    assert (result.scoring, result.model) == ("replayed", before.model)
     for name in ("ss", "lms", "icat"):
         assert result.estimate(name).value == before.estimate(name).value
         assert result.estimate(name).low == before.estimate(name).low

@@ -44,6 +44,11 @@ Files = Mapping[str, bytes]
 def read_files(path: Path) -> Files:
     """The files by name; raises where one is missing, foreign, too large or no plain file."""
     try:
+        if not path.exists():
+            raise DataError(
+                f"{path} does not exist. A bundle is what `stereometer submit` writes. Check the "
+                "path."
+            )
         known = path.stat()
         if stat.S_ISDIR(known.st_mode):
             files = _from_folder(path)
