@@ -90,12 +90,15 @@ def _devices() -> list[str]:
 def print_installation(state: dict[str, Any]) -> None:
     render.line(bold="versions")
     for name, number in state["versions"].items():
-        missing = f"not installed; part of `pip install '.[{PARTS.get(name)}]'`"
-        render.line(f"  {name}: {number or missing}")
+        absent = f"not installed; part of `pip install '.[{PARTS.get(name)}]'`"
+        render.line(f"  {name}: {number or absent}")
     render.line(bold="\ndata")
     for name, place in state["data_files"].items():
-        missing = f"not on this machine; `stereometer show {name}` says where to get it"
-        render.line(f"  {name}: {place or missing}")
+        if place:
+            render.line(f"  {name}: {place}")
+    if missing := [name for name, place in state["data_files"].items() if not place]:
+        render.line(f"  not on this machine: {', '.join(missing)}")
+        render.line("  `stereometer show NAME` says where to get one of them")
     render.line(bold="\ndefault models")
     for name, ready in state["models_ready"].items():
         render.line(f"  {name}: {'ready' if ready else f'run `stereometer model add {name}`'}")

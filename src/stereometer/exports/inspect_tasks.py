@@ -72,7 +72,7 @@ def _forced_choice(
     opened = open_comments(benchmark, Path(data) if data else None, columns_from([], [], "neither"))
     settings = Settings(seed=seed)
     for job in jobs_for(opened, [], AskedByInspect(), settings, {"system": system, "chat": True}):
-        if job.plan["measure"].startswith(CHOICES.get(shape, shape)):
+        if job.kind == shape:
             return _task(job)
     raise UsageError(
         f"{benchmark} has no items of shape '{shape}' for forced choice. Shapes are "
