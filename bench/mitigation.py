@@ -1,12 +1,15 @@
 """Base, controls and methods of mitigation side by side, for the default models.
 
-    python -m bench.mitigation TEXT [--model NAME ...] [--method LABEL ...] [--seeds N] [--limit N]
-                               [--out FOLDER] [--steps]
+    python -m bench.mitigation TEXT [--model NAME ...] [--method LABEL ...] [--seeds N]
+                               [--tokens N] [--out FOLDER] [--steps] [--table]
 
-Every step (a fit, or a run of one system) is a process of its own, timed, its peak memory noted,
-and kept in a file: a step that is there is not done again, so that the bench can be stopped at any
-moment. `--steps` lists what is left. The table is printed from whatever is there. Further seeds are
-for methods in which something is random, and are measured on the gender slices alone.
+Every step (a fit, or a run of one system on one set) is a process of its own with one thread, and
+is kept in a file with its CPU seconds and peak memory: a step that is there is not done again, so
+that the bench can be stopped at any moment. `--steps` lists what is left, `--table` prints what is
+there. Further seeds are for methods in which something is random, and are measured on the gender
+items alone.
+
+StereoSet is measured within sentences by `cat-likelihood`, as the papers on debiasing do.
 """
 
 from __future__ import annotations
@@ -21,25 +24,33 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 from stereometer.files import read_json, read_lines
 
 MODELS = ("minilm-mlm", "smollm2-135m")
-BENCHMARKS = ("stereoset", "crows-pairs", "winobias")
 FITTED = {
     "leace": ("leace",),
-    "inlp": ("inlp",),
-    "inlp-paper": ("inlp", "--variant", "paper"),
-    "sentence-debias": ("sentence-debias",),
-    "sentence-debias-paper": ("sentence-debias", "--variant", "paper"),
-    "self-debias": ("self-debias",),
     "cda": ("cda",),
+    "inlp": ("inlp",),
+    "self-debias": ("self-debias",),
+    "sentence-debias": ("sentence-debias",),
     "dropout": ("cda", "--dropout", "0.15"),
+    "inlp-paper": ("inlp", "--variant", "paper"),
+    "sentence-debias-paper": ("sentence-debias", "--variant", "paper"),
 }
-"""By label, what `mitigate` is asked; methods that this version does not have are passed over."""
+"""By label, what `mitigate` is asked."""
 IN_FOLDERS = ("cda", "dropout")
 WITHOUT_TEXT = ("self-debias",)
+MEASURES = {
+    "stereoset": "cat-likelihood",
+    "crows-pairs": "pair-likelihood",
+    "winobias": "pair-likelihood",
+    "definitional": "fact-likelihood",
+}
+GENDER = ("stereoset", "crows-pairs")
+"""Sets of which further seeds are measured on the gender items."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +67,15 @@ class Step:
     def run(self) -> bool:
         """Whether it went well; what a command says on the way is kept beside."""
         self.record.parent.mkdir(parents=True, exist_ok=True)
-        started = time.perf_counter()
         with self.record.with_suffix(".log").open("w") as log:
             command = [sys.executable, "-m", "stereometer", *self.command, "--json"]
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+            process = subprocess.Popen(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                env={**os.environ, "OMP_NUM_THREADS": "1"},
+            )
             assert process.stdout is not None
             said = process.stdout.read()
             _, status, used = os.wait4(process.pid, 0)
@@ -68,7 +84,7 @@ class Step:
         record = {
             "command": list(self.command),
             "date": time.strftime("%Y-%m-%d"),
-            "seconds": time.perf_counter() - started,
+            "cpu_seconds": used.ru_utime + used.ru_stime,
             "peak_mb": used.ru_maxrss / 1024,
             "said": json.loads(said),
         }
@@ -85,19 +101,19 @@ class Plan:
     models: Sequence[str]
     methods: Sequence[str]
     seeds: int
-    limit: int | None
+    tokens: int
 
     def steps(self) -> Iterator[Step]:
-        """Everything with the first seed, then the gender slices with the others."""
-        for model in self.models:
-            yield self._measured(model, "base", model, 0)
-            for seed in range(self.seeds):
+        """Everything with the first seed, then the gender items with the others."""
+        for seed in range(self.seeds):
+            for model in self.models:
+                yield from self._measured(model, "base", model, seed)
                 for label in self.methods:
                     if seed and label in WITHOUT_TEXT:
                         continue
                     yield self._fit(model, label, seed)
                     for name, spec in self.systems(model, label, seed).items():
-                        yield self._measured(model, name, spec, seed)
+                        yield from self._measured(model, name, spec, seed)
 
     def systems(self, model: str, label: str, seed: int) -> dict[str, str]:
         """The method and its control, as specs of models."""
@@ -112,40 +128,61 @@ class Plan:
     def fit_record(self, model: str, label: str, seed: int) -> Path:
         return self.out / model / f"fit-{label}-{seed}.json"
 
-    def run_record(self, model: str, name: str, seed: int) -> Path:
-        return self.out / model / f"run-{name.replace(', ', '-')}-{seed}.json"
+    def run_record(self, model: str, name: str, items: str, seed: int) -> Path:
+        return self.out / model / f"run-{name.replace(', ', '-')}-{items}-{seed}.json"
 
     def _fit(self, model: str, label: str, seed: int) -> Step:
         method, *more = FITTED[label]
-        text = () if label in WITHOUT_TEXT else ("--text", str(self.text), "--seed", str(seed))
-        command = ("mitigate", method, "-m", model, "--attribute", "gender", *text, *more)
-        states = () if label in WITHOUT_TEXT else ("--states", str(self.out / model / "states"))
-        out = (*states, "--out", str(self._file(model, label, seed)))
-        return Step(self.fit_record(model, label, seed), (*command, *out))
+        command = ("mitigate", method, "-m", model, "--attribute", "gender", "--threads", "1")
+        if label in IN_FOLDERS:
+            more += ["--tokens", str(self.tokens)]
+        if label not in WITHOUT_TEXT:
+            states = str(self.out / model / "states")
+            more += ["--text", str(self.text), "--seed", str(seed), "--states", states]
+        more += ["--out", str(self._file(model, label, seed))]
+        return Step(self.fit_record(model, label, seed), (*command, *more))
 
-    def _measured(self, model: str, name: str, spec: str, seed: int) -> Step:
-        limit = ("--limit", str(self.limit)) if self.limit else ()
-        out = ("--out", str(self.out / model / "runs"))
-        items = BENCHMARKS if not seed else tuple(map(str, self._gender()))
-        return Step(self.run_record(model, name, seed), ("run", *items, "-m", spec, *limit, *out))
+    def _measured(self, model: str, name: str, spec: str, seed: int) -> Iterator[Step]:
+        """The base is the same for every seed: for a further one its gender items alone."""
+        files = gender_files(self.out) if seed else {**MEASURES, **sentence_file(self.out)}
+        if seed > 1 and name == "base":
+            return
+        for items, source in files.items():
+            where = source if isinstance(source, Path) else items
+            out = str(self.out / model / ("runs-gender" if seed else "runs"))
+            command = ("run", str(where), "-m", spec, "--measure", MEASURES[items])
+            record = self.run_record(model, name, items, seed)
+            yield Step(record, (*command, "--threads", "1", "--out", out))
 
-    def _gender(self) -> tuple[Path, Path]:
-        """The gender items of StereoSet and CrowS-Pairs as files of their own."""
-        cats, pairs = self.out / "gender-cats.json", self.out / "gender-pairs.csv"
+
+def sentence_file(out: Path) -> dict[str, Path]:
+    """StereoSet's items within sentences as a file of its own."""
+    return {"stereoset": cats(out / "stereoset-intrasentence.json", domain=None)}
+
+
+def gender_files(out: Path) -> dict[str, Path]:
+    """The gender items of StereoSet (within sentences) and CrowS-Pairs as files of their own."""
+    pairs = out / "crows-pairs-gender.csv"
+    if not pairs.exists():
         data = Path(os.environ["STEREOMETER_DATA"])
-        self.out.mkdir(parents=True, exist_ok=True)
-        if not cats.exists():
-            whole = read_json(data / "stereoset" / "dev.json.gz")
-            for items in whole["data"].values():
-                items[:] = [item for item in items if item["bias_type"] == "gender"]
-            cats.write_text(json.dumps(whole))
-        if not pairs.exists():
-            rows = csv.DictReader(read_lines(data / "crows_pairs" / "crows_pairs_anonymized.csv"))
-            with pairs.open("w", newline="") as file:
-                writer = csv.DictWriter(file, rows.fieldnames or ())
-                writer.writeheader()
-                writer.writerows(row for row in rows if row["bias_type"] == "gender")
-        return cats, pairs
+        rows = csv.DictReader(read_lines(data / "crows_pairs" / "crows_pairs_anonymized.csv"))
+        with pairs.open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows.fieldnames or ())
+            writer.writeheader()
+            writer.writerows(row for row in rows if row["bias_type"] == "gender")
+    cat_file = cats(out / "stereoset-gender.json", domain="gender")
+    return dict(zip(GENDER, (cat_file, pairs), strict=True))
+
+
+def cats(path: Path, domain: str | None) -> Path:
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        whole = read_json(Path(os.environ["STEREOMETER_DATA"]) / "stereoset" / "dev.json.gz")
+        items = whole["data"]["intrasentence"]
+        kept = [item for item in items if domain in (None, item["bias_type"])]
+        whole["data"] = {"intrasentence": kept, "intersentence": []}
+        path.write_text(json.dumps(whole))
+    return path
 
 
 # -------------------------------------------------------------------------------------------- table
@@ -157,28 +194,31 @@ COLUMNS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("CrowS, gender", "crows-pairs", "preference", {"domain": "gender"}),
     ("CrowS", "crows-pairs", "preference", {}),
     ("WinoBias", "winobias", "preference", {}),
+    ("facts", "definitional", "agreement", {}),
 )
 
 
-def table(plan: Plan, model: str) -> str:
+def table(plan: Plan, model: str) -> list[list[str]]:
     names = [name for name, *_ in COLUMNS]
     head = ["system", *names, "perplexity", "probe", "fit s", "run s", "peak MB"]
-    lines = [head, ["---"] * len(head), _row(plan, model, "base", "")]
+    rows = [head, ["---"] * len(head), _row(plan, model, "base", "")]
     for label in plan.methods:
         for number, name in enumerate(plan.systems(model, label, 0)):
-            lines.append(_row(plan, model, name, label, number))
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+            rows.append(_row(plan, model, name, label, number))
+    return rows
 
 
 def _row(plan: Plan, model: str, name: str, label: str, number: int = 0) -> list[str]:
-    measured = _read(plan.run_record(model, name, 0))
+    measured = {items: _read(plan.run_record(model, name, items, 0)) for items in MEASURES}
     fitted = _read(plan.fit_record(model, label, 0)) if label else {}
     cards = fitted.get("said", {}).get("cards", [])
     card = cards[number] if number < len(cards) else {}
-    values = [_value(measured, *column[1:]) for column in COLUMNS]
-    peak = max(measured.get("peak_mb", 0), fitted.get("peak_mb", 0))
-    times = [f"{part['seconds']:.0f}" if part else "" for part in (fitted, measured)]
-    return [name, *values, *_costs(card), *times, f"{peak:.0f}" if peak else ""]
+    values = [_interval(_estimate(measured[items], *what)) for _, items, *what in COLUMNS]
+    records = [record for record in measured.values() if record]
+    peak = max((record["peak_mb"] for record in [*records, fitted] if record), default=0)
+    fit = f"{fitted['cpu_seconds']:.0f}" if fitted and not number else ""
+    run = f"{sum(record['cpu_seconds'] for record in records):.0f}"
+    return [name, *values, *_costs(card), fit, run, f"{peak:.0f}"]
 
 
 def _costs(card: dict[str, Any]) -> list[str]:
@@ -190,14 +230,40 @@ def _costs(card: dict[str, Any]) -> list[str]:
     ]
 
 
-def _value(record: dict[str, Any], benchmark: str, name: str, where: dict[str, str]) -> str:
+def seeds_table(plan: Plan, model: str) -> list[list[str]]:
+    """The gender items by seed: each value, for the methods and their controls."""
+    rows = [["system", "ss by seed", "mean", "CrowS by seed", "mean"], ["---"] * 5]
+    for label in plan.methods:
+        for name in () if label in WITHOUT_TEXT else plan.systems(model, label, 0):
+            row = [name]
+            for items, metric in (("stereoset", "ss"), ("crows-pairs", "preference")):
+                row += _by_seed(plan, model, name, items, metric)
+            rows.append(row)
+    return rows
+
+
+def _by_seed(plan: Plan, model: str, name: str, items: str, metric: str) -> list[str]:
+    values = []
+    for seed in range(plan.seeds):
+        where = {} if seed else {"domain": "gender"}
+        estimate = _estimate(_read(plan.run_record(model, name, items, seed)), metric, where)
+        if estimate and estimate["value"] is not None:
+            values.append(estimate["value"])
+    return [", ".join(f"{value:.1f}" for value in values), f"{mean(values):.1f}" if values else ""]
+
+
+def _estimate(record: dict[str, Any], name: str, where: dict[str, str]) -> dict[str, Any]:
     for result in record.get("said", {}).get("results", []):
-        for each in result["estimates"]:
-            if (result["benchmark"], each["name"], each["slice"]) == (benchmark, name, where):
-                if each["value"] is None:
-                    return "-"
-                return f"{each['value']:.1f} [{each['low']:.1f}, {each['high']:.1f}]"
-    return ""
+        for estimate in result["estimates"]:
+            if (estimate["name"], estimate["slice"]) == (name, where):
+                return dict(estimate)
+    return {}
+
+
+def _interval(estimate: dict[str, Any]) -> str:
+    if not estimate or estimate["value"] is None:
+        return ""
+    return f"{estimate['value']:.1f} [{estimate['low']:.1f}, {estimate['high']:.1f}]"
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -205,26 +271,30 @@ def _read(path: Path) -> dict[str, Any]:
     return value
 
 
-def main() -> None:
-    from stereometer import catalog
+def _print(rows: list[list[str]]) -> None:
+    print(*(f"| {' | '.join(row)} |" for row in rows), sep="\n")
 
-    known = set(catalog.names("mitigation"))
-    methods = [label for label, (method, *_) in FITTED.items() if method in known]
+
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("text", type=Path)
     parser.add_argument("--model", nargs="+", default=MODELS)
-    parser.add_argument("--method", nargs="+", default=methods, choices=methods)
+    parser.add_argument("--method", nargs="+", default=list(FITTED), choices=FITTED)
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--limit", type=int)
+    parser.add_argument("--tokens", type=int, default=300_000)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "out" / "mitigation")
     parser.add_argument("--steps", action="store_true")
+    parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()
-    plan = Plan(asked.text, asked.out, asked.model, asked.method, asked.seeds, asked.limit)
-    for step in plan.steps():
+    plan = Plan(asked.text, asked.out, asked.model, asked.method, asked.seeds, asked.tokens)
+    for step in () if asked.table else plan.steps():
         if not step.done and (asked.steps or not step.run()):
             print("to do:" if asked.steps else "failed:", *step.command, flush=True)
     for model in plan.models:
-        print(f"\n{model}\n\n{table(plan, model)}")
+        print(f"\n{model}\n")
+        _print(table(plan, model))
+        print()
+        _print(seeds_table(plan, model))
 
 
 if __name__ == "__main__":

@@ -16,11 +16,9 @@ from stereometer.runs.engines.pool.crew import Answers, Crew, Event, Failed, Gon
 from stereometer.runs.engines.pool.windows import (
     CHECKED,
     DEPTH,
-    FIRST_WINDOW,
     TRIES,
     Window,
     cut,
-    even_tokens,
     window_tokens,
 )
 from stereometer.types import Answer, Backend, Request
@@ -170,10 +168,7 @@ class Pool:
 
     def _enqueue(self, requests: Mapping[str, Request]) -> None:
         size = self.crew.size()
-        total = sum(request.tokens for request in requests.values())
-        limit = even_tokens(total, size)
-        first = limit if self.happened.windows else min(limit, FIRST_WINDOW)
-        for window in cut(requests, limit, first):
+        for window in cut(requests, size, begins=not self.happened.windows):
             window.checked = size > 1 and self.happened.windows % CHECKED == 0
             self.happened.windows += 1
             self.happened.checked += window.checked

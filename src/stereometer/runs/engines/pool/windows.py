@@ -14,8 +14,6 @@ CHECKED = 50
 IN_FLIGHT_TOKENS = 2**21
 """Tokens sent or waiting to be sent, however many workers there are."""
 LARGEST_WINDOW, SMALLEST_WINDOW = 2**15, 2**9
-FIRST_WINDOW = 2**12
-"""The first is asked twice, and shows how fast it goes: a small one costs little."""
 DEPTH = 2
 """Windows that a worker has at once: one it computes, one it finds when that is done."""
 
@@ -52,22 +50,24 @@ def window_tokens(workers: int) -> int:
     return max(SMALLEST_WINDOW, min(LARGEST_WINDOW, share))
 
 
-def even_tokens(total: int, workers: int) -> int:
-    """The same where there is little to ask: every worker gets several windows, none a tiny one."""
-    even = -(-total // (4 * max(1, workers)))
-    return min(window_tokens(workers), max(SMALLEST_WINDOW, even))
-
-
-def cut(requests: Mapping[str, Request], limit: int, first: int) -> Iterator[Window]:
-    """Neighbours stay together: the candidates of an item share work. The first window may be
-    smaller."""
+def cut(requests: Mapping[str, Request], workers: int, begins: bool) -> Iterator[Window]:
+    """Windows that grow smaller towards the end, so that workers finish together. Neighbours stay
+    together: the candidates of an item share work. Where a run begins, the first window is small:
+    it is asked twice."""
+    left = sum(request.tokens for request in requests.values())
+    smallest = min(window_tokens(workers), max(SMALLEST_WINDOW, left // (32 * max(1, workers))))
     part: dict[str, Request] = {}
-    tokens, most = 0, first
+    tokens, most = 0, smallest if begins else _size(left, smallest, workers)
     for key, request in requests.items():
         part[key] = request
         tokens += request.tokens
         if tokens >= most:
             yield Window(part, tokens)
-            part, tokens, most = {}, 0, limit
+            left -= tokens
+            part, tokens, most = {}, 0, _size(left, smallest, workers)
     if part:
         yield Window(part, tokens)
+
+
+def _size(left: int, smallest: int, workers: int) -> int:
+    return min(window_tokens(workers), max(smallest, left // (2 * max(1, workers))))

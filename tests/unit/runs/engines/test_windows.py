@@ -1,0 +1,45 @@
+"""Requests are cut into windows that let workers finish together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stereometer.runs.engines.pool.windows import SMALLEST_WINDOW, Window, cut, window_tokens
+from stereometer.types import Request, WholeText
+
+
+def windows(tokens: Sequence[int], workers: int, begins: bool = True) -> list[Window]:
+    requests: dict[str, Request] = {
+        f"{number}": WholeText("word " * count) for number, count in enumerate(tokens)
+    }
+    return list(cut(requests, workers, begins))
+
+
+@given(st.lists(st.integers(1, 3_000), max_size=60), st.integers(1, 9), st.booleans())
+def test_every_request_is_in_one_window_in_its_order(
+    tokens: list[int], workers: int, begins: bool
+) -> None:
+    parts = windows(tokens, workers, begins)
+    assert [key for part in parts for key in part.requests] == [f"{n}" for n in range(len(tokens))]
+    for part in parts:
+        assert part.tokens == sum(request.tokens for request in part.requests.values())
+        assert part.tokens < window_tokens(workers) + max(tokens)
+
+
+def test_the_window_that_is_asked_twice_costs_little() -> None:
+    for count in (500, 2_000, 20_000):
+        first, *rest = windows([20] * count, 2)
+        assert first.tokens <= max(SMALLEST_WINDOW + 20, 0.02 * 20 * count)
+        assert rest
+
+
+def test_workers_finish_together() -> None:
+    """Each takes the next window when it has done one: the last to finish is hardly later."""
+    for workers in (2, 4, 8):
+        busy = [0] * workers
+        for part in windows([20] * 4_000, workers):
+            busy[busy.index(min(busy))] += part.tokens
+        assert max(busy) <= 1.05 * sum(busy) / workers
