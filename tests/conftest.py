@@ -4,6 +4,7 @@ skipped."""
 from __future__ import annotations
 
 import os
+import signal
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from hypothesis import settings
 
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")
+# A shell that starts this in the background has it ignore SIGINT, and so would what tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.builders.commands import call
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
@@ -63,13 +65,7 @@ def test_every_command_that_the_docs_name_exists() -> None:
     named = set(re.findall(r"stereometer ([\w-]+)", text)) - NOT_COMMANDS
     assert named <= {command.split()[0] for command in COMMANDS}
     for command in COMMANDS:
-        helped = subprocess.run(
-            [sys.executable, "-m", "stereometer", *command.split(), "--help"],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert helped.returncode == 0, command
+        assert call(*command.split(), "--help").code == 0, command
 
 
 def test_readme_and_the_help_start_with_the_same_command() -> None:

@@ -899,13 +899,12 @@ def test_an_interrupted_run_leaves_at_once_and_goes_on(stub: Start, tmp_path: An
     while len(server.asked()) < 20:
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
-    began = time.monotonic()
     _, said_ = running.communicate(timeout=30)
     assert running.returncode == 130, said_
     assert "interrupted" in said_
     assert "Traceback" not in said_
-    assert time.monotonic() - began < 10
     before = len(server.asked())
+    assert before < 320  # the rest was not asked for
     server.always = None
     assert call(*arguments).code == 0
     assert len(server.asked()) - before <= 320 - 15  # what had arrived was not asked for again
