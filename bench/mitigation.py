@@ -42,7 +42,7 @@ FITTED = {
 }
 """By label, what `mitigate` is asked."""
 IN_FOLDERS = ("cda", "dropout")
-WITHOUT_TEXT = ("self-debias",)
+WITHOUT_SEED = ("self-debias",)
 MEASURES = {
     "stereoset": "cat-likelihood",
     "crows-pairs": "pair-likelihood",
@@ -109,7 +109,7 @@ class Plan:
             for model in self.models:
                 yield from self._measured(model, "base", model, seed)
                 for label in self.methods:
-                    if seed and label in WITHOUT_TEXT:
+                    if seed and label in WITHOUT_SEED:
                         continue
                     yield self._fit(model, label, seed)
                     for name, spec in self.systems(model, label, seed).items():
@@ -136,10 +136,8 @@ class Plan:
         command = ("mitigate", method, "-m", model, "--attribute", "gender", "--threads", "1")
         if label in IN_FOLDERS:
             more += ["--tokens", str(self.tokens)]
-        if label not in WITHOUT_TEXT:
-            states = str(self.out / model / "states")
-            more += ["--text", str(self.text), "--seed", str(seed), "--states", states]
-        more += ["--out", str(self._file(model, label, seed))]
+        more += ["--text", str(self.text), "--out", str(self._file(model, label, seed))]
+        more += ["--seed", str(seed), "--states", str(self.out / model / "states")]
         return Step(self.fit_record(model, label, seed), (*command, *more))
 
     def _measured(self, model: str, name: str, spec: str, seed: int) -> Iterator[Step]:
@@ -234,7 +232,7 @@ def seeds_table(plan: Plan, model: str) -> list[list[str]]:
     """The gender items by seed: each value, for the methods and their controls."""
     rows = [["system", "ss by seed", "mean", "CrowS by seed", "mean"], ["---"] * 5]
     for label in plan.methods:
-        for name in () if label in WITHOUT_TEXT else plan.systems(model, label, 0):
+        for name in () if label in WITHOUT_SEED else plan.systems(model, label, 0):
             row = [name]
             for items, metric in (("stereoset", "ss"), ("crows-pairs", "preference")):
                 row += _by_seed(plan, model, name, items, metric)

@@ -37,9 +37,11 @@ def _request(backend: LanguageModel, text: str) -> Request | None:
     return CausalTokens(encoding.ids, 1)
 
 
-def compared(before: Floats, after: Floats, seed: int) -> Perplexity:
-    """The ratio of perplexities with its interval over passages."""
+def compared(before: Floats, after: Floats, seed: int) -> Perplexity | None:
+    """The ratio of perplexities with its interval over passages; none where no passage fits."""
     usable = (before[:, 1] > 0) & (after[:, 1] > 0)
+    if not usable.any():
+        return None
     before, after = before[usable], after[usable]
     count = len(before)
     drawn = resampled_clusters(count, RESAMPLES, generator(seed, {}, "perplexity"))
