@@ -45,12 +45,17 @@ IN_FOLDERS = ("cda", "dropout")
 WITHOUT_SEED = ("self-debias",)
 MEASURES = {
     "stereoset": "cat-likelihood",
+    "crows-gender": "pair-likelihood",
+    "definitional": "fact-likelihood",
     "crows-pairs": "pair-likelihood",
     "winobias": "pair-likelihood",
-    "definitional": "fact-likelihood",
+    "stereoset-gender": "cat-likelihood",
 }
-GENDER = ("stereoset", "crows-pairs")
-"""Sets of which further seeds are measured on the gender items."""
+GENDER = ("stereoset-gender", "crows-gender")
+"""What further seeds are measured on."""
+FIRST = ("stereoset", "crows-gender", "definitional")
+LAST = ("crows-pairs", "winobias")
+"""What a method is measured on; its control on the last of them only when all else is done."""
 
 
 @dataclass(frozen=True)
@@ -104,16 +109,29 @@ class Plan:
     tokens: int
 
     def steps(self) -> Iterator[Step]:
-        """Everything with the first seed, then the gender items with the others."""
-        for seed in range(self.seeds):
-            for model in self.models:
-                yield from self._measured(model, "base", model, seed)
+        """The most telling first: everything with the first seed but the controls' last sets, then
+        the gender items with the other seeds, then those last sets."""
+        for model in self.models:
+            yield from self._measured(model, "base", model, 0, FIRST + LAST)
+            for label in self.methods:
+                yield self._fit(model, label, 0)
+                method, control = self.systems(model, label, 0).items()
+                yield from self._measured(model, *method, 0, FIRST + LAST)
+                yield from self._measured(model, *control, 0, FIRST)
+        yield from self._further_seeds()
+        for model in self.models:
+            for label in self.methods:
+                _, control = self.systems(model, label, 0).items()
+                yield from self._measured(model, *control, 0, LAST)
+
+    def _further_seeds(self) -> Iterator[Step]:
+        for model in self.models:
+            for seed in range(1, self.seeds):
                 for label in self.methods:
-                    if seed and label in WITHOUT_SEED:
-                        continue
-                    yield self._fit(model, label, seed)
-                    for name, spec in self.systems(model, label, seed).items():
-                        yield from self._measured(model, name, spec, seed)
+                    if label not in WITHOUT_SEED:
+                        yield self._fit(model, label, seed)
+                        for name, spec in self.systems(model, label, seed).items():
+                            yield from self._measured(model, name, spec, seed, GENDER)
 
     def systems(self, model: str, label: str, seed: int) -> dict[str, str]:
         """The method and its control, as specs of models."""
@@ -140,39 +158,30 @@ class Plan:
         more += ["--seed", str(seed), "--states", str(self.out / model / "states")]
         return Step(self.fit_record(model, label, seed), (*command, *more))
 
-    def _measured(self, model: str, name: str, spec: str, seed: int) -> Iterator[Step]:
-        """The base is the same for every seed: for a further one its gender items alone."""
-        files = gender_files(self.out) if seed else {**MEASURES, **sentence_file(self.out)}
-        if seed > 1 and name == "base":
-            return
-        for items, source in files.items():
-            where = source if isinstance(source, Path) else items
-            out = str(self.out / model / ("runs-gender" if seed else "runs"))
-            command = ("run", str(where), "-m", spec, "--measure", MEASURES[items])
+    def _measured(
+        self, model: str, name: str, spec: str, seed: int, sets: Sequence[str]
+    ) -> Iterator[Step]:
+        for items in sets:
+            command = ("run", source(items, self.out), "-m", spec, "--measure", MEASURES[items])
             record = self.run_record(model, name, items, seed)
-            yield Step(record, (*command, "--threads", "1", "--out", out))
+            out = ("--threads", "1", "--out", str(self.out / model / "runs"))
+            yield Step(record, (*command, *out))
 
 
-def sentence_file(out: Path) -> dict[str, Path]:
-    """StereoSet's items within sentences as a file of its own."""
-    return {"stereoset": cats(out / "stereoset-intrasentence.json", domain=None)}
-
-
-def gender_files(out: Path) -> dict[str, Path]:
-    """The gender items of StereoSet (within sentences) and CrowS-Pairs as files of their own."""
-    pairs = out / "crows-pairs-gender.csv"
-    if not pairs.exists():
-        data = Path(os.environ["STEREOMETER_DATA"])
-        rows = csv.DictReader(read_lines(data / "crows_pairs" / "crows_pairs_anonymized.csv"))
-        with pairs.open("w", newline="") as file:
-            writer = csv.DictWriter(file, rows.fieldnames or ())
-            writer.writeheader()
-            writer.writerows(row for row in rows if row["bias_type"] == "gender")
-    cat_file = cats(out / "stereoset-gender.json", domain="gender")
-    return dict(zip(GENDER, (cat_file, pairs), strict=True))
+def source(items: str, out: Path) -> str:
+    """A benchmark's name, or a file of some of its items."""
+    match items:
+        case "stereoset":
+            return str(cats(out / "stereoset-intrasentence.json", domain=None))
+        case "stereoset-gender":
+            return str(cats(out / "stereoset-gender.json", domain="gender"))
+        case "crows-gender":
+            return str(gender_pairs(out / "crows-pairs-gender.csv"))
+    return items
 
 
 def cats(path: Path, domain: str | None) -> Path:
+    """StereoSet's items within sentences, of one domain or of all."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         whole = read_json(Path(os.environ["STEREOMETER_DATA"]) / "stereoset" / "dev.json.gz")
@@ -183,13 +192,25 @@ def cats(path: Path, domain: str | None) -> Path:
     return path
 
 
+def gender_pairs(path: Path) -> Path:
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = Path(os.environ["STEREOMETER_DATA"])
+        rows = csv.DictReader(read_lines(data / "crows_pairs" / "crows_pairs_anonymized.csv"))
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows.fieldnames or ())
+            writer.writeheader()
+            writer.writerows(row for row in rows if row["bias_type"] == "gender")
+    return path
+
+
 # -------------------------------------------------------------------------------------------- table
 
 COLUMNS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("ss, gender", "stereoset", "ss", {"domain": "gender"}),
     ("ss", "stereoset", "ss", {}),
     ("lms", "stereoset", "lms", {}),
-    ("CrowS, gender", "crows-pairs", "preference", {"domain": "gender"}),
+    ("CrowS, gender", "crows-gender", "preference", {}),
     ("CrowS", "crows-pairs", "preference", {}),
     ("WinoBias", "winobias", "preference", {}),
     ("facts", "definitional", "agreement", {}),
@@ -211,7 +232,7 @@ def _row(plan: Plan, model: str, name: str, label: str, number: int = 0) -> list
     fitted = _read(plan.fit_record(model, label, 0)) if label else {}
     cards = fitted.get("said", {}).get("cards", [])
     card = cards[number] if number < len(cards) else {}
-    values = [_interval(_estimate(measured[items], *what)) for _, items, *what in COLUMNS]
+    values = [_interval(_estimate(measured[items], name, at)) for _, items, name, at in COLUMNS]
     records = [record for record in measured.values() if record]
     peak = max((record["peak_mb"] for record in [*records, fitted] if record), default=0)
     fit = f"{fitted['cpu_seconds']:.0f}" if fitted and not number else ""
@@ -229,24 +250,28 @@ def _costs(card: dict[str, Any]) -> list[str]:
 
 
 def seeds_table(plan: Plan, model: str) -> list[list[str]]:
-    """The gender items by seed: each value, for the methods and their controls."""
+    """The gender items by seed, for the methods and their controls."""
     rows = [["system", "ss by seed", "mean", "CrowS by seed", "mean"], ["---"] * 5]
     for label in plan.methods:
         for name in () if label in WITHOUT_SEED else plan.systems(model, label, 0):
-            row = [name]
-            for items, metric in (("stereoset", "ss"), ("crows-pairs", "preference")):
-                row += _by_seed(plan, model, name, items, metric)
-            rows.append(row)
+            values = [_gender_ss(plan, model, name, seed) for seed in range(plan.seeds)]
+            pairs = [_crows(plan, model, name, seed) for seed in range(plan.seeds)]
+            rows.append([name, *_together(values), *_together(pairs)])
     return rows
 
 
-def _by_seed(plan: Plan, model: str, name: str, items: str, metric: str) -> list[str]:
-    values = []
-    for seed in range(plan.seeds):
-        where = {} if seed else {"domain": "gender"}
-        estimate = _estimate(_read(plan.run_record(model, name, items, seed)), metric, where)
-        if estimate and estimate["value"] is not None:
-            values.append(estimate["value"])
+def _gender_ss(plan: Plan, model: str, name: str, seed: int) -> dict[str, Any]:
+    """With the first seed all items were measured, with further ones those of gender."""
+    items, where = ("stereoset-gender", {}) if seed else ("stereoset", {"domain": "gender"})
+    return _estimate(_read(plan.run_record(model, name, items, seed)), "ss", where)
+
+
+def _crows(plan: Plan, model: str, name: str, seed: int) -> dict[str, Any]:
+    return _estimate(_read(plan.run_record(model, name, "crows-gender", seed)), "preference", {})
+
+
+def _together(estimates: Sequence[dict[str, Any]]) -> list[str]:
+    values = [estimate["value"] for estimate in estimates if estimate.get("value") is not None]
     return [", ".join(f"{value:.1f}" for value in values), f"{mean(values):.1f}" if values else ""]
 
 
