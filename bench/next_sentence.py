@@ -27,6 +27,7 @@ def measure() -> list[dict[str, Any]]:
 
 def _rows(name: str, items: Any, peak: Any) -> list[dict[str, Any]]:
     from bench import timing
+    from bench.flops import trunk_flops
     from stereometer.backends.local.sentence_pairs import Features, read_pair
     from stereometer.runs.open import open_model
 
@@ -42,7 +43,7 @@ def _rows(name: str, items: Any, peak: Any) -> list[dict[str, Any]]:
         seconds = min(seconds, timing.clock() - began)
     tokens, rate = (
         sum(map(len, pairs)),
-        sum(flops(backend.split.inner, len(pair)) for pair in pairs) / seconds,
+        sum(trunk_flops(backend.split.inner, len(pair)) for pair in pairs) / seconds,
     )
     return [
         {
@@ -60,15 +61,3 @@ def _rows(name: str, items: Any, peak: Any) -> list[dict[str, Any]]:
             "peak_gflops": peak.rate / 1e9,
         },
     ]
-
-
-def flops(trunk: Any, length: int) -> float:
-    """Twice the multiply-adds of a trunk's linear layers and attention over one text."""
-    import torch
-
-    linear = sum(
-        part.weight.numel() for part in trunk.modules() if isinstance(part, torch.nn.Linear)
-    )
-    config = trunk.config
-    attention = config.num_hidden_layers * 2 * length * config.hidden_size
-    return float(2 * length * (linear + attention))
