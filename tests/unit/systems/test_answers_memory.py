@@ -16,7 +16,7 @@ from stereometer.stats.intervals import MANY, resampled_strata, resampled_sums
 from stereometer.systems.answers import AnswerColumns
 from stereometer.types import Settings
 
-LINES = 20_000
+LINES = 8_000
 
 
 def answers(path: Path, comments: int, repeats: int) -> Path:

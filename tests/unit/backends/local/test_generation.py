@@ -25,7 +25,7 @@ PROMPTS = [
 ] + ["Crème brûlée, please", "A"]
 
 
-def asked(temperatures: Sequence[float] = (0.0, 0.7, 1.5), repeats: int = 3) -> list[Generate]:
+def asked(temperatures: Sequence[float] = (0.0, 0.7, 1.5), repeats: int = 2) -> list[Generate]:
     return [
         Generate(text, temperature=t, max_tokens=5, repeat=r)
         for text in PROMPTS
