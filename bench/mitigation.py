@@ -9,7 +9,8 @@ that the bench can be stopped at any moment. `--steps` lists what is left, `--ta
 there. Further seeds are for methods in which something is random, and are measured on the gender
 items alone.
 
-StereoSet is measured within sentences by `cat-likelihood`, as the papers on debiasing do.
+StereoSet is measured within sentences by `cat-likelihood`, as the papers on debiasing do; pairs and
+facts by the first measure that a model can answer.
 """
 
 from __future__ import annotations
@@ -43,16 +44,9 @@ FITTED = {
 """By label, what `mitigate` is asked."""
 IN_FOLDERS = ("cda", "dropout")
 WITHOUT_SEED = ("self-debias",)
-MEASURES = {
-    "stereoset": "cat-likelihood",
-    "crows-gender": "pair-likelihood",
-    "definitional": "fact-likelihood",
-    "crows-pairs": "pair-likelihood",
-    "winobias": "pair-likelihood",
-    "stereoset-gender": "cat-likelihood",
-}
 GENDER = ("stereoset-gender", "crows-gender")
 """What further seeds are measured on."""
+CATS = ("stereoset", "stereoset-gender")
 FIRST = ("stereoset", "crows-gender", "definitional")
 LAST = ("crows-pairs", "winobias")
 """What a method is measured on; its control on the last of them only when all else is done."""
@@ -162,7 +156,8 @@ class Plan:
         self, model: str, name: str, spec: str, seed: int, sets: Sequence[str]
     ) -> Iterator[Step]:
         for items in sets:
-            command = ("run", source(items, self.out), "-m", spec, "--measure", MEASURES[items])
+            measure = ("--measure", "cat-likelihood") if items in CATS else ()
+            command = ("run", source(items, self.out), "-m", spec, *measure)
             record = self.run_record(model, name, items, seed)
             out = ("--threads", "1", "--out", str(self.out / model / "runs"))
             yield Step(record, (*command, *out))
@@ -228,7 +223,7 @@ def table(plan: Plan, model: str) -> list[list[str]]:
 
 
 def _row(plan: Plan, model: str, name: str, label: str, number: int = 0) -> list[str]:
-    measured = {items: _read(plan.run_record(model, name, items, 0)) for items in MEASURES}
+    measured = {items: _read(plan.run_record(model, name, items, 0)) for items in FIRST + LAST}
     fitted = _read(plan.fit_record(model, label, 0)) if label else {}
     cards = fitted.get("said", {}).get("cards", [])
     card = cards[number] if number < len(cards) else {}

@@ -22,8 +22,8 @@ from stereometer.runs.open import model_spec, open_model
 from stereometer.types import CausalTokens, Follows, MaskedTokens
 from tests.builders.models.zoo import Zoo
 
-MASKED = ("bert", "roberta", "distilbert", "albert")
-CAUSAL = ("llama", "gpt2", "gemma3", "qwen2")
+MASKED = ("bert", "roberta", "distilbert", "albert", "electra", "deberta", "modernbert")
+CAUSAL = ("llama", "gpt2", "gemma3", "gemma3-wide", "qwen2", "qwen3")
 WIDTH = 32
 TEXT = "The man and the woman sat near the old bridge."
 
