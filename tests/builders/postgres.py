@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from sqlalchemy import text
 
 from stereometer.studies.database import open_database
 from stereometer.studies.database.tables import metadata
+from tests.builders.ports import free_port
 
 BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 
@@ -53,13 +53,6 @@ def _as_user(folder: Path) -> list[str]:
     user = "postgres"
     shutil.chown(folder, user)
     return ["runuser", "-u", user, "--"]
-
-
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port: int = listening.getsockname()[1]
-    return port
 
 
 def _run(command: list[str]) -> None:

@@ -17,6 +17,7 @@ import pytest
 from tests.builders.commands import Said, assert_refused, call, shell
 from tests.builders.little import little_stereoset
 from tests.builders.packs import pack_of
+from tests.builders.ports import free_port
 from tests.conftest import released
 from tests.unit.bad_input.test_data_add import everything
 
@@ -128,12 +129,6 @@ def test_a_transfer_that_is_cut_off_is_refused(
     found["/cut"] = little_stereoset(tmp_path / "dev.json").read_bytes()[:500]
     assert_refused(pull(f"{address}/cut"), 4)
     assert everything(kept) == []
-
-
-def free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 def test_a_place_where_nobody_listens(kept: Path) -> None:

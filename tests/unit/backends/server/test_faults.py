@@ -31,6 +31,7 @@ from stereometer.runs.plan import Tally
 from stereometer.types import TOO_LONG, Answer, Continuation, Generate, WholeText
 from tests.builders.asking import answered
 from tests.builders.commands import PROGRAM, call
+from tests.builders.ports import free_port
 from tests.builders.servers import open_server, opened, slowly, some
 from tests.unit.backends.server.conftest import Reply, Stub, run_out, said, send
 
@@ -196,12 +197,6 @@ def test_empty_answers_are_asked_for_again_later_and_later(stub: Start) -> None:
     started = time.monotonic()
     assert dict(backend.answer(some(1)))
     assert time.monotonic() - started > 0.2 + 0.4 + 0.8
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 def test_no_server_is_soon_said() -> None:

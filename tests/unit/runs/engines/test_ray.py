@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -15,7 +19,9 @@ import pytest
 from stereometer.errors import UsageError
 from stereometer.runs.engines.pool import windows
 from stereometer.runs.engines.pool.choice import Hands
+from tests.builders.commands import shell
 from tests.builders.faulty import diary
+from tests.builders.ports import free_port
 from tests.builders.workers import happened, run_with, same_bytes, serial_run, spec_of
 
 pytestmark = [
@@ -111,3 +117,42 @@ def test_a_node_goes_and_another_joins(
 def test_more_gpus_than_the_cluster_has_are_refused(cluster: Any, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="the cluster has 0"):
         run_with(spec_of(tmp_path / "w"), tmp_path / "run", Hands(cluster="auto", gpus=2))
+
+
+@contextmanager
+def head(port: int, folder: Path) -> Iterator[None]:
+    """A cluster as `ray start --head` makes it, that listens for clients."""
+    where = ["--port", "0", "--ray-client-server-port", str(port), "--temp-dir", str(folder)]
+    command = ["start", "--head", "--block", "--num-cpus", "1", "--include-dashboard=false", *where]
+    running = subprocess.Popen(
+        [sys.executable, "-m", "ray.scripts.scripts", *command],
+        env=os.environ | {"HOME": str(folder), "PYTHONPATH": str(ROOT / "src")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        yield
+    finally:
+        running.terminate()
+        running.wait()
+
+
+def test_a_client_outside_the_cluster_gets_the_same_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("grpc", reason="Ray's client needs grpcio")
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    port = free_port()
+    measured = ("run", "starter", "-m", "fake", "--no-cache", "--out")
+    assert shell(*measured, tmp_path / "here").code == 0
+    with tempfile.TemporaryDirectory() as folder, head(port, Path(folder)):
+        outside = (*measured, tmp_path / "outside", "--workers", f"ray://127.0.0.1:{port}")
+        for _ in range(60):
+            said = shell(*outside)
+            if "No Ray cluster answers" not in said.err:
+                break
+            time.sleep(1)
+    assert said.code == 0, said.err
+    for run in (tmp_path / "here").iterdir():
+        assert same_bytes(run, tmp_path / "outside" / run.name)
