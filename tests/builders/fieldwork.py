@@ -27,7 +27,7 @@ from stereometer.studies.participation import Arrival
 from stereometer.studies.rehearsal.forms import SeenForm, read_form
 from stereometer.studies.rehearsal.manners import Careful, Memory, careless
 from stereometer.studies.study import Study
-from tests.builders.postgres import free_port
+from tests.builders.ports import free_port
 
 START_SECONDS = 120
 AGAIN_SECONDS = 0.5

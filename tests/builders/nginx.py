@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders.postgres import free_port
+from tests.builders.ports import free_port
 
 CONFIGURATION = """\
 daemon off;
