@@ -44,6 +44,8 @@ FITTED = {
 """By label, what `mitigate` is asked."""
 IN_FOLDERS = ("cda", "dropout")
 WITHOUT_SEED = ("self-debias",)
+SAME_CONTROL = {"dropout": "cda"}
+"""Methods whose control is that of another: the same fine-tuning without swaps."""
 GENDER = ("stereoset-gender", "crows-gender")
 """What further seeds are measured on."""
 CATS = ("stereoset", "stereoset-gender")
@@ -109,14 +111,16 @@ class Plan:
             yield from self._measured(model, "base", model, 0, FIRST + LAST)
             for label in self.methods:
                 yield self._fit(model, label, 0)
-                method, control = self.systems(model, label, 0).items()
+                method, *control = self.systems(model, label, 0).items()
                 yield from self._measured(model, *method, 0, FIRST + LAST)
-                yield from self._measured(model, *control, 0, FIRST)
+                for beside in control:
+                    yield from self._measured(model, *beside, 0, FIRST)
         yield from self._further_seeds()
         for model in self.models:
             for label in self.methods:
-                _, control = self.systems(model, label, 0).items()
-                yield from self._measured(model, *control, 0, LAST)
+                _, *control = self.systems(model, label, 0).items()
+                for beside in control:
+                    yield from self._measured(model, *beside, 0, LAST)
 
     def _further_seeds(self) -> Iterator[Step]:
         for model in self.models:
@@ -128,8 +132,10 @@ class Plan:
                             yield from self._measured(model, name, spec, seed, GENDER)
 
     def systems(self, model: str, label: str, seed: int) -> dict[str, str]:
-        """The method and its control, as specs of models."""
+        """The method and its control, if it has one of its own, as specs of models."""
         path = self._file(model, label, seed)
+        if label in SAME_CONTROL:
+            return {label: f"{model}+{path}"}
         control = path.with_name(f"{path.stem}.control{path.suffix}")
         return {label: f"{model}+{path}", f"{label}, control": f"{model}+{control}"}
 
@@ -148,6 +154,8 @@ class Plan:
         command = ("mitigate", method, "-m", model, "--attribute", "gender", "--threads", "1")
         if label in IN_FOLDERS:
             more += ["--tokens", str(self.tokens)]
+        if label in SAME_CONTROL:
+            more += ["--no-control"]
         more += ["--text", str(self.text), "--out", str(self._file(model, label, seed))]
         more += ["--seed", str(seed), "--states", str(self.out / model / "states")]
         return Step(self.fit_record(model, label, seed), (*command, *more))
