@@ -44,8 +44,8 @@ FITTED = {
 """By label, what `mitigate` is asked."""
 IN_FOLDERS = ("cda", "dropout")
 WITHOUT_SEED = ("self-debias",)
-SAME_CONTROL = {"dropout": "cda"}
-"""Methods whose control is that of another: the same fine-tuning without swaps."""
+SAME_CONTROL = ("dropout",)
+"""Methods whose control would be that of CDA: the same fine-tuning without swaps."""
 GENDER = ("stereoset-gender", "crows-gender")
 """What further seeds are measured on."""
 CATS = ("stereoset", "stereoset-gender")
@@ -213,9 +213,9 @@ COLUMNS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("ss, gender", "stereoset", "ss", {"domain": "gender"}),
     ("ss", "stereoset", "ss", {}),
     ("lms", "stereoset", "lms", {}),
-    ("CrowS, gender", "crows-gender", "preference", {}),
-    ("CrowS", "crows-pairs", "preference", {}),
-    ("WinoBias", "winobias", "preference", {}),
+    ("CrowS, gender", "crows-gender", "pair_preference", {}),
+    ("CrowS", "crows-pairs", "pair_preference", {}),
+    ("WinoBias", "winobias", "pair_preference", {}),
     ("facts", "definitional", "agreement", {}),
 )
 
@@ -270,7 +270,9 @@ def _gender_ss(plan: Plan, model: str, name: str, seed: int) -> dict[str, Any]:
 
 
 def _crows(plan: Plan, model: str, name: str, seed: int) -> dict[str, Any]:
-    return _estimate(_read(plan.run_record(model, name, "crows-gender", seed)), "preference", {})
+    return _estimate(
+        _read(plan.run_record(model, name, "crows-gender", seed)), "pair_preference", {}
+    )
 
 
 def _together(estimates: Sequence[dict[str, Any]]) -> list[str]:

@@ -36,7 +36,10 @@ def about(judged: Mitigated) -> str:
 
 def claims(judged: Mitigated) -> Iterator[str]:
     """What was measured, most important first."""
-    yield from (_targeted(effect) for effect in judged.targeted)
+    for effect in judged.targeted:
+        yield _targeted(effect)
+        if effect.of_control and effect.from_control:
+            yield _beside(effect.of_control, effect.from_control)
     if judged.lms is not None:
         yield _lms(judged.lms, judged.margin)
     if judged.perplexity is not None:
@@ -57,6 +60,13 @@ def _targeted(effect: Effect) -> str:
     return (
         f"{effect.name} in {slice_name(effect.slice)} is {first:.1f} points from 50 before and "
         f"{second:.1f} after: {_change(base)}, {p_words(base.p)}. {_power(effect)}"
+    )
+
+
+def _beside(control: Closeness, nearer: Closeness) -> str:
+    return (
+        f"The control is {abs(control.second - NULL_VALUE):.1f} points from 50. Compared with it, "
+        f"the distance is {_change(nearer)}, {p_words(nearer.p)}."
     )
 
 

@@ -320,3 +320,13 @@ def test_what_the_card_knows_is_said() -> None:
     assert "still decodable at layer 7: 92.0 %" in said
     assert "could have been seen" in said
     assert "No control was compared" in said
+
+
+def test_how_the_control_did_is_said_beside_the_effect() -> None:
+    effect = Effect.of(difference(62, 58)).beside(difference(61, 58, 4), difference(62, 61))
+    effect_said, beside, *_ = show.claims(replace(judged(BEFORE), targeted=(effect,)))
+    assert "12.0 points from 50 before and 8.0 after" in effect_said
+    assert beside == (
+        "The control is 11.0 points from 50. Compared with it, the distance is -3.0 [-7.0, +1.0], "
+        "p = 0.500."
+    )
