@@ -36,10 +36,20 @@ def about(judged: Mitigated) -> str:
 
 def claims(judged: Mitigated) -> Iterator[str]:
     """What was measured, most important first."""
+    yield from reached(judged)
+    yield from cost(judged)
+
+
+def reached(judged: Mitigated) -> Iterator[str]:
+    """The effect that was aimed at, beside the control's."""
     for effect in judged.targeted:
         yield _targeted(effect)
         if effect.of_control and effect.from_control:
             yield _beside(effect.of_control, effect.from_control)
+
+
+def cost(judged: Mitigated) -> Iterator[str]:
+    """What it took, and what is left."""
     if judged.lms is not None:
         yield _lms(judged.lms, judged.margin)
     if judged.perplexity is not None:

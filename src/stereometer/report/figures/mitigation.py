@@ -34,10 +34,7 @@ def mitigation(group: Group) -> Figure:
     judged = group.mitigated
     if not judged:
         return Figure(id_, title)
-    said = [
-        f"{show.headline(each)} ({show.about(each)}). {' '.join(show.claims(each))}"
-        for each in judged
-    ]
+    said = [part for each in judged for part in _said(each)]
     charts = (*_planes(group), _changes(group, judged))
     return Figure(
         id_,
@@ -48,6 +45,11 @@ def mitigation(group: Group) -> Figure:
         legend=group.legend,
         caution="" if all(each.control for each in judged) else _without_control(judged),
     )
+
+
+def _said(judged: Mitigated) -> Iterator[str]:
+    yield f"{show.headline(judged)} ({show.about(judged)}). {' '.join(show.reached(judged))}"
+    yield " ".join(show.cost(judged))
 
 
 def _without_control(judged: Sequence[Mitigated]) -> str:
