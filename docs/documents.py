@@ -124,7 +124,7 @@ def _studied(app: Any) -> Iterator[Document]:
     for arguments in (
         ("new", "validate-pairs", "judging"),
         ("new", "survey", "survey"),
-        ("rehearse", "judging", "--people", "12"),
+        ("rehearse", "judging", "--people", "30"),
     ):
         _run(app, "study", *arguments)
     yield _printed(app, "study", "check", "survey")
