@@ -61,7 +61,7 @@ test: .venv/dev chromium postgresql nginx
 	@touch $@
 
 test-long: .venv/dev .venv/harnesses/ready postgresql
-	$(BIN)/pytest -n 2 -m long
+	$(BIN)/pytest -n 3 -m long
 
 # Debian's chromium for the browser tests, where this user may install it; elsewhere those tests are skipped.
 chromium:
