@@ -50,6 +50,8 @@ def test_scores_that_were_not_counted_are_refused(tmp_path: Path, how: str) -> N
     says = "does not hold the scores that its result.json was counted from"
     assert_refused(call("compare", first, second), 4, says)
     assert_refused(call("report", first, "-o", tmp_path / "page.html"), 4, says)
+    assert_refused(call("show", first), 4, says)
+    assert_refused(call("export", "csv", first, "-o", tmp_path / "table"), 4, says)
 
 
 @pytest.mark.parametrize("how", CHANGES)

@@ -37,7 +37,10 @@ def load_counted(path: Path) -> Result:
 def counted_at(path: Path, result: Result) -> Result:
     """The same of a result that is loaded already."""
     folder = store.run_folder(path)
-    if result.statistics >= STATISTICS or not (folder / store.SCORES).exists():
+    if not (folder / store.SCORES).exists():
+        return result
+    store.check_scores(folder, result)
+    if result.statistics >= STATISTICS:
         return result
     return recounted(result, store.load_scores(folder, result))
 

@@ -107,7 +107,7 @@ def _finished(folder: Path) -> Result | None:
     try:
         result = load_result(folder)
         if result.scores_digest:
-            _check_digest(folder / SCORES, result)
+            check_scores(folder, result)
         else:
             deque(load_scores(folder, result), maxlen=0)
         return result
@@ -202,8 +202,7 @@ def load_scores(path: Path, result: Result | None = None) -> Iterator[Score]:
     folder = run_folder(path)
     known = result or load_result(folder)
     shape = catalog.shape(known.kind)
-    if known.scores_digest:
-        _check_digest(folder / SCORES, known)
+    check_scores(folder, known)
     for line, value in read_jsonl(folder / SCORES):
         yield score_from(value, shape, f"{folder / SCORES}, line {line}")
 
@@ -218,8 +217,12 @@ def score_from(value: Any, shape: Shape, where: str) -> Score:
         ) from None
 
 
-def _check_digest(file: Path, result: Result) -> None:
-    """Scores that are not the ones that were counted say nothing about the result."""
+def check_scores(folder: Path, result: Result) -> None:
+    """Scores that are not the ones that were counted say nothing about the result; older results do
+    not say which were."""
+    file = folder / SCORES
+    if not result.scores_digest:
+        return
     try:
         digest = digest_of_file(file)
     except OSError as error:
