@@ -28,6 +28,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
+from stereometer import compare, load
 from stereometer.files import read_json, read_lines
 
 MODELS = ("minilm-mlm", "smollm2-135m")
@@ -252,6 +253,37 @@ def _costs(card: dict[str, Any]) -> list[str]:
     ]
 
 
+def verdicts_table(plan: Plan, model: str) -> list[list[str]]:
+    """What `compare` says of each method beside its control, on what both were measured on."""
+    rows = [["method", "items", "verdict", "change of the distance from 50", "against the control"]]
+    rows += [["---"] * 5]
+    folders = {
+        (result.model, result.data["digest"]): path.parent
+        for path in sorted((plan.out / model / "runs").glob("*/result.json"))
+        for result in [load(path)]
+    }
+    for label in plan.methods:
+        for items in ("stereoset", "crows-gender"):
+            names = ["base", *plan.systems(model, label, 0)]
+            records = [_read(plan.run_record(model, name, items, 0)) for name in names]
+            if all(records):
+                results = [record["said"]["results"][0] for record in records]
+                places = [folders[each["model"], each["data"]["digest"]] for each in results]
+                rows.append([label, items, *_verdict(places)])
+    return rows
+
+
+def _verdict(folders: Sequence[Path]) -> list[str]:
+    base, method, *control = folders
+    (judged,) = compare(base, method, control=control[0] if control else None).mitigations
+    effect = judged.targeted[0]
+    changes = [
+        f"{each.change:+.1f} [{each.low:+.1f}, {each.high:+.1f}]" if each else ""
+        for each in (effect.from_base, effect.from_control)
+    ]
+    return [str(judged.verdict), *changes]
+
+
 def seeds_table(plan: Plan, model: str) -> list[list[str]]:
     """The gender items by seed, for the methods and their controls."""
     rows = [["system", "ss by seed", "mean", "CrowS by seed", "mean"], ["---"] * 5]
@@ -321,6 +353,8 @@ def main() -> None:
     for model in plan.models:
         print(f"\n{model}\n")
         _print(table(plan, model))
+        print()
+        _print(verdicts_table(plan, model))
         print()
         _print(seeds_table(plan, model))
 
