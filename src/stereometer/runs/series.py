@@ -79,13 +79,30 @@ def _revisions(spec: str) -> list[str]:
 
 
 def _captured(pattern: str) -> re.Pattern[str]:
-    """A pattern whose wildcards are groups."""
-    escaped = re.escape(pattern).replace(r"\*", "(.*)").replace(r"\?", "(.)")
-    return re.compile(re.sub(r"\\\[([^\]]*)\\?\]", r"([\1])", escaped))
+    """A pattern whose wildcards are groups; a set in brackets counts as one."""
+    parts = re.split(r"(\*|\?|\[!?\]?[^\]]*\])", pattern)
+    return re.compile("".join(_part(part) for part in parts), re.DOTALL)
+
+
+def _part(part: str) -> str:
+    wild = {"*": "(.*)", "?": "(.)"}
+    if part in wild or not part.endswith("]") or not part.startswith("["):
+        return wild.get(part) or re.escape(part)
+    inside = part[1:-1].replace("\\", r"\\")
+    return f"([^{inside[1:]}])" if inside.startswith("!") else f"([{inside}])"
 
 
 def _step(pattern: str, spec: str) -> float | None:
-    """The first number in what the wildcards stand for: `step1000`, `1.4b`."""
+    """The last number in what the wildcards stand for: `step1000`, `1.4b`, `run2/step1000`."""
     match = _captured(pattern).fullmatch(spec)
-    number = NUMBER.search(" ".join(match.groups())) if match else None
-    return float(number[1]) * UNITS[number[2].lower()] if number else None
+    numbers = list(NUMBER.finditer(_left_open(match))) if match else []
+    return float(numbers[-1][1]) * UNITS[numbers[-1][2].lower()] if numbers else None
+
+
+def _left_open(match: re.Match[str]) -> str:
+    """What the wildcards stand for, with a space where something else is between two of them."""
+    text, end = "", 0
+    for number, part in enumerate(match.groups(), 1):
+        text += part if match.start(number) == end else f" {part}"
+        end = match.end(number)
+    return text

@@ -86,6 +86,27 @@ def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     server.server_close()
 
 
+@pytest.mark.parametrize(
+    ("pattern", "steps"),
+    [
+        ("step[0-9]*", [30, 200, 1000]),
+        ("step[12]*", [200, 1000]),
+        ("step[!1]*", [30, 200]),
+        ("step??", [30]),
+    ],
+)
+def test_every_wildcard_is_understood(tmp_path: Path, pattern: str, steps: list[float]) -> None:
+    for step in (200, 30, 1000):
+        (tmp_path / f"step{step}").mkdir()
+    assert [member.step for member in members(f"{tmp_path}/{pattern}")] == steps
+
+
+def test_the_step_is_the_last_number(tmp_path: Path) -> None:
+    for run, step in ((1, 30), (1, 4), (2, 7)):
+        (tmp_path / f"run{run}" / f"step{step}").mkdir(parents=True)
+    assert [member.step for member in members(f"{tmp_path}/run*/step*")] == [4, 7, 30]
+
+
 def test_revisions_of_a_hub_are_listed_in_the_order_of_their_steps(hub: str) -> None:
     series = members("org/name@step*")
     assert [member.spec for member in series] == [

@@ -11,18 +11,22 @@ from stereometer.runs.engines.pool.windows import SMALLEST_WINDOW, Window, cut, 
 from stereometer.types import Request, WholeText
 
 
-def windows(tokens: Sequence[int], workers: int, begins: bool = True) -> list[Window]:
+def windows(
+    tokens: Sequence[int], workers: int, begins: bool = True, ends: bool = True
+) -> list[Window]:
     requests: dict[str, Request] = {
         f"{number}": WholeText("word " * count) for number, count in enumerate(tokens)
     }
-    return list(cut(requests, workers, begins))
+    return list(cut(requests, workers, begins, ends))
 
 
-@given(st.lists(st.integers(1, 3_000), max_size=60), st.integers(1, 9), st.booleans())
+@given(
+    st.lists(st.integers(1, 3_000), max_size=60), st.integers(1, 9), st.booleans(), st.booleans()
+)
 def test_every_request_is_in_one_window_in_its_order(
-    tokens: list[int], workers: int, begins: bool
+    tokens: list[int], workers: int, begins: bool, ends: bool
 ) -> None:
-    parts = windows(tokens, workers, begins)
+    parts = windows(tokens, workers, begins, ends)
     assert [key for part in parts for key in part.requests] == [f"{n}" for n in range(len(tokens))]
     for part in parts:
         assert part.tokens == sum(request.tokens for request in part.requests.values())
@@ -43,3 +47,9 @@ def test_workers_finish_together() -> None:
         for part in windows([20] * 4_000, workers):
             busy[busy.index(min(busy))] += part.tokens
         assert max(busy) <= 1.05 * sum(busy) / workers
+
+
+def test_windows_are_large_until_the_last_are_drawn() -> None:
+    for workers in (2, 8, 64):
+        *whole, _ = windows([20] * 40_000, workers, begins=False, ends=False)
+        assert {part.tokens // 20 for part in whole} == {-(-window_tokens(workers) // 20)}

@@ -21,6 +21,7 @@ from stereometer.runs.engines.pool.windows import (
     cut,
     window_tokens,
 )
+from stereometer.show.numbers import count
 from stereometer.types import Answer, Backend, Request
 
 LOG = logging.getLogger("stereometer")
@@ -29,7 +30,8 @@ TICK = 0.5
 OPENING_SECONDS = 3600.0
 """For a model to be fetched and loaded."""
 MOST_LOST = 30
-"""Workers lost one after the other without a single answer; a poisonous request costs fewer."""
+"""Workers lost one after the other without an answer or a request given up, which costs fewer; and
+requests given up without an answer between them."""
 
 
 @dataclass
@@ -74,7 +76,7 @@ class Pool:
         self.queue: deque[Window] = deque()
         self.ready_answers: dict[str, Answer] = {}
         self.happened = Happened()
-        self.closed = self.unopened = self.lost_in_a_row = 0
+        self.closed = self.unopened = self.lost_in_a_row = self.skipped_in_a_row = 0
         self.why = ""
         """Why the last worker was lost or refused."""
         self.began, self.tokens = clock(), 0
@@ -88,7 +90,8 @@ class Pool:
         ready = sum(member.ready for member in self.members.values())
         flying = sum(len(member.windows) for member in self.members.values())
         rate = self.tokens / max(1e-9, self.clock() - self.began)
-        return f"{ready} workers, {flying} windows in flight, {rate:,.0f} tokens/s"
+        crew, sent = count(ready, "worker"), count(flying, "window")
+        return f"{crew}, {sent} in flight, {rate:,.0f} tokens/s"
 
     @property
     def record(self) -> Mapping[str, Any]:
@@ -104,18 +107,17 @@ class Pool:
             self._abandon()
 
     def _loop(self, windows: Windows) -> Iterator[Mapping[str, Answer]]:
-        exhausted = False
+        coming = next(windows, None)
         while True:
-            while not exhausted and self._has_room():
-                drawn = next(windows, None)
-                exhausted = drawn is None
+            while coming is not None and self._has_room():
+                drawn, coming = coming, next(windows, None)
                 if drawn:
-                    self._enqueue(drawn)
-                elif drawn is not None:
+                    self._enqueue(drawn, ends=coming is None)
+                else:
                     yield {}
                     break
             if self._is_idle():
-                if exhausted:
+                if coming is None:
                     return
                 continue
             self._staff()
@@ -166,9 +168,9 @@ class Pool:
         wanted = max(1, self.crew.size()) * window_tokens(self.crew.size())
         return sum(window.tokens for window in self.queue) < wanted
 
-    def _enqueue(self, requests: Mapping[str, Request]) -> None:
+    def _enqueue(self, requests: Mapping[str, Request], ends: bool) -> None:
         size = self.crew.size()
-        for window in cut(requests, size, begins=not self.happened.windows):
+        for window in cut(requests, size, begins=not self.happened.windows, ends=ends):
             window.checked = size > 1 and self.happened.windows % CHECKED == 0
             self.happened.windows += 1
             self.happened.checked += window.checked
@@ -184,7 +186,7 @@ class Pool:
 
     def _give(self, number: int, member: Member) -> None:
         alone = self._others(number) == 0
-        window = next((w for w in self.queue if alone or number not in w.avoid), None)
+        window = next((w for w in self.queue if alone or w.asked_before != number), None)
         if window is None:
             return
         self.queue.remove(window)
@@ -207,16 +209,12 @@ class Pool:
         if broken:
             self._refuse(number, window, answers, broken)
             return
-        if window.broken:  # another worker can: those before were at fault
-            reason = next(iter(window.broken.values()))
-            for other in window.avoid & self.members.keys():
-                self._lose(other, f"gave an answer that cannot be one: {reason}", counts=False)
-                self.happened.refused += 1
+        if window.broken:  # this worker can: the one before was at fault
+            self._blame(window.asked_before, window.broken)
             window.broken = {}
         if window.checked and window.first is None and self._others(number):
             window.first = answers
-            window.avoid = {number}
-            self.queue.appendleft(window)
+            self._ask_another(number, window)
             return
         if window.first is not None:
             self._compare(window, answers)
@@ -239,33 +237,68 @@ class Pool:
         answers: Mapping[str, Answer],
         broken: Mapping[str, str],
     ) -> None:
-        """Asked once more, of another worker if there is one; where that breaks the same, it is
-        the model's own way, and the requests have no answer."""
-        if window.broken and broken.keys() == window.broken.keys():
-            good = {key: answers[key] for key in window.requests if key not in broken}
-            lost = {key: Answer((), None, why, kept=False) for key, why in broken.items()}
-            self.happened.skipped += len(lost)
-            self._deliver(good | lost, window)
-            return
-        self.why = next(iter(broken.values()))
-        window.broken = broken
-        window.avoid.add(number)
-        self.happened.sent_again += 1
+        """Who breaks the contract where another keeps it is at fault and is replaced; what two
+        workers break alike is the model's own way, and has no answer."""
+        sound = {key: answers[key] for key in window.requests if key not in broken}
+        if window.first is not None:
+            self._blame(number, broken)
+            window.tries += 1
+            if window.tries < TRIES:
+                self._ask_another(window.asked_before, window)
+            else:
+                self._deliver(window.first, window)
+        elif window.broken:
+            self._settle(number, window, sound, broken)
+        else:
+            self.why = next(iter(broken.values()))
+            window.broken, window.sound = broken, sound
+            self._ask_another(number, window)
+
+    def _settle(
+        self,
+        number: int,
+        window: Window,
+        sound: Mapping[str, Answer],
+        broken: Mapping[str, str],
+    ) -> None:
+        """After two workers broke it: each answer from who kept the contract."""
+        if alone := window.broken.keys() - broken.keys():
+            self._blame(window.asked_before, {key: window.broken[key] for key in alone})
+        if alone := broken.keys() - window.broken.keys():
+            self._blame(number, {key: broken[key] for key in alone})
+        lost = {
+            key: Answer((), None, why, kept=False)
+            for key, why in broken.items()
+            if key in window.broken
+        }
+        self.happened.skipped += len(lost)
+        self._deliver({**window.sound, **sound, **lost}, window)
+
+    def _blame(self, number: int | None, broken: Mapping[str, str]) -> None:
+        """A worker that is still there is replaced."""
+        if number is not None and number in self.members:
+            reason = next(iter(broken.values()))
+            self._lose(number, f"gave an answer that cannot be one: {reason}", counts=False)
+            self.happened.refused += 1
+
+    def _ask_another(self, number: int | None, window: Window) -> None:
+        window.asked_before = number
+        self.happened.sent_again += bool(window.broken or window.tries)
         self.queue.appendleft(window)
 
     def _deliver(self, answers: Mapping[str, Answer], window: Window) -> None:
         self.ready_answers |= {key: answers[key] for key in window.requests}
         self.tokens += window.tokens
-        self.lost_in_a_row = 0
+        self.lost_in_a_row = self.skipped_in_a_row = 0
 
     # --------------------------------------------------------------------------------- workers
 
     def _staff(self) -> None:
         """As many workers as there should be, without those that could not open the model."""
-        if self.closed and self.closed >= self.crew.size():
+        if self.closed and not self.members and self.closed >= self.crew.size():
             raise ModelError(
                 f"No worker can answer for {self.backend.card.name}: {self.why} "
-                "Answers so far are kept. Mend that, or run without --workers."
+                "Answers so far are kept. Fix that, or run without --workers."
             )
         while len(self.members) < self.crew.size() - self.closed:
             self.members[self.crew.start()] = Member(self.clock())
@@ -300,10 +333,10 @@ class Pool:
         LOG.warning("A worker %s. Another takes its place.", reason)
         self.happened.lost += 1
         self.lost_in_a_row += 1
-        if self.lost_in_a_row > MOST_LOST:
+        if max(self.lost_in_a_row, self.skipped_in_a_row) > MOST_LOST:
             raise StereometerError(
-                f"{MOST_LOST} workers were lost one after the other. The last one {reason}. "
-                "Answers so far are kept. Mend that, or take fewer workers."
+                f"More than {MOST_LOST} workers were lost one after the other. The last one "
+                f"{reason}. Answers so far are kept. Fix that, or take fewer workers."
             )
         if not member.ready:
             self.unopened += 1
@@ -332,6 +365,8 @@ class Pool:
             self.happened.skipped += 1
             lost = {key: Answer((), None, reason, kept=False) for key in window.requests}
             self.ready_answers |= lost
+            self.lost_in_a_row = 0
+            self.skipped_in_a_row += 1
 
     def _replace_late(self) -> None:
         now = self.clock()

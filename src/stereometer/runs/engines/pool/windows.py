@@ -28,12 +28,14 @@ class Window:
     """Whether two workers are asked."""
     tries: int = 0
     """Workers it has cost."""
-    avoid: set[int] = field(default_factory=set)
-    """Workers that have answered it already."""
+    asked_before: int | None = None
+    """The worker that answered last: another is asked next, if there is one."""
     first: Mapping[str, Answer] | None = None
     """What the first of two workers answered."""
     broken: Mapping[str, str] = field(default_factory=dict)
-    """Requests whose answers broke the contract when it was last asked, and why."""
+    """Requests whose answers broke the contract when it was first asked, and why."""
+    sound: Mapping[str, Answer] = field(default_factory=dict)
+    """The other answers of that time."""
 
     def halves(self) -> Iterator[Window]:
         keys = list(self.requests)
@@ -50,24 +52,28 @@ def window_tokens(workers: int) -> int:
     return max(SMALLEST_WINDOW, min(LARGEST_WINDOW, share))
 
 
-def cut(requests: Mapping[str, Request], workers: int, begins: bool) -> Iterator[Window]:
-    """Windows that grow smaller towards the end, so that workers finish together. Neighbours stay
-    together: the candidates of an item share work. Where a run begins, the first window is small:
-    it is asked twice."""
-    left = sum(request.tokens for request in requests.values())
-    smallest = min(window_tokens(workers), max(SMALLEST_WINDOW, left // (32 * max(1, workers))))
+def cut(
+    requests: Mapping[str, Request], workers: int, begins: bool = False, ends: bool = False
+) -> Iterator[Window]:
+    """Windows in the order of the requests, because neighbours share work.
+
+    Where a run begins, the first window is small: it is asked twice. Where it ends, windows grow
+    smaller, so that workers finish together.
+    """
+    left, most = sum(request.tokens for request in requests.values()), window_tokens(workers)
+    smallest = min(most, max(SMALLEST_WINDOW, left // (32 * max(1, workers))))
+
+    def size() -> int:
+        return min(most, max(smallest, left // (2 * max(1, workers)))) if ends else most
+
     part: dict[str, Request] = {}
-    tokens, most = 0, smallest if begins else _size(left, smallest, workers)
+    tokens, limit = 0, smallest if begins else size()
     for key, request in requests.items():
         part[key] = request
         tokens += request.tokens
-        if tokens >= most:
+        if tokens >= limit:
             yield Window(part, tokens)
             left -= tokens
-            part, tokens, most = {}, 0, _size(left, smallest, workers)
+            part, tokens, limit = {}, 0, size()
     if part:
         yield Window(part, tokens)
-
-
-def _size(left: int, smallest: int, workers: int) -> int:
-    return min(window_tokens(workers), max(smallest, left // (2 * max(1, workers))))
