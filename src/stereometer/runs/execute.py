@@ -25,7 +25,7 @@ from stereometer.runs.engines.serial import Serial
 from stereometer.runs.plan import Tally
 from stereometer.runs.progress import lines
 from stereometer.runs.runner import Progress, computed, silent
-from stereometer.types import Asking, Backend, Finished, Job, Score
+from stereometer.types import Asking, Backend, Finished, Job, Result, Score
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Hash
@@ -51,17 +51,26 @@ def execute(
     place = place or store.place_of(job)
     with store.claimed(place, job.plan) as finished:
         if finished is not None:
-            return Finished(recounted(finished, store.load_scores(place)), place)
+            known = _placed(finished, job)
+            if known != finished:
+                write_json(place / store.RESULT, known.as_json())
+            return Finished(recounted(known, store.load_scores(place)), place)
         started, tally = time.time(), Tally()
         digest = sha256()
         asked = _scores(job, cache, engines, tally, progress)
         with replacing(place / store.SCORES) as file, closing(asked) as scores:
             estimates = job.summarize(_written(scores, job, file, digest))
-        result = replace(job.describe(estimates), scores_digest=digest.hexdigest())
+        described = replace(job.describe(estimates), scores_digest=digest.hexdigest())
+        result = _placed(described, job)
         write_json(place / store.RESULT, result.as_json())
         record = {"schema": "run@1", "plan": job.plan, **_record(started, tally)}
         write_json(place / store.RUN, record | _workers(job, engines))
     return Finished(result, place)
+
+
+def _placed(result: Result, job: Job) -> Result:
+    """With its place in a series, also where it was measured before there was one."""
+    return replace(result, settings={**result.settings, **job.series})
 
 
 def _scores(

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from glob import glob
 from pathlib import Path
-from typing import Any
 
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.types import Estimate, Job, Result
+from stereometer.types import Job
 
 WILD = re.compile(r"[*?\[]")
 UNITS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}
@@ -34,13 +31,7 @@ class Member:
         """A job whose result says which series it is of."""
         if not self.pattern:
             return job
-        return replace(job, describe=partial(_described, job.describe, self))
-
-
-def _described(describe: Any, member: Member, estimates: Sequence[Estimate]) -> Result:
-    result: Result = describe(estimates)
-    series = {"series": member.pattern, "step": member.step}
-    return replace(result, settings={**result.settings, **series})
+        return replace(job, series={"series": self.pattern, "step": self.step})
 
 
 def members(spec: str) -> list[Member]:

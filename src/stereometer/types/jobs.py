@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -54,6 +54,8 @@ class Job:
     """Items whose texts are left out of what is stored."""
     stopping: Stopping | None = None
     """What ends the asking before all items are asked, where something does."""
+    series: Mapping[str, Any] = field(default_factory=dict)
+    """The pattern that found its model and the step, for the result's settings."""
 
     @property
     def title(self) -> str:

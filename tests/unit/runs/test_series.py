@@ -11,7 +11,12 @@ from threading import Thread
 import pytest
 
 from stereometer.errors import ModelError, UsageError
-from stereometer.runs.series import members
+from stereometer.runs.execute import execute
+from stereometer.runs.measure import jobs_for
+from stereometer.runs.open import open_model
+from stereometer.runs.series import Member, members
+from stereometer.runs.store import load
+from stereometer.types import Settings
 from tests.builders.commands import call
 
 
@@ -123,3 +128,14 @@ def test_a_hub_without_such_revisions_or_models_says_so(hub: str) -> None:
         members("org/name@epoch*")
     with pytest.raises(ModelError, match="could not be listed"):
         members("org/other@step*")
+
+
+def test_a_run_that_is_there_already_gets_its_place_in_the_series(tmp_path: Path) -> None:
+    job, *_ = jobs_for(["starter"], open_model("random"), [], Settings(resamples=100))
+    alone = execute(job, tmp_path / "run")
+    assert "series" not in alone.result.settings
+    later = execute(Member("a/step20", "a/step*", 20.0).job(job), tmp_path / "run")
+    stored = load(tmp_path / "run")
+    for result in (later.result, stored):
+        assert (result.settings["series"], result.settings["step"]) == ("a/step*", 20.0)
+    assert stored.scores_digest == alone.result.scores_digest
