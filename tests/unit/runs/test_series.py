@@ -131,7 +131,7 @@ def test_a_hub_without_such_revisions_or_models_says_so(hub: str) -> None:
 
 
 def test_a_run_that_is_there_already_gets_its_place_in_the_series(tmp_path: Path) -> None:
-    job, *_ = jobs_for(["starter"], open_model("random"), [], Settings(resamples=100))
+    job, *_ = jobs_for(["starter"], open_model("ideal"), [], Settings(resamples=100))
     alone = execute(job, tmp_path / "run")
     assert "series" not in alone.result.settings
     later = execute(Member("a/step20", "a/step*", 20.0).job(job), tmp_path / "run")
