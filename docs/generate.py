@@ -102,7 +102,7 @@ def _command(name: str, command: Any, mark: str) -> str:
     usage = " ".join(command.collect_usage_pieces(context))
     text = f"{mark} {name}\n\n{_prose(command.help)}\n\n```\nstereometer {name} {usage}\n```\n\n"
     if epilog := getattr(command, "epilog", None):
-        text += f"{_prose(epilog)}\n\n"
+        text += f"{_examples(epilog)}\n\n"
     rows = [_parameter(entry, context) for entry in command.params if not entry.hidden]
     return text + _table(("argument or option", "meaning"), rows) + "\n"
 
@@ -110,6 +110,12 @@ def _command(name: str, command: Any, mark: str) -> str:
 def _prose(text: str | None) -> str:
     """A help text without the marks that keep the terminal from wrapping lines."""
     return inspect.cleandoc((text or UNDESCRIBED).replace("\b", "").replace("\f", "")).strip()
+
+
+def _examples(epilog: str) -> str:
+    """What follows \\b, where the terminal keeps its lines, as a block of code."""
+    head, _, lines = epilog.partition("\b\n")
+    return f"{head.strip()}\n\n```\n{inspect.cleandoc(lines)}\n```"
 
 
 def _parameter(parameter: Any, context: Any) -> tuple[str, str]:

@@ -13,14 +13,14 @@ from stereometer.cli.app import app
 from tests.docs.pages import DOCS, PAGES, text_of
 
 BLOCK = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
-REFERENCE = DOCS / "reference" / "commands.md"
-"""Generated from the commands themselves."""
 LINE = re.compile(r"^(?:\$ )?stereometer (.+)$", re.MULTILINE)
+USAGE = "[OPTIONS]"
 
 
 def commands(page: Path) -> list[str]:
     """Lines of code blocks that call the program, without what follows a pipe."""
-    joined = "\n".join(BLOCK.findall(text_of(page))).replace("\\\n", " ")
+    blocks = (block for block in BLOCK.findall(text_of(page)) if USAGE not in block)
+    joined = "\n".join(blocks).replace("\\\n", " ")
     joined = re.sub(r"[\[\]]", "", joined)  # what may be left out is tried too
     return [re.split(r" [|>&] | 2?> ?| && ", line)[0] for line in LINE.findall(joined)]
 
@@ -40,7 +40,7 @@ def parse(line: str) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if commands(page) and page != REFERENCE],
+    [page for page in PAGES if commands(page)],
     ids=lambda page: page.name,
 )
 def test_the_commands_on_a_page_can_be_typed(page: Path) -> None:
@@ -59,3 +59,7 @@ def test_a_wrong_command_would_be_seen(line: str) -> None:
 
 def test_the_tutorial_of_studies_has_commands() -> None:
     assert len(commands(DOCS / "studies.md")) > 10
+
+
+def test_the_reference_has_examples() -> None:
+    assert len(commands(DOCS / "reference" / "commands.md")) > 50

@@ -15,6 +15,6 @@ def check_packages(find: Callable[[str], object] = find_spec) -> None:
     missing = [name for name in NEEDED.split() if find(name) is None]
     if missing:
         raise UsageError(
-            f"Studies need packages that are not installed: {', '.join(missing)}. They are in an "
-            "extra of their own. Run `pip install 'stereometer[web]'`."
+            f"Studies need packages that are not installed: {', '.join(missing)}. They are an "
+            "optional part of the package. From a clone: `pip install '.[web]'`."
         )

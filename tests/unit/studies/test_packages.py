@@ -9,7 +9,7 @@ from stereometer.studies.packages import check_packages
 
 
 def test_what_is_missing_is_named_with_the_extra_that_brings_it() -> None:
-    with pytest.raises(UsageError, match=r"fastapi, .*rapidfuzz.*stereometer\[web\]"):
+    with pytest.raises(UsageError, match=r"fastapi, .*rapidfuzz.*'\.\[web\]"):
         check_packages(lambda name: None)
 
 

@@ -100,7 +100,7 @@ def _postgres(url: str) -> Engine:
     except ModuleNotFoundError:
         raise UsageError(
             "PostgreSQL needs the package psycopg. It is not installed. "
-            "Run `pip install 'stereometer[web,postgres]'`."
+            "From a clone: `pip install '.[web,postgres]'`."
         ) from None
 
 
