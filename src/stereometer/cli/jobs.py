@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from stereometer.cli import render
 from stereometer.cli.guard import say
 from stereometer.cli.options import Running, Spreading
+from stereometer.show.numbers import count
 from stereometer.types import Asking, Finished, Job, Request
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def print_plans(
         return
     for plan in plans:
         seconds = "" if plan["seconds"] is None else f", about {plan['seconds']} s"
-        workers = f" with {plan['workers']} workers" if "workers" in plan else ""
+        workers = f" with {count(plan['workers'], 'worker')}" if "workers" in plan else ""
         render.line(
             f"{plan['benchmark']} · {plan['measure']} · {plan['model']}: {plan['items']} items, "
             f"{plan['requests']} requests ({plan['distinct']} distinct), "
@@ -80,7 +81,7 @@ def print_plans(
         )
         if "workers" in plan:
             each = f"{plan['requests_each']} requests, {plan['tokens_each']} tokens"
-            render.line(f"  each of {plan['workers']} workers: about {each}")
+            render.line(f"  each worker: about {each}")
 
 
 def _plan(job: Job, engines: Engines, shard: str | None) -> dict[str, Any]:

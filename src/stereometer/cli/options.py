@@ -107,7 +107,8 @@ class Spreading:
         "Processes that answer: a number on this machine, `ray`, or ray://HOST:PORT.",
     ] = None
     gpus_per_worker: Annotated[
-        int | None, "GPUs of each worker; by default one where there are any."
+        int | None,
+        "GPUs of each worker; by default one on a cluster that has any, none on this machine.",
     ] = None
     worker_timeout: Annotated[
         float, "Seconds in which a worker must answer a window of requests."

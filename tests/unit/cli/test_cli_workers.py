@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from stereometer.runs.engines.pool.choice import threads_for, worker_spec
+from stereometer.runs.engines.pool.processes import Processes
+from stereometer.runs.open import model_spec
 from stereometer.types import ModelSpec
 from tests.builders.commands import call
 
@@ -66,7 +68,7 @@ def test_a_dry_run_says_what_each_worker_gets() -> None:
         assert plan["tokens_each"] == -(-plan["tokens"] // 4)
         assert plan["seconds"] >= 0
     said = call(*RUN, "--workers", "4", "--dry-run")
-    assert "each of 4 workers: about 108 requests" in said.out
+    assert "each worker: about 108 requests" in said.out
 
 
 def test_a_dry_run_of_a_part_counts_its_items_only() -> None:
@@ -102,3 +104,13 @@ def test_a_worker_gets_its_gpus_as_a_device() -> None:
     spec = ModelSpec("m:o", "x", Options())
     devices = [worker_spec(spec, 1, gpus).options.device for gpus in (0, 1, 2)]
     assert devices == ["cpu", "cuda", "auto"]
+
+
+def test_workers_share_the_gpus_that_this_process_was_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spec = model_spec("fake", 0, {})
+    for given, names in (("", ["0,1", "2,3"]), ("4,5,6,7", ["4,5", "6,7"])):
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
+        crew = Processes(spec, workers=2, threads=1, gpus=2)
+        assert [crew._environment(at)["CUDA_VISIBLE_DEVICES"] for at in (0, 1)] == names

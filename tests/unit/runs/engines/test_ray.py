@@ -115,7 +115,7 @@ def test_a_node_goes_and_another_joins(
 
 
 def test_more_gpus_than_the_cluster_has_are_refused(cluster: Any, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="the cluster has 0"):
+    with pytest.raises(UsageError, match="no machine of the cluster has more than 0"):
         run_with(spec_of(tmp_path / "w"), tmp_path / "run", Hands(cluster="auto", gpus=2))
 
 

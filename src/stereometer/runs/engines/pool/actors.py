@@ -53,15 +53,15 @@ class Actors:
         threads: int,
         gpus: int | None,
     ) -> None:
-        self.connected = _connect(address)
+        self.connected, self.address = _connect(address), address
         self.threads = threads
-        there = int(self._resources().get("GPU", 0))
-        self.gpus = (1 if there else 0) if gpus is None else gpus
-        if self.gpus > there:
+        most = max((int(node.get("GPU", 0)) for node in self._nodes()), default=0)
+        self.gpus = (1 if most else 0) if gpus is None else gpus
+        if self.gpus > most:
             _disconnect(self.connected)
             raise UsageError(
-                f"A worker should have {self.gpus} GPUs, and the cluster has {there}. "
-                "Give --gpus-per-worker a smaller number; 0 for none."
+                f"A worker should have {self.gpus} GPUs, and no machine of the cluster has more "
+                f"than {most}. Give --gpus-per-worker a smaller number; 0 for none."
             )
         self.spec = spec_with(self.gpus)
         options = {"num_cpus": threads, "num_gpus": self.gpus, "max_restarts": 0}
@@ -73,17 +73,25 @@ class Actors:
         self.numbers = count(1)
         self.looked, self.room = 0.0, 0
 
-    def _resources(self) -> dict[str, float]:
-        resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-        return resources
+    def _nodes(self) -> list[dict[str, float]]:
+        """What each machine of the cluster has."""
+        try:
+            nodes: list[Any] = ray.nodes()  # type: ignore[no-untyped-call]
+        except (RayError, ConnectionError) as error:
+            raise _unreachable(self.address, _first_line(error)) from None
+        return [node["Resources"] for node in nodes if node["Alive"]]
 
     def size(self) -> int:
         """Machines come and go: looked up every few seconds. There is always one to wait for."""
         if time.monotonic() - self.looked > LOOK:
-            there = self._resources()
-            name, each = ("GPU", self.gpus) if self.gpus else ("CPU", self.threads)
-            self.looked, self.room = time.monotonic(), max(1, int(there.get(name, 0) // each))
+            there = sum(self._room_on(node) for node in self._nodes())
+            self.looked, self.room = time.monotonic(), max(1, there)
         return self.room
+
+    def _room_on(self, node: Mapping[str, float]) -> int:
+        """A worker is on one machine, with all that it needs."""
+        needs = {"CPU": self.threads} | ({"GPU": self.gpus} if self.gpus else {})
+        return min(int(node.get(name, 0) // each) for name, each in needs.items())
 
     def start(self) -> int:
         number = next(self.numbers)
@@ -98,14 +106,21 @@ class Actors:
         if not self.pending:
             time.sleep(seconds)
             return
-        calls = list(self.pending)
-        done, _ = ray.wait(calls, num_returns=1, timeout=seconds)
-        if done:
-            done, _ = ray.wait(calls, num_returns=len(calls), timeout=0)
-        for call in done:
+        for call in self._done(seconds):
             worker = self.pending.pop(call, None)
             if worker is not None:  # stopped meanwhile
                 yield worker, _outcome(call)
+
+    def _done(self, seconds: float) -> list[Any]:
+        """Calls that have ended, at the latest after so many seconds."""
+        calls = list(self.pending)
+        try:
+            done, _ = ray.wait(calls, num_returns=1, timeout=seconds)
+            if done:
+                done, _ = ray.wait(calls, num_returns=len(calls), timeout=0)
+        except (RayError, ConnectionError) as error:
+            raise _unreachable(self.address, _first_line(error)) from None
+        return done
 
     def stop(self, worker: int) -> None:
         actor = self.actors.pop(worker, None)

@@ -94,6 +94,15 @@ class Process:
 Heard = tuple[int, Event]
 
 
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+
+
+def visible_gpus(number: int) -> list[str]:
+    """The names of this process's GPUs: those it was given, or all from 0 on."""
+    given = [name.strip() for name in os.environ.get(VISIBLE, "").split(",") if name.strip()]
+    return given or [str(at) for at in range(number)]
+
+
 class Processes:
     """So many processes, each with its share of the threads and of the GPUs."""
 
@@ -121,7 +130,7 @@ class Processes:
         env |= dict.fromkeys(THREADS, str(self.threads))
         if self.gpus:
             first = place * self.gpus
-            env["CUDA_VISIBLE_DEVICES"] = ",".join(map(str, range(first, first + self.gpus)))
+            env[VISIBLE] = ",".join(visible_gpus(self.workers * self.gpus)[first:][: self.gpus])
         return env
 
     def send(self, worker: int, requests: Mapping[str, Request]) -> None:
