@@ -1,8 +1,9 @@
 """INLP (Ravfogel et al. 2020): classifiers one after another, each on states without what those
 before it read; what all of them read is taken away.
 
-`paper`: sentences of every class and without any list word, pooled, one class against the rest, a
-fixed number of rounds (Meade et al. 2022). `sound`: sentences and their counterfactuals at scored
+`paper`: pooled sentences, a fixed number of rounds (Meade et al. 2022). Of two classes, each of them
+and sentences without any list word, one against the rest; of more, as that code does for race and
+religion, any list word against none. `sound`: sentences and their counterfactuals at scored
 positions, until held-out sentences cannot be told apart.
 """
 
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from stereometer.errors import ModelError, UsageError
+from stereometer.errors import DataError, ModelError, UsageError
 from stereometer.training.mitigation.linear import classifiers, predicted
 from stereometer.training.mitigation.method import Fitted, Order
 from stereometer.training.mitigation.probes import share
@@ -75,16 +76,36 @@ STOPPED = "INLP stopped after {} rounds; held-out sentences could still be told 
 
 def _as_printed(order: Order) -> Rounds:
     reader = order.reader()
-    names = order.attribute.classes
-    sentences = [part for part in order.sentences.fit if reader.reads([part.text])]
-    texts = {name: [part.text for part in sentences if part.label == name] for name in names}
-    parts = [reader.pooled(texts[name], f"fitted on, {name}") for name in names]
-    neutral = [text for text in order.sentences.neutral if reader.reads([text])]
-    parts.append(reader.pooled(neutral, "fitted on, neither"))
+    texts = {
+        name: [text for text in part if reader.reads([text])]
+        for name, part in _printed_classes(order).items()
+    }
+    if empty := [name for name, part in texts.items() if not part]:
+        raise DataError(
+            f"The text has no sentence of the class '{empty[0]}' to fit on. The variant `paper` "
+            "also needs sentences without any list word. Give another text, or take the variant "
+            "`sound`."
+        )
+    parts = [reader.pooled(part, f"fitted on, {name}") for name, part in texts.items()]
     labels = torch.cat([torch.full((len(part),), at) for at, part in enumerate(parts)])
     rows = torch.cat(parts)
     states = States(rows, labels, torch.arange(len(rows)))
     return _reported(taken_away(states), order, order.options.rounds or PAPER_ROUNDS)
+
+
+def _printed_classes(order: Order) -> dict[str, list[str]]:
+    """Sentences of each class that is told from the rest. Where all list words are one class, only
+    every k-th sentence of k classes is taken, so that both sides are about as many."""
+    names, neutral = order.attribute.classes, list(order.sentences.neutral)
+    if len(names) > 2:
+        return {
+            "any": [part.text for part in order.sentences.fit[:: len(names)]],
+            "neither": neutral,
+        }
+    own = {
+        name: [part.text for part in order.sentences.fit if part.label == name] for name in names
+    }
+    return {**own, "neither": neutral}
 
 
 def _until_chance(order: Order) -> Rounds:

@@ -1,7 +1,7 @@
 """SentenceDebias (Liang et al. 2020): the directions in which a sentence and its counterfactuals
 differ most are taken away.
 
-`paper`: pooled over all tokens. `sound`: at scored positions.
+`paper`: pooled over all tokens, each vector of length one. `sound`: at scored positions.
 """
 
 from __future__ import annotations
@@ -55,8 +55,13 @@ def _differences(order: Order) -> Tensor:
         reader.pooled([part.versions[name] for part in sentences], f"fitted on, {name}")
         for name in order.attribute.classes
     ]
-    versions = torch.stack(rows)
-    return (versions - versions.mean(0)).flatten(0, 1)
+    return _of_length_one(torch.stack(rows))
+
+
+def _of_length_one(versions: Tensor) -> Tensor:
+    """Differences of pooled vectors, version by version, once their lengths are made equal."""
+    units = versions / versions.norm(dim=-1, keepdim=True)
+    return (units - units.mean(0)).flatten(0, 1)
 
 
 def components(differences: Tensor, count: int) -> tuple[Tensor, list[float]]:

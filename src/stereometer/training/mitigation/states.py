@@ -89,12 +89,12 @@ class Reader:
         return States(self._rows(texts, purpose, _each), labels, numbers)
 
     def pooled(self, texts: Sequence[str], purpose: str) -> Tensor:
-        """The mean over all tokens of each text, as the papers' code reads them."""
+        """The mean over all tokens of each text, special ones too, as the papers' code reads it."""
         pairs = []
         for text in texts:
             encoding = self.backend.encode(text)
-            positions = tuple(scored_positions(encoding))
-            pairs.append(PairTokens(encoding.ids, encoding.segments, positions, ()))
+            everywhere = tuple(range(len(encoding.ids)))
+            pairs.append(PairTokens(encoding.ids, encoding.segments, everywhere, ()))
         return self._rows(pairs, purpose, _mean)
 
     def reads(self, texts: Iterable[str]) -> bool:
