@@ -1,9 +1,9 @@
 """INLP (Ravfogel et al. 2020): classifiers one after another, each on states without what those
 before it read; what all of them read is taken away.
 
-`paper`: pooled sentences, a fixed number of rounds (Meade et al. 2022). Of two classes, each of them
-and sentences without any list word, one against the rest; of more, as that code does for race and
-religion, any list word against none. `sound`: sentences and their counterfactuals at scored
+`paper`: pooled sentences, a fixed number of rounds (Meade et al. 2022). Of two classes, each of
+them and sentences without any list word, one against the rest; of more, as that code does for race
+and religion, any list word against none. `sound`: sentences and their counterfactuals at scored
 positions, until held-out sentences cannot be told apart.
 """
 
