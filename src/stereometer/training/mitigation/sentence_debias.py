@@ -60,7 +60,7 @@ def _differences(order: Order) -> Tensor:
 
 def _of_length_one(versions: Tensor) -> Tensor:
     """Differences of pooled vectors, version by version, once their lengths are made equal."""
-    units = versions / versions.norm(dim=-1, keepdim=True)
+    units: Tensor = versions / versions.norm(dim=-1, keepdim=True)
     return (units - units.mean(0)).flatten(0, 1)
 
 
