@@ -1,1 +1,1 @@
-"""What can be taught to a model here: next-sentence heads."""
+"""What is fitted here: next-sentence heads, sentiment classifiers and mitigations."""
