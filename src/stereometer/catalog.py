@@ -3,7 +3,7 @@ same groups."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -16,6 +16,7 @@ from stereometer.benchmarks.packs.installed import folder_of, installed
 from stereometer.benchmarks.packs.pack import is_pack, shipped
 from stereometer.errors import DataError, UnknownName
 from stereometer.shapes.shape import Shape
+from stereometer.types.method import Method, completed
 
 TABLE: Mapping[str, Mapping[str, str]] = {
     "shape": {
@@ -123,7 +124,8 @@ TABLE: Mapping[str, Mapping[str, str]] = {
         "figures": "stereometer.exports.figures:EXPORTER",
     },
 }
-NOUNS = {"method": "measure"}
+METHOD = "method"
+NOUNS = {METHOD: "measure"}
 """What users call a kind, where that is another word."""
 
 
@@ -142,12 +144,16 @@ def find(kind: str, name: str) -> Any:
     for known in (name, plain):
         if known in names(kind):
             entry = _load(kind, known)
-            revised = getattr(entry, "revised", {}).values()
-            if version in ("", getattr(entry, "version", "1"), *revised):
+            if version in ("", *_versions(kind, entry)):
                 return entry
     if kind == PACKED and name in installed():
         return _pack(folder_of(installed()[name]), name)  # one that cannot be read says why
     raise UnknownName(NOUNS.get(kind, kind), name, names(kind))
+
+
+def _versions(kind: str, entry: Any) -> Sequence[str]:
+    """Only methods have versions beside the first."""
+    return (entry.version, *entry.revised.values()) if kind == METHOD else ("1",)
 
 
 def _load(kind: str, name: str) -> Any:
@@ -157,7 +163,8 @@ def _load(kind: str, name: str) -> Any:
     if name in _shipped(kind):
         return packs().source_of(_shipped(kind)[name])
     if name in _plugins(kind):
-        return _plugins(kind)[name].load()
+        plugin = _plugins(kind)[name].load()
+        return completed(plugin) if kind == METHOD else plugin
     return _pack(_installed(kind)[name], name)
 
 
@@ -174,6 +181,12 @@ def shape(kind: str) -> Shape:
     """The shape of a kind of result; the plain one for a kind that nobody declared."""
     declared: Shape = find("shape", kind) if has("shape", kind) else Shape()
     return declared
+
+
+def method(measure: str) -> Method | None:
+    """The method behind a result's measure; None where nothing here has its name."""
+    name = measure.partition("@")[0]
+    return find(METHOD, name) if has(METHOD, name) else None
 
 
 @cache

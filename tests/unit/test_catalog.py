@@ -14,7 +14,8 @@ from stereometer.backends.baselines.fake import Fake
 from stereometer.errors import UnknownName
 from stereometer.measures.context_association import PSEUDO_LIKELIHOOD
 from stereometer.runs.open import open_model
-from stereometer.types import Backend, System
+from stereometer.types import Backend, Method, System
+from tests.builders.commands import call
 from tests.builders.little import QUICK
 
 EVERY = [(kind, name) for kind, names in catalog.TABLE.items() for name in names]
@@ -82,9 +83,18 @@ ASSOCIATION = replace(PSEUDO_LIKELIHOOD, name="association-of-theirs")
 """A method of another package: it reads CATs, whatever it is called."""
 
 
+def silent(method: Method) -> SimpleNamespace:
+    """The same, by an author who declares only what a method cannot do without."""
+    needed = ("name", "label", "reads", "kind", "variants", "needs", "options", "bind")
+    return SimpleNamespace(**{name: getattr(method, name) for name in needed})
+
+
 POINTS: dict[str, list[tuple[str, object]]] = {
     "stereometer.backends": [("theirs", Plugin), ("fake", Plugin)],
-    "stereometer.methods": [("association-of-theirs", ASSOCIATION)],
+    "stereometer.methods": [
+        ("association-of-theirs", ASSOCIATION),
+        ("silent", silent(ASSOCIATION)),
+    ],
 }
 
 
@@ -127,3 +137,19 @@ def test_a_measure_gets_the_items_it_reads() -> None:
         "starter", model="theirs", measure=["association-of-theirs"], **QUICK
     )
     assert result.data["items"] == 144
+
+
+@pytest.mark.usefixtures("plugins")
+def test_a_method_that_says_less_of_itself_is_listed_and_run() -> None:
+    method = catalog.find("method", "silent@1")
+    assert (method.version, method.source, method.own_ties, method.in_words) == ("1", "", 0, 0)
+    listed = call("list", "--json").json["measures"]
+    assert {"name": "silent", "source": ""} in listed
+    (result,) = stereometer.run("starter", model="fake", measure="silent", **QUICK)
+    assert result.estimate("ss").value is not None
+
+
+def test_only_the_fake_is_for_testing() -> None:
+    listed = call("list", "--json").json
+    assert listed["testing_aids"] == ["fake"]
+    assert listed["baselines"] == ["ideal", "stereotyped", "random", "sentiment"]

@@ -17,10 +17,16 @@ def list_(*, json: Json = False) -> None:
     from stereometer import catalog
     from stereometer.mitigations.attribute import names as attributes
     from stereometer.shapes.comment.settings import SETTINGS
+    from stereometer.types.backend import ForTesting
 
     sources = {name: catalog.find("benchmark", name) for name in catalog.names("benchmark")}
     backends = catalog.names("backend")
-    aids = [name for name in backends if getattr(catalog.find("backend", name), "aid", False)]
+    entries = {name: catalog.find("backend", name) for name in backends}
+    aids = [
+        name
+        for name, entry in entries.items()
+        if isinstance(entry, type) and issubclass(entry, ForTesting)
+    ]
     names = {
         "models": catalog.names("model"),
         "baselines": [*catalog.names("system"), *(name for name in backends if name not in aids)],
@@ -30,7 +36,7 @@ def list_(*, json: Json = False) -> None:
         "attributes": attributes(),
     }
     measures = [
-        {"name": name, "source": getattr(catalog.find("method", name), "source", "")}
+        {"name": name, "source": catalog.find("method", name).source}
         for name in catalog.names("method")
     ]
     benchmarks = [_benchmark(name, source) for name, source in sources.items()]

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 
 from stereometer import catalog
 from stereometer.exports.picture import picture
 from stereometer.exports.said import headlines
 from stereometer.files import replacing
-from stereometer.report.method import GENERAL
+from stereometer.measures.declared import options_in
+from stereometer.report.method import GENERAL, SCORINGS
 from stereometer.runs.store import folder_name
 from stereometer.show import numbers
 from stereometer.show.slices import named
-from stereometer.types import Estimate, Finished, Result
+from stereometer.types import Estimate, Finished, Method, Result
 
 HEAD = "| Benchmark | Metric | Ideal | Value, with its interval | Items used | Verdict |"
+ASKED = ("computed", "constructed")
+"""Scores that the commands `run` and `ask` make."""
 MOST_ROWS = 24
 """Of the picture: more would not be read on a page."""
 
@@ -71,7 +75,8 @@ def _lines(results: Sequence[Result], picture_name: str) -> Iterator[str]:
     yield from ("### Stereotypes", "", f"Intervals are at {level}.", "", HEAD)
     yield "|" + "---|" * (HEAD.count("|") - 1)
     yield from (_row(result, row) for result in results for row in headlines(result))
-    yield from ("", f"![Preference by group, with intervals]({picture_name})", "")
+    label = catalog.shape(results[0].kind).leading(results[0]).label
+    yield from ("", f"![{label}, overall and by slice, with intervals]({picture_name})", "")
     yield "A filled mark is beyond noise after the correction for the tests made."
     yield from ("", "**What this does not mean**", "")
     yield from (f"- {text}" for text in _limits(results))
@@ -102,21 +107,42 @@ def _limits(results: Sequence[Result]) -> list[str]:
 
 def _command(result: Result) -> str:
     """What measured it; a result that was made from other scores says so."""
-    if result.scoring != "computed" or "+" in result.measure:
-        return f"# {result.benchmark}, {result.measure}: from {result.scoring} scores of other runs"
+    if catalog.shape(result.kind).of_runs or result.scoring not in ASKED:
+        return f"# {result.benchmark}, {result.measure}: {_scored(result)}"
     settings, own = result.settings, not result.data.get("as_released", True)
-    measure = f"--measure {result.measure.partition('@')[0]}"
-    asked = "prompts" in settings
+    method = catalog.method(result.measure)
     parts = (
-        f"stereometer {'ask' if asked else 'run'} {result.benchmark} --model {result.model}",
+        f"stereometer {'ask' if method and method.in_words else 'run'} {result.benchmark}",
+        f"--model {result.model}",
         *([f"--data {Path(str(result.data.get('source', 'FILE'))).name}"] if own else []),
-        *([f"--setting {settings['setting']}"] if "setting" in settings else []),
-        *([] if asked else [measure]),
+        *_measure(result, method),
         f"--variant {result.variant} --seed {settings.get('seed', 0)}",
         *([f"--limit {settings['limit']}"] if settings["limit"] else []),
         *([_stopping(result.stopped["bars"])] if result.stopped else []),
     )
     return " ".join(parts)
+
+
+def _scored(result: Result) -> str:
+    if result.scoring == "replayed":
+        return SCORINGS[result.scoring]
+    return f"from {result.scoring} scores of other runs"
+
+
+def _measure(result: Result, method: Method | None) -> Iterator[str]:
+    """The measure, or the setting that stands for it, and its options where they are not as by
+    default."""
+    if method is None or not method.in_words:
+        yield f"--measure {result.measure.partition('@')[0]}"
+    elif method.setting:
+        yield f"--setting {method.setting}"
+    recorded = {**result.settings, **options_in(result.measure)}
+    for option in fields(method.options) if method else ():
+        value, flag = recorded.get(option.name), f"--{option.name.replace('_', '-')}"
+        if value is True:
+            yield flag
+        elif type(value) in (int, float) and value != option.default and option.name != "seed":
+            yield f"{flag} {value:g}"
 
 
 def _stopping(bars: Sequence[str]) -> str:

@@ -22,9 +22,16 @@ from stereometer.measures.cat_rules import (
     ContextGivenSentence,
     Rule,
 )
-from stereometer.measures.declared import Bound, Declared, Scoring, WithinWord, answers_of, scored
+from stereometer.measures.declared import (
+    Bound,
+    Declared,
+    Scoring,
+    WithinWord,
+    answers_of,
+    scored,
+    within_word_label,
+)
 from stereometer.measures.paragraph import NOTE, PARAGRAPH
-from stereometer.measures.spans import within_word_label
 from stereometer.shapes.cat import metrics
 from stereometer.shapes.cat.metrics import CANDIDATES
 from stereometer.shapes.cat.tally import TASKS

@@ -33,11 +33,11 @@ class Declared:
     needs: Needs = field(default_factory=dict)
     version: str = "1"
     revised: Mapping[Variant, str] = field(default_factory=dict)
-    """The versions of variants whose numbers changed while those of the others did not."""
     variants: tuple[Variant, ...] = ("paper", "sound")
     options: type[Any] = NoOptions
     own_ties: bool = False
-    """Whether it has a rule of its own for ties, so that many of them withhold no score."""
+    in_words: bool = False
+    setting: str = ""
 
     @property
     def kind(self) -> str:
@@ -45,7 +45,6 @@ class Declared:
 
     @property
     def source(self) -> str:
-        """The paper and the tables it belongs to."""
         return SOURCES.get(self.name, "")
 
     def label(self, variant: Variant) -> str:
@@ -75,6 +74,20 @@ class WithinWord:
     within_word: bool = False
     """Hide the later pieces of a word with each of its pieces (Kauf and Ivanova 2023), so that a
     word does not give itself away."""
+
+
+WITHIN_WORD = "+within-word"
+"""What a measure's name ends with where that option made it another number."""
+
+
+def within_word_label(label: str, hides: bool) -> str:
+    """A measure's name in a result, with the option that makes it another number."""
+    return f"{label}{WITHIN_WORD}" if hides else label
+
+
+def options_in(measure: str) -> dict[str, Any]:
+    """The options that a measure's name in a result tells of."""
+    return {"within_word": True} if measure.endswith(WITHIN_WORD) else {}
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,18 @@ one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from random import Random
 from typing import Any, Protocol
 
-from stereometer.measures.declared import Bound, Declared, Scoring, WithinWord, scored
+from stereometer.measures.declared import (
+    Bound,
+    Declared,
+    Scoring,
+    WithinWord,
+    scored,
+    within_word_label,
+)
 from stereometer.measures.spans import (
     left_to_right,
     one_at_a_time,
@@ -25,7 +32,6 @@ from stereometer.measures.spans import (
     shared_ids,
     shared_words,
     tokens_in,
-    within_word_label,
 )
 from stereometer.shapes.pair import metrics
 from stereometer.shapes.pair.metrics import CANDIDATES
@@ -270,6 +276,7 @@ class PairMethod(Declared):
 
     reads: str = "pair"
     options: type[Any] = WithinWord
+    """Its fields are those of Scoring."""
     rules: Sequence[Rule] = ()
 
     def bind(self, backend: Backend, variant: Variant, options: Any) -> PairLikelihood:
@@ -277,10 +284,8 @@ class PairMethod(Declared):
         if way is None:
             raise self.refusal(backend, "pair")
         rule = self.rules[way]
-        within_word = getattr(options, "within_word", False)
-        hides = within_word and rule[0] == "masked-tokens"
-        seed = getattr(options, "seed", 0)
-        how = Scoring(variant, backend.encode, within_word, seed=seed)
+        how = Scoring(variant, backend.encode, **asdict(options))
+        hides = how.within_word and rule[0] == "masked-tokens"
         return PairLikelihood(within_word_label(self.label(variant), hides), rule, how)
 
 

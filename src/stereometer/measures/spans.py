@@ -34,11 +34,6 @@ def tokens_in(text: str, encoding: Encoding, spans: Sequence[Span]) -> list[int]
     return positions
 
 
-def within_word_label(label: str, hides: bool) -> str:
-    """A measure's name in a result, with the option that makes it another number."""
-    return f"{label}+within-word" if hides else label
-
-
 def one_at_a_time(
     encoding: Encoding, positions: Sequence[int], within_word: bool = False
 ) -> MaskedTokens:

@@ -12,7 +12,8 @@ from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.curation.runs import StoredRun, load_runs
 from stereometer.errors import ModelError, UsageError
-from stereometer.readings.table import WITHIN_WORD, Question, Way, readings
+from stereometer.measures.declared import options_in
+from stereometer.readings.table import Question, Way, readings
 from stereometer.runs import store
 from stereometer.runs.counted import settings_of
 from stereometer.runs.measure import job_for
@@ -127,7 +128,7 @@ def _job(
     options = {"within_word": True} if way.within_word else {}
     how = replace(settings, variant=way.variant)
     job = job_for(benchmark, shape, [way.method], model, how, limit, options)
-    if way.within_word == str(job.plan["measure"]).endswith(WITHIN_WORD):
+    if options_in(str(job.plan["measure"])) == options:
         yield job
 
 

@@ -9,11 +9,9 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from stereometer.measures.declared import options_in, within_word_label
 from stereometer.types import Result, Variant, digest_of
 from stereometer.types.typed import typed
-
-WITHIN_WORD = "+within-word"
-"""What the name of a measure ends with under that option."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class Way:
     @property
     def measure(self) -> str:
         """As results name it, without its version."""
-        return f"{self.method}{WITHIN_WORD}" if self.within_word else self.method
+        return within_word_label(self.method, self.within_word)
 
     @property
     def id(self) -> str:
@@ -91,7 +89,7 @@ class ReadingTable:
         """The way of asking that a stored run is of; a measure that the table does not have asks a
         question of its own."""
         method = result.measure.partition("@")[0]
-        within_word = result.measure.endswith(WITHIN_WORD)
+        within_word = bool(options_in(result.measure))
         for question, way in self.ways(result.kind):
             if (way.method, way.variant, way.within_word) == (method, result.variant, within_word):
                 return question, way

@@ -9,13 +9,13 @@ from typing import Any
 
 from stereometer import catalog
 from stereometer.runs import store
-from stereometer.types import STATISTICS, Estimate, Finished, Result, Score, Settings
+from stereometer.types import STATISTICS, Estimate, Finished, Method, Result, Score, Settings
 
 
-def with_ties(settings: Settings, scoring: str, method: object = None) -> Settings:
+def with_ties(settings: Settings, scoring: str, method: Method | None = None) -> Settings:
     """Ties that are meant are no want of an answer: those of constructed scores, and those that a
     method has a rule of its own for."""
-    meant = scoring == "constructed" or getattr(method, "own_ties", False)
+    meant = scoring == "constructed" or (method is not None and method.own_ties)
     return replace(settings, ties=1.0) if meant else settings
 
 
@@ -24,9 +24,9 @@ def settings_of(result: Result) -> Settings:
     names = {field.name for field in fields(Settings)}
     stored = {name: value for name, value in result.settings.items() if name in names}
     settings = Settings(**{"variant": result.variant, **stored})
-    name = result.measure.partition("@")[0]
-    method = catalog.find("method", name) if catalog.has("method", name) else None
-    return settings if "ties" in stored else with_ties(settings, result.scoring, method)
+    if "ties" in stored:
+        return settings
+    return with_ties(settings, result.scoring, catalog.method(result.measure))
 
 
 def load_counted(path: Path) -> Result:

@@ -46,8 +46,7 @@ def kind_of(result: Mapping[str, Any]) -> str:
     name, _, stage = measure.partition("+")
     if stage in STAGES:
         return STAGES[stage]
-    plain = name.split("@")[0]
-    if catalog.has("method", plain):
-        return catalog.shape(catalog.find("method", plain).kind).name
+    if method := catalog.method(name):
+        return catalog.shape(method.kind).name
     metrics = [str(estimate.get("name")) for estimate in result.get("estimates", ())]
     return next((BY_METRIC[metric] for metric in metrics if metric in BY_METRIC), "plain")

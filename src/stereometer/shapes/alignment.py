@@ -48,6 +48,7 @@ class Alignment(NotCompared, Shape):
     name = "alignment"
     slices = ("group", "domain", "trait", "dimension")
     noun = "cell"
+    of_runs = True
     fine = ("group", "trait")
     metrics = (
         Metric(

@@ -64,6 +64,7 @@ class Intersection(NotCompared, Shape):
     name = "intersection"
     slices = ("group", "adjective", "direction")
     noun = "emergent trait"
+    of_runs = True
     fine = ("adjective",)
     metrics = (
         Metric(

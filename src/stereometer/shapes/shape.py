@@ -60,6 +60,8 @@ class Shape:
     """Which of them says what an item is about."""
     modelling: ClassVar[str] = ""
     """The metric that says how well a model models language, where there is one."""
+    of_runs: ClassVar[bool] = False
+    """Whether its results are made from stored runs, so that nothing was asked for them."""
     settings: ClassVar[Mapping[str, tuple[type, ...]]] = {}
     """What results of this kind record among their settings besides what all do."""
 

@@ -81,6 +81,7 @@ class Sweep(Shape):
 
     name = "sweep"
     noun = "item"
+    of_runs = True
     fine: ClassVar[tuple[str, ...]] = ("measure", "choice", "other")
     settings: ClassVar[Mapping[str, tuple[type, ...]]] = {"shape": (str,), "questions": (dict,)}
     metrics = (

@@ -101,3 +101,7 @@ class WritesTokens(Protocol):
     """A backend that can turn tokens back into text."""
 
     def decode(self, ids: Sequence[int]) -> str: ...
+
+
+class ForTesting:
+    """A backend that is for testing the tool: neither a model nor a baseline."""

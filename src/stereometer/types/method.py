@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from types import MappingProxyType
+from typing import Any, Protocol, TypeAlias, cast
 
 from stereometer.types.answers import Answer
 from stereometer.types.backend import Backend
@@ -69,6 +70,34 @@ class Method(Protocol):
         ...
 
     @property
+    def version(self) -> str: ...
+
+    @property
+    def revised(self) -> Mapping[Variant, str]:
+        """The versions of variants whose numbers changed while those of the others did not."""
+        ...
+
+    @property
+    def source(self) -> str:
+        """The paper and the tables it belongs to."""
+        ...
+
+    @property
+    def own_ties(self) -> bool:
+        """Whether it has a rule of its own for ties, so that many of them withhold no score."""
+        ...
+
+    @property
+    def in_words(self) -> bool:
+        """Whether it asks in words: a method of `ask`."""
+        ...
+
+    @property
+    def setting(self) -> str:
+        """Under which setting of `ask`; empty where it has none."""
+        ...
+
+    @property
     def reads(self) -> str:
         """The shape of the items it works on."""
         ...
@@ -92,3 +121,24 @@ class Method(Protocol):
     def bind(self, backend: Backend, variant: Variant, options: Any) -> Measure:
         """Raises ModelError for a model that cannot be asked this."""
         ...
+
+
+class Completed:
+    """A method of another package that says less of itself, with what holds where it is silent."""
+
+    version: str = "1"
+    revised: Mapping[Variant, str] = MappingProxyType({})
+    source: str = ""
+    own_ties: bool = False
+    in_words: bool = False
+    setting: str = ""
+
+    def __init__(self, method: Any) -> None:
+        said = (name for name in dir(method) if not name.startswith("__"))
+        vars(self).update({name: getattr(method, name) for name in said})
+
+
+def completed(method: Any) -> Method:
+    """The method, able to answer for all of the protocol."""
+    silent = any(not hasattr(method, name) for name in Completed.__annotations__)
+    return cast(Method, Completed(method) if silent else method)

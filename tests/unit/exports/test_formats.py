@@ -239,3 +239,49 @@ def test_the_picture_of_a_card_is_drawn_without_a_script(cats: Path, tmp_path: P
     shown = [row for row in slices if len(row.slice) < 2 and "target" not in row.slice]
     assert len(marks) == sum(row.value is not None for row in shown) > 1
     assert "46.5" in root.attrib["aria-label"]
+
+
+def test_the_command_of_a_card_has_the_options_of_the_run(tmp_path: Path) -> None:
+    stereometer.run(
+        "starter",
+        model="fake",
+        measure="pair-likelihood",
+        within_word=True,
+        resamples=100,
+        cache=False,
+        out=tmp_path / "runs",
+    )
+    _, card = export("model-card", [tmp_path / "runs"], tmp_path)
+    text = card.read_text("utf-8")
+    assert "other runs" not in text
+    assert "--measure pair-likelihood --within-word --variant sound --seed 0" in text
+    (command,) = re.findall(r"^stereometer (run .*)$", text, re.MULTILINE)
+    assert "pair-likelihood@1+within-word" in call(*command.split(), "--dry-run").out
+
+
+def test_the_caption_of_a_card_names_what_is_drawn(tmp_path: Path) -> None:
+    drawn, card = export("model-card", [BEFORE / "aligned"], tmp_path)
+    assert f"![tau, overall and by slice, with intervals]({drawn.name})" in card.read_text("utf-8")
+
+
+COMMANDS = {
+    "aligned": "# abc, set@1+alignment: from computed scores of other runs",
+    "asked": "stereometer ask comments --model fake --data comments.csv --setting zero-shot "
+    "--repeats 2 --size 3",
+    "choice": "stereometer ask starter --model fake --variant",
+    "crossed": "# abc, set@1+intersection: from computed scores of other runs",
+    "ensemble": "# starter, cat-likelihood@1: from combined scores of other runs",
+    "fake-pairs": "stereometer run starter --model fake --measure pair-likelihood --variant",
+}
+
+
+@pytest.mark.parametrize("kind", COMMANDS)
+def test_a_card_says_how_each_kind_of_result_came_about(kind: str, tmp_path: Path) -> None:
+    _, card = export("model-card", [BEFORE / kind], tmp_path)
+    assert f"\n{COMMANDS[kind]}" in card.read_text("utf-8")
+
+
+def test_a_baseline_is_run_again(tmp_path: Path) -> None:
+    stereometer.run("starter", model="ideal", resamples=100, cache=False, out=tmp_path / "runs")
+    _, card = export("model-card", [tmp_path / "runs"], tmp_path)
+    assert "\nstereometer run starter --model ideal --measure" in card.read_text("utf-8")

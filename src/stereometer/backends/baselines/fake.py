@@ -31,13 +31,14 @@ from stereometer.types import (
     SpanVectors,
     digest_of,
 )
+from stereometer.types.backend import ForTesting
 
 VERSION = "1"
 DIMENSIONS = 6
 ANSWERED = (MaskedTokens, CausalTokens, Follows, Generate, MaskedBlank, NextTokens, SpanVectors)
 
 
-class Fake:
+class Fake(ForTesting):
     """`--model fake`: answers requests made of token ids, next-sentence questions and prompts."""
 
     card = ModelCard(
@@ -53,8 +54,6 @@ class Fake:
         frozenset({WORD_MASSES, SET_DISTANCES}),
         mask="MASK",
     )
-    aid = True
-    """It is for testing the tool, not a model or a baseline."""
 
     def __init__(self, seed: int = 0) -> None:
         del seed  # deterministic

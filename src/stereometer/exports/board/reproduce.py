@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from stereometer.errors import DataError, ModelError, UsageError
+from stereometer.measures.declared import options_in
 from stereometer.runs.execute import execute, opened_cache
 from stereometer.runs.measure import job_for
 from stereometer.runs.open import open_model
@@ -81,11 +82,10 @@ def _job(claim: Claim, backend: Backend, drawn: Sequence[Item]) -> Job:
     """The bundle's own measure; an option that makes it another stands in its name."""
     kind, measure = claim.result.kind, claim.result.measure
     few = replace(claim.benchmark, shapes={kind: drawn})
-    for options in ({}, {"within_word": True}):
-        name = measure.partition("@")[0]
-        job = job_for(few, kind, [name], backend, claim.settings, None, options)
-        if job.plan["measure"] == measure:
-            return job
+    name, options = measure.partition("@")[0], options_in(measure)
+    job = job_for(few, kind, [name], backend, claim.settings, None, options)
+    if job.plan["measure"] == measure:
+        return job
     raise DataError(
         f"{measure} cannot be run here: this version makes {job.plan['measure']}. Other versions "
         "give other numbers. The bundle stays `reported`."

@@ -224,6 +224,7 @@ class ChoiceMethod(Declared):
 
     options: type[Any] = Options
     own_ties: bool = True
+    in_words: bool = True
     shown: Presentation = CATS
 
     def bind(self, backend: Backend, variant: Variant, options: Options) -> ForcedChoice:

@@ -238,6 +238,7 @@ class RecognitionMethod(Declared):
 
     reads: str = "comment"
     options: type[Any] = Options
+    in_words: bool = True
 
     def bind(self, backend: Backend, variant: Variant, options: Options) -> Recognition:
         able = backend.abilities
@@ -252,13 +253,13 @@ class RecognitionMethod(Declared):
                 f"{backend.card.name} gives no likelihoods of given text. It answers {able}. "
                 "Leave out --likelihood."
             )
-        setting = SETTINGS[self.name.removeprefix("recognition-")]
-        return Recognition(setting, variant, options, backend, self.version)
+        return Recognition(SETTINGS[self.setting], variant, options, backend, self.version)
 
 
 def _method(setting: Setting) -> RecognitionMethod:
     writes = [frozenset({Generate.kind})]
-    return RecognitionMethod(f"recognition-{setting.name}", needs={"comment": writes})
+    name = f"recognition-{setting.name}"
+    return RecognitionMethod(name, needs={"comment": writes}, setting=setting.name)
 
 
 ZERO_SHOT, ONE_SHOT, FEW_SHOT_SINGLE, FEW_SHOT_MIXED, MIXED_INSTRUCTION, MISSPELT = map(

@@ -213,6 +213,7 @@ class Survey:
 @dataclass(frozen=True)
 class SurveyMethod(Declared):
     options: type[Any] = Options
+    in_words: bool = True
 
     def bind(self, backend: Backend, variant: Variant, options: Options) -> Survey:
         if self.way(backend, self.reads) is None:

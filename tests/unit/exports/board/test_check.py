@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+import stereometer
 from stereometer.errors import DataError, ModelError, UsageError
+from stereometer.exports.board.bundle import submit
 from stereometer.exports.board.check import check
 from stereometer.exports.board.site import build
 from tests.builders.bundles import forged, swap
@@ -174,6 +176,42 @@ def test_other_weights_than_named_reproduce_nothing(bundle: Path) -> None:
         check(bundle, model="random")
     with pytest.raises(UsageError, match="too few"):
         check(bundle, model="fake", items=0)
+
+
+def test_another_version_of_a_measure_without_options_is_said(tmp_path: Path) -> None:
+    """Not that the measure has no --within-word, which nobody asked for."""
+    stereometer.run(
+        "starter",
+        model="fake",
+        measure="pair-all-masks-likelihood",
+        resamples=100,
+        out=tmp_path,
+        cache=False,
+    )
+    (run,) = tmp_path.iterdir()
+    submit(run, tmp_path / "bundle")
+
+    def of_later(result: dict[str, Any], scores: object) -> None:
+        result["measure"] = "pair-all-masks-likelihood@9"
+
+    later = forged(tmp_path / "bundle", tmp_path / "later", of_later)
+    with pytest.raises(DataError, match="this version makes pair-all-masks-likelihood@1"):
+        check(later, model="fake")
+
+
+def test_a_measure_with_an_option_is_run_again_with_it(tmp_path: Path) -> None:
+    stereometer.run(
+        "starter",
+        model="fake",
+        measure="pair-likelihood",
+        within_word=True,
+        resamples=100,
+        out=tmp_path,
+        cache=False,
+    )
+    (run,) = tmp_path.iterdir()
+    submit(run, tmp_path / "bundle")
+    assert check(tmp_path / "bundle", model="fake", items=3).tier == "reproduced"
 
 
 # -------------------------------------------------------------------------------- the host's folder
