@@ -143,7 +143,7 @@ def find(kind: str, name: str) -> Any:
     plain, _, version = name.partition("@")
     for known in (name, plain):
         if known in names(kind):
-            entry = _load(kind, known)
+            entry = completed(_load(kind, known)) if kind == METHOD else _load(kind, known)
             if version in ("", *_versions(kind, entry)):
                 return entry
     if kind == PACKED and name in installed():
@@ -163,8 +163,7 @@ def _load(kind: str, name: str) -> Any:
     if name in _shipped(kind):
         return packs().source_of(_shipped(kind)[name])
     if name in _plugins(kind):
-        plugin = _plugins(kind)[name].load()
-        return completed(plugin) if kind == METHOD else plugin
+        return _plugins(kind)[name].load()
     return _pack(_installed(kind)[name], name)
 
 

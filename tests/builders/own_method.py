@@ -7,6 +7,8 @@ from typing import Any
 
 from stereometer.measures.pair_likelihood import LIKELIHOOD
 from stereometer.shapes import plain
+from stereometer.shapes.metric import Metric
+from stereometer.shapes.shape import Shape
 from stereometer.types import Backend, Estimate, Score, Settings, Variant
 
 
@@ -36,4 +38,15 @@ class BoundMeans:
         return plain.summarize(scores, settings)
 
 
-MEANS = Means()
+class Finely(Means):
+    """The same, with a shape that declares its metrics to three digits."""
+
+    name, kind = "finely", "finely"
+
+
+class FineShape(Shape):
+    name = "finely"
+    metrics = (Metric("sent_more", "sent more", digits=3), Metric("sent_less", "less", digits=0))
+
+
+MEANS, FINELY, FINE_SHAPE = Means(), Finely(), FineShape()

@@ -65,7 +65,7 @@ def _print(analysis: Analysis) -> None:
         _print_keywords(shape)
         _print_labels(shape)
         for run in shape.runs:
-            _print_run(run)
+            _print_run(run, shape.shape)
 
 
 def _print_sentiment(shape: ShapeAnalysis, judge: str) -> None:
@@ -113,7 +113,7 @@ def _print_labels(shape: ShapeAnalysis) -> None:
         render.records(extremes(shape.term_agreement))
 
 
-def _print_run(run: RunAnalysis) -> None:
+def _print_run(run: RunAnalysis, kind: str) -> None:
     variant = f"variant {run.variant}"
     if run.terms:
         title = f"most and least stereotyped terms · {run.model} · {run.measure} · {variant}"
@@ -123,7 +123,7 @@ def _print_run(run: RunAnalysis) -> None:
     for part in run.restricted:
         agreed = f"where at least {part.validators} validators agree ({part.items} items)"
         render.heading(f"{agreed} · {run.model} · {variant}")
-        print_shifts(part.shifts, "agreed")
+        print_shifts(part.shifts, "agreed", kind)
 
 
 def _term(term: Term) -> dict[str, str]:
@@ -138,28 +138,30 @@ def _term(term: Term) -> dict[str, str]:
     }
 
 
-def print_shifts(shifts: Sequence[Shift], kept: str) -> None:
+def print_shifts(shifts: Sequence[Shift], kept: str, kind: str) -> None:
     """Overall, tasks and domains; the finer slices are in --json."""
+    from stereometer import catalog
 
+    shape = catalog.shape(kind)
+    rows = [(shift, shape.metric(shift.name).digits) for shift in shifts if len(shift.slice) < 2]
     render.records(
         [
             {
                 "": numbers.slice_name(shift.slice),
                 "metric": shift.name,
-                "all": "none" if shift.value is None else f"{shift.value:.1f}",
+                "all": numbers.number(shift.value, digits),
                 "n": shift.n,
-                kept: "none" if shift.kept is None else f"{shift.kept:.1f}",
+                kept: numbers.number(shift.kept, digits),
                 f"n {kept}": shift.n_kept,
-                "shift": shift_words(shift),
+                "shift": shift_words(shift, digits),
                 "verdict": shift.verdict or "",
             }
-            for shift in shifts
-            if len(shift.slice) < 2
+            for shift, digits in rows
         ]
     )
 
 
-def shift_words(shift: Shift) -> str:
+def shift_words(shift: Shift, digits: int) -> str:
     if shift.why or shift.difference is None:
         return shift.why or ""
-    return numbers.signed_interval(shift.difference, shift.low, shift.high)
+    return numbers.signed_interval(shift.difference, shift.low, shift.high, digits)

@@ -80,7 +80,7 @@ def _print(audited: Audit, show_texts: bool) -> None:
         render.records([_row(flag, flag.name in audited.counting) for flag in shape.flags])
         _print_examples(shape)
         for run in shape.runs:
-            _print_run(run)
+            _print_run(run, shape.shape)
 
 
 def _row(flag: Flagged, counts: bool) -> dict[str, str]:
@@ -100,9 +100,12 @@ def _print_examples(shape: ShapeAudit) -> None:
             render.line(f"    {example.id}{reason}{texts}", soft_wrap=True)
 
 
-def _print_run(run: RunAudit) -> None:
+def _print_run(run: RunAudit, kind: str) -> None:
+    from stereometer import catalog
+
+    metric = catalog.shape(kind).metric
     render.heading(f"all and clean items · {run.model} · {run.measure} · variant {run.variant}")
-    print_shifts(run.shifts, "clean")
+    print_shifts(run.shifts, "clean", kind)
     render.heading("overall, leaving out only the items of one flag")
     render.records(
         [
@@ -110,7 +113,7 @@ def _print_run(run: RunAudit) -> None:
                 "flag": name,
                 "metric": shift.name,
                 "left": shift.n_kept,
-                "shift": shift_words(shift),
+                "shift": shift_words(shift, metric(shift.name).digits),
                 "verdict": shift.verdict or "",
             }
             for name, shifts in run.by_flag.items()

@@ -66,7 +66,7 @@ def _print(comparison: Comparison, every_slice: bool) -> None:
     for mitigated in comparison.mitigations:
         _print_mitigated(mitigated)
     for pair in comparison.pairs:
-        _print_pair(pair, every_slice, comparison.preferences)
+        _print_pair(pair, every_slice, comparison)
     render.aside(LEGEND)
 
 
@@ -83,7 +83,7 @@ def _print_mitigated(judged: Mitigated) -> None:
     render.aside(show.ORDER)
 
 
-def _print_pair(pair: Compared, every_slice: bool, flips: bool) -> None:
+def _print_pair(pair: Compared, every_slice: bool, comparison: Comparison) -> None:
     """The overall differences and those beyond noise, and how many are not; or all."""
     items = f": {pair.items} of {pair.asked} items"
     render.line(items, bold=f"\n{pair.first} -> {pair.second}")
@@ -93,14 +93,14 @@ def _print_pair(pair: Compared, every_slice: bool, flips: bool) -> None:
         if every_slice or not difference.slice or difference.beyond_noise
     ]
     if shown:
-        render.table(_table(shown))
+        render.table(_table(shown, comparison.kind))
     hidden = len(pair.differences) - len(shown)
     if hidden:
         render.line(
             f"{hidden} differences in slices are not beyond noise (--every-slice lists them)."
         )
     _print_withheld(pair.withheld, None if every_slice else FEW)
-    if flips:
+    if comparison.preferences:
         render.line(
             f"{numbers.count(len(pair.flips), 'item')} changed preference: "
             f"{pair.toward_stereotype:,} toward the stereotype, {pair.toward_anti:,} away from it"
@@ -115,25 +115,30 @@ def _print_withheld(rows: Sequence[Withheld], most: int | None) -> None:
         render.line(f"{more} more differences are not compared (--every-slice lists them).")
 
 
-def _table(differences: Sequence[Difference]) -> Table:
+def _table(differences: Sequence[Difference], kind: str) -> Table:
+    from stereometer import catalog
+
+    shape = catalog.shape(kind)
     values = (number(title) for title in ("first", "second", "difference"))
     tested = number("p", spare=1), number("could be seen", spare=3)
     columns = (text(""), text("metric"), number("n", spare=2), *values, *tested, text("verdict"))
-    return Table(columns, tuple(_cells(difference) for difference in differences))
+    rows = (_cells(row, shape.metric(row.name).digits) for row in differences)
+    return Table(columns, tuple(rows))
 
 
-def _cells(difference: Difference) -> tuple[Cell, ...]:
-    change = numbers.signed_interval(difference.difference, difference.low, difference.high)
+def _cells(difference: Difference, digits: int) -> tuple[Cell, ...]:
+    bounds = difference.low, difference.high
+    change = numbers.signed_interval(difference.difference, *bounds, digits)
     verdict = difference.verdict
     if difference.closer != "neither":
         verdict = f"{verdict}; {difference.closer} is closer to {difference.ideal:g}"
     values = (
         str(difference.n),
-        f"{difference.first:.1f}",
-        f"{difference.second:.1f}",
+        f"{difference.first:.{digits}f}",
+        f"{difference.second:.{digits}f}",
         change,
         numbers.p_words(difference.p_adjusted),
-        f"{difference.detectable:.1f}",
+        f"{difference.detectable:.{digits}f}",
     )
     place = (text(numbers.slice_name(difference.slice)), text(difference.name))
     return (*place, *map(number, values), text(verdict))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from typing import Any
 
 from stereometer.cli import render
@@ -24,6 +23,8 @@ PARTS = {
 
 def installation() -> dict[str, Any]:
     """Everything that a first run may lack."""
+    from stereometer.backends.local.devices import devices
+
     return {
         "schema": "installation@1",
         "versions": {"python": platform.python_version()}
@@ -31,7 +32,7 @@ def installation() -> dict[str, Any]:
         "data_files": _data(),
         "models_ready": _models(),
         "cache": _cache(),
-        "devices": _devices(),
+        "devices": devices(),
     }
 
 
@@ -76,15 +77,6 @@ def _cache() -> dict[str, Any]:
             return dict(cache.info())
     except StereometerError as error:
         return {"problem": str(error)}
-
-
-def _devices() -> list[str]:
-    if find_spec("torch") is None:
-        return []
-    import torch
-
-    others = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    return ["cpu", *(name for name, there in others.items() if there)]
 
 
 def print_installation(state: dict[str, Any]) -> None:

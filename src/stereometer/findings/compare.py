@@ -20,9 +20,8 @@ from stereometer.runs import store
 from stereometer.shapes.paired import NO_DIFFERENCE, Difference, Flip, Withheld
 from stereometer.shapes.shape import Shape
 from stereometer.shapes.verdicts import THESE
-from stereometer.stats.families import Said, corrected
+from stereometer.stats.families import Said, adjusted, corrected
 from stereometer.stats.means import POWER
-from stereometer.stats.tests import holm
 from stereometer.types import Result, Score, Settings, Slice, Variant
 from stereometer.types.document import Document
 
@@ -65,6 +64,8 @@ class Comparison(Document):
     """Whether items prefer a stereotype or its opposite, so that a preference can flip."""
     mitigations: tuple[Mitigated, ...] = ()
     """What is said of every mitigated system whose base is compared with it."""
+    kind: str = ""
+    """The shape of the results."""
     schema: str = "compare@1"
 
     def rows(self) -> list[dict[str, Any]]:
@@ -139,6 +140,7 @@ def compare(
         tuple(note for note in notes if note),
         bool(shape.candidates),
         tuple(judge.mitigated(sides, settings)),
+        first.kind,
     )
 
 
@@ -251,16 +253,8 @@ def _adjusted(
         lambda difference, p: _verdict(difference, p, level),
         family,
     )
-    closer: dict[Hashable, list[int]] = {}
-    for at, row in enumerate(rows):
-        if row.p_closer is not None:
-            closer.setdefault(family(row), []).append(at)
-    known = {
-        at: p
-        for places in closer.values()
-        for at, p in zip(places, holm([rows[at].p_closer or 0.0 for at in places]), strict=True)
-    }
-    judged = iter([row.judged(known.get(at), level) for at, row in enumerate(rows)])
+    closer = adjusted([row.p_closer for row in rows], map(family, rows))
+    judged = iter([row.judged(p, level) for row, p in zip(rows, closer, strict=True)])
     for pair in pairs:
         yield replace(pair, differences=tuple(islice(judged, len(pair.differences))))
 

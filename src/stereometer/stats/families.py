@@ -51,15 +51,29 @@ def corrected(
     family that a row is in.
     """
     judged: list[Any] = list(rows)
-    families: dict[Hashable, list[int]] = {}
-    for at, row in enumerate(judged):
-        if row.p is not None and (key := family(row)) is not None:
-            families.setdefault(key, []).append(at)
-    for places in families.values():
-        adjusted = adjust(judged[places[0]])([judged[at].p for at in places])
-        for at, p in zip(places, map(float, adjusted), strict=True):
+    for places in _places([row.p for row in judged], map(family, judged)):
+        together = adjust(judged[places[0]])([judged[at].p for at in places])
+        for at, p in zip(places, map(float, together), strict=True):
             says, beyond = verdict(judged[at], p)
             judged[at] = replace(
                 judged[at], p_adjusted=p, tests=len(places), verdict=says, beyond_noise=beyond
             )
     return judged
+
+
+def adjusted(ps: Sequence[float | None], families: Iterable[Hashable]) -> list[float | None]:
+    """Each p adjusted (Holm) within its family; where there is none, none."""
+    after: list[float | None] = [None] * len(ps)
+    for places in _places(ps, families):
+        for at, p in zip(places, holm([ps[at] or 0.0 for at in places]), strict=True):
+            after[at] = p
+    return after
+
+
+def _places(ps: Iterable[float | None], families: Iterable[Hashable]) -> Iterable[list[int]]:
+    """Where the p-values stand that are corrected together."""
+    places: dict[Hashable, list[int]] = {}
+    for at, (p, family) in enumerate(zip(ps, families, strict=True)):
+        if p is not None and family is not None:
+            places.setdefault(family, []).append(at)
+    return places.values()

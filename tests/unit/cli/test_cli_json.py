@@ -119,6 +119,7 @@ def test_doctor_without_a_model_looks_at_the_installation() -> None:
     assert state["data_files"]["starter"]
     assert set(state["models_ready"]) == {"smollm2-135m", "minilm-mlm"}
     assert state["cache"]["answers"] == 0
+    assert state["devices"][:1] == (["cpu"] if state["versions"]["torch"] else [])
 
 
 def test_doctor_says_what_is_missing_and_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

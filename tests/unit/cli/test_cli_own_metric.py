@@ -10,6 +10,8 @@ import pytest
 import stereometer
 from stereometer import catalog
 from stereometer.cli import render
+from stereometer.cli.analyze import print_shifts
+from stereometer.shapes.shift import Shift
 from tests.builders.commands import Said, assert_refused, call
 from tests.builders.little import pairs_file
 
@@ -19,6 +21,12 @@ QUICK = ("--resamples", 100)
 @pytest.fixture(autouse=True)
 def means(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(catalog.TABLE["method"], "means", "tests.builders.own_method:MEANS")
+
+
+@pytest.fixture
+def finely(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(catalog.TABLE["method"], "finely", "tests.builders.own_method:FINELY")
+    monkeypatch.setitem(catalog.TABLE["shape"], "finely", "tests.builders.own_method:FINE_SHAPE")
 
 
 def run(folder: Path, *more: object, measure: str = "means") -> Said:
@@ -67,6 +75,26 @@ def test_a_kind_that_nobody_declared_gets_a_table(
     result = replace(stereometer.load(tmp_path / "out"), kind="new")
     render.results([result])
     assert "pair preference (ideal 50)" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("finely")
+def test_a_comparison_shows_the_digits_that_a_metric_declares(tmp_path: Path) -> None:
+    run(tmp_path, measure="finely")
+    value = stereometer.load(tmp_path / "out").estimate("sent_more").value
+    shown = call("compare", tmp_path / "out", tmp_path / "out").out.splitlines()
+    (row,) = [line for line in shown if "overall" in line and "sent_more" in line]
+    assert f" {value:.3f} " in row
+    assert "+0.000 [+0.000, +0.000]" in row
+
+
+@pytest.mark.usefixtures("finely")
+def test_a_shift_shows_the_digits_that_a_metric_declares(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shift = Shift("sent_more", {}, 0.0, 1.2344, 10, 1.2361, 8).spanned((0.0004, 0.0031), "")
+    print_shifts([shift], "clean", "finely")
+    row = capsys.readouterr().out
+    assert all(text in row for text in ("1.234", "1.236", "+0.002 [+0.000, +0.003]"))
 
 
 def test_help_lists_commands_under_headings_and_gives_examples() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_1samp
 
+from stereometer.stats.families import adjusted
 from stereometer.stats.tests import (
     bootstrap_p,
     detectable,
@@ -155,3 +156,16 @@ def test_a_detectable_difference_is_found_with_the_stated_power(level: float, po
     assert 1 - NormalDist(detectable(spread, level, power), spread).cdf(critical) == pytest.approx(
         power
     )
+
+
+@FEW
+@given(st.lists(st.tuples(st.none() | st.floats(0, 1), st.sampled_from(["a", "b", None]))))
+def test_p_is_adjusted_within_families_where_there_is_one(
+    rows: list[tuple[float | None, str | None]],
+) -> None:
+    after = adjusted([p for p, _ in rows], [family for _, family in rows])
+    for name in ("a", "b"):
+        places = [at for at, (p, family) in enumerate(rows) if family == name and p is not None]
+        ps = [p for p, family in rows if family == name and p is not None]
+        assert [after[at] for at in places] == holm(ps)
+    assert all(after[at] is None for at, row in enumerate(rows) if None in row)
