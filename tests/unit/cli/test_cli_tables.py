@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stereometer.cli.compare import _print_pair
-from stereometer.findings.compare import Compared
+from stereometer.findings.compare import Compared, Comparison
 from stereometer.shapes.comment.show import _asked
 from stereometer.shapes.paired import Withheld
 from tests.builders.commands import call
@@ -129,7 +129,8 @@ def test_one_repeat_is_no_repeats() -> None:
 def test_slices_that_ties_leave_open_are_not_all_listed() -> None:
     rows = tuple(Withheld({"domain": str(n)}, 1, 1, "ss is undetermined") for n in range(9))
     pair = Compared("a", "b", 1, 1, (), rows, (), 0, 0)
+    comparison = Comparison("starter", "cat-likelihood@1", "sound", ("a", "b"), (pair,), {})
     with redirect_stdout(StringIO()) as said:
-        _print_pair(pair, every_slice=False, flips=True)
+        _print_pair(pair, every_slice=False, comparison=comparison)
     assert "3 more differences are not compared (--every-slice lists them)." in said.getvalue()
     assert "metric" not in said.getvalue()
