@@ -221,14 +221,14 @@ def read_list(path: Path, encoding: str) -> Iterator[tuple[int, dict[str, Any]]]
 
 def _object(value: Any, where: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise DataError(f"{where} is not a JSON object. Each row is one object. Repair that row.")
+        raise DataError(f"{where} is not a JSON object. Each row is one object. Fix that row.")
     return value
 
 
 def finite(
     value: object,
     where: str,
-    wanted: str = "Every score must be one. Repair or leave out that row.",
+    wanted: str = "Every score must be one. Fix or leave out that row.",
 ) -> float:
     """A finite number, or the text of one; `wanted` says what it should be and what to do."""
     if isinstance(value, str):
@@ -246,7 +246,7 @@ def _moderate(value: float, where: str) -> float:
     if abs(value) > LARGEST_NUMBER:
         raise DataError(
             f"{where}: {value:g} is too large to compute with. No score is beyond "
-            f"{LARGEST_NUMBER:g}. Repair or leave out that row."
+            f"{LARGEST_NUMBER:g}. Fix or leave out that row."
         )
     return value
 

@@ -80,7 +80,7 @@ class BadRows(DataError):
             if len(faults) == 1
             else "\n".join(
                 [
-                    f"{path} has {len(faults)} rows that cannot be used. Repair or leave them out.",
+                    f"{path} has {len(faults)} rows that cannot be used. Fix or leave them out.",
                     *shown,
                     *([f"... and {more} more."] if more else []),
                 ]
@@ -167,12 +167,12 @@ def read_table(
             elif row:
                 faults.append(
                     f"{path}, line {line} does not have {len(header)} fields. It is cut off or "
-                    "badly quoted. Repair it."
+                    "badly quoted. Fix it."
                 )
     except csv.Error as error:
         faults.append(
             f"{path}, line {blank + reader.line_num}: {error}. It is cut off or badly quoted. "
-            "Repair it."
+            "Fix it."
         )
     if faults:
         raise BadRows(path, faults)

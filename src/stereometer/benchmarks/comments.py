@@ -59,8 +59,7 @@ def _comment(
     text = row[columns.text]
     if not isinstance(text, str) or not text.strip():
         raise DataError(
-            f"{where}: the text is empty. There is nothing to ask about. Repair or leave out that "
-            "row."
+            f"{where}: the text is empty. There is nothing to ask about. Fix or leave out that row."
         )
     own_id = row.get(columns.id) if columns.id else None
     id_ = f"row-{number}" if own_id in (None, "") else str(own_id)
@@ -77,7 +76,7 @@ def _scores(
     if not label:
         raise DataError(
             f"{where}: the label is empty. A text of no category is called '{columns.neither}'. "
-            "Repair that row."
+            "Fix that row."
         )
     label = spelt.setdefault(plain_name(label), label)
     return {} if label == columns.neither else {label: 1.0}

@@ -44,10 +44,11 @@ def align(
         list[str] | None, "Only these raters, such as gender=woman; several must all hold."
     ] = None,
     by: Annotated[
-        list[str] | None, "Also by what raters say of themselves, such as race; or race,gender."
+        list[str] | None,
+        "Also break results down by raters' own answers, such as race, or race,gender.",
     ] = None,
     demographics: Annotated[
-        Path | None, "Where raters say it; by default demographics.csv beside the ratings."
+        Path | None, "Table of those answers; by default demographics.csv beside the ratings."
     ] = None,
     drawing: Drawing,
     out: Out = None,

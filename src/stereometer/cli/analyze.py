@@ -101,7 +101,7 @@ def _print_labels(shape: ShapeAnalysis) -> None:
     render.heading("validators")
     alpha = shape.alpha
     if alpha.value is None:
-        render.line(f"Krippendorff's alpha: none, {alpha.why}.")
+        render.line(f"Krippendorff's alpha: none; {alpha.why}.")
     else:
         span = "" if alpha.low is None else f" [{alpha.low:.3f}, {alpha.high:.3f}]"
         labels = f"{alpha.labels} labels of {alpha.units} units"

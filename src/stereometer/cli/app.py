@@ -134,13 +134,18 @@ GROUPS = (
     (
         "mitigate",
         "Models",
-        "Change a model so that it holds less of an attribute, and make a control.",
+        "Reduce how much of an attribute, such as gender, a model encodes, and make a control.",
         (
             *(mitigate.leace, mitigate.inlp, mitigate.sentence_debias, mitigate.self_debias),
             *(mitigate.cda, mitigate.export),
         ),
     ),
-    ("train", "Models", "Train what a measure needs of a model.", (train.nsp, train.sentiment)),
+    (
+        "train",
+        "Models",
+        "Train next-sentence heads and sentiment classifiers.",
+        (train.nsp, train.sentiment),
+    ),
 )
 for each in COMMANDS:
     each.add_to(app)

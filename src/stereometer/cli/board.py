@@ -91,13 +91,15 @@ def judge(
     hidden: Annotated[
         Path, typer.Option(help="Folder of the hidden items, from `split` or `study export`.")
     ],
-    submitter: Annotated[str, typer.Option(help="Whose model it is; each has a ladder.")],
+    submitter: Annotated[
+        str, typer.Option(help="Who submits the model; each submitter has a separate ladder.")
+    ],
     measure: Annotated[str | None, "The measure; by default the one of each kind of item."] = None,
     variant: Annotated[str, "`sound`, or `paper` for what the authors' code computes."] = "sound",
     loading: Loading,
     json: Json = False,
 ) -> None:
-    """Run a model on hidden items; a value is published where it beats the submitter's last."""
+    """Run a model on hidden items; a value is published only if it beats the submitter's last."""
     from stereometer.exports.board.judge import judge as judge_model
     from stereometer.types import Settings
 

@@ -33,12 +33,13 @@ SAMPLES = (("cat", 0), ("cat", -1), ("pair", 0))
 def doctor(
     *,
     model: Annotated[
-        str | None, typer.Option("--model", "-m", help="A model; without one, what is installed.")
+        str | None,
+        typer.Option("--model", "-m", help="A model; without one, the installation is checked."),
     ] = None,
     loading: Loading,
     json: Json = False,
 ) -> None:
-    """Check the installation; of a model, show how it reads and scores three sample items."""
+    """Check the installation, or show how a model reads and scores three sample items."""
     if model is None:
         state = installation()
         if json:

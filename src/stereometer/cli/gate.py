@@ -33,7 +33,7 @@ def gate(
     drawing: Drawing,
     json: Json = False,
 ) -> None:
-    """Hold stored runs against bars: exit code 0 if all are met, 5 if one is missed, 7 if one is
+    """Check stored runs against bars; exit code 0 if all are met, 5 if one is missed, 7 if one is
     undecided."""
     from stereometer.exports.outcomes import write
     from stereometer.findings.gate.gate import gate as held

@@ -64,7 +64,7 @@ def leace(
     loading: InFullPrecision,
     json: Json = False,
 ) -> None:
-    """Take away what a linear classifier could read, at the least change (LEACE)."""
+    """Remove what a linear classifier could read, with the smallest possible change (LEACE)."""
     _mitigate("leace", model, attribute, text, out, "sound", fitting, loading, {}, json)
 
 
@@ -77,13 +77,18 @@ def inlp(
     out: File,
     variant: Variant = "sound",
     rounds: Annotated[
-        int, "Classifiers one after another; by default 80 for `paper`, and at most 40 otherwise."
+        int,
+        typer.Option(
+            help="Number of classifiers, one after another; by default 80 for `paper` and at most "
+            "40 for `sound`.",
+            show_default=False,
+        ),
     ] = 0,
     fitting: Fitting,
     loading: InFullPrecision,
     json: Json = False,
 ) -> None:
-    """Take away what classifiers read, one after another (INLP)."""
+    """Remove what linear classifiers read, one after another (INLP)."""
     options = {"rounds": rounds}
     _mitigate("inlp", model, attribute, text, out, variant, fitting, loading, options, json)
 
@@ -99,12 +104,12 @@ def sentence_debias(
     text: Text,
     out: File,
     variant: Variant = "sound",
-    components: Annotated[int, "Directions that are taken away."] = 1,
+    components: Annotated[int, "Directions that are removed."] = 1,
     fitting: Fitting,
     loading: InFullPrecision,
     json: Json = False,
 ) -> None:
-    """Take away the directions in which counterfactuals differ most (SentenceDebias)."""
+    """Remove the directions in which counterfactuals differ most (SentenceDebias)."""
     options = {"components": components}
     name = "sentence-debias"
     _mitigate(name, model, attribute, text, out, variant, fitting, loading, options, json)
@@ -117,16 +122,19 @@ def self_debias(
     attribute: Words,
     text: Measured = None,
     out: File,
-    prompt: Annotated[str, "What is put before a text; by default ours for the attribute."] = "",
+    prompt: Annotated[
+        str, "What is put before a text; by default our prompt for the attribute."
+    ] = "",
     decay: Annotated[
-        float, "lambda: how fast a word's weight falls with what the prompt adds to it."
+        float, "lambda: how fast a word's weight falls as the prompt makes the word likelier."
     ] = 50.0,
     eps: Annotated[float, "The least weight of a word."] = 0.01,
     fitting: Fitting,
     loading: InFullPrecision,
     json: Json = False,
 ) -> None:
-    """Hold down what a prompt for the undesired makes likelier (Self-Debias)."""
+    """Lower the probability of words that a prompt for undesired text makes likelier
+    (Self-Debias)."""
     options = {"prompt": prompt, "decay": decay, "eps": eps}
     name = "self-debias"
     _mitigate(name, model, attribute, text, out, "sound", fitting, loading, options, json)
@@ -140,10 +148,10 @@ def cda(
     text: Text,
     out: Annotated[Path, typer.Option(help="A new folder for the adapter.")],
     dropout: Annotated[
-        float | None, "The Dropout method: no swaps, and this share of states left out."
+        float | None, "Use the Dropout method instead: no swaps, and this dropout rate."
     ] = None,
     tokens: Annotated[int, "Train on at most this many tokens."] = 300_000,
-    rank: Annotated[int, "Of the change to each linear layer."] = 8,
+    rank: Annotated[int, "Rank of the change to each linear layer."] = 8,
     rate: Annotated[float, "The learning rate."] = 3e-4,
     fitting: Fitting,
     loading: InFullPrecision,

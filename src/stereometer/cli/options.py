@@ -67,7 +67,7 @@ class Counting(Drawing):
 class Judging(Counting):
     """The same, and what is said of them."""
 
-    delta: Annotated[float, "How many points from 50 are near enough to say so."] = 5.0
+    delta: Annotated[float, "How many points from 50 still count as near 50."] = 5.0
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Running:
     data: Data = None
     limit: Annotated[
         int | None,
-        typer.Option(min=1, help="Use at most this many, drawn at random but always the same."),
+        typer.Option(min=1, help="Use at most this many items: a random but fixed sample."),
     ] = None
     out: Out = None
     cache: Annotated[bool, "Keep answers for later runs."] = True
@@ -91,7 +91,7 @@ class Holding:
     """Bars that a run is held against, and whether it stops when they are decided."""
 
     require: Require = None
-    bars: Annotated[Path | None, "Also hold it against the bars of a file, as `gate` does."] = None
+    bars: Annotated[Path | None, "Also check the bars in this file, as `gate` does."] = None
     until_decided: Annotated[
         bool,
         "Ask items in random order, and stop as soon as every bar is met or missed.",
@@ -233,7 +233,7 @@ class Comments(OwnFile):
     """What a table of comments calls its parts."""
 
     category: Annotated[
-        list[str] | None, "A category column; column=word if its word is another."
+        list[str] | None, "A category column; write column=word to use another word in prompts."
     ] = None
     neither: Annotated[str, "The label of comments of no category, in a table of your own."] = (
         "neither"

@@ -22,7 +22,7 @@ def check(
     data: Data = None,
     json: Json = False,
 ) -> None:
-    """Check a pack, and read its data where they are there."""
+    """Check a pack, and read its data if they are on this machine."""
     from stereometer import catalog
     from stereometer.benchmarks.packs.check import check as checked
 
@@ -31,7 +31,7 @@ def check(
     if outcome.faults:
         raise DataError(
             f"{outcome.name} is not what its pack says: {'; '.join(outcome.faults)}. The file or "
-            "the pack was changed. Repair pack.toml, or take the file it was made for."
+            "the pack was changed. Fix pack.toml, or take the file it was made for."
         )
 
 

@@ -62,7 +62,7 @@ def run(
         ),
     ],
     name: Annotated[
-        list[str] | None, "What the model is called in results; repeat it as --model."
+        list[str] | None, "Name of the model in results; give one for each --model."
     ] = None,
     benchmark: Annotated[
         str | None, typer.Option(hidden=True, is_eager=True, callback=_without_option)

@@ -35,9 +35,9 @@ def new(
             "--from", help="A writing study, a file or a benchmark whose items are judged."
         ),
     ] = None,
-    sample: Annotated[int | None, "Take so many of its items, by lot."] = None,
+    sample: Annotated[int | None, "Take this many of its items, drawn at random."] = None,
     language: Annotated[
-        list[str] | None, typer.Option(help="Language of the texts, en or de; repeatable.")
+        list[str] | None, typer.Option(help="Language of the texts, en or de; may be repeated.")
     ] = None,
     seed: Annotated[int, "Seed of every random draw."] = 0,
 ) -> None:
@@ -61,14 +61,14 @@ def serve(
     ),
     port: Annotated[int, "Port to listen on."] = 8000,
     name: Annotated[
-        list[str] | None, typer.Option(help="Host name that people use; repeatable.")
+        list[str] | None, typer.Option(help="Host name that people use; may be repeated.")
     ] = None,
     database: DatabaseUrl = None,
     https: Annotated[bool, "People come over HTTPS, through a proxy: send secure cookies."] = False,
     proxy: Annotated[
         list[str] | None,
         typer.Option(
-            help="Address of a proxy that is believed about where people come from; repeatable."
+            help="Address of a proxy whose forwarded addresses are trusted; may be repeated."
         ),
     ] = None,
 ) -> None:

@@ -43,7 +43,7 @@ class Judging(Drawing):
     """How readings are counted; their variants are part of the sweep."""
 
     coverage: Coverage = 0.90
-    delta: Annotated[float, "How many points from 50 are near enough to say so."] = 5.0
+    delta: Annotated[float, "How many points from 50 still count as near 50."] = 5.0
 
 
 @command(
@@ -78,7 +78,8 @@ def sweep(
     serving: Serving,
     json: Json = False,
 ) -> None:
-    """Measure under every admissible reading: what a result hangs on, and what all of them say."""
+    """Measure under every admissible reading: what the result depends on, and what the readings
+    say together."""
     from stereometer.readings.gather import check_measures, jobs_of, stored_runs, swept_shapes
     from stereometer.readings.sweep import sweep_of
     from stereometer.runs.models import open_for

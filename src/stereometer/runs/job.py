@@ -104,7 +104,7 @@ class Measurement:
 
     def result(self, kind: str, estimates: Sequence[Estimate]) -> Result:
         card, benchmark = self.benchmark.card, self.benchmark
-        drawn = f"Limited to {len(self.items)} items, drawn by lot."
+        drawn = f"Limited to {len(self.items)} items, drawn at random."
         notes = (
             *((card.notice,) if card.notice else ()),
             *self.card.notes,

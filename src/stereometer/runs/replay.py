@@ -107,7 +107,7 @@ def _pairs_in(file: Path, scores: Replayed, source: Source) -> Benchmark:
     if PAIR not in source.measures:
         raise UsageError(
             f"{file} holds scores of pairs, but {source.name} is not a set of pairs. The scores "
-            "are of another benchmark. Name that with --benchmark, or its items with --data."
+            "belong to another benchmark. Give its name with --benchmark, or its items with --data."
         )
     pairs = Benchmark(source.card, {PAIR: scores.pairs}, file.name, measures=source.measures)
     if not pairs.as_released:

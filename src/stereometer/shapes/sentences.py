@@ -117,7 +117,7 @@ def row_text(row: Row, column: str, path: Path, line: int, faulty: bool = False)
     if not isinstance(value, str) or not value.strip():
         raise DataError(
             f"{path}, line {line}: {column} is {value!r}. It must be a text that is not empty. "
-            "Repair the row."
+            "Fix the row."
         )
     return value
 
@@ -128,7 +128,7 @@ def row_choice(row: Row, column: str, known: Sequence[str], path: Path, line: in
     if value not in (None, *known):
         raise DataError(
             f"{path}, line {line}: {column} is {value!r}. It must be one of {', '.join(known)} "
-            "or empty. Repair the row."
+            "or empty. Fix the row."
         )
     return value
 
@@ -139,7 +139,7 @@ def row_hidden(row: Row, path: Path, line: int) -> bool:
     if value not in ("yes", "no", "true", "false"):
         raise DataError(
             f"{path}, line {line}: hidden is {row.get('hidden')!r}. It must be yes, no or empty. "
-            "Repair the row."
+            "Fix the row."
         )
     return value in ("yes", "true")
 

@@ -68,7 +68,7 @@ def alpha(
     paired = [unit for units in clusters.values() for unit in units if len(unit) > 1]
     labels = sum(map(len, paired))
     if not paired or len({label for unit in paired for label in unit}) < 2:
-        why = "needs two labels of some unit and two different names"
+        why = "at least one unit needs two labels, and two different names must occur"
         return Alpha(None, None, None, len(paired), labels, why=why)
     parts = [disagreement(units, names) for units in clusters.values()]
     observed, totals = np.array([part[0] for part in parts]), np.array([part[1] for part in parts])

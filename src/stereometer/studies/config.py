@@ -109,7 +109,7 @@ def read_config(path: Path) -> Config:
     try:
         written = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path} is not valid TOML: {error}. Mend that line.") from None
+        raise DataError(f"{path} is not valid TOML: {error}. Fix that line.") from None
     kind = written.get("kind")
     if kind not in KINDS:
         raise DataError(
@@ -132,7 +132,7 @@ def _validated(path: Path, text: str, model: type[Any], value: Any, inside: Sequ
         message = first["msg"].removeprefix("Value error, ")
         raise DataError(
             f"{path}, line {_line(text, keys)}: {'.'.join(keys) or 'the file'}: {message}"
-            f"{wrong[:120]}. Mend that line; docs/studies.md describes every setting."
+            f"{wrong[:120]}. Fix that line; docs/studies.md describes every setting."
         ) from None
 
 

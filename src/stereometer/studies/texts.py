@@ -127,7 +127,7 @@ def _words(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path} is not valid TOML: {error}. Mend that line.") from None
+        raise DataError(f"{path} is not valid TOML: {error}. Fix that line.") from None
 
 
 def shipped_folder(language: str) -> Path:

@@ -136,7 +136,7 @@ class Golds:
         if not text.strip():
             raise DataError(
                 f"{self.path} has a row without a category. One category is asked about at a time, "
-                "and it is not clear which. Repair the row, or name another column."
+                "and it is not clear which. Fix the row, or name another column."
             )
         return self.known.get(plain_name(text)) or next(
             name.strip() for name in self.named if plain_name(name) == plain_name(text)
@@ -243,7 +243,7 @@ def misspelt_rows(rows: Iterable[Row], measure: Recognition, golds: Golds) -> It
         if edited != bool(copies):
             raise DataError(
                 f"{golds.path}: comment {original[:40]!r} ({category}) is not there exactly once "
-                "unedited. Edits are compared with the unedited comment. Repair the rows."
+                "unedited. Edits are compared with the unedited comment. Fix the rows."
             )
         copies.append(row["comment"])
         question = Question(
@@ -262,7 +262,7 @@ def _status(text: str, path: Path) -> str:
     status = text.strip().lower()
     if status not in (EDITED, UNEDITED):
         raise DataError(
-            f"{path} has the status '{text[:40]}'. It is {EDITED} or {UNEDITED}. Repair the rows, "
+            f"{path} has the status '{text[:40]}'. It is {EDITED} or {UNEDITED}. Fix the rows, "
             "or name another column."
         )
     return status
@@ -279,7 +279,7 @@ def _check_golds(golds: Collection[str], path: Path) -> None:
     if len(golds) > 1 and any(gold == NEITHER or gold.startswith("not-") for gold in golds):
         raise DataError(
             f"{path}: one comment is labelled {' and '.join(sorted(golds))} for the same question. "
-            "It is one or the other. Repair the rows."
+            "It is one or the other. Fix the rows."
         )
 
 

@@ -195,8 +195,7 @@ def _predictions(path: Path, value: Any, name: str | None) -> Replayed:
             is_row = isinstance(row, dict) and isinstance(row.get("id"), str)
             if not is_row or "score" not in row:
                 raise DataError(
-                    f"{where} has no id and score. Every entry needs both. Repair or export it "
-                    "again."
+                    f"{where} has no id and score. Every entry needs both. Fix or export it again."
                 )
             _add(by_id, row["id"], finite_number(row["score"], where), where)
             tasks[row["id"]] = task
@@ -213,7 +212,7 @@ def _predictions(path: Path, value: Any, name: str | None) -> Replayed:
 def finite_number(value: object, where: str) -> float:
     if isinstance(value, str):
         raise DataError(
-            f"{where}: the score {value!r} is text. Every score must be a finite number. Repair or "
+            f"{where}: the score {value!r} is text. Every score must be a finite number. Fix or "
             "export it again."
         )
     return finite(value, where)
@@ -252,14 +251,14 @@ def _jsonl(path: Path, name: str | None) -> Replayed:
         others |= dict.fromkeys(key for key in row if key not in (*SCORED, "id"))
         if number is None or not values:
             raise DataError(
-                f"{where} has no id or no score. Scores are named {', '.join(SCORED)}. Repair or "
+                f"{where} has no id or no score. Scores are named {', '.join(SCORED)}. Fix or "
                 "export it again."
             )
         for key, value in values.items():
             tokens = value if isinstance(value, list) else [value]
             if not tokens:
                 raise DataError(
-                    f"{where}: {key} is an empty list. A text has at least one token. Repair or "
+                    f"{where}: {key} is an empty list. A text has at least one token. Fix or "
                     "leave out that line."
                 )
             id_ = str(number) if key == "logprob" else f"{number}:{key}"

@@ -46,7 +46,7 @@ def _table(path: Path) -> list[Review]:
         if label not in WORDS:
             raise DataError(
                 f"{path}, line {line}: label is {row['label']!r}. It must be one of "
-                f"{', '.join(WORDS)}. Repair the row."
+                f"{', '.join(WORDS)}. Fix the row."
             )
         reviews.append(Review(str(row["text"]), LABELS[WORDS[label]]))
     return reviews

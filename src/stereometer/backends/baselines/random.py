@@ -18,7 +18,7 @@ class Random(TextScores):
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
-        note = "RandomLM: a baseline whose scores are drawn by lot."
+        note = "RandomLM: a baseline whose scores are drawn at random."
         self.card = ModelCard(
             "random",
             "baseline",

@@ -136,7 +136,7 @@ def read_rules(path: Path, groups: Sequence[Group]) -> Rules:
             if name not in known:
                 raise DataError(
                     f"{path}, line {line}: {fields[column]!r} is neither a group nor a domain. "
-                    f"{did_you_mean(name, known) or 'A rule names two of those.'} Repair the row."
+                    f"{did_you_mean(name, known) or 'A rule names two of those.'} Fix the row."
                 )
         barred.add(frozenset(known[name] for name in pair))
     if not barred:

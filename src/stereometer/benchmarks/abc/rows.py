@@ -50,7 +50,7 @@ class Row:
         return value
 
     def wrong(self, what: str, why: str) -> DataError:
-        return DataError(f"{self.where}: {what}. {why}. Repair the row.")
+        return DataError(f"{self.where}: {what}. {why}. Fix the row.")
 
 
 def read(path: Path, required: Sequence[str], make: Callable[[Row], Entry]) -> tuple[Entry, ...]:

@@ -67,7 +67,7 @@ def _passage(path: Path, line: int, row: Mapping[str, object]) -> str:
     text = row.get("text")
     if not isinstance(text, str):
         raise DataError(
-            f"{path}, line {line} has no text. Each line needs a field `text`. Repair the row."
+            f"{path}, line {line} has no text. Each line needs a field `text`. Fix the row."
         )
     return text
 

@@ -139,7 +139,7 @@ def _toml(path: Path) -> Mapping[str, Any]:
     try:
         return tomllib.loads(read_text(path)) if path.is_file() else {}
     except tomllib.TOMLDecodeError as error:
-        raise DataError(f"{path} is not valid TOML: {error}. Mend that line.") from None
+        raise DataError(f"{path} is not valid TOML: {error}. Fix that line.") from None
 
 
 def _poles(row: Mapping[str, str], names: Mapping[str, str]) -> tuple[str, str]:

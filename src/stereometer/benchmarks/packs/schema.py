@@ -251,14 +251,14 @@ def parse(content: bytes, where: str) -> PackFile:
         written: dict[str, Any] = tomllib.loads(content.decode("utf-8"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise DataError(
-            f"{where} is not TOML: {str(error)[:200]}. A pack is described in TOML. Repair it."
+            f"{where} is not TOML: {str(error)[:200]}. A pack is described in TOML. Fix it."
         ) from None
     try:
         return PackFile.model_validate(written)
     except ValidationError as error:
         raise DataError(
             f"{where} does not describe a pack: {_faults(error)}. Every field is explained in "
-            "docs/reference/pack.md. Repair it."
+            "docs/reference/pack.md. Fix it."
         ) from None
 
 

@@ -105,7 +105,7 @@ def _cat(item: _Item, task: str, path: Path) -> Cat:
         labels = ", ".join(sentence.gold_label for sentence in item.sentences)
         raise DataError(
             f"{path}: item {item.id} has the gold labels {labels}. Each of {', '.join(LABELS)} "
-            "may occur once. Repair the item."
+            "may occur once. Fix the item."
         )
     ordered = {label: candidates[label] for label in LABELS if label in candidates}
     return Cat(
@@ -119,12 +119,12 @@ def read_row(row: Row, path: Path, line: int, faulty: bool = False) -> Cat:
     if task not in TASKS:
         raise DataError(
             f"{path}, line {line}: task is {task!r}. It must be one of {', '.join(TASKS)}. "
-            "Repair the row."
+            "Fix the row."
         )
     if task == "intrasentence" and BLANK not in context and not faulty:
         raise DataError(
             f"{path}, line {line}: the context has no {BLANK}. An intrasentence context says "
-            "where the candidates go. Repair the row."
+            "where the candidates go. Fix the row."
         )
     id_ = row_id(row, line)
     texts = [_filled(context, fill) for fill in fills] if task == "intrasentence" else fills

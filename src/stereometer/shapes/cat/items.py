@@ -169,7 +169,7 @@ class Cat(ItemDefaults):
             )
             raise DataError(
                 f"The errata correct the context of {self.id}, and {reason}. Its candidates must "
-                "be filled in again. Repair the entry."
+                "be filled in again. Fix the entry."
             )
         return context.replace(BLANK, filler)
 
