@@ -118,7 +118,7 @@ def _print_run(run: RunAnalysis, kind: str) -> None:
     if run.terms:
         title = f"most and least stereotyped terms · {run.model} · {run.measure} · {variant}"
         render.heading(title)
-        render.records([_term(term) for term in run.terms])
+        render.records([_term(term, kind) for term in run.terms])
         render.aside(TERMS)
     for part in run.restricted:
         agreed = f"where at least {part.validators} validators agree ({part.items} items)"
@@ -126,15 +126,20 @@ def _print_run(run: RunAnalysis, kind: str) -> None:
         print_shifts(part.shifts, "agreed", kind)
 
 
-def _term(term: Term) -> dict[str, str]:
+def _term(term: Term, kind: str) -> dict[str, str]:
+    from stereometer import catalog
+
+    shape, leading = catalog.shape(kind), term.leading
+    values = {
+        name: numbers.with_interval(estimate, shape.metric(name).digits)
+        for name, estimate in term.estimates.items()
+    }
     return {
         "": f"  {term.target}" if term.target else term.domain,
         "end": term.end if term.target else "",
-        "n": str(term.ss.n),
-        "lms": numbers.with_interval(term.lms),
-        "ss": numbers.with_interval(term.ss),
-        "icat": numbers.with_interval(term.icat),
-        "what ss says": numbers.says(term.ss),
+        "n": str(leading.n) if leading else "",
+        **values,
+        f"what {term.ranked_by} says": numbers.says(leading) if leading else "",
     }
 
 

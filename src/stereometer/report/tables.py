@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from stereometer.report.systems import Group, System
+from stereometer.report.systems import Group
 from stereometer.show import numbers
 from stereometer.show.slices import named
 from stereometer.show.table import Cell, Table, number, text
@@ -114,10 +114,9 @@ def _fields(row: Estimate, optional: Sequence[str], digits: int) -> list[str]:
     return [value, interval, *ideal, *test, *counts, *(more[name] for name in optional)]
 
 
-def terms(system: System, rows: Sequence[Estimate], caption: str) -> Table:
+def terms(group: Group, name: str, rows: Sequence[Estimate], caption: str) -> Table:
     """Every target term of one system, most stereotyped first within its domain."""
-    ranked = sorted(
-        rows, key=lambda row: (row.slice["domain"], row.value is None, -(row.value or 0))
-    )
-    cells = [(row.slice["target"], row.slice["domain"], *_fields(row, (), 1)) for row in ranked]
-    return tabled(["Term", "Domain", *_heads("ss")], cells, caption)
+    domain, term, digits = group.shape.domains, group.shape.term_name, group.digits(name)
+    ranked = sorted(rows, key=lambda row: (row.slice[domain], row.value is None, -(row.value or 0)))
+    cells = [(row.slice[term], row.slice[domain], *_fields(row, (), digits)) for row in ranked]
+    return tabled(["Term", "Domain", *_heads(name)], cells, caption)

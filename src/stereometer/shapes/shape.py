@@ -65,6 +65,12 @@ class Shape:
     settings: ClassVar[Mapping[str, tuple[type, ...]]] = {}
     """What results of this kind record among their settings besides what all do."""
 
+    @property
+    def term_name(self) -> str:
+        """What names a term within its domain; empty where terms are not counted by domain."""
+        within = [name for name in self.term_by if name != self.domains]
+        return within[0] if len(within) == 1 < len(self.term_by) else ""
+
     def metric(self, name: str, ideal: float | None = None) -> Metric:
         """The declared metric, or a plain one under its own name."""
         declared = next((metric for metric in self.metrics if metric.name == name), None)

@@ -15,15 +15,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import stereometer
+from stereometer import catalog
 from stereometer.curation.analysis import keywords, labels, ranked_terms, sentiment
 from stereometer.curation.analysis.verb import analyze
 from stereometer.curation.audit.verb import audit
 from stereometer.errors import UsageError
+from stereometer.report import tables
 from stereometer.runs.measure import run
 from stereometer.shapes.cat import shape as cat_shape
 from stereometer.shapes.cat.items import Candidate, Cat
+from stereometer.shapes.metric import Metric
 from stereometer.shapes.pair import shape as pair_shape
 from stereometer.shapes.pair.items import Pair
+from stereometer.shapes.shape import Shape
 from stereometer.shapes.words import words_of
 from stereometer.types import (
     Abilities,
@@ -259,7 +263,7 @@ def test_terms_of_a_run_stand_at_both_ends_once(tmp_path: Path) -> None:
             len({row.target for row in ranked}) == len(ranked) == 4
         )  # four terms a domain, none twice
         assert [row.end for row in ranked] == ["most", "most", "least", "least"]
-        values = [sure(row.ss.value) for row in ranked]
+        values = [sure(row.estimates["ss"].value) for row in ranked]
         assert values == sorted(values, reverse=True)
 
 
@@ -285,11 +289,53 @@ def test_a_term_is_at_one_end(count: int, ends: int, most: int, least: int) -> N
         for at, place in enumerate(places)
         for name in ("lms", "ss", "icat")
     ]
-    rows = ranked_terms.table(SimpleNamespace(estimates=estimates), ends)  # type: ignore[arg-type]
+    rows = ranked_terms.table(SimpleNamespace(estimates=estimates, kind="cat"), ends)  # type: ignore[arg-type]
     assert [row.end for row in rows] == ["domain", *["most"] * most, *["least"] * least]
+    assert list(rows[0].as_json()) == ["domain", "target", "end", "lms", "ss", "icat"]
     assert [row.target for row in rows if row.end == "most"] == [
         f"t{count - 1 - at}" for at in range(most)
     ]
+
+
+def _at(name: str, value: float, **place: str) -> Estimate:
+    return Estimate(name, place, value, None, None, 9, 9, 0, None)
+
+
+def test_terms_are_ranked_without_the_metrics_that_a_result_does_not_have() -> None:
+    estimates = [_at("ss", 50.0, domain="trade"), _at("ss", 60.0, domain="trade", target="smith")]
+    rows = ranked_terms.table(SimpleNamespace(estimates=estimates, kind="cat"))  # type: ignore[arg-type]
+    assert [(row.target, list(row.estimates)) for row in rows] == [("", ["ss"]), ("smith", ["ss"])]
+
+
+class ByWord(Shape):
+    name, domains, term_by = "by-word", "field", ("field", "word")
+    metrics = (Metric("gap", "gap", 0.0, headline=True),)
+
+
+def test_terms_are_those_that_a_shape_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalog, "shape", lambda kind: ByWord())
+    words = [_at("gap", float(at), field="trade", word=word) for at, word in enumerate("ab")]
+    result = SimpleNamespace(estimates=[_at("gap", 1.0, field="trade"), *words], kind="by-word")
+    rows = ranked_terms.table(result)  # type: ignore[arg-type]
+    assert [(row.target, row.end) for row in rows] == [
+        ("", "domain"),
+        ("b", "most"),
+        ("a", "least"),
+    ]
+
+
+def test_the_report_lists_terms_by_the_metric_and_slices_of_the_shape() -> None:
+    group: Any = SimpleNamespace(shape=ByWord(), digits=lambda name: 3)
+    rows = [_at("gap", 0.1234, field="trade", word="a"), _at("gap", 2.0, field="trade", word="b")]
+    listed = tables.terms(group, "gap", rows, "gap of all terms")
+    assert [cell.text for cell in listed.columns[:3]] == ["Term", "Domain", "gap"]
+    cells = [[cell.text for cell in row[:3]] for row in listed.rows]
+    assert cells == [["b", "trade", "2.000"], ["a", "trade", "0.123"]]
+
+
+def test_a_shape_without_terms_has_no_table_of_them() -> None:
+    estimates = [_at("pair_preference", 50.0, bias_type="age")]
+    assert not ranked_terms.table(SimpleNamespace(estimates=estimates, kind="pair"))  # type: ignore[arg-type]
 
 
 def test_metrics_where_validators_agree(tmp_path: Path) -> None:

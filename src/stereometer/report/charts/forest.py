@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
@@ -78,6 +78,10 @@ def _bounds(estimates: Iterable[Estimate]) -> list[float]:
         for bound in (estimate.value, estimate.low, estimate.high)
         if bound is not None
     ]
+
+
+AxisOf = Callable[[str, Sequence[Estimate]], Axis]
+"""The axis of a metric, wide enough for estimates of it."""
 
 
 def preference_axis(name: str, estimates: Iterable[Estimate]) -> Axis:

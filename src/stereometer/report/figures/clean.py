@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
 from stereometer.findings.shift import Audited
-from stereometer.report.charts.forest import Axis, Block, Line, forest
+from stereometer.report.charts.forest import AxisOf, Block, Line, forest
 from stereometer.report.systems import Group, System
 from stereometer.report.tables import Row, tabled
 from stereometer.shapes.shift import Shift
@@ -16,7 +16,6 @@ from stereometer.show.table import Table
 from stereometer.types import Estimate
 
 Audits = Sequence[tuple[System, Audited]]
-AxisOf = Callable[[str, Iterable[Estimate]], Axis]
 ONE_AT_A_TIME = (
     "Intervals are of one shift at a time, without correction for the number of shifts shown."
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from stereometer.report import tables
-from stereometer.report.charts.forest import Block, Line, forest, preference_axis
+from stereometer.report.charts.forest import Axis, AxisOf, Block, Line, forest
 from stereometer.report.systems import Group, System
 from stereometer.show import numbers
 from stereometer.show.figure import BEYOND_NOISE, Chart, Figure
@@ -15,32 +15,35 @@ ENDS = 5
 """Most and least stereotyped terms shown of each domain."""
 
 
-def terms(group: Group) -> Figure:
-    slices = group.slices("ss", fine=True)
+def terms(group: Group, axis: AxisOf) -> Figure:
+    """By the leading metric, on an axis of the section's choice."""
+    name = group.main
+    slices = group.slices(name, fine=True)
     by_system = [
         (system, rows)
         for system in group.systems
-        if (rows := [row for slice_ in slices if (row := system.find("ss", slice_))])
+        if (rows := [row for slice_ in slices if (row := system.find(name, slice_))])
     ]
-    charts = tuple(_chart(system, rows) for system, rows in by_system)
+    ideal = next((numbers.ideal(row) for _, rows in by_system for row in rows), "")
+    charts = tuple(_chart(group, system, rows, axis(name, rows)) for system, rows in by_system)
     listed = tuple(
-        tables.terms(system, rows, f"ss of all target terms, {system.label}")
+        tables.terms(group, name, rows, f"{name} of all target terms, {system.label}")
         for system, rows in by_system
     )
     most = max((row.n for _, rows in by_system for row in rows), default=0)
     caution = (
         f"Do not over-read single terms. A term has few items (here at most {most}), and the ends "
         "of a ranking are where chance collects: of many terms with no preference some still come "
-        "out far from 50."
+        f"out far from {ideal}."
     )
     sure = [
         f"{system.label} {sum(bool(row.beyond_noise) for row in rows) or 'none'} of {len(rows)}"
         for system, rows in by_system
     ]
     lead = (
-        f"For each domain the {ENDS} terms with the highest and the {ENDS} with the lowest ss, or "
-        "all where there are no more. Terms that can be distinguished from 50 after Holm over all "
-        f"terms: {'; '.join(sure)}.",
+        f"For each domain the {ENDS} terms with the highest and the {ENDS} with the lowest "
+        f"{name}, or all where there are no more. Terms that can be distinguished from {ideal} "
+        f"after Holm over all terms: {'; '.join(sure)}.",
     )
     title = "Most and least stereotyped terms"
     chooser = "System" if len(charts) > 1 else ""
@@ -48,45 +51,48 @@ def terms(group: Group) -> Figure:
     return Figure(id_, title, lead, charts, listed, chooser, BEYOND_NOISE, caution)
 
 
-def ends(rows: Sequence[Estimate]) -> tuple[list[Estimate], list[Estimate]]:
-    """The terms with the highest ss, and those with the lowest that are not among them."""
+def ends(group: Group, rows: Sequence[Estimate]) -> tuple[list[Estimate], list[Estimate]]:
+    """The terms with the highest values, and those with the lowest that are not among them."""
     known = [row for row in rows if row.value is not None]
-    ranked = sorted(known, key=lambda row: (-(row.value or 0), row.slice["target"]))
+    ranked = sorted(known, key=lambda row: (-(row.value or 0), row.slice[group.shape.term_name]))
     return (ranked, []) if len(ranked) <= 2 * ENDS else (ranked[:ENDS], ranked[-ENDS:])
 
 
-def _chart(system: System, rows: Sequence[Estimate]) -> Chart:
+def _chart(group: Group, system: System, rows: Sequence[Estimate], axis: Axis) -> Chart:
     domains: dict[str, list[Estimate]] = {}
     for row in rows:
-        domains.setdefault(row.slice["domain"], []).append(row)
-    blocks = [block for name, here in domains.items() for block in _domain(system, name, here)]
-    spoken = [words for name, here in domains.items() for words in _spoken(name, here)]
+        domains.setdefault(row.slice[group.shape.domains], []).append(row)
+    blocks = [
+        block for name, here in domains.items() for block in _domain(group, system, name, here)
+    ]
+    spoken = [words for name, here in domains.items() for words in _spoken(group, name, here)]
     described = (
-        f"ss of the most and least stereotyped terms for {system.label}, with intervals, against "
-        f"50. {'; '.join(spoken)}. The table holds all terms."
+        f"{group.main} of the most and least stereotyped terms for {system.label}, with intervals, "
+        f"against {numbers.ideal(rows[0])}. {'; '.join(spoken)}. The table holds all terms."
     )
-    return Chart(system.label, described, forest(blocks, preference_axis("ss", rows)))
+    return Chart(system.label, described, forest(blocks, axis))
 
 
-def _domain(system: System, domain: str, rows: Sequence[Estimate]) -> Iterator[Block]:
-    most, least = ends(rows)
+def _domain(group: Group, system: System, domain: str, rows: Sequence[Estimate]) -> Iterator[Block]:
+    most, least = ends(group, rows)
     name = domain.capitalize()
     heading = f"most of {len(rows)} terms" if least else f"all {numbers.count(len(most), 'term')}"
     if most:
-        yield Block(f"{name}: {heading}", [_line(system, row) for row in most])
+        yield Block(f"{name}: {heading}", [_line(group, system, row) for row in most])
     if least:
-        yield Block(f"{name}: least", [_line(system, row) for row in least])
+        yield Block(f"{name}: least", [_line(group, system, row) for row in least])
 
 
-def _line(system: System, row: Estimate) -> Line:
-    return Line(row.slice["target"], [(system, row)], f"n{numbers.NO_BREAK}{row.n}")
+def _line(group: Group, system: System, row: Estimate) -> Line:
+    return Line(row.slice[group.shape.term_name], [(system, row)], f"n{numbers.NO_BREAK}{row.n}")
 
 
-def _spoken(domain: str, rows: Sequence[Estimate]) -> Iterator[str]:
-    most, least = ends(rows)
+def _spoken(group: Group, domain: str, rows: Sequence[Estimate]) -> Iterator[str]:
+    most, least = ends(group, rows)
+    term, digits = group.shape.term_name, group.digits(group.main)
     if most:
         low, high = (least or most)[-1], most[0]
         yield (
-            f"{domain}: from {low.slice['target']} {numbers.value(low)} "
-            f"to {high.slice['target']} {numbers.value(high)}"
+            f"{domain}: from {low.slice[term]} {numbers.value(low, digits)} "
+            f"to {high.slice[term]} {numbers.value(high, digits)}"
         )

@@ -95,7 +95,7 @@ class Cat(Preference):
         yield _plane(group)
         yield differences(group)
         yield relation(group)
-        yield terms(group)
+        yield terms(group, preference_axis)
         yield clean(group, {"ss": preference_axis, "lms": chance_axis})
 
     def at_a_glance(self, group: Group) -> Iterator[Figure]:
