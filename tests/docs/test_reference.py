@@ -46,8 +46,17 @@ def test_every_command_and_option_is_documented() -> None:
             0
         ]
         for parameter in command.params:
-            for option in [*parameter.opts, *parameter.secondary_opts]:
+            is_argument = parameter.param_type_name == "argument"
+            options = [f"`{parameter.metavar}`"] if is_argument else parameter.opts
+            for option in [*options, *parameter.secondary_opts]:
                 assert parameter.hidden or option in part, f"{name} {option}"
+
+
+def test_values_of_options_have_names_and_no_python_types() -> None:
+    page = reference("commands.md")
+    assert not re.findall(r"^\| `[^`]*[<\[]", page, re.MULTILINE)
+    for shown in ("-m, --model MODEL", "--limit N", "--out PATH", "--require BAR", "--json"):
+        assert f"| `{shown}` |" in page
 
 
 def test_every_name_in_the_catalog_is_documented() -> None:
