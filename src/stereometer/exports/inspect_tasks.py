@@ -28,7 +28,7 @@ from inspect_ai.solver import solver
 from stereometer.benchmarks.comments import columns_from
 from stereometer.errors import UsageError
 from stereometer.exports.said import headlines
-from stereometer.runs.ask import CHOICES, jobs_for, open_comments
+from stereometer.runs.ask import jobs_for, open_comments
 from stereometer.types import (
     Abilities,
     Answer,
@@ -71,12 +71,15 @@ def _forced_choice(
     """Which of two candidates is likelier, in both orders: CATs (`shape=cat`) or pairs (`pair`)."""
     opened = open_comments(benchmark, Path(data) if data else None, columns_from([], [], "neither"))
     settings = Settings(seed=seed)
-    for job in jobs_for(opened, [], AskedByInspect(), settings, {"system": system, "chat": True}):
+    how = {"system": system, "chat": True}
+    jobs = list(jobs_for(opened, [], AskedByInspect(), settings, how))
+    for job in jobs:
         if job.kind == shape:
             return _task(job)
+    kinds = dict.fromkeys(job.kind for job in jobs)
     raise UsageError(
-        f"{benchmark} has no items of shape '{shape}' for forced choice. Shapes are "
-        f"{' and '.join(CHOICES)}. Choose one that it has with -T shape=NAME."
+        f"{benchmark} has no items of shape '{shape}' for forced choice. It has "
+        f"{' and '.join(kinds) or 'none of any shape'}. Choose one that it has with -T shape=NAME."
     )
 
 

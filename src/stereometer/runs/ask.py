@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -10,14 +11,14 @@ from stereometer import catalog
 from stereometer.benchmarks.abc import survey
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.benchmarks.comments import Columns, columns_from, read_own
-from stereometer.errors import UsageError
+from stereometer.errors import UnknownName, UsageError
 from stereometer.runs.engines.pool.choice import Engines, hands
 from stereometer.runs.execute import execute_all
 from stereometer.runs.measure import job_for
 from stereometer.runs.models import Model, ModelOptions, check_known, opened
 from stereometer.runs.open import open_benchmark
-from stereometer.shapes.comment.settings import STUDY, setting_of
-from stereometer.types import Backend, Job, Result, Settings, System, Variant
+from stereometer.shapes.comment.settings import STUDY
+from stereometer.types import Backend, Job, Method, Result, Settings, System, Variant
 
 
 class AskOptions(ModelOptions, total=False):
@@ -36,8 +37,8 @@ class AskOptions(ModelOptions, total=False):
     scales: int
 
 
-SURVEY_OPTIONS = ("repeats", "temperature", "scales", "system")
-CHOICES = {"cat": "cat-forced-choice", "pair": "pair-forced-choice"}
+UNSET = ("chat", "categories")
+"""Options that an empty value leaves open."""
 
 
 def ask(
@@ -123,42 +124,42 @@ def jobs_for(
     options: Mapping[str, Any],
     limit: int | None = None,
 ) -> Iterator[Job]:
-    """A survey's pages; recognition where the set has comments; otherwise forced choice."""
-    if survey.SHAPE in benchmark.shapes:
-        chat = True if options.get("chat") else None
-        how = {name: options[name] for name in SURVEY_OPTIONS if name in options}
-        how |= {"chat": chat, "wording": survey.wording_of(benchmark)}
-        yield job_for(benchmark, survey.SHAPE, ["survey"], model, settings, limit, how)
-        return
-    options = {name: value for name, value in options.items() if name != "scales"}
-    if "comment" in benchmark.shapes:
-        if not options.get("categories"):
-            options = {name: value for name, value in options.items() if name != "categories"}
-        for setting in [setting_of(name) for name in settings_named]:
-            measures = [f"recognition-{setting.name}"]
-            yield job_for(benchmark, "comment", measures, model, settings, limit, options)
-        return
-    yield from _choice_jobs(benchmark, model, settings, options, limit)
-
-
-def _choice_jobs(
-    benchmark: Benchmark,
-    model: Backend,
-    settings: Settings,
-    options: Mapping[str, Any],
-    limit: int | None,
-) -> Iterator[Job]:
-    """Forced choice on each shape of a set, and the likelihoods beside it where asked for."""
-    shapes = [
-        shape for shape in benchmark.shapes if shape in CHOICES and shape in benchmark.measures
-    ]
-    if not shapes:
+    """Of each shape, the methods that ask in words: those of the settings named, and those that
+    have none; with `likelihood` the benchmark's own measures beside them."""
+    methods = {
+        name: method for shape in benchmark.shapes for name, method in _in_words(shape).items()
+    }
+    if not methods:
         raise UsageError(
             f"{benchmark.name} has no comments, CATs or pairs. "
             "Only those can be asked about in words. Name another set."
         )
-    how = {"system": options.get("system", ""), "chat": True if options.get("chat") else None}
-    for shape in shapes:
-        yield job_for(benchmark, shape, [CHOICES[shape]], model, settings, limit, how)
-        if options.get("likelihood"):
-            yield job_for(benchmark, shape, benchmark.measures[shape], model, settings, limit)
+    # What is not asked for is left to the method or the benchmark.
+    asked = {name: value for name, value in options.items() if value or name not in UNSET}
+    for name in _under(methods, settings_named):
+        shape, known = methods[name].reads, {field.name for field in fields(methods[name].options)}
+        how = {option: value for option, value in asked.items() if option in known}
+        yield job_for(benchmark, shape, [name], model, settings, limit, how)
+        own = benchmark.measures.get(shape, ())
+        beside = own and name not in own and "likelihood" not in known
+        if beside and options.get("likelihood"):
+            yield job_for(benchmark, shape, own, model, settings, limit)
+
+
+def _in_words(shape: str) -> dict[str, Method]:
+    methods = {name: catalog.find("method", name) for name in catalog.names("method")}
+    return {
+        name: method
+        for name, method in methods.items()
+        if method.in_words and method.reads == shape
+    }
+
+
+def _under(methods: Mapping[str, Method], settings_named: Sequence[str]) -> Iterator[str]:
+    """In the order of the settings, then those that have none."""
+    known = {method.setting: name for name, method in methods.items() if method.setting}
+    for setting in settings_named if known else ():
+        if setting not in known:
+            raise UnknownName("setting", setting, known)
+        yield known[setting]
+    yield from (name for name, method in methods.items() if not method.setting)

@@ -88,10 +88,6 @@ def scales(
     ]
 
 
-def wording_of(benchmark: Benchmark) -> Mapping[str, str]:
-    return next((each.wording for each in benchmark.shapes[SHAPE] if isinstance(each, Scale)), {})
-
-
 def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
     groups, traits = files
     rated = [
@@ -132,7 +128,8 @@ def of_study(folder: Path) -> Benchmark:
     wording = {part: str(words[part]) for part in WORDING if part in words}
     rated = scales(groups, traits, _named(society, names), wording)
     benchmark = SOURCE.benchmark({SHAPE: rated}, str(folder))
-    return replace(benchmark, card=replace(SOURCE.card, digest="", title=str(settings["title"])))
+    card = replace(SOURCE.card, digest="", title=str(settings["title"]))
+    return replace(benchmark, card=card, defaults={"wording": wording})
 
 
 def _toml(path: Path) -> Mapping[str, Any]:

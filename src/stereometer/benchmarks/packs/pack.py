@@ -51,9 +51,14 @@ class Pack:
     @property
     def own_files(self) -> tuple[Path, ...] | None:
         """The files it reads, where the pack brings them itself."""
-        names = TABLES if self.written.shape == "trait" else [f.name for f in self.written.files]
+        names = self._names
         files = tuple(self.folder / name for name in names)
         return files if all(file.is_file() for file in files) else None
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        written = self.written
+        return TABLES if written.brings_tables else tuple(file.name for file in written.files)
 
     @property
     def forms(self) -> Path | None:
@@ -78,7 +83,7 @@ class Pack:
             counts={str(shape): count for shape, count in expect.counts.items()},
             digest=expect.digest or "",
             folder=self._kept_in,
-            files=TABLES if self.written.shape == "trait" else tuple(f.name for f in files),
+            files=self._names,
             urls=tuple(urls) if len(urls) == len(files) else (),
             sha256=tuple(file.sha256 or "" for file in files),
         )
@@ -102,7 +107,7 @@ def is_pack(folder: Path) -> bool:
 def open_pack(folder: Path) -> Pack:
     """Reads `pack.toml`; tables that the pack brings must be small enough and its own."""
     pack = Pack(folder, parse(read_file(folder, FILE, LARGEST), str(folder / FILE)))
-    brought = TABLES if pack.written.shape == "trait" else ()
+    brought = TABLES if pack.written.brings_tables else ()
     for name in (*brought, *([FORMS] if brought and pack.forms else [])):
         read_file(folder, name, LARGEST_TABLE)
     return pack

@@ -220,13 +220,18 @@ class PackFile(Part):
     grammar: Syntax | None = None
     """How templates are filled."""
 
+    @property
+    def brings_tables(self) -> bool:
+        """Items made of groups, traits and templates have no files of their own."""
+        return self.shape == "trait"
+
     @model_validator(mode="after")
     def _fits_its_shape(self) -> PackFile:
-        if self.shape == "trait" and (self.files or self.grammar is None):
+        if self.brings_tables and (self.files or self.grammar is None):
             raise ValueError(
                 "a pack of groups and traits brings its tables itself: [grammar], no [[files]]"
             )
-        if self.shape != "trait" and (not self.files or self.grammar is not None):
+        if not self.brings_tables and (not self.files or self.grammar is not None):
             raise ValueError("a pack of sentences names its [[files]] and has no [grammar]")
         if len({file.name for file in self.files}) != len(self.files):
             raise ValueError("two files have the same name")

@@ -1,0 +1,45 @@
+"""What `ask` asks: every method that asks in words about a shape that the benchmark has."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from stereometer import catalog
+from stereometer.backends.baselines.fake import Fake
+from stereometer.errors import UsageError
+from stereometer.measures.forced_choice.method import PAIR
+from stereometer.runs.ask import jobs_for
+from stereometer.runs.open import open_benchmark
+from stereometer.types import Settings
+
+THEIRS = replace(PAIR, name="pair-in-other-words")
+
+
+def measures(benchmark: str, *settings: str, **options: object) -> list[str]:
+    jobs = jobs_for(open_benchmark(benchmark), settings, Fake(), Settings(), options)
+    return [str(job.plan["measure"]).partition("@")[0] for job in jobs]
+
+
+def test_forced_choice_is_asked_of_every_shape_with_the_likelihoods_beside_it() -> None:
+    choices = ["cat-forced-choice", "pair-forced-choice"]
+    assert measures("starter", "zero-shot", repeats=3, scales=0) == choices
+    beside = measures("starter", likelihood=True)
+    assert beside == [choices[0], "cat-pseudo-likelihood", choices[1], "pair-likelihood"]
+
+
+def test_a_method_that_asks_in_words_is_asked_once_the_catalog_has_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(catalog.TABLE["method"], THEIRS.name, f"{__name__}:THEIRS")
+    assert "pair-in-other-words" in measures("starter")
+
+
+def test_a_survey_takes_only_its_own_options() -> None:
+    assert measures("survey", "zero-shot", likelihood=True, size=3, categories={}) == ["survey"]
+
+
+def test_a_set_that_nobody_asks_about_in_words_is_refused() -> None:
+    with pytest.raises(UsageError, match="abc has no comments, CATs or pairs"):
+        measures("abc")
