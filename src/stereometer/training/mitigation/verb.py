@@ -132,18 +132,38 @@ def control_path(out: Path) -> Path:
 
 def _check(wish: Wish, method: MitigationMethod) -> None:
     """Raises at once for what would fail after the work."""
-    if method.form == FOLDER:
-        _check_folder(wish.out)
-    elif wish.out.suffix != ".safetensors" or wish.out.is_dir():
-        raise UsageError(
-            f"{wish.out} is not the name of a mitigation. It is one file that ends in "
-            ".safetensors. Name it so with --out."
-        )
+    _check_name(wish.out, method.form)
+    for path in (wish.out, *([control_path(wish.out)] if wish.control else [])):
+        _check_not_another(path)
     if wish.text is None and method.form != "prompt":
         raise UsageError(
             f"{method.name} is fitted on text, and none is named. Give articles with --text."
         )
     make_room(wish.out)
+
+
+def _check_name(out: Path, form: str) -> None:
+    if form == FOLDER and (out.suffix == ".safetensors" or out.is_file()):
+        raise UsageError(
+            f"{out} is not the name of a new folder. This mitigation is a folder with an adapter "
+            "in it. Name another with --out."
+        )
+    if form != FOLDER and (out.suffix != ".safetensors" or out.is_dir()):
+        raise UsageError(
+            f"{out} is not the name of a mitigation. It is one file that ends in "
+            ".safetensors. Name it so with --out."
+        )
+
+
+def _check_not_another(path: Path) -> None:
+    """What is there already is only written over where it is a mitigation itself."""
+    from stereometer.backends.local.mitigation.stored import has_card
+
+    if path.exists() and not has_card(path):
+        raise UsageError(
+            f"{path} is there already and is not a mitigation. It would be written over, as a "
+            "mitigation or as its control. Name another with --out."
+        )
 
 
 def _options(method: MitigationMethod, wish: Wish) -> Any:
@@ -163,16 +183,6 @@ def _check_not_wrapped(backend: LanguageModel) -> None:
         raise UsageError(
             f"{backend.checkpoint.name} has a mitigation that wraps the model. What is fitted on "
             "its weights would leave that out. Name the model without it."
-        )
-
-
-def _check_folder(out: Path) -> None:
-    """Only a folder that an adapter was written to before is written over."""
-    ours = (out / "card.json").is_file()
-    if out.suffix == ".safetensors" or (out.exists() and not ours):
-        raise UsageError(
-            f"{out} is not the name of a new folder. This mitigation is a folder with an adapter "
-            "in it. Name another with --out."
         )
 
 

@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from stereometer.errors import ModelError, StereometerError
@@ -24,6 +25,8 @@ CARD, WEIGHTS, CONFIG = "card.json", "adapter_model.safetensors", "adapter_confi
 one of its tensors."""
 ADAPTER = "adapter"
 """The form that is a folder."""
+UNREADABLE = (StereometerError, OSError, SafetensorError, KeyError, TypeError, ValueError)
+"""What reading raises where something else is, or a part of it."""
 
 
 @dataclass(frozen=True)
@@ -84,11 +87,9 @@ def content(tensors: Mapping[str, Tensor]) -> str:
 
 def load(path: Path) -> Stored:
     """Raises ModelError for what is not a whole mitigation."""
-    from safetensors import SafetensorError
-
     try:
         stored = _adapter(path) if path.is_dir() else _file(path)
-    except (StereometerError, OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
+    except UNREADABLE as error:
         raise ModelError(
             f"{path} is not a mitigation that can be used: {_reason(error)}. It may be cut off, of "
             "another version or something else. Make it again with `stereometer mitigate`."
@@ -101,23 +102,37 @@ def load(path: Path) -> Stored:
     return stored
 
 
-def _file(path: Path) -> Stored:
-    from safetensors import safe_open
+def has_card(path: Path) -> bool:
+    """Whether a mitigation was written there."""
+    try:
+        _card(path)
+    except UNREADABLE:
+        return False
+    return True
 
+
+def _card(path: Path) -> MitigationCard:
+    if path.is_dir():
+        return MitigationCard.from_json(read_json(path / CARD))
     with safe_open(path, framework="pt") as file:
-        card = MitigationCard.from_json(json.loads((file.metadata() or {})["card"]))
-        return Stored(card, {name: file.get_tensor(name) for name in file.keys()}, path)  # noqa: SIM118
+        return MitigationCard.from_json(json.loads((file.metadata() or {})["card"]))
+
+
+def _file(path: Path) -> Stored:
+    with safe_open(path, framework="pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    return Stored(_card(path), tensors, path)
 
 
 def _adapter(path: Path) -> Stored:
     from safetensors.torch import load_file
 
-    card = MitigationCard.from_json(read_json(path / CARD))
     config = bytearray((path / CONFIG).read_bytes())
     if not config:
         raise ValueError(f"{CONFIG} is empty")
     tensors = load_file(path / WEIGHTS)
-    return Stored(card, tensors | {CONFIG: torch.frombuffer(config, dtype=torch.uint8)}, path)
+    tensors |= {CONFIG: torch.frombuffer(config, dtype=torch.uint8)}
+    return Stored(_card(path), tensors, path)
 
 
 def _reason(error: Exception) -> str:
