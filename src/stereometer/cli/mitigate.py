@@ -217,7 +217,12 @@ def _mitigate(
     else:
         for card in cards:
             _print(card)
-        typer.echo(f"use it: --model {model} --model {model}+{out}")
+        beside = [out.with_name(card.control) for card in cards if card.control]
+        typer.echo(
+            " ".join(
+                ["use it:", f"--model {model}", *(f"--model {model}+{p}" for p in (out, *beside))]
+            )
+        )
     say(f"Made in {perf_counter() - started:.0f} s.")
 
 
@@ -237,7 +242,7 @@ def _print(card: Any) -> None:
         cost, ratio = card.perplexity, card.perplexity.ratio
         typer.echo(
             f"  perplexity {cost.before:.2f} before, {cost.after:.2f} after, ratio "
-            f"{ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}] on {ratio.n} passages"
+            f"{ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}] on {ratio.n} sentences"
         )
 
 

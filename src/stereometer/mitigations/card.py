@@ -23,7 +23,7 @@ class Measured(Document):
     low: float
     high: float
     n: int
-    """What was counted: sentences for a probe, passages for perplexity."""
+    """What was counted: sentences for a probe, held-out sentences for perplexity."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,13 @@ class Probe(Document):
 
 @dataclass(frozen=True)
 class Perplexity(Document):
-    """Of held-out passages, in the same order before and after."""
+    """Of held-out sentences, in the same order before and after. Of a masked model it is the
+    pseudo-perplexity: of each token with all others visible."""
 
     before: float
     after: float
     ratio: Measured
-    """After by before; its interval is paired over passages."""
+    """After by before; its interval is paired over sentences."""
 
 
 @dataclass(frozen=True)

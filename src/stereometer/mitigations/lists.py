@@ -14,13 +14,14 @@ def plain(text: str) -> str:
 
 
 class Lists:
-    """Words, or a few words in a row, as a card keeps them."""
+    """Words, or a few in a row, as a card keeps them; found where counterfactuals change them: also in
+    `woman's` and `he'll`, not in `he-man`."""
 
     def __init__(self, words: Iterable[str]) -> None:
-        known = sorted(set(map(plain, words)) - {""}, key=len, reverse=True)
-        alternatives = "|".join(map(re.escape, known)) or "(?!)"
-        self._pattern = re.compile(rf"(?<!\S)(?:{alternatives})(?!\S)")
+        known = sorted({" ".join(word.split()) for word in words} - {""}, key=len, reverse=True)
+        alternatives = "|".join(re.escape(word).replace(r"\ ", r"\s+") for word in known) or "(?!)"
+        self._pattern = re.compile(rf"(?<![\w-])(?:{alternatives})(?![\w-])", re.IGNORECASE)
 
     def touch(self, texts: Iterable[str]) -> bool:
-        """Whether any of the texts, which are plain, has one; parts of words do not count."""
+        """Whether any of the texts has one; parts of words do not count."""
         return any(self._pattern.search(text) for text in texts)

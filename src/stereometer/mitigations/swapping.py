@@ -1,13 +1,14 @@
 """Counterfactuals: a text with the words of one class in the place of another's.
 
-Case and punctuation stay. Swapping back gives the text itself: where it would not (`gave her
-flowers` has two readings), there is no counterfactual, and who asks leaves the text out.
+Case and punctuation stay. Swapping back gives the text itself: where it would not (`gave him
+flowers`, whose `her` would be read as that of `her flowers`), there is no counterfactual, and who
+asks leaves the text out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -99,12 +100,6 @@ class Swaps:
 
     # -------------------------------------------------------------------------------- swapping
 
-    def counterfactual(self, text: str) -> str | None:
-        """The text with both classes exchanged, where there are two; nothing where it holds no
-        list word or would not come back."""
-        first, second = self.attribute.classes
-        return self.swapped(text, first, second)
-
     def versions(self, text: str) -> dict[str, str] | None:
         """A labelled text for every class, its own among them; nothing where one is missing."""
         label = self.label(text)
@@ -179,8 +174,3 @@ def _cased(like: str, word: str) -> str:
     if like.isupper() and len(like) > 1:
         return word.upper()
     return word[:1].upper() + word[1:].lower()
-
-
-def with_words(texts: Iterable[str], swaps: Swaps) -> int:
-    """How many texts hold a list word."""
-    return sum(next(swaps.spots(text), None) is not None for text in texts)

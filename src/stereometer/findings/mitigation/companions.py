@@ -29,17 +29,25 @@ def lms(base: Side, after: Side, settings: Settings) -> Kept | None:
 
 
 def agreement(base: Side, after: Side, settings: Settings) -> Kept | None:
-    """With facts about the attribute."""
-    return _kept(base, after, lambda kind: AGREEMENT if kind == FACT else "", settings)
+    """With facts about the mitigation's own attribute; those about another are left out."""
+    own = after.card.attribute if after.card else ""
+    return _kept(base, after, lambda kind: AGREEMENT if kind == FACT else "", settings, own)
 
 
-def _kept(base: Side, after: Side, metric: Callable[[str], str], settings: Settings) -> Kept | None:
-    """The overall difference of a metric, named by the kind of result that has it."""
+def _kept(
+    base: Side,
+    after: Side,
+    metric: Callable[[str], str],
+    settings: Settings,
+    attribute: str | None = None,
+) -> Kept | None:
+    """The overall difference of a metric, named by the kind of result that has it; of items of an
+    attribute only, where one is named."""
     kept = [
         Kept(first[1].benchmark, row)
         for first, second in _both(base, after)
         if (name := metric(first[1].kind))
-        for row in _overall(first, second, settings)
+        for row in _overall(first, second, settings, attribute)
         if row.name == name
     ]
     return max(kept, key=lambda each: (each.difference.n, each.benchmark), default=None)
@@ -72,12 +80,24 @@ def _model(result: Result) -> tuple[object, ...]:
     return card["digest"], card["settings"].get(SETTING)
 
 
-def _overall(first: Run, second: Run, settings: Settings) -> tuple[Difference, ...]:
+def _overall(
+    first: Run, second: Run, settings: Settings, attribute: str | None
+) -> tuple[Difference, ...]:
     runs = (first, second)
+    scores = [
+        [
+            score
+            for score in store.load_scores(*run)
+            if attribute is None or score.slices.get("attribute") == attribute
+        ]
+        for run in runs
+    ]
+    if not all(scores):
+        return ()
     results = [result for _, result in runs]
     (pair,) = compared(
         store.labels(results),
-        [store.load_scores(*run) for run in runs],
+        scores,
         catalog.shape(first[1].kind),
         settings,
         False,

@@ -73,6 +73,8 @@ def why_no_control(of: MitigationCard, card: MitigationCard | None) -> str | Non
         return f"its rank is {card.rank}, that of the mitigation {of.rank}"
     if card.form == "adapter" and card.text_digest != of.text_digest:
         return f"it was trained on {card.text}, the mitigation on {of.text}, which is another text"
+    if card.form != "projection" and card.words_digest != of.words_digest:
+        return "its word lists are not those of the mitigation"
     for name in ALIKE:
         if (own := card.settings.get(name)) != (wanted := of.settings.get(name)):
             return f"its setting {name} is {own}, that of the mitigation {wanted}"
@@ -153,7 +155,7 @@ def notes(sides: Sequence[Side]) -> list[str]:
     return [
         f"{side.label} has a mitigation of {side.card.base}, which is not compared with it: "
         "there is no verdict on the mitigation."
-        for side in sides[1:]
+        for side in sides
         if side.card and not side.card.control_of and side.label not in judged
     ]
 

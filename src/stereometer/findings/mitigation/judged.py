@@ -169,10 +169,12 @@ class Mitigated(Document):
 
 
 def verdict_of(lms: Kept | None, targeted: tuple[Effect, ...], has_control: bool) -> str | None:
-    """The first of the order that holds for any targeted domain."""
+    """The first of the order that holds for any targeted domain; but where one got worse, what is
+    not seen in another does not hide it."""
     if not targeted:
         return None
     damage = NOT_EXCLUDED if lms is None else lms.damage()
     if damage is not None:
         return damage
-    return min((effect.verdict(has_control) for effect in targeted), key=ORDER.index)
+    verdicts = [effect.verdict(has_control) for effect in targeted]
+    return WORSE if WORSE in verdicts else min(verdicts, key=ORDER.index)

@@ -9,7 +9,7 @@ from stereometer.errors import UsageError
 from stereometer.findings.compare import Compared, compared
 from stereometer.findings.mitigation.judged import Effect, Part
 from stereometer.mitigations.card import MitigationCard
-from stereometer.mitigations.lists import Lists, plain
+from stereometer.mitigations.lists import Lists
 from stereometer.types import Result, Score, Settings, Slice
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def split(scores: Sequence[Score], words: Lists) -> dict[str, set[str]]:
     known: dict[str, bool] = {}
     for score in scores:
         if score.texts and score.item not in known:
-            known[score.item] = words.touch(map(plain, score.texts.values()))
+            known[score.item] = words.touch(score.texts.values())
     return {
         WITH: {item for item, touched in known.items() if touched},
         WITHOUT: {item for item, touched in known.items() if not touched},

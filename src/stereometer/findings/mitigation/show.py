@@ -56,7 +56,7 @@ def cost(judged: Mitigated) -> Iterator[str]:
         ratio = judged.perplexity.ratio
         yield (
             f"Perplexity is {ratio.value:.3f} times that before "
-            f"[{ratio.low:.3f}, {ratio.high:.3f}], paired over {count(ratio.n, 'passage')}."
+            f"[{ratio.low:.3f}, {ratio.high:.3f}], paired over {count(ratio.n, 'sentence')}."
         )
     if judged.definitional is not None:
         yield _definitional(judged.definitional, judged.attribute)
@@ -166,6 +166,13 @@ def says(effect: Effect, has_control: bool) -> str:
     return {IMPROVED: "nearer to 50", WORSE: "farther from 50"}.get(verdict, verdict)
 
 
+def _past_noise(effect: Effect) -> str:
+    """What parts of the items say, which are not held against the control."""
+    verdict = effect.verdict(False)
+    beyond = {IMPROVED: "nearer, beyond noise", WORSE: "farther, beyond noise"}
+    return beyond.get(verdict, verdict)
+
+
 def leaks(judged: Mitigated) -> Table:
     """The same on items that share a word with the lists, and on the others."""
     columns = (
@@ -181,7 +188,7 @@ def leaks(judged: Mitigated) -> Table:
             values = (str(effect.n), f"{base.first:.1f}", f"{base.second:.1f}", _change(base))
             head = (text(part.part), text(slice_name(effect.slice)))
             numbers = map(number, (*values, _seen(effect)))
-            rows.append((*head, *numbers, text(says(effect, False))))
+            rows.append((*head, *numbers, text(_past_noise(effect))))
         rows += [
             (text(part.part), text(slice_name(row.slice)), number(str(row.n)))
             + (number(""),) * 4

@@ -21,7 +21,7 @@ from stereometer.errors import DataError, ModelError, UsageError
 from stereometer.training.fitting import warmed
 from stereometer.training.mitigation.language import Batch, Example, batch_of, read_example
 from stereometer.training.mitigation.method import Fitted, Order
-from stereometer.training.mitigation.sentences import Labelled
+from stereometer.training.mitigation.sentences import Labelled, counted
 from stereometer.types import Skip
 
 CONTROL, DROPOUT = "fine-tuning", "dropout"
@@ -81,7 +81,7 @@ def check(options: CdaOptions) -> None:
 def _fitted(order: Order, swaps: bool) -> Fitted:
     """Trained on a copy: the model itself stays as it is."""
     options: CdaOptions = order.options
-    examples = _examples(order, swaps)
+    examples, used = _examples(order, swaps)
     torch.manual_seed(order.seed)
     tuned = adapter.begun(deepcopy(order.backend.model), options.rank, 2 * options.rank)
     notes = _raise_dropout(tuned, options.dropout) if options.dropout is not None else ()
@@ -93,31 +93,35 @@ def _fitted(order: Order, swaps: bool) -> Fitted:
         "trained_tokens": sum(map(len, examples)),
         "steps": steps,
     }
-    return Fitted(adapter.tensors_of(tuned), options.rank, settings, notes)
+    trained = counted(used, order.attribute)
+    return Fitted(adapter.tensors_of(tuned), options.rank, settings, notes, trained)
 
 
-def _examples(order: Order, swaps: bool) -> list[Example]:
-    """The sentences of both trainings are the same: as many as fit into the tokens with all their
-    versions. Without swaps a sentence stands as often as it has versions."""
+def _examples(order: Order, swaps: bool) -> tuple[list[Example], list[Labelled]]:
+    """What is trained on, and the sentences it comes from. These are the same for both trainings: as
+    many as fit into the tokens with all their versions. Without swaps a sentence stands as often
+    as it has versions."""
     sentences = list(order.sentences.fit)
     random.Random(order.seed).shuffle(sentences)
     examples: list[Example] = []
-    used = 0
+    used: list[Labelled] = []
+    tokens = 0
     for sentence in sentences:
         try:
             versions = [read_example(order.backend, text) for text in _ordered(sentence)]
         except Skip:
             continue
-        used += sum(map(len, versions))
-        if used > order.options.tokens:
+        tokens += sum(map(len, versions))
+        if tokens > order.options.tokens:
             break
+        used.append(sentence)
         examples += versions if swaps else versions[:1] * len(versions)
     if not examples:
         raise DataError(
             f"No sentence and its counterfactual fit into {order.options.tokens} tokens. Nothing "
             "would be trained. Allow more with --tokens."
         )
-    return examples
+    return examples, used
 
 
 def _ordered(sentence: Labelled) -> list[str]:

@@ -71,7 +71,10 @@ class Inlp(ProjectionMethod):
 
 
 METHOD = Inlp()
-STOPPED = "INLP stopped after {} rounds; held-out sentences could still be told apart."
+STOPPED = (
+    "INLP stopped after {} rounds. Before the last of them held-out sentences could be told apart; "
+    "after it nobody looked."
+)
 
 
 def _as_printed(order: Order) -> Rounds:

@@ -55,7 +55,7 @@ def library() -> Any:
 
 def erased(rows: Tensor, labels: Tensor) -> Projection:
     """The projection whose covariance with the label is zero and which changes the rows least."""
-    one_hot = torch.nn.functional.one_hot(labels).double()
+    one_hot = torch.nn.functional.one_hot(labels).double()[:, 1:]  # the first is 1 less the others
     fitter = library().LeaceFitter(
         rows.shape[1],
         one_hot.shape[1],

@@ -25,7 +25,9 @@ def looked_at(sentences: Iterable[str], words: Iterable[str]) -> dict[str, Leak]
     leaks = {}
     for name in catalog.names("benchmark"):
         if items := _texts(name):
-            shared = [id_ for id_, texts in items.items() if not known.isdisjoint(texts)]
+            shared = [
+                id_ for id_, texts in items.items() if not known.isdisjoint(map(plain, texts))
+            ]
             if shared:
                 raise _refusal(name, shared)
             leaks[name] = Leak(len(items), 0, sum(map(lists.touch, items.values())))
@@ -43,7 +45,7 @@ def _refusal(name: str, items: list[str]) -> DataError:
 
 @cache
 def _texts(name: str) -> Mapping[str, tuple[str, ...]]:
-    """The plain texts of its items by shape and id; none where its data are not here."""
+    """The texts of its items by shape and id; none where its data are not here."""
     shapes = [shape for shape in catalog.find("benchmark", name).measures if _is_text(shape)]
     if not shapes:
         return {}
@@ -52,7 +54,7 @@ def _texts(name: str) -> Mapping[str, tuple[str, ...]]:
     except StereometerError:  # not here, or it asks for a file
         return {}
     return {
-        f"{shape} {item.id}": tuple(map(plain, item.texts.values()))
+        f"{shape} {item.id}": tuple(item.texts.values())
         for shape in shapes
         for item in benchmark.shapes.get(shape, ())
     }

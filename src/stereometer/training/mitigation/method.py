@@ -56,6 +56,8 @@ class Fitted:
     rank: int | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    sentences: Mapping[str, int] | None = None
+    """By class, where others were used than all that were drawn."""
 
 
 class MitigationMethod(Protocol):

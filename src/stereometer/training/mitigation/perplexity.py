@@ -16,8 +16,8 @@ RESAMPLES = 10_000
 
 
 def likelihoods(backend: LanguageModel, passages: Sequence[str]) -> Floats:
-    """For each passage its log-likelihood and the number of its tokens; a masked model's is that of
-    each token with all others visible."""
+    """For each sentence its log-likelihood and the number of its tokens; a masked model's is that
+    of each token with all others visible."""
     requests = {str(number): _request(backend, text) for number, text in enumerate(passages)}
     asked = {key: request for key, request in requests.items() if request is not None}
     answers = {key: answer.column("logprob") for key, answer in backend.answer(asked)}
@@ -38,7 +38,7 @@ def _request(backend: LanguageModel, text: str) -> Request | None:
 
 
 def compared(before: Floats, after: Floats, seed: int) -> Perplexity | None:
-    """The ratio of perplexities with its interval over passages; none where no passage fits."""
+    """The ratio of perplexities with its interval over sentences; none where none fits."""
     usable = (before[:, 1] > 0) & (after[:, 1] > 0)
     if not usable.any():
         return None

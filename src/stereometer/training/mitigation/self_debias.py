@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stereometer.errors import UsageError
@@ -40,7 +40,7 @@ class SelfDebias:
 
     def control(self, order: Order, fitted: Fitted) -> Fitted:
         control = _prompted(order.options, OTHER)
-        return Fitted({}, None, {**control.settings, "control": CONTROL})
+        return replace(control, settings={**control.settings, "control": CONTROL})
 
 
 METHOD = SelfDebias()
@@ -64,4 +64,4 @@ def _prompted(options: SelfDebiasOptions, prompt: str) -> Fitted:
         read(settings)
     except ValueError as error:
         raise UsageError(f"Self-Debias cannot be made: {error}. Change it.") from None
-    return Fitted({}, None, settings)
+    return Fitted({}, None, settings, sentences={})

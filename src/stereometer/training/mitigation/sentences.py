@@ -58,16 +58,19 @@ class Sentences:
     """Of the part that is fitted on, without any list word."""
     passages: tuple[str, ...]
     text_digest: str
-    one_way: int
-    """Sentences left out because their counterfactual would not come back."""
     leaks: Mapping[str, Leak] = field(default_factory=dict)
     """What the whole text and the lists share with benchmarks."""
 
     @property
     def counts(self) -> dict[str, int]:
         """Sentences that are fitted on, by class."""
-        tally = Counter(sentence.label for sentence in self.fit)
-        return {name: tally[name] for name in self.swaps.attribute.classes}
+        return counted(self.fit, self.swaps.attribute)
+
+
+def counted(sentences: Iterable[Labelled], attribute: Attribute) -> dict[str, int]:
+    """By class."""
+    tally = Counter(sentence.label for sentence in sentences)
+    return {name: tally[name] for name in attribute.classes}
 
 
 def read(text: Path, attribute: Attribute, limit: int, seed: int) -> Sentences:
@@ -87,12 +90,7 @@ def read(text: Path, attribute: Attribute, limit: int, seed: int) -> Sentences:
     _check_enough(fit, text, attribute)
     probe = _Part(swaps, probe_texts, held_out=None)
     test = _Part(swaps, test_texts, held_out=True)
-    if len(test.labelled) < LEAST_TESTED:
-        raise DataError(
-            f"{text} has {len(test.labelled)} held-out sentences with held-out words of "
-            f"{attribute.name}. With fewer than {LEAST_TESTED} no accuracy can be given. Give more "
-            "text, or more held-out words."
-        )
+    _check_probe(probe, test, text, attribute)
     rng = random.Random(seed)
     return Sentences(
         swaps,
@@ -102,14 +100,13 @@ def read(text: Path, attribute: Attribute, limit: int, seed: int) -> Sentences:
         tuple(_sample(fit.neutral, limit, rng)),
         tuple(_sample(test_texts, PASSAGES, rng)),
         articles.digest(whole),
-        fit.one_way + probe.one_way + test.one_way,
         looked_at((*fit_texts, *probe_texts, *test_texts), attribute.words),
     )
 
 
 def no_sentences(attribute: Attribute) -> Sentences:
     """Of no text."""
-    return Sentences(Swaps(attribute), (), (), (), (), (), "", 0)
+    return Sentences(Swaps(attribute), (), (), (), (), (), "")
 
 
 def _sentences(groups: Iterable[Sequence[Article]]) -> list[str]:
@@ -130,14 +127,11 @@ class _Part:
     def __init__(self, swaps: Swaps, texts: Iterable[str], held_out: bool | None) -> None:
         self.labelled: list[Labelled] = []
         self.neutral: list[str] = []
-        self.one_way = 0
         for text in texts:
             label = swaps.label(text, held_out)
             versions = swaps.versions(text) if label is not None else None
             if label is not None and versions is not None:
                 self.labelled.append(Labelled(label, versions))
-            elif label is not None:
-                self.one_way += 1
             elif next(swaps.spots(text), None) is None:
                 self.neutral.append(text)
 
@@ -157,6 +151,17 @@ def _check_enough(part: _Part, text: Path, attribute: Attribute) -> None:
             f"class what is fitted is mostly chance. Give more text, of which "
             f"{1 - HELD_OUT:.0%} is fitted on."
         )
+
+
+def _check_probe(probe: _Part, test: _Part, text: Path, attribute: Attribute) -> None:
+    """Both parts of it: what it is trained on, and what it is tested on."""
+    for part, words in ((probe, "words"), (test, "held-out words")):
+        if len(part.labelled) < LEAST_TESTED:
+            raise DataError(
+                f"{text} has {len(part.labelled)} held-out sentences with {words} of "
+                f"{attribute.name}. With fewer than {LEAST_TESTED} no accuracy can be given. Give "
+                "more text in more articles, or more held-out words."
+            )
 
 
 def _drawn(labelled: Sequence[Labelled], limit: int, rng: random.Random) -> tuple[Labelled, ...]:

@@ -19,6 +19,7 @@ from stereometer.backends.local.language_model import LanguageModel
 from stereometer.backends.local.masked import Masked
 from stereometer.backends.local.memory import each
 from stereometer.backends.local.sentence_pairs import Features, Numbered, PairTokens
+from stereometer.errors import DataError
 from stereometer.measures.spans import scored_positions
 from stereometer.mitigations.swapping import WORD, Swaps
 from stereometer.training.fitting import Progress
@@ -106,6 +107,11 @@ class Reader:
 
     def _rows(self, texts: Sequence[PairTokens], purpose: str, pool: Pool) -> Tensor:
         """Rows of all texts, from disk where a part is there already."""
+        if not texts:
+            raise DataError(
+                f"No sentence is left to be read ({purpose}). All are longer than the model's "
+                "window, or have no word that could be asked. Give another text or model."
+            )
         rows = []
         for start in range(0, len(texts), PART):
             part = texts[start : start + PART]

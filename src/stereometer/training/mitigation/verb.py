@@ -200,7 +200,7 @@ def _card(wish: Wish, method: MitigationMethod, order: Order, fitted: Fitted) ->
         words_digest=attribute.digest,
         text="" if wish.text is None else wish.text.name,
         text_digest=order.sentences.text_digest,
-        sentences=order.sentences.counts,
+        sentences=order.sentences.counts if fitted.sentences is None else fitted.sentences,
         rank=fitted.rank,
         seed=wish.seed,
         leaks=order.sentences.leaks,

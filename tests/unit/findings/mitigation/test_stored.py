@@ -101,6 +101,14 @@ def test_pairs_take_lms_and_facts_from_the_runs_beside_them(
     assert any("have no lms" in note for note in judged.notes)
 
 
+def test_facts_of_another_attribute_say_nothing(beside: list[Path], tmp_path: Path) -> None:
+    copies = [Path(shutil.copytree(folder, tmp_path / folder.name)) for folder in beside]
+    for folder in copies[2:]:
+        stamped(folder, card(attribute="race"))
+    (judged,) = stereometer.compare(copies[0], copies[2], resamples=100).mitigations
+    assert judged.definitional is None
+
+
 def test_the_command_prints_the_verdict_first(runs: dict[str, Path]) -> None:
     base, after, control = map(str, runs.values())
     printed = call("compare", base, after, "--control", control, "--resamples", "100").out

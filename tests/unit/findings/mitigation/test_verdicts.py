@@ -99,6 +99,9 @@ def test_of_several_domains_the_first_in_the_order_counts() -> None:
     better, same = Effect.of(difference(62, 51)), Effect.of(difference(62, 62))
     assert verdict_of(kept, (better, same), False) == "not beyond noise"
     assert ORDER.index("worse") < ORDER.index("improved")
+    worse = Effect.of(difference(62, 70))
+    assert verdict_of(kept, (same, worse), False) == "worse"
+    assert verdict_of(kept, (worse, better), False) == "worse"
 
 
 @FEW
@@ -225,6 +228,7 @@ def test_a_mitigated_model_without_its_base_has_no_verdict_but_a_note() -> None:
     after = side("small+leace", items.scores(BEFORE), card())
     assert list(judge.mitigated([other, after], SETTINGS)) == []
     assert "no verdict" in judge.notes([other, after])[0]
+    assert "no verdict" in judge.notes([after, other])[0]
 
 
 @pytest.mark.parametrize(
@@ -243,6 +247,12 @@ def test_a_mitigated_model_without_its_base_has_no_verdict_but_a_note() -> None:
             card(form="adapter", text_digest="t"),
             control_card(form="adapter", text="b.txt"),
             "trained on b.txt",
+        ),
+        (
+            None,
+            card(form="prompt", words_digest="w"),
+            control_card(form="prompt"),
+            "word lists",
         ),
         (
             None,
@@ -310,13 +320,21 @@ def test_where_no_item_changed_few_items_do_not_exclude_damage(n: int, damage: s
     assert Kept("little", difference(80, 80, 0.0, "lms", n=n)).damage() == damage
 
 
+def test_the_tables_do_not_contradict_each_other() -> None:
+    """Parts are held against noise alone, and say so; only what is beyond the control is called
+    nearer to 50."""
+    mitigated = judged(Truth({"gender": 53}), Truth({"gender": 53}))
+    assert show.effects(mitigated).rows[0][-1].text == "not beyond control"
+    assert show.leaks(mitigated).rows[0][-1].text == "nearer, beyond noise"
+
+
 def test_what_the_card_knows_is_said() -> None:
     value = Measured(50.4, 47.0, 54.0, 800)
     probe = Probe(Measured(93.0, 91.0, 95.0, 800), value, 50.0)
     earlier = Probe(Measured(93.0, 91.0, 95.0, 800), Measured(92.0, 90.0, 94.0, 800), 50.0, 7)
     ratio = Perplexity(20.0, 21.0, Measured(1.05, 1.04, 1.06, 100))
     said = " ".join(show.claims(judged(BEFORE, probe=probe, earlier=earlier, perplexity=ratio)))
-    assert "Perplexity is 1.050 times that before [1.040, 1.060], paired over 100 passages" in said
+    assert "Perplexity is 1.050 times that before [1.040, 1.060], paired over 100 sentences" in said
     assert "still decodable at layer 7: 92.0 %" in said
     assert "could have been seen" in said
     assert "No control was compared" in said

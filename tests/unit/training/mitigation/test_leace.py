@@ -28,6 +28,28 @@ def test_it_is_a_projection_that_leaves_no_covariance(seed: int, classes: int) -
     assert torch.allclose(projection(rows).mean(0), rows.mean(0), atol=1e-10)
 
 
+@settings(max_examples=10, deadline=None)
+@given(seeds)
+def test_of_three_classes_two_directions_go_however_states_are_spread(seed: int) -> None:
+    rows, labels = planted(seed, 3)
+    stretched = rows * torch.logspace(0, -6, WIDTH, dtype=torch.float64)
+    projection = erased(stretched, labels)
+    assert projection.rank == 2
+    assert covariance(projection(stretched), labels) < 1e-10
+
+
+@settings(max_examples=10, deadline=None)
+@given(seeds)
+def test_of_two_classes_either_one_tells_all(seed: int) -> None:
+    """One column of labels gives what two give, which say the same."""
+    rows, labels = planted(seed)
+    both = torch.nn.functional.one_hot(labels).double()
+    theirs = library().LeaceEraser.fit(
+        rows, both, shrinkage=False, constrain_cov_trace=False, svd_tol=1e-12
+    )
+    assert torch.allclose(erased(rows, labels)(rows), theirs(rows), atol=1e-9)
+
+
 @settings(max_examples=25, deadline=None)
 @given(seeds)
 def test_no_orthogonal_projection_that_erases_as_much_changes_less(seed: int) -> None:

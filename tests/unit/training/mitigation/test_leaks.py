@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from stereometer.errors import DataError
 from stereometer.mitigations.attribute import load
-from stereometer.mitigations.lists import Lists, plain
+from stereometer.mitigations.lists import Lists
+from stereometer.mitigations.swapping import Swaps
 from stereometer.runs.open import open_benchmark
 from stereometer.training.mitigation.leaks import looked_at
 
 WORDS = load("gender").words
+AFTER = ["", "'s", "’s", "'ll", ".", ",", "-made", "2", "s", "_", "s'"]
 
 
 def test_what_is_shared_with_each_benchmark_is_counted() -> None:
@@ -33,7 +37,25 @@ def test_a_shared_sentence_is_refused_however_it_is_spaced(change: object) -> No
 
 def test_list_words_are_whole_words_and_may_be_several() -> None:
     lists = Lists(["He", "best man"])
-    assert lists.touch([plain("Then he left.")])
-    assert lists.touch([plain("The BEST  man spoke.")])
-    assert not lists.touch([plain("The manner of the best mango.")])
-    assert not Lists([]).touch([plain("He left.")])
+    assert lists.touch(["Then he left."])
+    assert lists.touch(["The BEST  man spoke."])
+    assert not lists.touch(["The manner of the best mango."])
+    assert not Lists([]).touch(["He left."])
+
+
+@pytest.mark.parametrize("name", ["gender", "race"])
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_a_list_word_is_what_a_counterfactual_changes(name: str, data: st.DataObject) -> None:
+    attribute = load(name)
+    word = st.sampled_from([*attribute.words, "table", "ran"])
+    before, after = st.sampled_from(["", "'", "non-", "x", "("]), st.sampled_from(AFTER)
+    parts = st.tuples(before, word.flatmap(lambda w: st.sampled_from([w, w.upper()])), after)
+    text = " ".join("".join(part) for part in data.draw(st.lists(parts, min_size=1, max_size=3)))
+    spots = list(Swaps(attribute).spots(text))
+    assert Lists(attribute.words).touch([text]) == bool(spots)
+
+
+def test_possessives_and_short_forms_are_list_words() -> None:
+    for text in ("A woman's hat.", "He's here.", "I think she’ll go."):
+        assert Lists(WORDS).touch([text])

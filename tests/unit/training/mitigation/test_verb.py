@@ -4,7 +4,7 @@ fitted says why."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,15 @@ import torch
 
 import stereometer
 from stereometer.backends.local.mitigation.stored import load
-from stereometer.backends.local.sentence_pairs import Features
+from stereometer.backends.local.sentence_pairs import Features, PairTokens
 from stereometer.errors import DataError, UnknownName, UsageError
 from stereometer.mitigations.attribute import load as load_attribute
 from stereometer.mitigations.card import MitigationCard, card_of
 from stereometer.runs.open import open_model
 from stereometer.training.mitigation.sentences import LEAST, read
+from stereometer.training.mitigation.states import Reader
 from stereometer.training.mitigation.verb import Wish, control_path, mitigate
+from stereometer.types import Skip
 from tests.builders import gendered
 from tests.builders.models.zoo import Zoo
 
@@ -151,6 +153,31 @@ def test_a_text_without_held_out_words(tmp_path: Path) -> None:
     path.write_text("\n".join(lines), encoding="utf-8")
     with pytest.raises(DataError, match="0 held-out sentences with held-out words"):
         read(path, load_attribute("gender"), 100, 0)
+
+
+def test_a_text_in_too_few_articles_to_train_a_probe(tmp_path: Path) -> None:
+    lines = [json.dumps({"text": " ".join(_long_article(number))}) for number in range(4)]
+    path = tmp_path / "text.jsonl"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(DataError, match="held-out sentences with words"):
+        read(path, load_attribute("gender"), 100, 0)
+
+
+def _long_article(number: int) -> Iterator[str]:
+    for at in range(100):
+        for who in ("She", "He", "The queen", "The king"):
+            yield f"{who} saw the lake number {number} and {at} times more."
+
+
+def test_states_of_nothing(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where no sentence fits into the model's window."""
+    monkeypatch.setattr(Reader, "_asked", lambda self, text: iter(_skipped()))
+    with pytest.raises(DataError, match="No sentence is left"):
+        make("bert")
+
+
+def _skipped() -> list[PairTokens]:
+    raise Skip("too long")
 
 
 def test_a_method_for_another_family(zoo: Zoo, gendered_text: Path, tmp_path: Path) -> None:
