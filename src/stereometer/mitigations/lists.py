@@ -14,8 +14,8 @@ def plain(text: str) -> str:
 
 
 class Lists:
-    """Words, or a few in a row, as a card keeps them; found where counterfactuals change them: also in
-    `woman's` and `he'll`, not in `he-man`."""
+    """Words, or a few in a row, as a card keeps them, wherever counterfactuals change them: in
+    `woman's` and `he'll` too, not in `he-man`."""
 
     def __init__(self, words: Iterable[str]) -> None:
         known = sorted({" ".join(word.split()) for word in words} - {""}, key=len, reverse=True)

@@ -98,9 +98,8 @@ def _fitted(order: Order, swaps: bool) -> Fitted:
 
 
 def _examples(order: Order, swaps: bool) -> tuple[list[Example], list[Labelled]]:
-    """What is trained on, and the sentences it comes from. These are the same for both trainings: as
-    many as fit into the tokens with all their versions. Without swaps a sentence stands as often
-    as it has versions."""
+    """What is trained on, and its sentences. These are the same for both trainings: as many as fit
+    into the tokens with all versions. Without swaps each stands as often as it has versions."""
     sentences = list(order.sentences.fit)
     random.Random(order.seed).shuffle(sentences)
     examples: list[Example] = []

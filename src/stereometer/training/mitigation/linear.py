@@ -16,7 +16,7 @@ STEPS = 500
 
 def classifiers(rows: Tensor, labels: Tensor, strength: float = 1.0) -> Tensor:
     """One row of weights for each class against the rest; of two classes only the second. There is
-    no intercept: who calls centres the rows.
+    no intercept: who calls centres the rows, but for INLP as printed, whose code does neither.
 
     Minimises |w|^2 / 2 + strength x the sum of squared hinge losses, as LinearSVC does.
     """
