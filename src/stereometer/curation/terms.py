@@ -213,7 +213,7 @@ def _people(row: Row, path: Path) -> int:
     text = next((row[name] for name in row if name.lower() in COUNTS), "1").strip()
     if not re.fullmatch(r"\d{1,18}", text):
         raise DataError(
-            f"{path} has the count {text[:40]!r}. It is a number of people. Repair the row."
+            f"{path} has the count {text[:40]!r}. It is a number of people. Fix the row."
         )
     return int(text)
 

@@ -137,7 +137,7 @@ def _pictures(specs: Mapping[str, Spec], folder: Path) -> Iterator[Path]:
     program = browser()
     if not (program or can_convert()):
         LOG.warning(
-            "Nothing here draws charts. Install 'stereometer[figures]' for SVG, or Chromium for "
+            "Nothing here draws charts. Install '.[figures]' from a clone for SVG, or Chromium for "
             "SVG, PNG and PDF. Data and tables are written."
         )
     for name, svg in _svgs(specs, program).items():

@@ -321,7 +321,7 @@ def read_facts(path: Path) -> dict[str, Facts]:
 def _size(text: str, where: str) -> float | None:
     if not text.strip():
         return None
-    value = finite(text, where, "A size is a number above 0. Repair it or leave it empty.")
+    value = finite(text, where, "A size is a number above 0. Fix it or leave it empty.")
     if value <= 0:
-        raise UsageError(f"{where} is {text}. A size is above 0. Repair it or leave it empty.")
+        raise UsageError(f"{where} is {text}. A size is above 0. Fix it or leave it empty.")
     return value

@@ -48,7 +48,7 @@ def _one_of(value: str, known: Sequence[str], column: str, path: Path, line: int
     if value not in known:
         raise DataError(
             f"{path}, line {line}: {column} is {value[:60]!r}. It must be one of "
-            f"{', '.join(known)}. Repair the row."
+            f"{', '.join(known)}. Fix the row."
         )
 
 

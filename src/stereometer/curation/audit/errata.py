@@ -89,17 +89,17 @@ def _sensible(errata: Errata, path: Path) -> None:
         if entry.action not in ACTIONS:
             raise DataError(
                 f"{path}: {entry.id} has the action {entry.action!r}. There are "
-                f"{', '.join(ACTIONS)}. Repair the entry."
+                f"{', '.join(ACTIONS)}. Fix the entry."
             )
         if (entry.action == "correct") != bool(entry.texts):
             raise DataError(
                 f"{path}: {entry.id} has texts and the action {entry.action}. Texts go with "
-                "`correct` only. Repair the entry."
+                "`correct` only. Fix the entry."
             )
         if not entry.reason.strip() or entry.id in seen:
             raise DataError(
                 f"{path}: {entry.id} has no reason or occurs twice. Every entry needs a reason, "
-                "and an item has one entry. Repair it."
+                "and an item has one entry. Fix it."
             )
         seen.add(entry.id)
 
@@ -123,7 +123,7 @@ def check_against(errata: Errata, benchmark: Benchmark, path: Path) -> None:
     if foreign:
         raise DataError(
             f"{path} names {foreign[0]!r}, which {benchmark.name} does not have. Entries are "
-            "joined by id. Repair or leave it out."
+            "joined by id. Fix or leave it out."
         )
 
 
@@ -137,6 +137,6 @@ def _corrected(item: SentenceItem, texts: Mapping[str, str]) -> SentenceItem:
     if foreign:
         raise DataError(
             f"The errata correct {foreign[0]!r} of {item.id}. Its texts are "
-            f"{', '.join(item.texts)}. Repair the entry."
+            f"{', '.join(item.texts)}. Fix the entry."
         )
     return item.corrected(texts)

@@ -155,7 +155,7 @@ def _rating(value: object, where: str) -> float:
     if not 0 <= number <= 100:
         raise DataError(
             f"{where}: a rating of {number:g}. Ratings are from 0 to 100. "
-            "Repair or leave out that row."
+            "Fix or leave out that row."
         )
     return number
 
@@ -222,7 +222,7 @@ def _flat(path: Path) -> Iterator[Row]:
         if missing:
             raise DataError(
                 f"{where}: {missing[0]} is empty. A rating has all of {', '.join(COLUMNS)}. "
-                "Repair the row."
+                "Fix the row."
             )
         yield where, str(row["participant"]), str(row["group"]), str(row["trait"]), row["rating"]
 

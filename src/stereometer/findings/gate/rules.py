@@ -67,7 +67,7 @@ def read_rules(path: Path) -> list[Rule]:
         document = tomllib.loads(read_text(path))
     except tomllib.TOMLDecodeError as error:
         raise DataError(
-            f"{path} is not TOML: {error}. Bars are tables called [[bars]]. Mend the file."
+            f"{path} is not TOML: {error}. Bars are tables called [[bars]]. Fix the file."
         ) from None
     rows = document.get("bars")
     if set(document) != {"bars"} or not isinstance(rows, list) or not rows:
@@ -81,7 +81,7 @@ def read_rules(path: Path) -> list[Rule]:
 def _rule(row: Any, name: str) -> Rule:
     if not isinstance(row, dict) or not set(row) <= set(KEYS):
         strange = ", ".join(sorted(set(row) - set(KEYS))) if isinstance(row, dict) else repr(row)
-        raise DataError(f"{name} has {strange}. A bar has {', '.join(KEYS)}. Mend the file.")
+        raise DataError(f"{name} has {strange}. A bar has {', '.join(KEYS)}. Fix the file.")
     if ("require" in row) == ("no_worse" in row):
         raise DataError(
             f"{name} must have either `require` or `no_worse`. The first is about an interval, the "
@@ -93,7 +93,7 @@ def _rule(row: Any, name: str) -> Rule:
     ):
         raise DataError(
             f"{name} has a place that is no text. `slice` is a table of texts, such as "
-            '{ domain = "gender" }. Mend the file.'
+            '{ domain = "gender" }. Fix the file.'
         )
     if "require" in row:
         return Rule(_bar(row["require"], name), where=fixed, slice=slice_)

@@ -261,7 +261,7 @@ def _check(
         if not here:
             raise UsageError(
                 f"No item is in the slice of the bar '{rule}'. Nothing would ever decide it. "
-                "Mend the slice."
+                "Fix the slice."
             )
         if by_terms and len(terms) < FEW_TERMS:
             raise UsageError(

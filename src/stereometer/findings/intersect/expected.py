@@ -90,7 +90,7 @@ def _check(where: str, kind: str, name: str, known: Sequence[str]) -> str:
     shown = f"{', '.join(known[:SHOWN])}{' ...' if len(known) > SHOWN else ''}"
     near = did_you_mean(name, dict(zip(known, known, strict=True)))
     raise DataError(
-        f"{where}: there is no {kind} called '{name}'. {near or f'Known: {shown}.'} Repair the row."
+        f"{where}: there is no {kind} called '{name}'. {near or f'Known: {shown}.'} Fix the row."
     )
 
 

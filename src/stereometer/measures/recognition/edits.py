@@ -22,6 +22,6 @@ def read_edits(path: Path) -> Sequence[tuple[str, str]]:
     if not edits or not all(original for original, _ in edits):
         raise DataError(
             f"{path} has no edits, or one whose original is empty. "
-            "Each row has an original and an edit. Repair it."
+            "Each row has an original and an edit. Fix it."
         )
     return edits
