@@ -31,11 +31,12 @@ def test_it_is_a_projection_that_leaves_no_covariance(seed: int, classes: int) -
 @settings(max_examples=10, deadline=None)
 @given(seeds)
 def test_of_three_classes_two_directions_go_however_states_are_spread(seed: int) -> None:
+    """The covariance of these states has a condition of 1e12, which costs most of the digits."""
     rows, labels = planted(seed, 3)
     stretched = rows * torch.logspace(0, -6, WIDTH, dtype=torch.float64)
     projection = erased(stretched, labels)
     assert projection.rank == 2
-    assert covariance(projection(stretched), labels) < 1e-10
+    assert covariance(projection(stretched), labels) < 1e-5
 
 
 @settings(max_examples=10, deadline=None)
