@@ -12,7 +12,9 @@ from stereometer.files import make_room, write_json
 from stereometer.mitigations.card import MitigationCard
 from stereometer.mitigations.spec import split
 from stereometer.runs.open import open_model
+from stereometer.training.mitigation.verb import NEEDED
 from stereometer.training.recipe import with_states
+from stereometer.types.packages import check_packages
 
 if TYPE_CHECKING:
     from stereometer.backends.local.language_model import LanguageModel
@@ -48,6 +50,7 @@ def export(spec: str, out: Path, loading: dict[str, Any]) -> Exported:
             f"{out} is there already. A model is written into a new folder. Choose another with "
             "--out."
         )
+    check_packages("Mitigations", NEEDED, "mitigate")
     from stereometer.backends.local.mitigation.stored import load
 
     stored = load(path)

@@ -18,11 +18,14 @@ from stereometer.runs.open import open_model
 from stereometer.training.mitigation.method import Fitted, MitigationMethod, Order, check_method
 from stereometer.training.mitigation.sentences import no_sentences, read
 from stereometer.training.recipe import with_states
+from stereometer.types.packages import check_packages
 
 if TYPE_CHECKING:
     from stereometer.backends.local.language_model import LanguageModel
     from stereometer.training.fitting import Progress
 
+NEEDED = ("torch", "transformers", "safetensors", "sentencex")
+"""Packages of every method."""
 CONTROL = ".control"
 """In the name of a control's file, before the suffix."""
 FOLDER = "adapter"
@@ -98,6 +101,7 @@ def mitigate_model(
 
 def mitigate(wish: Wish, progress: Progress) -> list[MitigationCard]:
     """The cards of the mitigation and of its control, if there is one."""
+    check_packages("Mitigations", NEEDED, "mitigate")
     method: MitigationMethod = catalog.find("mitigation", wish.method)
     _check(wish, method)
     attribute = attributes.load(wish.attribute)

@@ -22,8 +22,9 @@ from stereometer.runs.open import open_model
 from stereometer.training.mitigation.sentences import LEAST, read
 from stereometer.training.mitigation.states import Reader
 from stereometer.training.mitigation.verb import Wish, control_path, mitigate
-from stereometer.types import Skip
+from stereometer.types import Skip, packages
 from tests.builders import gendered
+from tests.builders.commands import assert_refused, call
 from tests.builders.models.zoo import Zoo
 
 Make = Callable[..., tuple[list[MitigationCard], Path]]
@@ -206,3 +207,13 @@ def test_orders_that_make_no_sense(
 
 def _wish(zoo: Zoo, text: Path, folder: Path) -> Wish:
     return Wish("leace", str(zoo.folder("bert")), "gender", text, folder / "m.safetensors")
+
+
+def test_without_the_packages_it_says_how_to_install_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(packages.check_packages, "__defaults__", (lambda name: None,))
+    out = tmp_path / "m.safetensors"
+    arguments = ("leace", "-m", "a", "--attribute", "gender", "--text", "x", "--out", out)
+    says = "Mitigations need packages that are not installed: torch"
+    assert_refused(call("mitigate", *arguments), 2, says, "pip install '.[mitigate]'")
