@@ -29,6 +29,8 @@ class FaultyOptions:
     folder: str = ""
     """Where workers note what they did: a fault happens as often as there are `times` for it."""
     times: int = 1
+    before: int = 1
+    """Windows that a worker answers before its fault."""
     poison: str = ""
     """The key of a request that kills."""
     driver: int = field(default_factory=os.getpid)
@@ -51,7 +53,7 @@ class FaultyModel(Fake):
                 end()
             if options.fault == "slow":
                 time.sleep(A_WHILE)
-            if options.fault in ONCE and self.windows > 1 and claimed(options):
+            if options.fault in ONCE and self.windows > options.before and claimed(options):
                 ONCE[options.fault]()
             if options.poison in requests:
                 end()
@@ -81,7 +83,7 @@ def refuse() -> None:
 
 Pairs = list[tuple[str, Answer]]
 ONCE = {"killed": end, "hangs": hang, "disk": no_space, "stumbles": stumble, "refuses": refuse}
-"""What a worker does at its second window."""
+"""What a worker does at one of its windows."""
 
 
 def changed(answers: Pairs, change: Any) -> Pairs:

@@ -18,7 +18,7 @@ from stereometer.types import WholeText
 from tests.builders.models.zoo import Zoo
 
 SUBJECTS = ("cook", "nurse", "man", "house", "song", "road", "play", "day", "friend", "teacher")
-QUICK = Tuning(epochs=6, rate=3e-3, held_out=0.2)
+QUICK = Tuning(epochs=40, rate=1e-3, held_out=0.2)
 
 
 def reviews_file(path: Path) -> Path:

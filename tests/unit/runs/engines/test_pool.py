@@ -128,8 +128,9 @@ def test_a_worker_whose_disk_is_full_is_not_used_again(tmp_path: Path, serial: P
 
 
 def test_full_disks_everywhere_end_the_run(tmp_path: Path) -> None:
+    spec = spec_of(tmp_path / "w", "disk", times=99, before=0)
     with pytest.raises(ModelError, match="No space left on device"):
-        run_with(spec_of(tmp_path / "w", "disk", times=2), tmp_path / "run", TWO)
+        run_with(spec, tmp_path / "run", TWO)
 
 
 def test_an_error_of_the_model_ends_the_run_as_it_does_without_workers(tmp_path: Path) -> None:
