@@ -45,8 +45,8 @@ FITTED = {
 """By label, what `mitigate` is asked."""
 IN_FOLDERS = ("cda", "dropout")
 WITHOUT_SEED = ("self-debias",)
-SAME_CONTROL = ("dropout",)
-"""Methods whose control would be that of CDA: the same fine-tuning without swaps."""
+SAME_CONTROL = {"dropout": "cda, control"}
+"""Methods whose control is that of another: the same fine-tuning without swaps."""
 GENDER = ("stereoset-gender", "crows-gender")
 """What further seeds are measured on."""
 CATS = ("stereoset", "stereoset-gender")
@@ -265,6 +265,7 @@ def verdicts_table(plan: Plan, model: str) -> list[list[str]]:
     for label in plan.methods:
         for items in ("stereoset", "crows-gender"):
             names = ["base", *plan.systems(model, label, 0)]
+            names += [SAME_CONTROL[label]] if label in SAME_CONTROL else []
             records = [_read(plan.run_record(model, name, items, 0)) for name in names]
             if all(records):
                 results = [record["said"]["results"][0] for record in records]

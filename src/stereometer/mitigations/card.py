@@ -40,13 +40,14 @@ class Probe(Document):
 
 @dataclass(frozen=True)
 class Perplexity(Document):
-    """Of held-out sentences, in the same order before and after. Of a masked model it is the
-    pseudo-perplexity: of each token with all others visible."""
+    """Of held-out sentences, before and after."""
 
     before: float
     after: float
     ratio: Measured
     """After by before; its interval is paired over sentences."""
+    kind: str = "perplexity"
+    """`pseudo-perplexity` for a masked model: of each token with all others visible."""
 
 
 @dataclass(frozen=True)

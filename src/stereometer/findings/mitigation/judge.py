@@ -48,6 +48,10 @@ class Side:
 ALIKE = ("lambda", "eps", "tokens", "rate", "trained_texts")
 """Settings that a control has from its mitigation, where the method has them."""
 
+FINE_TUNINGS = {"cda", "dropout"}
+"""Their control is the same: fine-tuning on the same sentences, without swaps and with the model's
+own dropout."""
+
 
 def is_base(result: Result, card: MitigationCard) -> bool:
     """Whether a mitigation was fitted on this model; one that wraps a model has the digest of its
@@ -65,7 +69,7 @@ def why_no_control(of: MitigationCard, card: MitigationCard | None) -> str | Non
     """Why a mitigation cannot be judged by this."""
     if card is None or not card.control_of:
         return "it is not the control of a mitigation"
-    if card.control_of != of.method:
+    if card.control_of != of.method and not {card.control_of, of.method} <= FINE_TUNINGS:
         return f"it is a control of {card.control_of}, the mitigation is {of.method}"
     if card.base_digest != of.base_digest:
         return f"it was made for {card.base}, the mitigation for {of.base}, with other weights"

@@ -116,8 +116,10 @@ class Part(Document):
     """`all`, `with a list word`, `without a list word`, or `texts not stored`."""
     n: int
     effects: tuple[Effect, ...]
-    """In the targeted domains and overall."""
+    """In the targeted domains, overall, and in the other domains."""
     withheld: tuple[Withheld, ...] = ()
+    lms: Difference | None = None
+    """None where these items have none."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,7 @@ class Mitigated(Document):
     probe: Probe | None
     earlier: Probe | None
     parts: tuple[Part, ...]
-    """Targeted domains on all items, on those with a word of the lists, and on the others."""
+    """The same on all items, on those with a word of the lists, and on the others."""
     shared_sentences: int | None
     """Of the training text and this benchmark; None where it was not looked at."""
     notes: tuple[str, ...] = ()

@@ -10,6 +10,8 @@ from stereometer.findings.compare import Compared, compared
 from stereometer.findings.mitigation.judged import Effect, Part
 from stereometer.mitigations.card import MitigationCard
 from stereometer.mitigations.lists import Lists
+from stereometer.shapes.paired import Difference
+from stereometer.shapes.shape import Shape
 from stereometer.types import Result, Score, Settings, Slice
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ def parts(
     base: Side, after: Side, slices: Sequence[Slice], pair: Compared, settings: Settings
 ) -> Iterator[Part]:
     """The comparison on all items, and on those that share a word with the lists or do not."""
-    yield _part(ALL, slices, pair)
+    yield _part(ALL, slices, pair, base.shape)
     words = Lists(after.card.words if after.card else ())
     for name, items in split((*base.scores, *after.scores), words).items():
         sides = [[score for score in side.scores if score.item in items] for side in (base, after)]
@@ -50,7 +52,7 @@ def parts(
             (base.ties, after.ties),
             planned=slices,
         )
-        yield _part(name, slices, some)
+        yield _part(name, slices, some, base.shape)
 
 
 def split(scores: Sequence[Score], words: Lists) -> dict[str, set[str]]:
@@ -71,8 +73,10 @@ def _answered(sides: Sequence[Sequence[Score]]) -> bool:
     return bool(first & second)
 
 
-def _part(name: str, slices: Collection[Slice], pair: Compared) -> Part:
-    shown = [*slices, {}] if {} not in slices else list(slices)
+def _part(name: str, slices: Collection[Slice], pair: Compared, shape: Shape) -> Part:
+    """Targeted domains first, then all items, then the domains of side effects."""
+    others = [{shape.domains: domain} for domain in _domains(pair, shape)]
+    shown = [*slices, *(slice_ for slice_ in ({}, *others) if slice_ not in slices)]
     return Part(
         name,
         pair.items,
@@ -82,5 +86,15 @@ def _part(name: str, slices: Collection[Slice], pair: Compared) -> Part:
             for row in pair.differences
             if row.p_closer is not None and row.slice == slice_
         ),
-        tuple(row for row in pair.withheld if row.slice in shown),
+        tuple(row for slice_ in shown for row in pair.withheld if row.slice == slice_),
+        next((row for row in pair.differences if _is_lms(row, shape)), None),
     )
+
+
+def _domains(pair: Compared, shape: Shape) -> list[str]:
+    slices = [row.slice for row in pair.differences] + [row.slice for row in pair.withheld]
+    return sorted({slice_[shape.domains] for slice_ in slices if tuple(slice_) == (shape.domains,)})
+
+
+def _is_lms(row: Difference, shape: Shape) -> bool:
+    return row.name == shape.modelling and not row.slice

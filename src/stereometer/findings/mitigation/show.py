@@ -11,6 +11,7 @@ from stereometer.findings.mitigation.judged import (
     Effect,
     Kept,
     Mitigated,
+    Part,
 )
 from stereometer.shapes.verdicts import NULL_VALUE
 from stereometer.show.numbers import count, p_words, signed_interval, slice_name
@@ -55,7 +56,7 @@ def cost(judged: Mitigated) -> Iterator[str]:
     if judged.perplexity is not None:
         ratio = judged.perplexity.ratio
         yield (
-            f"Perplexity is {ratio.value:.3f} times that before "
+            f"{judged.perplexity.kind.capitalize()} is {ratio.value:.3f} times that before "
             f"[{ratio.low:.3f}, {ratio.high:.3f}], paired over {count(ratio.n, 'sentence')}."
         )
     if judged.definitional is not None:
@@ -175,24 +176,29 @@ def _past_noise(effect: Effect) -> str:
 
 def leaks(judged: Mitigated) -> Table:
     """The same on items that share a word with the lists, and on the others."""
-    columns = (
-        text("items"),
-        text(""),
-        *map(number, ("n", "before", "after", "nearer (-)", "could be seen")),
-        text("says"),
-    )
-    rows = []
-    for part in judged.parts:
-        for effect in part.effects:
-            base = effect.from_base
-            values = (str(effect.n), f"{base.first:.1f}", f"{base.second:.1f}", _change(base))
-            head = (text(part.part), text(slice_name(effect.slice)))
-            numbers = map(number, (*values, _seen(effect)))
-            rows.append((*head, *numbers, text(_past_noise(effect))))
-        rows += [
-            (text(part.part), text(slice_name(row.slice)), number(str(row.n)))
-            + (number(""),) * 4
-            + (text(f"not compared, {row.why}"),)
-            for row in part.withheld
-        ]
+    has_lms = any(part.lms for part in judged.parts)
+    titles = ["n", "before", "after", "nearer (-)", "could be seen"]
+    titles += ["change of lms"] if has_lms else []
+    columns = (text("items"), text(""), *map(number, titles), text("says"))
+    rows = (row for part in judged.parts for row in _part_rows(part, has_lms))
     return Table(columns, tuple(rows))
+
+
+def _part_rows(part: Part, has_lms: bool) -> Iterator[tuple[Cell, ...]]:
+    for effect in part.effects:
+        base = effect.from_base
+        values = [str(effect.n), f"{base.first:.1f}", f"{base.second:.1f}", _change(base)]
+        values += [_seen(effect), *([_lms_change(part, effect)] if has_lms else [])]
+        head = (text(part.part), text(slice_name(effect.slice)))
+        yield (*head, *map(number, values), text(_past_noise(effect)))
+    for row in part.withheld:
+        blanks = [""] * (4 + has_lms)
+        head = (text(part.part), text(slice_name(row.slice)))
+        yield (*head, *map(number, [str(row.n), *blanks]), text(f"not compared, {row.why}"))
+
+
+def _lms_change(part: Part, effect: Effect) -> str:
+    """Beside all items of a part, as the verdict takes it."""
+    if part.lms is None or effect.slice:
+        return ""
+    return signed_interval(part.lms.difference, part.lms.low, part.lms.high)

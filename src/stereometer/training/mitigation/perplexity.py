@@ -37,7 +37,12 @@ def _request(backend: LanguageModel, text: str) -> Request | None:
     return CausalTokens(encoding.ids, 1)
 
 
-def compared(before: Floats, after: Floats, seed: int) -> Perplexity | None:
+def kind_of(backend: LanguageModel) -> str:
+    """What these likelihoods give."""
+    return "pseudo-perplexity" if MaskedTokens.kind in backend.answers else "perplexity"
+
+
+def compared(before: Floats, after: Floats, seed: int, kind: str) -> Perplexity | None:
     """The ratio of perplexities with its interval over sentences; none where none fits."""
     usable = (before[:, 1] > 0) & (after[:, 1] > 0)
     if not usable.any():
@@ -48,7 +53,7 @@ def compared(before: Floats, after: Floats, seed: int) -> Perplexity | None:
     lost = before[:, 0] - after[:, 0]
     low, high = percentile(np.exp(drawn @ lost / (drawn @ before[:, 1])), 0.95)
     ratio = Measured(float(np.exp(lost.sum() / before[:, 1].sum())), low, high, count)
-    return Perplexity(_perplexity(before), _perplexity(after), ratio)
+    return Perplexity(_perplexity(before), _perplexity(after), ratio, kind)
 
 
 def _perplexity(rows: Floats) -> float:

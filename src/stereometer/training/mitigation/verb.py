@@ -219,7 +219,7 @@ def _measured(
     """Written first, so that what is measured is what a user opens; then again with what was
     measured."""
     from stereometer.backends.local.mitigation.stored import save
-    from stereometer.training.mitigation.perplexity import compared, likelihoods
+    from stereometer.training.mitigation.perplexity import compared, kind_of, likelihoods
     from stereometer.training.mitigation.probing import Probing
 
     passages = order.sentences.passages
@@ -230,7 +230,8 @@ def _measured(
         whole = save(card, fitted.tensors, path)
         opened = with_states(open_model(f"{wish.model}+{path}", wish.seed, wish.loading))
         if probing is not None:
-            ratio = compared(before, likelihoods(opened, passages), wish.seed)
+            after = likelihoods(opened, passages)
+            ratio = compared(before, after, wish.seed, kind_of(opened))
             noted = replace(probing.noted(card, fitted, opened), perplexity=ratio)
             whole = save(noted, fitted.tensors, path)
         cards.append(whole)

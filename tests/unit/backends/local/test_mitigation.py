@@ -26,6 +26,7 @@ MASKED = ("bert", "roberta", "distilbert", "albert", "electra", "deberta", "mode
 CAUSAL = ("llama", "gpt2", "gemma3", "gemma3-wide", "qwen2", "qwen3")
 WIDTH = 32
 TEXT = "The man and the woman sat near the old bridge."
+TEXTS = (TEXT, "A nurse came.", "He said that she would come to the house in the morning.")
 
 
 def projection(rank: int = 2, seed: int = 0, width: int = WIDTH) -> Projection:
@@ -46,13 +47,18 @@ def mitigation(zoo: Zoo, name: str, path: Path, made: Projection | None = None) 
     return path
 
 
-def answers(backend: Any, text: str = TEXT) -> list[float]:
+def answers(backend: Any, *texts: str) -> list[float]:
+    """Of all texts in one call, one after the other."""
+    requests = {text: _request(backend, text) for text in texts or (TEXT,)}
+    answered = dict(backend.answer(requests))
+    return [value for text in requests for value in answered[text].column("logprob")]
+
+
+def _request(backend: Any, text: str) -> Any:
     ids = backend.encode(text).ids
     if backend.checkpoint.family == "causal":
-        request: Any = CausalTokens(ids, 1)
-    else:
-        request = MaskedTokens(ids, tuple(((at,), at) for at in range(1, len(ids) - 1)))
-    return list(dict(backend.answer({"a": request}))["a"].column("logprob"))
+        return CausalTokens(ids, 1)
+    return MaskedTokens(ids, tuple(((at,), at) for at in range(1, len(ids) - 1)))
 
 
 @contextmanager
@@ -76,17 +82,17 @@ def test_folded_is_hooked_and_stays_so_one_text_at_a_time(
     path = mitigation(zoo, name, tmp_path / "m.safetensors")
     mitigated = CHECKPOINT.open(f"{zoo.folder(name)}+{path}", CHECKPOINT.options())
     base = CHECKPOINT.open(str(zoo.folder(name)), CHECKPOINT.options())
-    plain = answers(base)
+    plain = answers(base, *TEXTS)
     with hooked(base, projection()):
-        expected = _one_by_one(base)
-    folded = answers(mitigated)
+        expected = [value for text in TEXTS for value in _one_by_one(base, text)]
+    folded = answers(mitigated, *TEXTS)
     assert folded == pytest.approx(expected, abs=1e-5)
     assert folded != pytest.approx(plain, abs=1e-2)
 
 
-def _one_by_one(backend: Any) -> list[float]:
+def _one_by_one(backend: Any, text: str) -> list[float]:
     """By the model as transformers runs it, one text and one hidden position at a time."""
-    ids = backend.encode(TEXT).ids
+    ids = backend.encode(text).ids
     if backend.checkpoint.family == "causal":
         logits = backend.model(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)
         return [float(logits[at - 1, ids[at]]) for at in range(1, len(ids))]

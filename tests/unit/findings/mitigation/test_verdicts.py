@@ -187,8 +187,18 @@ def test_items_are_counted_by_whether_they_have_a_list_word() -> None:
     parts = {part.part: part for part in mitigated.parts}
     assert list(parts) == ["all", "with a list word", "without a list word"]
     assert parts["all"].n == parts["with a list word"].n + parts["without a list word"].n
-    assert [effect.slice for effect in parts["all"].effects] == [{"domain": "gender"}, {}]
+    for part in parts.values():
+        assert [effect.slice.get("domain") for effect in part.effects] == [
+            "gender",
+            None,
+            "profession",
+            "race",
+        ]
+        assert part.lms is not None
+        assert part.lms.n == part.n
     assert parts["all"].effects[0].from_base == mitigated.targeted[0].from_base
+    assert parts["all"].effects[2:] == mitigated.side_effects
+    assert parts["all"].lms == mitigated.lms.difference
 
 
 def test_items_whose_texts_are_hidden_are_counted_apart() -> None:
@@ -268,6 +278,13 @@ def test_a_control_that_does_not_belong_is_refused(
     before = side("a", (), model_card=model_card(None, first or BASE)).result
     with pytest.raises(UsageError, match=why):
         judge.check_control([before, side("b", (), after).result], side("c", (), control).result)
+
+
+def test_the_same_fine_tuning_is_the_control_of_cda_and_of_dropout() -> None:
+    control = control_card(method="fine-tuning", control_of="cda", form="adapter")
+    for method in ("cda", "dropout"):
+        assert judge.is_control(card(method=method, form="adapter"), control)
+    assert not judge.is_control(card(method="leace"), control)
 
 
 def test_a_mitigation_that_leaves_the_weights_as_they_are_is_not_its_own_base() -> None:
