@@ -241,7 +241,7 @@ def _print(card: Any) -> None:
     if card.perplexity is not None:
         cost, ratio = card.perplexity, card.perplexity.ratio
         typer.echo(
-            f"  {cost.kind} {cost.before:.2f} before, {cost.after:.2f} after, ratio "
+            f"  {cost.name} {cost.before:.2f} before, {cost.after:.2f} after, ratio "
             f"{ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}] on {ratio.n} sentences"
         )
 

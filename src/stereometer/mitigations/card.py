@@ -46,8 +46,13 @@ class Perplexity(Document):
     after: float
     ratio: Measured
     """After by before; its interval is paired over sentences."""
-    kind: str = "perplexity"
-    """`pseudo-perplexity` for a masked model: of each token with all others visible."""
+    pseudo: bool = False
+    """Whether it is the pseudo-perplexity of a masked model: of each token with all others
+    visible."""
+
+    @property
+    def name(self) -> str:
+        return "pseudo-perplexity" if self.pseudo else "perplexity"
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def cost(judged: Mitigated) -> Iterator[str]:
     if judged.perplexity is not None:
         ratio = judged.perplexity.ratio
         yield (
-            f"{judged.perplexity.kind.capitalize()} is {ratio.value:.3f} times that before "
+            f"{judged.perplexity.name.capitalize()} is {ratio.value:.3f} times that before "
             f"[{ratio.low:.3f}, {ratio.high:.3f}], paired over {count(ratio.n, 'sentence')}."
         )
     if judged.definitional is not None:

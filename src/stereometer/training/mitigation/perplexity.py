@@ -27,22 +27,22 @@ def likelihoods(backend: LanguageModel, passages: Sequence[str]) -> Floats:
     return np.array(rows, dtype=float)
 
 
+def is_pseudo(backend: LanguageModel) -> bool:
+    """Whether a token is asked with all others visible."""
+    return MaskedTokens.kind in backend.answers
+
+
 def _request(backend: LanguageModel, text: str) -> Request | None:
     try:
         encoding = backend.encode(text)
-        if MaskedTokens.kind in backend.answers:
+        if is_pseudo(backend):
             return one_at_a_time(encoding, scored_positions(encoding))
     except Skip:
         return None
     return CausalTokens(encoding.ids, 1)
 
 
-def kind_of(backend: LanguageModel) -> str:
-    """What these likelihoods give."""
-    return "pseudo-perplexity" if MaskedTokens.kind in backend.answers else "perplexity"
-
-
-def compared(before: Floats, after: Floats, seed: int, kind: str) -> Perplexity | None:
+def compared(before: Floats, after: Floats, seed: int, pseudo: bool) -> Perplexity | None:
     """The ratio of perplexities with its interval over sentences; none where none fits."""
     usable = (before[:, 1] > 0) & (after[:, 1] > 0)
     if not usable.any():
@@ -53,7 +53,7 @@ def compared(before: Floats, after: Floats, seed: int, kind: str) -> Perplexity 
     lost = before[:, 0] - after[:, 0]
     low, high = percentile(np.exp(drawn @ lost / (drawn @ before[:, 1])), 0.95)
     ratio = Measured(float(np.exp(lost.sum() / before[:, 1].sum())), low, high, count)
-    return Perplexity(_perplexity(before), _perplexity(after), ratio, kind)
+    return Perplexity(_perplexity(before), _perplexity(after), ratio, pseudo)
 
 
 def _perplexity(rows: Floats) -> float:

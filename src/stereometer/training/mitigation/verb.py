@@ -219,7 +219,7 @@ def _measured(
     """Written first, so that what is measured is what a user opens; then again with what was
     measured."""
     from stereometer.backends.local.mitigation.stored import save
-    from stereometer.training.mitigation.perplexity import compared, kind_of, likelihoods
+    from stereometer.training.mitigation.perplexity import compared, is_pseudo, likelihoods
     from stereometer.training.mitigation.probing import Probing
 
     passages = order.sentences.passages
@@ -231,7 +231,7 @@ def _measured(
         opened = with_states(open_model(f"{wish.model}+{path}", wish.seed, wish.loading))
         if probing is not None:
             after = likelihoods(opened, passages)
-            ratio = compared(before, after, wish.seed, kind_of(opened))
+            ratio = compared(before, after, wish.seed, is_pseudo(opened))
             noted = replace(probing.noted(card, fitted, opened), perplexity=ratio)
             whole = save(noted, fitted.tensors, path)
         cards.append(whole)

@@ -11,7 +11,7 @@ from stereometer.training.mitigation.perplexity import compared
 def test_the_ratio_is_of_all_tokens_together() -> None:
     before = np.array([[-10.0, 5], [-30.0, 10]])
     after = np.array([[-12.0, 5], [-34.0, 10]])
-    cost = compared(before, after, seed=0, kind="perplexity")
+    cost = compared(before, after, seed=0, pseudo=False)
     assert cost is not None
     assert cost.before == pytest.approx(np.exp(40 / 15))
     assert cost.after == pytest.approx(np.exp(46 / 15))
@@ -21,7 +21,7 @@ def test_the_ratio_is_of_all_tokens_together() -> None:
 
 def test_a_passage_that_fits_one_model_only_is_left_out() -> None:
     before = np.array([[-10.0, 5], [-30.0, 10]])
-    cost = compared(before, np.array([[-12.0, 5], [0.0, 0]]), seed=0, kind="perplexity")
+    cost = compared(before, np.array([[-12.0, 5], [0.0, 0]]), seed=0, pseudo=False)
     assert cost is not None
     assert cost.before == pytest.approx(np.exp(10 / 5))
-    assert compared(before, np.zeros((2, 2)), seed=0, kind="perplexity") is None
+    assert compared(before, np.zeros((2, 2)), seed=0, pseudo=False) is None

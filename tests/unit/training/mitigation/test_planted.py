@@ -20,7 +20,6 @@ from stereometer.training.mitigation.leace import erased
 from stereometer.training.mitigation.sentences import Sentences, read
 from stereometer.training.mitigation.states import Reader
 from stereometer.training.mitigation.verb import Wish, control_path, mitigate
-from stereometer.types import Estimate
 from tests.builders.little import intra, stereoset_file
 from tests.builders.models.builders import BUILDS, save, seeded
 from tests.unit.training.mitigation.test_verb import silent
@@ -104,12 +103,12 @@ def made(model: Path, text: Path) -> list[str]:
     return [str(model), f"{model}+{out}", f"{model}+{control_path(out)}"]
 
 
-def judged(models: Sequence[str], items: Path, runs: Path) -> tuple[list[Estimate], Mitigated]:
+def judged(models: Sequence[str], items: Path, runs: Path) -> tuple[list[Any], Mitigated]:
     """The models' ss, and what `compare` says."""
     folders, scores = [], []
     for number, model in enumerate(models):
-        asked = {"data": items, "measure": "cat-pseudo-likelihood", "resamples": 200}
-        (result,) = run("stereoset", model=model, out=runs / str(number), **asked)
+        asked: dict[str, Any] = {"data": items, "measure": "cat-pseudo-likelihood"}
+        (result,) = run("stereoset", model=model, out=runs / str(number), resamples=200, **asked)
         folders += [*(runs / str(number)).iterdir()]
         scores.append(result.estimate("ss"))
     base, after, control = folders
@@ -135,7 +134,8 @@ def test_without_a_planted_bias_nothing_is_beyond_noise(text: Path, tmp_path: Pa
     """Which word is the stereotype is drawn by lot for every start: then there is no bias, and
     LEACE changes what the model says all the same."""
     models = made(tiny(tmp_path, text, 0.0), text)
-    verdicts, changes = Counter(), 0
+    verdicts: Counter[str | None] = Counter()
+    changes = 0
     for seed in range(SEEDS):
         folder = tmp_path / str(seed)
         swapped = np.random.default_rng(seed).random(STARTS) < 0.5

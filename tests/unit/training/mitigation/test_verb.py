@@ -55,6 +55,7 @@ def test_a_mitigation_and_its_control_are_written_and_measured(make: Make, model
     assert card.sentences == {"female": 100, "male": 100}
     assert card.probe is not None
     assert card.perplexity is not None
+    assert card.perplexity.name == {"bert": "pseudo-perplexity", "llama": "perplexity"}[model]
     assert card.probe.chance == 50
     assert card.probe.before.low <= card.probe.before.value <= card.probe.before.high
     assert card.perplexity.ratio.value == pytest.approx(
