@@ -9,8 +9,9 @@ that the bench can be stopped at any moment. `--steps` lists what is left, `--ta
 there. Further seeds are for methods in which something is random, and are measured on the gender
 items alone.
 
-StereoSet is measured within sentences by `cat-likelihood`, as the papers on debiasing do; pairs and
-facts by the first measure that a model can answer.
+StereoSet is measured within sentences by `cat-likelihood`, as the papers on debiasing do, and across
+sentences by `cat-pseudo-likelihood` on the gender items; pairs and facts by the first measure that a
+model can answer.
 """
 
 from __future__ import annotations
@@ -49,9 +50,14 @@ SAME_CONTROL = {"dropout": "cda, control"}
 """Methods whose control is that of another: the same fine-tuning without swaps."""
 GENDER = ("stereoset-gender", "crows-gender")
 """What further seeds are measured on."""
-CATS = ("stereoset", "stereoset-gender")
+CATS = {
+    "stereoset": "cat-likelihood",
+    "stereoset-gender": "cat-likelihood",
+    "across-gender": "cat-pseudo-likelihood",
+}
+"""By what CATs are measured."""
 FIRST = ("stereoset", "crows-gender", "definitional")
-LAST = ("crows-pairs", "winobias")
+LAST = ("crows-pairs", "winobias", "across-gender")
 """What a method is measured on; its control on the last of them only when all else is done."""
 
 
@@ -165,7 +171,7 @@ class Plan:
         self, model: str, name: str, spec: str, seed: int, sets: Sequence[str]
     ) -> Iterator[Step]:
         for items in sets:
-            measure = ("--measure", "cat-likelihood") if items in CATS else ()
+            measure = ("--measure", CATS[items]) if items in CATS else ()
             command = ("run", source(items, self.out), "-m", spec, *measure)
             record = self.run_record(model, name, items, seed)
             out = ("--threads", "1", "--out", str(self.out / model / "runs"))
@@ -176,22 +182,23 @@ def source(items: str, out: Path) -> str:
     """A benchmark's name, or a file of some of its items."""
     match items:
         case "stereoset":
-            return str(cats(out / "stereoset-intrasentence.json", domain=None))
+            return str(cats(out / "stereoset-intrasentence.json", "intrasentence"))
         case "stereoset-gender":
-            return str(cats(out / "stereoset-gender.json", domain="gender"))
+            return str(cats(out / "stereoset-gender.json", "intrasentence", "gender"))
+        case "across-gender":
+            return str(cats(out / "stereoset-across-gender.json", "intersentence", "gender"))
         case "crows-gender":
             return str(gender_pairs(out / "crows-pairs-gender.csv"))
     return items
 
 
-def cats(path: Path, domain: str | None) -> Path:
-    """StereoSet's items within sentences, of one domain or of all."""
+def cats(path: Path, task: str, domain: str | None = None) -> Path:
+    """StereoSet's items within or across sentences, of one domain or of all."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         whole = read_json(Path(os.environ["STEREOMETER_DATA"]) / "stereoset" / "dev.json.gz")
-        items = whole["data"]["intrasentence"]
-        kept = [item for item in items if domain in (None, item["bias_type"])]
-        whole["data"] = {"intrasentence": kept, "intersentence": []}
+        kept = [item for item in whole["data"][task] if domain in (None, item["bias_type"])]
+        whole["data"] = {"intrasentence": [], "intersentence": [], task: kept}
         path.write_text(json.dumps(whole))
     return path
 
@@ -214,6 +221,7 @@ COLUMNS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("ss, gender", "stereoset", "ss", {"domain": "gender"}),
     ("ss", "stereoset", "ss", {}),
     ("lms", "stereoset", "lms", {}),
+    ("ss across, gender", "across-gender", "ss", {}),
     ("CrowS, gender", "crows-gender", "pair_preference", {}),
     ("CrowS", "crows-pairs", "pair_preference", {}),
     ("WinoBias", "winobias", "pair_preference", {}),
