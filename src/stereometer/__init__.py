@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from stereometer.findings.compare import compare
     from stereometer.findings.ensemble.combine import ensemble_of as ensemble
     from stereometer.findings.gate.gate import gate
+    from stereometer.findings.gate.until import decided
     from stereometer.findings.intersect.intersect import intersect
     from stereometer.findings.relate import relate
     from stereometer.readings.sweep import sweep
@@ -36,6 +37,7 @@ __all__ = [
     "audit",
     "calibrate",
     "compare",
+    "decided",
     "ensemble",
     "gate",
     "intersect",
@@ -60,6 +62,7 @@ _PLACES = {
     "audit": "curation.verbs",
     "calibrate": "findings.calibrate",
     "compare": "findings.compare",
+    "decided": "findings.gate.until",
     "ensemble": "findings.ensemble.combine:ensemble_of",
     "gate": "findings.gate.gate",
     "intersect": "findings.intersect.intersect",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -19,6 +19,7 @@ from stereometer.runs.execute import Watch, execute_all
 from stereometer.runs.job import Measurement, limited
 from stereometer.runs.models import Model, ModelOptions, opened
 from stereometer.runs.open import check_names, open_benchmark
+from stereometer.runs.series import Member, members
 from stereometer.tables import PLAIN, Layout
 from stereometer.types import (
     Asking,
@@ -56,13 +57,15 @@ def run(
     watch: Watch | None = None,
     workers: int | str | None = None,
     gpus_per_worker: int | None = None,
+    until: Callable[[Job], Job] | None = None,
     **options: Unpack[ModelOptions],
 ) -> list[Result]:
     """Measure a model on benchmarks: one result for each benchmark and measure.
 
     - `benchmarks`: names, as `stereometer list` shows them, or files of your own items.
-    - `model`: a name, a folder, a .gguf file, `org/name`, `server:URL#model`, or a model in memory:
-      `(model, tokenizer)` or a pipeline of transformers.
+    - `model`: a name, a folder, a .gguf file, `org/name`, `server:URL#model`, a pattern for several
+      (`"checkpoints/step*"`), or a model in memory: `(model, tokenizer)` or a pipeline of
+      transformers.
     - `measure`: one or several measures; by default the benchmark's own.
     - `like_paper`: the method of each benchmark's paper, in its variant `paper`.
     - `variant`: `sound`, or `paper` for what the authors' code computes.
@@ -82,6 +85,7 @@ def run(
     - `workers`: so many processes on this machine answer, or those of a Ray cluster: `"ray"`,
       `"ray://HOST:PORT"`. A model in memory cannot be opened by them.
     - `gpus_per_worker`: how many GPUs each of them has.
+    - `until`: `stereometer.decided("|ss-50|<=5")` asks no more than decides these bars.
     - `options`: how the model is loaded (device, dtype, threads, allow_pickle, trust_remote_code,
       head, negative_label) or a server is asked (budget, price, in_flight, timeout), as on the
       command line; `option={"name": value}` for those of its own scheme.
@@ -90,18 +94,40 @@ def run(
     settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)
     names, measures = names_of(benchmarks), [measure] if isinstance(measure, str) else measure
     check_names((), measures)
+    _check_until(until, limit)
     asked = {"within_word": True} if within_word else {}
-    with (
-        Engines(hands(workers, gpus_per_worker)) as engines,
-        opened(model, seed, options, engines) as asked_model,
-    ):
-        how = (settings, data, limit, asked, choice, name, Layout(encoding, columns or {}))
-        jobs = [
-            job
-            for each, chosen in by_benchmark(names, measures, like_paper)
-            for job in jobs_for(each, asked_model, chosen, *how)
-        ]
+    how = (settings, data, limit, asked, choice, name, Layout(encoding, columns or {}))
+    parts = by_benchmark(names, measures, like_paper)
+    with Engines(hands(workers, gpus_per_worker)) as engines, ExitStack() as in_memory:
+        jobs = (
+            member.job(until(job) if until else job)
+            for each, member in _models(model, name)
+            for asked_model in [in_memory.enter_context(opened(each, seed, options, engines))]
+            for part, chosen in parts
+            for job in jobs_for(part, asked_model, chosen, *how)
+        )
         return [finished.result for finished in execute_all(jobs, out, cache, watch, engines)]
+
+
+def _models(model: Model, name: str | None) -> list[tuple[Model, Member]]:
+    """The model itself, or those that a pattern stands for, which cannot share one name."""
+    if not isinstance(model, str | Path):
+        return [(model, Member(""))]
+    found = members(str(model))
+    if name is not None and len(found) > 1:
+        raise UsageError(
+            f"One name is given for {len(found)} models. It is not clear which is meant. Leave "
+            "`name` out, or measure them one by one."
+        )
+    return [(member.spec, member) for member in found]
+
+
+def _check_until(until: Callable[[Job], Job] | None, limit: int | None) -> None:
+    if until is not None and limit is not None:
+        raise UsageError(
+            "`limit` and `until` were both given. Each says which items are asked. Leave one of "
+            "them out."
+        )
 
 
 def names_of(benchmarks: Sequence[object]) -> list[str]:

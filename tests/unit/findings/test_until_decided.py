@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -85,6 +86,17 @@ def test_the_same_plan_gives_the_same_bytes_and_another_bar_another_folder(tmp_p
     assert names[0] == names[1] != names[2]
     one, two = (next(each.glob("*/scores.jsonl")).read_bytes() for each in (first, again))
     assert one == two
+
+
+def test_the_verb_stops_as_the_command_does(tmp_path: Path) -> None:
+    decided(tmp_path / "command", "--measure", CATS)
+    how: dict[str, Any] = {"model": "fake", "measure": CATS, "out": tmp_path / "verb"}
+    (result,) = stereometer.run("starter", until=stereometer.decided("ss<=85"), **how)
+    assert result == stored(tmp_path / "command")
+    with pytest.raises(UsageError, match="`limit` and `until` were both given"):
+        stereometer.run("starter", until=stereometer.decided("ss<=85"), limit=5, **how)
+    with pytest.raises(UsageError, match="No bar was given"):
+        stereometer.decided()
 
 
 def test_terms_are_never_torn_and_the_order_is_the_seeds_not_the_files() -> None:

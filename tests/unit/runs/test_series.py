@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 
+import stereometer
 from stereometer.errors import ModelError, UsageError
 from stereometer.runs.execute import execute
 from stereometer.runs.measure import jobs_for
@@ -139,3 +142,20 @@ def test_a_run_that_is_there_already_gets_its_place_in_the_series(tmp_path: Path
     for result in (later.result, stored):
         assert (result.settings["series"], result.settings["step"]) == ("a/step*", 20.0)
     assert stored.scores_digest == alone.result.scores_digest
+
+
+def test_the_verb_takes_a_pattern_too(tmp_path: Path) -> None:
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    from tests.builders.models.zoo import Zoo
+
+    folder = Zoo(tmp_path / "zoo").folder("gpt2")
+    for step in (20, 3):
+        shutil.copytree(folder, tmp_path / f"step{step}")
+    pattern = str(tmp_path / "step*")
+    how: dict[str, Any] = {"model": pattern, "measure": "pair-sentence-likelihood", "limit": 4}
+    results = stereometer.run("starter", out=tmp_path / "runs", resamples=100, **how)
+    assert [result.settings["step"] for result in results] == [3.0, 20.0]
+    assert {result.settings["series"] for result in results} == {pattern}
+    assert len(list((tmp_path / "runs").iterdir())) == 2
+    with pytest.raises(UsageError, match="One name is given for 2 models"):
+        stereometer.run("starter", name="mine", **how)

@@ -3,14 +3,14 @@ what such a result may say."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from random import Random
 
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.findings.gate.bars import Bar, Outcome
+from stereometer.findings.gate.bars import Bar, Outcome, read_bar
 from stereometer.findings.gate.rules import Rule
 from stereometer.findings.gate.sequential import NOTHING, OverItems, OverTerms, Place, Track
 from stereometer.shapes.coverage import Coverage
@@ -32,6 +32,20 @@ from stereometer.types import (
 BLOCK = 32
 """Items that are asked before the next look, at least; terms are never torn."""
 LEFT_OUT = "left out, since no interval of it holds at every look"
+
+
+def decided(*bars: str) -> Callable[[Job], Job]:
+    """For `until` of `run`: stop asking when every bar, such as `"|ss-50|<=5"`, is met or missed.
+
+    Terms or items are asked in random order, and intervals hold at every look. A bar that the
+    benchmark's metrics cannot decide is an error.
+    """
+    if not bars:
+        raise UsageError(
+            "No bar was given. Without one nothing says when to stop. Write decided('|ss-50|<=5')."
+        )
+    rules = [Rule(read_bar(text)) for text in bars]
+    return lambda job: until_decided(job, rules)
 
 
 def until_decided(job: Job, rules: Sequence[Rule]) -> Job:
