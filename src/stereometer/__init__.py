@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from stereometer.runs.open import open_benchmark
     from stereometer.runs.replay import replay
     from stereometer.runs.store import load
+    from stereometer.training.mitigation.export import export_mitigated
     from stereometer.training.mitigation.verb import mitigate_model as mitigate
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "compare",
     "decided",
     "ensemble",
+    "export_mitigated",
     "gate",
     "intersect",
     "load",
@@ -64,6 +66,7 @@ _PLACES = {
     "compare": "findings.compare",
     "decided": "findings.gate.until",
     "ensemble": "findings.ensemble.combine:ensemble_of",
+    "export_mitigated": "training.mitigation.export",
     "gate": "findings.gate.gate",
     "intersect": "findings.intersect.intersect",
     "load": "runs.store",

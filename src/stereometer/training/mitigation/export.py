@@ -37,6 +37,27 @@ class Exported:
     notes: tuple[str, ...] = ()
 
 
+def export_mitigated(
+    model: str,
+    out: str | Path,
+    *,
+    device: str = "cpu",
+    threads: int | None = None,
+    allow_pickle: bool = False,
+    trust_remote_code: bool = False,
+) -> Exported:
+    """Write a mitigated model, `MODEL+FILE`, as an ordinary model folder.
+
+    - `model`: the model and its mitigation, such as "smollm2-135m+leace.safetensors".
+    - `out`: the folder, which must be new.
+    - `device`, `threads`, `allow_pickle`, `trust_remote_code`: how the model is loaded, always in
+      float32.
+    """
+    loading = {"device": device, "threads": threads, "dtype": "float32"}
+    trusted = {"allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
+    return export(model, Path(out), loading | trusted)
+
+
 def export(spec: str, out: Path, loading: dict[str, Any]) -> Exported:
     """Writes the folder, loads it again and holds it against the model it came from."""
     base, path = split(spec)

@@ -9,6 +9,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 
+import stereometer
 from stereometer.backends.local.mitigation.fold import Projection, fold
 from stereometer.backends.local.mitigation.stored import save
 from stereometer.backends.local.opener import CHECKPOINT
@@ -33,7 +34,7 @@ def mitigated(zoo: Zoo, name: str, path: Path, form: str = "projection") -> str:
 
 def test_a_masked_model_is_exported_whole(zoo: Zoo, tmp_path: Path) -> None:
     spec = mitigated(zoo, "bert", tmp_path / "m.safetensors")
-    done = export(spec, tmp_path / "folder", {})
+    done = stereometer.export_mitigated(spec, tmp_path / "folder")
     opened = CHECKPOINT.open(spec, CHECKPOINT.options())
     assert done.notes == ()
     assert done.weights == opened.weights
