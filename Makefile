@@ -50,7 +50,7 @@ test: .venv/dev chromium postgresql nginx
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --no-cache
 # Three processes for two cores: many tests wait for servers, browsers or time.
-	$(BIN)/python -m slipcover --json --out .coverage.json -m pytest -n 3 -m "not long"
+	$(BIN)/python -m slipcover --json --out .coverage.json -m pytest -n 3 --dist worksteal -m "not long"
 	$(BIN)/python -m slipcover --merge .coverage.json --out .coverage.json --fail-under $(FLOOR)
 
 # Two harnesses on top of our packages, in an environment of their own: Inspect wants an older fsspec.
@@ -61,7 +61,7 @@ test: .venv/dev chromium postgresql nginx
 	@touch $@
 
 test-long: .venv/dev .venv/harnesses/ready postgresql
-	$(BIN)/pytest -n 3 -m long
+	$(BIN)/pytest -n 3 --dist worksteal -m long
 
 # Debian's chromium for the browser tests, where this user may install it; elsewhere those tests are skipped.
 chromium:

@@ -15,7 +15,8 @@ from stereometer.types import FILTERED, UNWRITTEN, Answer, Variant
 EMPTY, UNPARSED, REFUSED = "empty", "unparsed", FILTERED
 
 REFUSALS = re.compile(
-    r"\b(i\s+(can(no|')?t|am\s+(not\s+able|unable)|won'?t|will\s+not)|i'?m\s+(sorry|not\s+able|unable)|as\s+an?\s+(ai|language\s+model)"
+    r"\b(i\s+(can(no|')?t|am\s+(not\s+able|unable)|won'?t|will\s+not)"
+    r"|i'?m\s+(sorry|not\s+able|unable)|as\s+an?\s+(ai|language\s+model)"
     r"|cannot\s+(answer|assist|help|comply)|unable\s+to\s+(answer|assist|help|comply))\b",
     re.IGNORECASE,
 )
@@ -106,7 +107,8 @@ def _signs(words: tuple[str, ...]) -> re.Pattern[str]:
     verdict = rf"{GAP}(?:[:=?→]|[-–—]+>?){GAP}(?P<verdict>yes|true|false|{NO})(?!\w)"
     return re.compile(
         rf"(?<![\w-])(?P<choice>{listed})"
-        rf"|(?<![\w-])(?P<denied>{denied})??(?P<label>{label})(?!\w)(?:{verdict}|(?P<doubt>{GAP}\?))?"
+        rf"|(?<![\w-])(?P<denied>{denied})??(?P<label>{label})(?!\w)"
+        rf"(?:{verdict}|(?P<doubt>{GAP}\?))?"
         rf"|(?<!\w)(?P<denial>{NOT_SAID})(?!\w)|(?P<end>[.;:!?\n—]|\bbut\b)|(?P<comma>,)",
         re.IGNORECASE,
     )
