@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from stereometer.benchmarks.benchmark import Benchmark, Card
 
 Shown = Annotated[str, "A benchmark, a file of your own items, or a folder of a run or of runs."]
+Rows = Sequence[Mapping[str, Any]]
 ENDS = 5
 """Terms shown from either end of a ranking."""
 
@@ -24,16 +25,10 @@ ENDS = 5
 def show(*, name: Shown, data: Data = None, json: Json = False) -> None:
     """Show a benchmark's card and the statistics its paper prints, or a stored run."""
     from stereometer import catalog
-    from stereometer.runs.counted import load_counted
     from stereometer.runs.open import open_benchmark
-    from stereometer.runs.store import runs_in
 
     if Path(name).is_dir() and not catalog.has("benchmark", name):
-        stored = [load_counted(folder) for folder in runs_in(Path(name))]
-        if stored[1:]:
-            render.several(stored, json)
-        else:
-            render.result(stored[0], json)
+        _show_runs(Path(name), json)
         return
     try:
         benchmark = open_benchmark(name, data)
@@ -42,16 +37,7 @@ def show(*, name: Shown, data: Data = None, json: Json = False) -> None:
         if not json:
             _print_card(catalog.find("benchmark", name).card)
         raise
-    tables = {
-        shape: catalog.shape(shape).statistics(benchmark.items(shape))
-        for shape in benchmark.shapes
-        if shape in benchmark.measures
-    }
-    terms = [
-        row
-        for shape in tables
-        for row in catalog.shape(shape).term_agreement(benchmark.items(shape))
-    ]
+    statistics, terms = _statistics(benchmark)
     if json:
         document = {
             "schema": "show@1",
@@ -59,14 +45,41 @@ def show(*, name: Shown, data: Data = None, json: Json = False) -> None:
             "digest": benchmark.digest,
             "as_released": benchmark.as_released,
             "notes": benchmark.notes,
-            "statistics": tables,
+            "statistics": statistics,
             "term_agreement": terms,
         }
         render.print_json(document)
         return
     _print_card(benchmark.card)
     _print_source(benchmark)
-    for rows in tables.values():
+    _print_statistics(statistics, terms)
+
+
+def _show_runs(folder: Path, json: bool) -> None:
+    from stereometer.runs.counted import load_counted
+    from stereometer.runs.store import runs_in
+
+    stored = [load_counted(run) for run in runs_in(folder)]
+    if stored[1:]:
+        render.several(stored, json)
+    else:
+        render.result(stored[0], json)
+
+
+def _statistics(benchmark: Benchmark) -> tuple[Mapping[str, Rows], Rows]:
+    """By shape what its paper prints, and how far annotators agree on each term."""
+    from stereometer import catalog
+
+    shapes = [shape for shape in benchmark.shapes if shape in benchmark.measures]
+    statistics = {
+        shape: catalog.shape(shape).statistics(benchmark.items(shape)) for shape in shapes
+    }
+    agreement = (catalog.shape(shape).term_agreement(benchmark.items(shape)) for shape in shapes)
+    return statistics, [row for rows in agreement for row in rows]
+
+
+def _print_statistics(statistics: Mapping[str, Rows], terms: Rows) -> None:
+    for rows in statistics.values():
         render.line()
         render.records(rows)
     if terms:
@@ -76,7 +89,7 @@ def show(*, name: Shown, data: Data = None, json: Json = False) -> None:
         render.records(extremes(terms))
 
 
-def extremes(rows: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+def extremes(rows: Rows) -> Rows:
     return [*rows[:ENDS], *rows[-ENDS:]] if len(rows) > 2 * ENDS else rows
 
 

@@ -118,11 +118,8 @@ def align_run(
 ) -> Finished:
     """Agreement of a run with ratings, stored in a folder of its own."""
     profile, known = load_profile(path), grid(wanted.choice)
-    if profile.is_survey and (wanted.pilot or wanted.templates):
-        raise UsageError(
-            f"{path} is a survey that was put to a model. It has repeats and no templates. "
-            "Leave out --pilot and --templates."
-        )
+    if profile.is_survey:
+        _check_survey(path, wanted)
     names = Names(known.groups, known.traits)
     ratings = read_ratings(wanted.ratings, names)
     ratings, parts = by_raters(ratings, wanted.ratings, wanted.raters)
@@ -132,12 +129,7 @@ def align_run(
     pilot, templates = _picked(profile, ratings, wanted)
     model = averaged(profile.scores, templates)
     cells = both(model, ratings, profile.domains, profile.dimensions)
-    for kind, names_of in (("group", cells.groups), ("trait", cells.traits)):
-        if not names_of:
-            raise DataError(
-                f"{wanted.ratings} rates no {kind} of the run. There is nothing to compare. "
-                f"Check the run's {kind}s, or name a file with --{kind}s."
-            )
+    _check_rated(cells, wanted)
     judged = _judged(cells, pilot)
     compared = {label: both(model, part, cells.groups, cells.traits) for label, part in parts}
     for outlook in _outlook(len(judged.groups)):
@@ -169,6 +161,23 @@ def align_run(
         describe=lambda estimates: _result(profile, plan, notes, estimates, wanted),
     )
     return execute(job, place_of(job, out))
+
+
+def _check_survey(path: Path, wanted: AlignmentSettings) -> None:
+    if wanted.pilot or wanted.templates:
+        raise UsageError(
+            f"{path} is a survey that was put to a model. It has repeats and no templates. "
+            "Leave out --pilot and --templates."
+        )
+
+
+def _check_rated(cells: Both, wanted: AlignmentSettings) -> None:
+    for kind, rated in (("group", cells.groups), ("trait", cells.traits)):
+        if not rated:
+            raise DataError(
+                f"{wanted.ratings} rates no {kind} of the run. There is nothing to compare. "
+                f"Check the run's {kind}s, or name a file with --{kind}s."
+            )
 
 
 def _picked(
