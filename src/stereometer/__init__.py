@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from stereometer.findings.calibrate import calibrate
     from stereometer.findings.compare import compare
     from stereometer.findings.ensemble.combine import ensemble_of as ensemble
+    from stereometer.findings.gate.early_stop import decided
     from stereometer.findings.gate.gate import gate
-    from stereometer.findings.gate.until import decided
     from stereometer.findings.intersect.intersect import intersect
     from stereometer.findings.relate import relate
     from stereometer.readings.sweep import sweep
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from stereometer.runs.replay import replay
     from stereometer.runs.store import load
     from stereometer.training.mitigation.export import export_mitigated
-    from stereometer.training.mitigation.verb import mitigate_model as mitigate
+    from stereometer.training.mitigation.mitigate import mitigate_model as mitigate
 
 __all__ = [
     "Choice",
@@ -64,13 +64,13 @@ _PLACES = {
     "audit": "curation.verbs",
     "calibrate": "findings.calibrate",
     "compare": "findings.compare",
-    "decided": "findings.gate.until",
+    "decided": "findings.gate.early_stop",
     "ensemble": "findings.ensemble.combine:ensemble_of",
     "export_mitigated": "training.mitigation.export",
     "gate": "findings.gate.gate",
     "intersect": "findings.intersect.intersect",
     "load": "runs.store",
-    "mitigate": "training.mitigation.verb:mitigate_model",
+    "mitigate": "training.mitigation.mitigate:mitigate_model",
     "open_benchmark": "runs.open",
     "published": "benchmarks.published.listing",
     "relate": "findings.relate",

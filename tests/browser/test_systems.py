@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import stereometer
-from stereometer.curation.audit.verb import audit
+from stereometer.curation.audit.audits import audit
 from stereometer.findings.ensemble.combine import combine
 from stereometer.report import write_report
 from stereometer.types import Settings

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from stereometer.benchmarks.ethos import WORDS
-from stereometer.benchmarks.published.beside import Measured, with_published
+from stereometer.benchmarks.published.matches import Measured, with_published
 from stereometer.benchmarks.published.tables import values
 from stereometer.measures.recognition.edits import shipped_edits
 from stereometer.measures.recognition.questions import Question, Sampling, pool, questions

@@ -12,7 +12,7 @@ import pytest
 import stereometer
 from stereometer.benchmarks import crows_pairs
 from stereometer.curation.analysis import keywords, labels, sentiment
-from stereometer.curation.audit.verb import Asked, audit
+from stereometer.curation.audit.audits import Asked, audit
 from stereometer.curation.split import parted
 from stereometer.findings.ensemble.combine import combine, mean_weights
 from stereometer.runs.open import open_model

@@ -30,7 +30,7 @@ def aggregate(
     json: Json = False,
 ) -> None:
     """Turn labels of many people into items with one label each, by a published rule."""
-    from stereometer.curation.aggregate.verb import aggregate as aggregated
+    from stereometer.curation.aggregate.aggregation import aggregate as aggregated
 
     document = aggregated(labels, items, rule, out, agree)
     if json:

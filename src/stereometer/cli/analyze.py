@@ -13,8 +13,8 @@ from stereometer.cli.show import extremes
 from stereometer.show import numbers
 
 if TYPE_CHECKING:
+    from stereometer.curation.analysis.analyses import Analysis, RunAnalysis, ShapeAnalysis
     from stereometer.curation.analysis.ranked_terms import Term
-    from stereometer.curation.analysis.verb import Analysis, RunAnalysis, ShapeAnalysis
     from stereometer.shapes.shift import Shift
 
 TERMS = (

@@ -50,7 +50,7 @@ def stopping(
         )
 
     def stopped(job: Job) -> Job:
-        from stereometer.findings.gate.until import until_decided
+        from stereometer.findings.gate.early_stop import until_decided
 
         return until_decided(job, wanted)
 

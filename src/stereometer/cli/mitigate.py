@@ -195,7 +195,7 @@ def _mitigate(
     options: dict[str, Any],
     json: bool,
 ) -> None:
-    from stereometer.training.mitigation.verb import Wish, mitigate
+    from stereometer.training.mitigation.mitigate import Wish, mitigate
 
     wish = Wish(
         method,

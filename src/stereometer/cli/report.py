@@ -24,7 +24,7 @@ def report(
 ) -> None:
     """Write one self-contained HTML page."""
     from stereometer.report import write_report
-    from stereometer.report.beside import folder_of
+    from stereometer.report.attachments import folder_of
 
     written = write_report(list(runs), output)
     beside = folder_of(written)

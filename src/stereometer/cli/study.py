@@ -273,7 +273,7 @@ def export(
     json: Json = False,
 ) -> None:
     """Write items or ratings, labels, who was left out, a data statement and Croissant metadata."""
-    from stereometer.studies.export.verb import export_study
+    from stereometer.studies.export.folder import export_study
     from stereometer.studies.study import open_study
 
     document = export_study(open_study(folder), out, database)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from stereometer.curation.analysis import verb as analysis
-from stereometer.curation.audit import verb as auditing
+from stereometer.curation.analysis import analyses as analysis
+from stereometer.curation.audit import audits as auditing
 from stereometer.curation.audit.flags import AGREED
 from stereometer.types import Settings
 

@@ -16,8 +16,8 @@ from typing import Any
 from uuid import UUID
 
 from stereometer import catalog
+from stereometer.exports.metadata import details, identity, made_at, shown, tags
 from stereometer.exports.ranked import Ranked, ranked
-from stereometer.exports.said import details, identity, made_at, shown, tags
 from stereometer.files import replacing, to_json, write_json
 from stereometer.runs.store import SCORES, folder_name, load_scores
 from stereometer.types import Estimate, Finished, Result, Score

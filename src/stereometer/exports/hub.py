@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from stereometer.exports.metadata import details, headlines, line, made_at, shown
 from stereometer.exports.ranked import headline, ranked
-from stereometer.exports.said import details, headlines, line, made_at, shown
 from stereometer.files import replacing, to_json
 from stereometer.runs.store import folder_name
 from stereometer.types import Estimate, Finished, Result

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stereometer.exports.metadata import details, identity, made_at, shown, tags
 from stereometer.exports.ranked import Ranked, headline, ranked
-from stereometer.exports.said import details, identity, made_at, shown, tags
 from stereometer.files import write_json
 from stereometer.runs.store import SCORES, folder_name, load_scores
 from stereometer.types import Estimate, Finished, Result, Score

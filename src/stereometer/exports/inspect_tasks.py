@@ -27,7 +27,7 @@ from inspect_ai.solver import solver
 
 from stereometer.benchmarks.comments import columns_from
 from stereometer.errors import UsageError
-from stereometer.exports.said import headlines
+from stereometer.exports.metadata import headlines
 from stereometer.runs.ask import jobs_for, open_comments
 from stereometer.types import (
     Abilities,

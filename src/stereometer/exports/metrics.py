@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from stereometer.exports.said import tags
+from stereometer.exports.metadata import tags
 from stereometer.files import write_json
 from stereometer.types import Finished
 

@@ -7,8 +7,8 @@ from dataclasses import fields
 from pathlib import Path
 
 from stereometer import catalog
+from stereometer.exports.metadata import headlines
 from stereometer.exports.picture import picture
-from stereometer.exports.said import headlines
 from stereometer.files import replacing
 from stereometer.measures.declared import options_in
 from stereometer.report.method import GENERAL, SCORINGS

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Unpack
 
 from stereometer.benchmarks.benchmark import Benchmark
-from stereometer.curation.audit.verb import faulty
+from stereometer.curation.audit.audits import faulty
 from stereometer.curation.runs import StoredRun
 from stereometer.errors import UsageError
 from stereometer.files import UTF8, read_json

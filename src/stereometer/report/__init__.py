@@ -8,7 +8,7 @@ from pathlib import Path
 from stereometer.errors import UsageError
 from stereometer.files import replacing
 from stereometer.findings.relate import read_facts, shipped_facts
-from stereometer.report.beside import write_beside
+from stereometer.report.attachments import write_beside
 from stereometer.report.load import groups_of
 from stereometer.report.page import page
 from stereometer.runs.store import RESULT, RUN, SCORES

@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 
 from stereometer import catalog
 from stereometer.report import method
-from stereometer.report.beside import Beside
+from stereometer.report.attachments import Beside
 from stereometer.report.charts.frame import CONFIG
 from stereometer.report.looks import look
 from stereometer.report.sections.section import Content, MoreFigures, Section

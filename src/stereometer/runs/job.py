@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.benchmarks.benchmark import Benchmark
-from stereometer.benchmarks.published.beside import Measured, with_published
+from stereometer.benchmarks.published.matches import Measured, with_published
 from stereometer.runs import store
 from stereometer.shapes.shape import Shape
 from stereometer.types import (

@@ -15,7 +15,7 @@ import stereometer
 from stereometer import catalog
 from stereometer.benchmarks.abc.items import Choice, chosen_benchmark
 from stereometer.benchmarks.published import models
-from stereometer.benchmarks.published.beside import Measured, with_published
+from stereometer.benchmarks.published.matches import Measured, with_published
 from stereometer.benchmarks.published.models import Alias, aliases, system_of
 from stereometer.benchmarks.published.tables import Value, tables, values
 from stereometer.cli.app import app

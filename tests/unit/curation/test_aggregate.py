@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from stereometer.curation.aggregate.aggregation import aggregate
 from stereometer.curation.aggregate.cats import judge_cat, plurality
 from stereometer.curation.aggregate.pairs import STRENGTH, Vote, judge_again, judge_pair
-from stereometer.curation.aggregate.verb import aggregate
 from stereometer.errors import DataError
 from stereometer.shapes.cat.items import LABELS, Candidate, Cat
 from stereometer.shapes.pair.items import Pair

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import stereometer
 from stereometer import catalog
 from stereometer.curation.analysis import keywords, labels, ranked_terms, sentiment
-from stereometer.curation.analysis.verb import analyze
-from stereometer.curation.audit.verb import audit
+from stereometer.curation.analysis.analyses import analyze
+from stereometer.curation.audit.audits import audit
 from stereometer.errors import UsageError
 from stereometer.report import tables
 from stereometer.runs.measure import run

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stereometer.curation.audit.audits import Asked, audit
 from stereometer.curation.audit.errata import ACTIONS, Errata, Erratum, corrected, read_errata
 from stereometer.curation.audit.flags import FLAGS
-from stereometer.curation.audit.verb import Asked, audit
 from stereometer.errors import DataError, StereometerError, UnknownName
 from stereometer.findings.shift import AUDIT, load_audit
 from stereometer.report import write_report

@@ -13,8 +13,8 @@ import pytest
 import stereometer
 from stereometer.errors import UsageError
 from stereometer.findings.gate.bars import read_bar
+from stereometer.findings.gate.early_stop import BLOCK, Until, until_decided
 from stereometer.findings.gate.rules import Rule
-from stereometer.findings.gate.until import BLOCK, Until, until_decided
 from stereometer.report.load import groups_of
 from stereometer.runs.measure import jobs_for
 from stereometer.runs.open import open_model

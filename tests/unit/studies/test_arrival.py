@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import select
 
 from stereometer.studies.database import answers, leases, participants, tombstones
-from stereometer.studies.export.verb import export_study
+from stereometer.studies.export.folder import export_study
 from stereometer.studies.kinds import KINDS
 from stereometer.studies.new import new_study
 from stereometer.studies.panels import PANELS, arrival_ids, invitation

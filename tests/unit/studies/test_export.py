@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from stereometer.studies.export.verb import export_study
+from stereometer.studies.export.folder import export_study
 from stereometer.studies.new import new_study
 from stereometer.studies.payments import payment_rows, write_payments
 from stereometer.studies.rehearsal.rehearse import rehearse

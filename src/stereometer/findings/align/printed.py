@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from stereometer.benchmarks.published.beside import Measured, with_published
+from stereometer.benchmarks.published.matches import Measured, with_published
 from stereometer.findings.align.by_raters import are_released
 from stereometer.findings.align.names import Names
 from stereometer.findings.align.pilot import GROUPS

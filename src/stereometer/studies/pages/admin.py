@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from stereometer.studies.export.verb import zipped_export
+from stereometer.studies.export.folder import zipped_export
 from stereometer.studies.pages.templating import page as render
 from stereometer.studies.participation import Participation
 from stereometer.studies.progress import progress_of

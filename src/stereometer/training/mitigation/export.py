@@ -12,7 +12,7 @@ from stereometer.files import make_room, write_json
 from stereometer.mitigations.card import MitigationCard
 from stereometer.mitigations.spec import split
 from stereometer.runs.open import open_model
-from stereometer.training.mitigation.verb import NEEDED
+from stereometer.training.mitigation.mitigate import NEEDED
 from stereometer.training.recipe import with_states
 from stereometer.types.packages import check_packages
 

@@ -21,7 +21,7 @@ from stereometer.training.mitigation.sentences import read
 from stereometer.training.mitigation.states import Reader, States
 from stereometer.training.recipe import with_states
 from tests.builders.models.zoo import Zoo
-from tests.unit.training.mitigation.test_verb import silent
+from tests.unit.training.mitigation.test_mitigate import silent
 
 
 def order(zoo: Zoo, model: str, text: Path, attribute: str = "gender", **options: Any) -> Order:

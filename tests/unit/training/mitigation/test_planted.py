@@ -17,12 +17,12 @@ from stereometer.backends.local.opener import CHECKPOINT
 from stereometer.findings.mitigation.judged import Mitigated
 from stereometer.mitigations.attribute import load
 from stereometer.training.mitigation.leace import erased
+from stereometer.training.mitigation.mitigate import Wish, control_path, mitigate
 from stereometer.training.mitigation.sentences import Sentences, read
 from stereometer.training.mitigation.states import Reader
-from stereometer.training.mitigation.verb import Wish, control_path, mitigate
 from tests.builders.little import intra, stereoset_file
 from tests.builders.models.builders import BUILDS, save, seeded
-from tests.unit.training.mitigation.test_verb import silent
+from tests.unit.training.mitigation.test_mitigate import silent
 
 HERS, HIS = ("house", "morning", "train", "door"), ("shoes", "children", "time", "visitors")
 """Words that the planted bias gives to women and to men: one token each."""

@@ -14,7 +14,7 @@ from stereometer.backends.local.mitigation.stored import load, save
 from stereometer.errors import ModelError, UsageError
 from stereometer.mitigations.card import card_of
 from stereometer.runs.open import open_model
-from stereometer.training.mitigation.verb import Wish, control_path, mitigate
+from stereometer.training.mitigation.mitigate import Wish, control_path, mitigate
 from tests.builders.models.zoo import Zoo
 
 

@@ -10,9 +10,9 @@ from safetensors.torch import save as packed
 
 from stereometer.backends.local.mitigation.stored import CONFIG, save
 from stereometer.errors import StereometerError, UsageError
-from stereometer.training.mitigation.verb import Wish, control_path, mitigate
+from stereometer.training.mitigation.mitigate import Wish, control_path, mitigate
 from tests.builders.mitigated import card
-from tests.unit.training.mitigation.test_verb import silent
+from tests.unit.training.mitigation.test_mitigate import silent
 
 
 def refused(method: str, out: Path, text: Path, control: bool = True) -> None:

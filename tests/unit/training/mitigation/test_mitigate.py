@@ -19,9 +19,9 @@ from stereometer.errors import DataError, UnknownName, UsageError
 from stereometer.mitigations.attribute import load as load_attribute
 from stereometer.mitigations.card import MitigationCard, card_of
 from stereometer.runs.open import open_model
+from stereometer.training.mitigation.mitigate import Wish, control_path, mitigate
 from stereometer.training.mitigation.sentences import LEAST, read
 from stereometer.training.mitigation.states import Reader
-from stereometer.training.mitigation.verb import Wish, control_path, mitigate
 from stereometer.types import Skip, packages
 from tests.builders import gendered
 from tests.builders.commands import assert_refused, call
