@@ -10,9 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("any machine", deadline=None)
+# The same examples everywhere; STEREOMETER_EXPLORE=1 draws new ones.
+settings.register_profile(
+    "any machine",
+    deadline=None,
+    derandomize="STEREOMETER_EXPLORE" not in os.environ,
+    database=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("any machine")
 # A shell that starts this in the background has it ignore SIGINT, and so would what tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -68,7 +68,7 @@ def _through_proxy(client: httpx2.Client, path: str) -> httpx2.Response:
 def test_forwarded_addresses_are_believed_only_from_a_proxy_that_is_named(
     tmp_path: Path, proxy: tuple[str, ...], blamed: int
 ) -> None:
-    """Seven wrong tokens, each said to come from elsewhere: without --proxy it is one address."""
+    """Wrong tokens, each said to come from elsewhere: without --proxy it is one address."""
     study = survey(tmp_path / "s")
     with Served(study.folder, options=proxy) as served:
         statuses = [
@@ -77,10 +77,10 @@ def test_forwarded_addresses_are_believed_only_from_a_proxy_that_is_named(
                 data={"token": "wrong"},
                 headers={"x-forwarded-for": f"10.0.0.{number}"},
             ).status_code
-            for number in range(7)
+            for number in range(12)
         ]
     assert statuses[0] == 403
-    assert statuses[-1] == blamed
+    assert (429 in statuses) == (blamed == 429)
 
 
 # ---------------------------------------------------------------------------- several processes

@@ -99,13 +99,13 @@ def _leave(page: Any, address: str, token: str) -> None:
 
 def _left(page: Any, address: str, token: str) -> None:
     page.get_by_role("button", name="Leave now").click()
-    assert page.get_by_role("heading", name="You have left the study").is_visible()
+    page.get_by_role("heading", name="You have left the study").wait_for()
 
 
 def _declined(page: Any, address: str, token: str) -> None:
     page.goto(address)
     page.get_by_role("button", name="I do not want").click()
-    assert page.get_by_role("heading", name="Thank you for your time").is_visible()
+    page.get_by_role("heading", name="Thank you for your time").wait_for()
 
 
 def _failed(page: Any, address: str, token: str) -> None:
@@ -113,7 +113,7 @@ def _failed(page: Any, address: str, token: str) -> None:
     for name in visit.pages():
         if name == "check-name":
             visit.group = "something else"
-    assert page.get_by_text("attention checks").is_visible()
+    page.get_by_text("attention checks").wait_for()
 
 
 def _no_page(page: Any, address: str, token: str) -> None:

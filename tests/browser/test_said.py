@@ -43,8 +43,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def page(report: Path) -> Iterator[Any]:
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=180_000)
         found = browser.new_page(viewport={"width": 1200, "height": 900})
+        found.set_default_timeout(120_000)
         found.problems = []
         found.on("console", lambda message: found.problems.append(message.text))
         found.on(

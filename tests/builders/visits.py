@@ -96,6 +96,7 @@ class Visit:
                 with self.page.expect_navigation():
                     for _ in range(1 + double):
                         self.page.keyboard.press("Enter")
+                self.page.wait_for_load_state()
                 return
             if focused["name"] and focused["name"] not in seen:
                 seen.add(focused["name"])

@@ -62,5 +62,5 @@ def happened(run: Path) -> dict[str, int]:
 
 
 if __name__ == "__main__":  # a driver that a test can kill: slow workers, many windows
-    windows.SMALLEST_WINDOW = 64
+    windows.SMALLEST_WINDOW = windows.LARGEST_WINDOW = 512
     run_with(spec_of(Path(sys.argv[1]), "slow"), Path(sys.argv[2]), Hands(2), keep=True)

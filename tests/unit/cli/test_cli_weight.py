@@ -21,7 +21,7 @@ HEAVY = (
     "transformers",
 )
 
-MOST_TIMES = 5
+MOST_TIMES = 7
 """Importing typer takes about a tenth of a second: help stays well under half a second."""
 
 

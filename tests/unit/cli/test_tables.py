@@ -17,7 +17,9 @@ from tests.strategies import MODERATE, tables
 HEADER = ["id", "sent_more", "sent_less"]
 
 
-@settings(MODERATE, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    MODERATE, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(
     tables(3),
     st.sampled_from(",;\t"),

@@ -19,7 +19,9 @@ from stereometer.files import read_json, replacing, to_json, write_json
 from tests.strategies import JSON, MODERATE
 
 
-@settings(MODERATE, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    MODERATE, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 @given(JSON)
 def test_what_is_written_is_read_back(tmp_path: Path, value: Any) -> None:
     write_json(tmp_path / "file.json", value)

@@ -14,7 +14,9 @@ from stereometer.errors import DataError
 from stereometer.files import finite, parse_json, read_json, read_jsonl, read_text
 from tests.strategies import JSON, MODERATE, TEXT
 
-ONE_FOLDER = settings(MODERATE, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ONE_FOLDER = settings(
+    MODERATE, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 @ONE_FOLDER

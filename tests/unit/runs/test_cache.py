@@ -17,7 +17,9 @@ from stereometer.runs.cache import Cache, default_path, pack, unpack
 from stereometer.types import Answer, ModelCard
 from tests.strategies import ANSWERS, FEW, MODERATE
 
-ONE_FOLDER = settings(FEW, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ONE_FOLDER = settings(
+    FEW, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+)
 
 
 def answer(*numbers: float) -> Answer:

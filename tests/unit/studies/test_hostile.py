@@ -91,7 +91,9 @@ def intruder(request: pytest.FixtureRequest, tmp_path_factory: Any) -> Intruder:
 
 
 @settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     spoilt=st.dictionaries(TEXTS, TEXTS, min_size=1, max_size=8),

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from threading import Event, Timer
+from threading import Event, Lock, Timer
 from typing import Any
 from urllib.parse import urlsplit
 from weakref import finalize
@@ -77,7 +77,7 @@ class Wire:
         self._trusted = httpx2.create_ssl_context()
         self._clients: list[httpx2.Client] = []
         self._idle: list[httpx2.Client] = []
-        self._warned = -QUIET
+        self._warned, self._warning = -QUIET, Lock()
         finalize(self, _close, self._clients)
 
     def close(self) -> None:
@@ -139,9 +139,11 @@ class Wire:
 
     def warn(self, reason: Exception) -> None:
         """Says why it takes long; however many requests wait, one speaks for all."""
-        if time.monotonic() - self._warned >= QUIET:
+        with self._warning:
+            if time.monotonic() - self._warned < QUIET:
+                return
             self._warned = time.monotonic()
-            LOG.warning("%s: %s. It is asked again.", self.base, reason)
+        LOG.warning("%s: %s. It is asked again.", self.base, reason)
 
     # ------------------------------------------------------------------------------ one request
 

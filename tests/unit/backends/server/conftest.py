@@ -3,6 +3,7 @@ nobody here wrote."""
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -138,6 +139,7 @@ def send(
 
 LATE: dict[str, Callable[[], None]] = {}
 """What ends the request of a client, by the client's mark."""
+MARKS = itertools.count()
 
 
 class Told:
@@ -146,7 +148,7 @@ class Told:
     daemon = False
 
     def __init__(self, interval: float, close: Any) -> None:
-        self.mark = str(id(close.__self__))
+        self.mark = str(next(MARKS))
         close.__self__.headers["X-Mark"] = self.mark
         LATE[self.mark] = close
 

@@ -96,7 +96,7 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
     assert url, said
     assert httpx2.get(f"{url[0]}/models").json()["data"][0]["id"] == "fake"
     running.send_signal(signal.SIGINT)
-    _, rest = running.communicate(timeout=30)
+    _, rest = running.communicate(timeout=120)
     assert running.returncode == 0, rest
 
 
@@ -106,8 +106,13 @@ def test_requests_that_wait_together_are_answered_together() -> None:
     class Counting(Fake):
         def answer(self, requests: Any) -> Any:
             sizes.append(len(requests))
-            time.sleep(0.5 if len(sizes) == 1 else 0.01)
+            until = time.monotonic() + 60
+            while len(sizes) == 1 and self.arrived(requests) < 16 and time.monotonic() < until:
+                time.sleep(0.01)
             return super().answer(requests)
+
+        def arrived(self, requests: Any) -> int:
+            return len(requests) + server._desk._waiting.qsize()
 
     with running(Counting()) as server, ThreadPoolExecutor(16) as pool:
         bodies = [{"prompt": f"Question {at}"} for at in range(32)]

@@ -28,13 +28,17 @@ def sizes(folder: Path) -> list[int]:
     return [int(line.split()[1]) for line in lines if line.startswith("asked")]
 
 
+def pids(folder: Path) -> set[int]:
+    return {line["pid"] for line in diary(folder)}
+
+
 def killed(folder: Path, out: Path) -> None:
     """A driver with slow workers, killed in the middle."""
     paths = os.pathsep.join([str(ROOT), *sys.path])
     command = [sys.executable, "-m", "tests.builders.workers", str(folder), str(out)]
     driver = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths})
     try:
-        while len(sizes(folder)) < BEFORE:
+        while len(sizes(folder)) < BEFORE or len(pids(folder)) < WORKERS:
             assert driver.poll() is None, "the run ended before it could be killed"
             time.sleep(0.02)
     finally:
@@ -53,7 +57,7 @@ def test_at_most_what_was_in_flight_is_asked_anew_and_no_worker_is_left(
 ) -> None:
     monkeypatch.setenv("STEREOMETER_CACHE", str(tmp_path / "cache"))
     killed(tmp_path / "before", tmp_path / "run")
-    workers = {line["pid"] for line in diary(tmp_path / "before")}
+    workers = pids(tmp_path / "before")
     assert len(workers) == WORKERS
     while any(runs(worker) for worker in workers):  # for ever only if a worker outlives its driver
         time.sleep(0.1)

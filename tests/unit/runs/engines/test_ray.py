@@ -111,7 +111,7 @@ def test_a_node_goes_and_another_joins(
         finished = running.result()
     assert same_bytes(finished.folder, serial)
     assert happened(finished.folder)["lost"] >= 1
-    assert len(set(asked(tmp_path / "w"))) == 2
+    assert len(set(asked(tmp_path / "w"))) >= 2
 
 
 def test_more_gpus_than_the_cluster_has_are_refused(cluster: Any, tmp_path: Path) -> None:
