@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from stereometer.errors import ModelError
@@ -113,6 +113,12 @@ class MitigationCard(Document):
     def from_json(cls, value: Mapping[str, Any]) -> MitigationCard:
         """Raises ValueError, which names the first field that is wrong."""
         return typed(cls, value)
+
+
+def layout() -> list[list[str]]:
+    """What a card can say: another version may read more, or less, from the same file."""
+    parts = (MitigationCard, Perplexity, Probe, Measured, Leak)
+    return [[part.__name__, *(each.name for each in fields(part))] for part in parts]
 
 
 def card_of(model_card: Mapping[str, Any]) -> MitigationCard | None:

@@ -169,17 +169,19 @@ class Cache:
                     answers[names[key]] = unpack(layout, numbers)
                 else:
                     damaged.append(key)
-        self._forget(damaged)
-        return answers
-
-    def _forget(self, damaged: Sequence[bytes]) -> None:
-        """Makes room for the right answers."""
         if damaged:
             LOG.warning(DAMAGED, len(damaged), self.path)
-            with self._transaction():
-                self._connection.executemany(
-                    "DELETE FROM answers WHERE key = ?", ((key,) for key in damaged)
-                )
+            self._delete(damaged)  # makes room for the right answers
+        return answers
+
+    def forget(self, identity: str, keys: Sequence[str]) -> None:
+        self._delete([cache_key(identity, key) for key in keys])
+
+    def _delete(self, keys: Sequence[bytes]) -> None:
+        with self._transaction():
+            self._connection.executemany(
+                "DELETE FROM answers WHERE key = ?", ((key,) for key in keys)
+            )
 
     def put(self, identity: str, answers: Mapping[str, Answer]) -> None:
         """All of them or, if the process dies here, none."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from stereometer.errors import ModelError, StereometerError
+from stereometer.runs.cache import Cache
 from stereometer.types import (
     Abilities,
     Answer,
@@ -40,17 +42,20 @@ class Record:
 class Known:
     """A model that is loaded when it is first asked."""
 
-    def __init__(self, spec: ModelSpec, record: Record) -> None:
+    def __init__(self, spec: ModelSpec, record: Record, forget: Callable[[], None]) -> None:
         self._spec, self.card, self.abilities = spec, record.card, record.abilities
+        self._forget = forget
 
     @cached_property
     def _loaded(self) -> Any:
-        """Raises where the files became others since they were looked at."""
+        """Raises where the files became others since they were looked at, or another version
+        recorded something else of them; the next run looks again."""
         model = self._spec.open()
         if model.card.identity != self.card.identity:
+            self._forget()
             raise ModelError(
-                f"{self.card.name} is not the model it was a moment ago. Its files were changed "
-                "while it was loaded. Run it again."
+                f"{self.card.name} is not the model it was when it was last looked at. Its files "
+                "were changed while it was loaded, or stereometer was. Run it again."
             )
         return model
 
@@ -77,7 +82,8 @@ def open_known(spec: ModelSpec, memory: Memory) -> Backend | System:
         return spec.open(memory)
     record = _recorded(fingerprint, memory)
     if record is not None:
-        return KnownWriter(spec, record) if record.writes else Known(spec, record)
+        forget = partial(_forget, fingerprint)
+        return (KnownWriter if record.writes else Known)(spec, record, forget)
     model = spec.open(memory)
     if isinstance(model, Backend):
         _keep(fingerprint, model, memory)
@@ -90,6 +96,11 @@ def _recorded(fingerprint: str, memory: Memory) -> Record | None:
         return None if answer is None else typed(Record, json.loads(answer.text or ""))
     except (StereometerError, ValueError):
         return None
+
+
+def _forget(fingerprint: str) -> None:
+    with suppress(StereometerError), Cache() as memory:
+        memory.forget(fingerprint, [KEY])
 
 
 def _keep(fingerprint: str, model: Backend, memory: Memory) -> None:

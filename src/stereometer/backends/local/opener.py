@@ -11,6 +11,7 @@ from stereometer.backends.local.checkpoint import Checkpoint, Options, load
 from stereometer.backends.local.defaults import DEFAULT_MODELS
 from stereometer.backends.local.fingerprint import fingerprint
 from stereometer.errors import ModelError
+from stereometer.mitigations.card import layout
 from stereometer.mitigations.spec import split
 from stereometer.types import Backend, Memory, digest_of, digest_of_file
 
@@ -74,7 +75,7 @@ def _mitigated(base: str | None, path: Path) -> str | None:
     """The fingerprint of a base with a mitigation, every file of it."""
     files = sorted(path.iterdir()) if path.is_dir() else [path]
     names = [path.stem, *(digest_of_file(file) for file in files if file.is_file())]
-    return base and digest_of([base, names])
+    return base and digest_of([base, names, layout()])
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -133,6 +134,24 @@ def test_files_that_change_under_way_are_an_error(bert: Path) -> None:
     (bert / "config.json").write_text(json.dumps({**config, "layer_norm_eps": 0.1}))
     with pytest.raises(ModelError, match="not the model it was"):
         model.encode("A sentence.")
+
+
+def test_what_another_version_recorded_is_looked_at_again(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from stereometer.runs import known
+
+    def otherwise(record: known.Record) -> dict[str, Any]:
+        return asdict(replace(record, card=replace(record.card, settings={"older": True})))
+
+    with monkeypatch.context() as before:
+        before.setattr(known, "asdict", otherwise)
+        open_model(str(bert), when_asked=True)
+    model: Any = open_model(str(bert), when_asked=True)
+    with pytest.raises(ModelError, match=r"or stereometer was\. Run it again"):
+        model.encode("A sentence.")
+    model = open_model(str(bert), when_asked=True)
+    assert model.encode("A sentence.").ids
 
 
 def test_a_record_that_cannot_be_read_is_no_record(
