@@ -10,7 +10,7 @@ from stereometer import catalog
 from stereometer.errors import StereometerError
 from stereometer.findings.compare import compared
 from stereometer.findings.mitigation.judged import Kept
-from stereometer.mitigations.card import SETTING
+from stereometer.mitigations.card import card_of
 from stereometer.runs import store
 from stereometer.runs.counted import settings_of
 from stereometer.shapes.fact import AGREEMENT, FACT
@@ -76,8 +76,7 @@ def _beside(side: Side) -> Iterator[Run]:
 
 def _model(result: Result) -> tuple[object, ...]:
     """A mitigation may leave the digest as it is."""
-    card = result.model_card
-    return card["digest"], card["settings"].get(SETTING)
+    return result.model_card["digest"], card_of(result.model_card)
 
 
 def _overall(
