@@ -57,14 +57,14 @@ class Inlp(ProjectionMethod):
                 f"--rounds is {order.options.rounds}. INLP fits at least one classifier. Choose a "
                 "number from 1 up."
             )
-        done = _as_printed(order) if order.variant == "paper" else _until_chance(order)
+        done, mean = (_as_printed if order.variant == "paper" else _until_chance)(order)
         if not done.rounds:
             raise ModelError(
                 f"Held-out sentences of {order.attribute.name} cannot be told apart by states of "
                 f"{order.backend.checkpoint.name}. There is nothing that INLP could take away. "
                 "Choose another model or attribute."
             )
-        projection = orthogonal(done.basis)
+        projection = orthogonal(done.basis, mean)
         notes = () if done.at_chance or order.variant == "paper" else (STOPPED.format(done.rounds),)
         settings = {"rounds": done.rounds}
         return Fitted(projection.tensors, projection.rank, settings, notes)
@@ -77,7 +77,8 @@ STOPPED = (
 )
 
 
-def _as_printed(order: Order) -> Rounds:
+def _as_printed(order: Order) -> tuple[Rounds, None]:
+    """h' = P h, which takes away a part of the mean as well."""
     reader = order.reader()
     texts = {
         name: [text for text in part if reader.reads([text])]
@@ -93,7 +94,7 @@ def _as_printed(order: Order) -> Rounds:
     labels = torch.cat([torch.full((len(part),), at) for at, part in enumerate(parts)])
     rows = torch.cat(parts)
     states = States(rows, labels, torch.arange(len(rows)))
-    return _reported(taken_away(states), order, order.options.rounds or PAPER_ROUNDS)
+    return _reported(taken_away(states), order, order.options.rounds or PAPER_ROUNDS), None
 
 
 def _printed_classes(order: Order) -> dict[str, list[str]]:
@@ -111,12 +112,13 @@ def _printed_classes(order: Order) -> dict[str, list[str]]:
     return {**own, "neither": neutral}
 
 
-def _until_chance(order: Order) -> Rounds:
+def _until_chance(order: Order) -> tuple[Rounds, Tensor]:
+    """With the mean that states were measured from."""
     reader = order.reader()
-    states = reader.scored(order.sentences.fit, "fitted on").centred()
+    states = reader.scored(order.sentences.fit, "fitted on")
     held_out = reader.scored(order.sentences.probe, "to stop by").centred()
-    steps = taken_away(states, held_out, order.seed)
-    return _reported(steps, order, order.options.rounds or MOST_ROUNDS)
+    steps = taken_away(states.centred(), held_out, order.seed)
+    return _reported(steps, order, order.options.rounds or MOST_ROUNDS), states.rows.mean(0)
 
 
 def _reported(steps: Iterator[Rounds], order: Order, most: int) -> Rounds:

@@ -28,9 +28,11 @@ class ProjectionMethod:
         return Fitted(projection.tensors | {"mean": mean}, fitted.rank, {"control": CONTROL})
 
 
-def orthogonal(basis: Tensor) -> Projection:
-    """Onto what is orthogonal to some orthonormal columns: h' = h - V V^T h."""
-    return Projection(basis, basis.T.contiguous(), basis.new_zeros(len(basis)))
+def orthogonal(basis: Tensor, mean: Tensor | None = None) -> Projection:
+    """Onto what is orthogonal to some orthonormal columns: h' = h - V V^T h; around a mean, what
+    all states have in common stays: h' = h - V V^T (h - mean)."""
+    around = basis.new_zeros(len(basis)) if mean is None else mean
+    return Projection(basis, basis.T.contiguous(), around)
 
 
 def drawn(width: int, rank: int, seed: int) -> Projection:

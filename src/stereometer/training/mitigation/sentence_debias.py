@@ -29,7 +29,7 @@ class SentenceDebias(ProjectionMethod):
     options: type[Options] = Options
 
     def fit(self, order: Order) -> Fitted:
-        differences = _differences(order)
+        differences, mean = _differences(order)
         count, width = order.options.components, differences.shape[1]
         if not 1 <= count < width:
             raise UsageError(
@@ -37,7 +37,7 @@ class SentenceDebias(ProjectionMethod):
                 f"from 1 to {width - 1}."
             )
         basis, shares = components(differences, count)
-        projection = orthogonal(basis)
+        projection = orthogonal(basis, mean)
         settings = {"components": count, "variance": shares}
         return Fitted(projection.tensors, projection.rank, settings)
 
@@ -45,17 +45,19 @@ class SentenceDebias(ProjectionMethod):
 METHOD = SentenceDebias()
 
 
-def _differences(order: Order) -> Tensor:
-    """Of every version from the mean over the versions of its sentence."""
+def _differences(order: Order) -> tuple[Tensor, Tensor | None]:
+    """Of every version from the mean over the versions of its sentence; and the mean of all, which
+    the variant `paper` does not spare."""
     reader = order.reader()
     if order.variant == "sound":
-        return reader.scored(order.sentences.fit, "fitted on").differences()
+        states = reader.scored(order.sentences.fit, "fitted on")
+        return states.differences(), states.rows.mean(0)
     sentences = [part for part in order.sentences.fit if reader.reads(part.versions.values())]
     rows = [
         reader.pooled([part.versions[name] for part in sentences], f"fitted on, {name}")
         for name in order.attribute.classes
     ]
-    return _of_length_one(torch.stack(rows))
+    return _of_length_one(torch.stack(rows)), None
 
 
 def _of_length_one(versions: Tensor) -> Tensor:
