@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,42 +48,9 @@ def stopping(
             "one of them out."
         )
 
-    def stopped(job: Job) -> Job:
-        from stereometer.findings.gate.early_stop import until_decided
+    from stereometer.findings.gate.early_stop import until_decided
 
-        return until_decided(job, wanted)
-
-    return stopped
-
-
-def bearing(jobs: Sequence[Job], wanted: Sequence[Rule]) -> Sequence[Job]:
-    """The jobs, unless a bar names a metric of other kinds of items or misspells one of theirs.
-
-    Any other name may be a metric of a method's own: whether it is shows when the job is done.
-    """
-    from stereometer import catalog
-
-    here, anywhere = _metrics(job.kind for job in jobs), _metrics(catalog.names("shape"))
-    for rule in wanted:
-        if rule.metric not in here and (
-            rule.metric in anywhere or get_close_matches(rule.metric, here, n=1)
-        ):
-            raise _unknown(rule, here)
-    return jobs
-
-
-def _metrics(kinds: Iterable[str]) -> list[str]:
-    from stereometer import catalog
-
-    shapes = (catalog.shape(kind) for kind in dict.fromkeys(kinds))
-    return list(dict.fromkeys(metric.name for shape in shapes for metric in shape.metrics))
-
-
-def _unknown(rule: Rule, names: Iterable[str]) -> UsageError:
-    return UsageError(
-        f"--require names '{rule.metric}', which is not measured here. The metrics are "
-        f"{', '.join(names)}. Choose one of those or leave the bar out."
-    )
+    return lambda job: until_decided(job, wanted)
 
 
 def check(finished: Sequence[Finished], wanted: Sequence[Rule]) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from stereometer.cli import render
 from stereometer.cli.ask import print_asked
-from stereometer.cli.bars import bearing, check, rules
+from stereometer.cli.bars import check, rules
 from stereometer.cli.command import command
 from stereometer.cli.guard import say
 from stereometer.cli.options import Comments, Data, Json, Judging, Out, Require
@@ -49,6 +49,7 @@ def replay(
     json: Json = False,
 ) -> None:
     """Measure from scores, or read answers, that were made elsewhere."""
+    from stereometer.findings.gate.bearing import bearing
     from stereometer.runs.execute import execute
     from stereometer.runs.replay import replay_job
     from stereometer.runs.store import place_of

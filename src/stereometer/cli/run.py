@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from stereometer.cli import render
-from stereometer.cli.bars import bearing, check, rules, stopping
+from stereometer.cli.bars import check, rules, stopping
 from stereometer.cli.command import command
 from stereometer.cli.guard import say
 from stereometer.cli.jobs import carry_out
@@ -89,6 +89,7 @@ def run(
     json: Json = False,
 ) -> None:
     """Measure one or more models on one or more benchmarks."""
+    from stereometer.findings.gate.bearing import bearing
     from stereometer.runs.measure import by_benchmark, jobs_for
     from stereometer.runs.models import open_for
     from stereometer.runs.open import check_names

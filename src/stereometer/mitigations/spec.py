@@ -34,9 +34,14 @@ def split(spec: str) -> tuple[str, Path | None]:
             f"{spec} names a mitigation and no model. A mitigation changes a model. Write the "
             "model before the sign: MODEL+FILE."
         )
-    if not path.name or not path.exists():
+    if not path.name:
         raise ModelError(
-            f"The mitigation '{path if path.name else ''}' of {base} does not exist. Without it "
-            "the numbers would be those of the model before. Check the path after the sign +."
+            f"{spec} names no mitigation after the sign +. Without it the numbers would be those "
+            "of the model before. Write MODEL+FILE."
+        )
+    if not path.exists():
+        raise ModelError(
+            f"The mitigation '{path}' of {base} does not exist. Without it the numbers would be "
+            "those of the model before. Check the path after the sign +."
         )
     return base, path

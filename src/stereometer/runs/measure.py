@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any, TypeAlias, Unpack
 
 from stereometer import catalog
 from stereometer.benchmarks.abc.items import Choice
@@ -34,6 +34,9 @@ from stereometer.types import (
     Variant,
 )
 
+Until: TypeAlias = Callable[[Sequence[Job]], Sequence[Job]]
+"""Gives the jobs of one model what stops them."""
+
 
 def run(
     *benchmarks: str | Path,
@@ -57,7 +60,7 @@ def run(
     watch: Watch | None = None,
     workers: int | str | None = None,
     gpus_per_worker: int | None = None,
-    until: Callable[[Job], Job] | None = None,
+    until: Until | None = None,
     **options: Unpack[ModelOptions],
 ) -> list[Result]:
     """Measure a model on benchmarks: one result for each benchmark and measure.
@@ -100,11 +103,12 @@ def run(
     parts = by_benchmark(names, measures, like_paper)
     with Engines(hands(workers, gpus_per_worker)) as engines, ExitStack() as in_memory:
         jobs = (
-            member.job(until(job) if until else job)
+            member.job(job)
             for each, member in _models(model, name)
             for asked_model in [in_memory.enter_context(opened(each, seed, options, engines))]
-            for part, chosen in parts
-            for job in jobs_for(part, asked_model, chosen, *how)
+            for job in (until or list)(
+                [job for part in parts for job in jobs_for(part[0], asked_model, part[1], *how)]
+            )
         )
         return [finished.result for finished in execute_all(jobs, out, cache, watch, engines)]
 
@@ -122,7 +126,12 @@ def _models(model: Model, name: str | None) -> list[tuple[Model, Member]]:
     return [(member.spec, member) for member in found]
 
 
-def _check_until(until: Callable[[Job], Job] | None, limit: int | None) -> None:
+def _check_until(until: Until | None, limit: int | None) -> None:
+    if until is not None and not callable(until):
+        raise UsageError(
+            f"`until` is {until!r}. It takes what stops a run. Write "
+            "until=stereometer.decided('|ss-50|<=5')."
+        )
     if until is not None and limit is not None:
         raise UsageError(
             "`limit` and `until` were both given. Each says which items are asked. Leave one of "

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from stereometer import catalog
 from stereometer.errors import UsageError
+from stereometer.mitigations.spec import parts
 from stereometer.types import Job
 
 WILD = re.compile(r"[*?\[]")
@@ -39,7 +40,9 @@ def members(spec: str) -> list[Member]:
     pattern."""
     scheme, colon, _ = spec.partition(":")
     named = colon and scheme in catalog.names("opener")
-    if not WILD.search(spec) or named or Path(spec).exists():
+    mitigation = parts(spec)[1]
+    is_there = Path(spec).exists() or (mitigation is not None and mitigation.exists())
+    if not WILD.search(spec) or named or is_there:
         return [Member(spec)]
     on_hub = "@" in spec and not WILD.search(spec.partition("@")[0])
     matched = (_revisions if on_hub else _paths)(spec)
@@ -71,8 +74,8 @@ def _revisions(spec: str) -> list[str]:
 
 def _captured(pattern: str) -> re.Pattern[str]:
     """A pattern whose wildcards are groups; a set in brackets counts as one."""
-    parts = re.split(r"(\*|\?|\[!?\]?[^\]]*\])", pattern)
-    return re.compile("".join(_part(part) for part in parts), re.DOTALL)
+    pieces = re.split(r"(\*|\?|\[!?\]?[^\]]*\])", pattern)
+    return re.compile("".join(_part(piece) for piece in pieces), re.DOTALL)
 
 
 def _part(part: str) -> str:

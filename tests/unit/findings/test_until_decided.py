@@ -97,6 +97,10 @@ def test_the_verb_stops_as_the_command_does(tmp_path: Path) -> None:
         stereometer.run("starter", until=stereometer.decided("ss<=85"), limit=5, **how)
     with pytest.raises(UsageError, match="No bar was given"):
         stereometer.decided()
+    with pytest.raises(UsageError, match="names 'pair_preference', which is not measured here"):
+        stereometer.run("starter", until=stereometer.decided("pair_preference<=60"), **how)
+    with pytest.raises(UsageError, match="It takes what stops a run"):
+        stereometer.run("starter", until="ss<=85", **how)  # type: ignore[arg-type]
 
 
 def test_terms_are_never_torn_and_the_order_is_the_seeds_not_the_files() -> None:

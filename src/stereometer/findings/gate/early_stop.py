@@ -11,6 +11,7 @@ from random import Random
 from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.findings.gate.bars import Bar, Outcome, read_bar
+from stereometer.findings.gate.bearing import bearing
 from stereometer.findings.gate.rules import Rule
 from stereometer.findings.gate.sequential import NOTHING, OverItems, OverTerms, Place, Track
 from stereometer.shapes.coverage import Coverage
@@ -34,7 +35,7 @@ BLOCK = 32
 LEFT_OUT = "left out, since no interval of it holds at every look"
 
 
-def decided(*bars: str) -> Callable[[Job], Job]:
+def decided(*bars: str) -> Callable[[Sequence[Job]], Sequence[Job]]:
     """For `until` of `run`: stop asking when every bar, such as `"|ss-50|<=5"`, is met or missed.
 
     Terms or items are asked in random order, and intervals hold at every look. A bar that the
@@ -45,7 +46,7 @@ def decided(*bars: str) -> Callable[[Job], Job]:
             "No bar was given. Without one nothing says when to stop. Write decided('|ss-50|<=5')."
         )
     rules = [Rule(read_bar(text)) for text in bars]
-    return lambda job: until_decided(job, rules)
+    return lambda jobs: [until_decided(job, rules) for job in bearing(jobs, rules)]
 
 
 def until_decided(job: Job, rules: Sequence[Rule]) -> Job:

@@ -169,15 +169,12 @@ def notes(sides: Sequence[Side]) -> list[str]:
 
 def mitigated(sides: Sequence[Side], settings: Settings) -> Iterator[Mitigated]:
     """Every mitigated system whose base is among the runs, with its control where that is too;
-    only where items have domains and scores."""
+    only where items have domains and scores. Each is judged by itself: what else is compared
+    changes no verdict."""
     known = [side for side in sides if side.shape.domains and side.scores]
     for group in together(known):
-        slices = [slice_ for side in group.mitigated for slice_ in targets(side)]
-        for side, pair in zip(
-            group.mitigated,
-            _compared((group.base, *group.mitigated), settings, slices),
-            strict=True,
-        ):
+        for side in group.mitigated:
+            (pair,) = _compared((group.base, side), settings, targets(side))
             yield _judged(group.base, side, _control(side, group.controls), pair, settings)
 
 
@@ -286,8 +283,8 @@ def _notes(
             "Run CATs, such as stereoset, into the same folders."
         )
     if control is None:
-        beside = f": {card.control}" if card.control else ""
-        yield f"No control was compared, so any other change may do the same{beside}."
+        beside = f" Add the run of {card.control} with --control." if card.control else ""
+        yield f"No control was compared, so an aimless change might do the same.{beside}"
     for effect in targeted:
         if effect.moved and effect.from_base.closer == "neither":
             yield (

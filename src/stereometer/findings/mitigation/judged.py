@@ -10,6 +10,8 @@ from stereometer.shapes.verdicts import NULL_VALUE, SAME
 from stereometer.types import Slice
 from stereometer.types.document import Document
 
+FARTHEST = 50.0
+"""No value is farther from 50."""
 MARGIN = 1.0
 """Points of lms that a mitigation may cost."""
 DAMAGED, NOT_EXCLUDED = "damaged", "damage not excluded"
@@ -40,8 +42,8 @@ class Closeness(Document):
         changes by more than the value does."""
         change = abs(row.second - NULL_VALUE) - abs(row.first - NULL_VALUE)
         sums, most = _sum(row), max(abs(row.low), abs(row.high))
-        low = max(-most, min(row.low, sums[0]), min(-row.high, -sums[1]))
-        high = min(most, max(min(row.high, sums[1]), min(-row.low, -sums[0])))
+        low = max(-most, -FARTHEST, min(row.low, sums[0]), min(-row.high, -sums[1]))
+        high = min(most, FARTHEST, max(min(row.high, sums[1]), min(-row.low, -sums[0])))
         p = 1.0 if row.p_closer_adjusted is None else row.p_closer_adjusted
         return cls(row.first, row.second, change, low, high, p, row.closer)
 
@@ -137,10 +139,11 @@ class Kept(Document):
 
     @property
     def low(self) -> float:
-        """Where no item changed, the interval is a point however few there are: then the largest
-        share of changed items with which that happens in one of 40 sets."""
+        """Never nearer to the difference than the share of items of which, in one of 40 sets, none
+        is seen: where few items change, an interval is a point however few there are."""
         row = self.difference
-        return row.low if row.high > row.low else row.low - 100 * (1 - (1 / 40) ** (1 / row.n))
+        unseen: float = 100 * (1 - (1 / 40) ** (1 / row.n))
+        return min(row.low, row.difference - unseen)
 
 
 @dataclass(frozen=True)

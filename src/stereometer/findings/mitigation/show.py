@@ -201,4 +201,4 @@ def _lms_change(part: Part, effect: Effect) -> str:
     """Beside all items of a part, as the verdict takes it."""
     if part.lms is None or effect.slice:
         return ""
-    return signed_interval(part.lms.difference, part.lms.low, part.lms.high)
+    return signed_interval(part.lms.difference, Kept("", part.lms).low, part.lms.high)

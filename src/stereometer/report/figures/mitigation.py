@@ -19,8 +19,8 @@ from stereometer.types import Estimate
 
 LEAD = (
     "What a mitigation is judged by is the distance from 50 in its domain: going past 50 is no "
-    "gain. Before that it must have cost less than a point of lms, and after it the change must be "
-    "more than its control does, which is of the same rank and has no aim."
+    "gain. It must have cost less than a point of lms, and the change must exceed that of its "
+    "control, an aimless change of the same size."
 )
 CHANGES = (
     "Changes of the distance from 50, with intervals: to the left is nearer. Filled marks are "

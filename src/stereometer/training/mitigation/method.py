@@ -96,8 +96,8 @@ def check_method(method: MitigationMethod, family: str, variant: str, model: str
     if family not in method.families:
         fitting = " and ".join(sorted(method.families))
         raise UsageError(
-            f"{method.name} is for {fitting} models, and {model} is {family}. The states that its "
-            "head reads cannot be had in that way. Choose another method or model."
+            f"{method.name} is for {fitting} models, and {model} is {family}. What its head reads "
+            "depends on what is asked. Choose another method or model."
         )
     if variant not in method.variants:
         raise UsageError(

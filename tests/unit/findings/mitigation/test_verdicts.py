@@ -35,8 +35,8 @@ def difference(
         {"domain": "gender"} if name == "ss" else {},
         first,
         second,
-        100,
-        100,
+        2000,
+        2000,
         20,
         50.0 if name == "ss" else 100.0,
         change - half,
@@ -239,6 +239,28 @@ def test_a_mitigated_model_without_its_base_has_no_verdict_but_a_note() -> None:
     assert list(judge.mitigated([other, after], SETTINGS)) == []
     assert "no verdict" in judge.notes([other, after])[0]
     assert "no verdict" in judge.notes([after, other])[0]
+
+
+def test_what_else_is_compared_changes_no_verdict() -> None:
+    items = Items(3, items=10, churn=0.02)
+    base = side("small", items.scores(BEFORE))
+    others = [
+        side(f"small+{seed}", items.scores(Truth({"gender": 58})), card(seed=seed))
+        for seed in range(5)
+    ]
+    alone = [next(judge.mitigated([base, other], SETTINGS)) for other in others]
+    assert list(judge.mitigated([base, *others], SETTINGS)) == alone
+
+
+def test_few_items_do_not_exclude_damage_because_one_of_them_improved() -> None:
+    few = difference(80, 80 + 100 / 24, 100 / 24, "lms", n=24)
+    assert few.low == pytest.approx(0)
+    assert Kept("little", few).damage() == "damage not excluded"
+
+
+def test_no_distance_changes_by_more_than_50() -> None:
+    wide = Effect.of(difference(83, 33, 90)).from_base
+    assert (wide.low, wide.high) == (-50, 50)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def read(settings: Mapping[str, Any]) -> tuple[str, Reweighting]:
     if not prompt.strip():
         raise ValueError("the prompt is empty, which changes nothing")
     if not 0 < decay < float("inf"):
-        raise ValueError(f"lambda is {decay:g} and must be above 0; at 0 nothing changes")
+        raise ValueError(f"--decay (lambda) is {decay:g} and must be above 0; at 0 nothing changes")
     if not 0 < eps < 1:
         raise ValueError(f"eps is {eps:g} and must lie between 0 and 1; at 1 nothing changes")
     return prompt, Reweighting(decay, eps)
