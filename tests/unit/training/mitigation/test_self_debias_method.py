@@ -69,7 +69,7 @@ def test_with_a_text_its_perplexity_is_measured(
     ("options", "said"),
     [
         ({"decay": 0.0}, "at 0 nothing changes"),
-        ({"decay": -1.0}, "lambda is -1"),
+        ({"decay": -1.0}, r"--decay \(lambda\) is -1"),
         ({"eps": 1.0}, "at 1 nothing changes"),
         ({"eps": 0.0}, "eps is 0"),
     ],
