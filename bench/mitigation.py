@@ -231,7 +231,7 @@ COLUMNS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
 
 def table(plan: Plan, model: str) -> list[list[str]]:
     names = [name for name, *_ in COLUMNS]
-    head = ["system", *names, "perplexity", "probe", "fit s", "run s", "peak MB"]
+    head = ["system", "rank", *names, "perplexity", "probe", "fit s", "run s", "peak MB"]
     rows = [head, ["---"] * len(head), _row(plan, model, "base", "")]
     for label in plan.methods:
         for number, name in enumerate(plan.systems(model, label, 0)):
@@ -249,7 +249,8 @@ def _row(plan: Plan, model: str, name: str, label: str, number: int = 0) -> list
     peak = max((record["peak_mb"] for record in [*records, fitted] if record), default=0)
     fit = f"{fitted['cpu_seconds']:.0f}" if fitted and not number else ""
     run = f"{sum(record['cpu_seconds'] for record in records):.0f}"
-    return [name, *values, *_costs(card), fit, run, f"{peak:.0f}"]
+    rank = str(card.get("rank") or "")
+    return [name, rank, *values, *_costs(card), fit, run, f"{peak:.0f}"]
 
 
 def _costs(card: dict[str, Any]) -> list[str]:
