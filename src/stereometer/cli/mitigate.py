@@ -13,6 +13,7 @@ from stereometer.cli import render
 from stereometer.cli.command import command
 from stereometer.cli.guard import say
 from stereometer.cli.options import InFullPrecision, Json, opening
+from stereometer.show.numbers import listed
 
 Base = Annotated[str, typer.Option("--model", "-m", help="The model that is changed.")]
 Words = Annotated[
@@ -234,6 +235,11 @@ def _print(card: Any) -> None:
         typer.echo(
             f"  held-out probe accuracy {before} before, {after} after (chance "
             f"{card.probe.chance:.0f} %), on {card.probe.after.n} sentences"
+        )
+    if card.leaks and not card.control_of:
+        typer.echo(
+            f"  the text shares no sentence with {listed(list(card.leaks))}; other benchmarks were "
+            "not looked at"
         )
     if card.earlier is not None and not card.control_of:
         earlier, layer = _value(card.earlier.after, " %"), card.earlier.layer

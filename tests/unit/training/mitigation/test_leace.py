@@ -40,6 +40,21 @@ def test_of_three_classes_two_directions_go_however_states_are_spread(seed: int)
 
 
 @settings(max_examples=10, deadline=None)
+@given(seeds, st.integers(2, 4))
+def test_it_is_the_formula_of_the_paper(seed: int, classes: int) -> None:
+    """h' = h - W^+ Pi W (h - mu), W the inverse root of the covariance (Belrose et al. 2023)."""
+    rows, labels = planted(seed, classes)
+    centred = rows - rows.mean(0)
+    values, vectors = torch.linalg.eigh(centred.T @ centred / len(rows))
+    whiten, colour = (vectors * values**power @ vectors.T for power in (-0.5, 0.5))
+    one_hot = torch.nn.functional.one_hot(labels).double()
+    with_labels = whiten @ centred.T @ (one_hot - one_hot.mean(0)) / len(rows)
+    onto = with_labels @ torch.linalg.pinv(with_labels, rtol=1e-8)
+    expected = rows - centred @ (colour @ onto @ whiten).T
+    assert torch.allclose(erased(rows, labels)(rows), expected, atol=1e-8)
+
+
+@settings(max_examples=10, deadline=None)
 @given(seeds)
 def test_of_two_classes_either_one_tells_all(seed: int) -> None:
     """One column of labels gives what two give, which say the same."""
