@@ -35,7 +35,7 @@ def test_the_longest_part_that_exists_is_the_mitigation(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("spec", ["m+missing.safetensors", "m+", "m+a+b"])
 def test_a_missing_mitigation_is_never_the_base(spec: str) -> None:
-    with pytest.raises(ModelError, match="does not exist|names no mitigation"):
+    with pytest.raises(ModelError, match=r"does not exist|names no mitigation"):
         split(spec)
 
 
