@@ -17,6 +17,8 @@ PARTS = {
     "wordfreq": "lexicon",
     "vaderSentiment": "lexicon",
     "sentencex": "train",
+    "concept_erasure": "mitigate",
+    "peft": "mitigate",
 }
 """Packages of the optional parts."""
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from stereometer.curation.analysis import analyses as analysis
-from stereometer.curation.audit import audits as auditing
+from stereometer.curation.analysis import analyses
+from stereometer.curation.audit import audits
 from stereometer.curation.audit.flags import AGREED
 from stereometer.types import Settings
 
@@ -23,7 +23,7 @@ def analyze(
     ends: int = 3,
     seed: int = 0,
     resamples: int = 10_000,
-) -> analysis.Analysis:
+) -> analyses.Analysis:
     """Statistics, sentiment, keywords and agreement of a data set, and what stored runs say.
 
     - `name`, `data`: a benchmark, or a file of your own items, and where its data are.
@@ -33,7 +33,7 @@ def analyze(
     - `top`, `ends`: keywords, and most and least stereotyped terms, of each domain.
     - `lemmas`: count keywords by base form.
     """
-    return analysis.analyze(
+    return analyses.analyze(
         name,
         data=data,
         run_folders=run,
@@ -55,12 +55,12 @@ def audit(
     ignore: Sequence[str] = (),
     agreement: float = AGREED,
     errata: str | Path | None = None,
-    examples: int = auditing.EXAMPLES,
+    examples: int = audits.EXAMPLES,
     show_texts: bool = False,
     write: str | Path | None = None,
     seed: int = 0,
     resamples: int = 10_000,
-) -> auditing.Audit:
+) -> audits.Audit:
     """Flag items, and say what clean items would change in stored runs.
 
     - `name`, `data`: a benchmark, or a file of your own items, and where its data are.
@@ -71,11 +71,9 @@ def audit(
     - `examples`, `show_texts`: examples of each flag, and whether their texts are included.
     - `write`: a folder for the clean items.
     """
-    asked = auditing.Asked(
-        flag, ignore, agreement, examples, show_texts, _path(errata), _path(write)
-    )
+    asked = audits.Asked(flag, ignore, agreement, examples, show_texts, _path(errata), _path(write))
     settings = Settings(seed=seed, resamples=resamples)
-    return auditing.audit(name, data=data, run_folders=run, asked=asked, settings=settings)
+    return audits.audit(name, data=data, run_folders=run, asked=asked, settings=settings)
 
 
 def _path(path: str | Path | None) -> Path | None:

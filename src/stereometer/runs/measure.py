@@ -117,13 +117,13 @@ def _models(model: Model, name: str | None) -> list[tuple[Model, Member]]:
     """The model itself, or those that a pattern stands for, which cannot share one name."""
     if not isinstance(model, str | Path):
         return [(model, Member(""))]
-    found = members(str(model))
-    if name is not None and len(found) > 1:
+    matching = members(str(model))
+    if name is not None and len(matching) > 1:
         raise UsageError(
-            f"One name is given for {len(found)} models. It is not clear which is meant. Leave "
+            f"One name is given for {len(matching)} models. It is not clear which is meant. Leave "
             "`name` out, or measure them one by one."
         )
-    return [(member.spec, member) for member in found]
+    return [(member.spec, member) for member in matching]
 
 
 def _check_until(until: Until | None, limit: int | None) -> None:

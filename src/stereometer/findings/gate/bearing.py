@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.findings.gate.rules import Rule
 from stereometer.types import Job
@@ -15,9 +16,7 @@ def bearing(jobs: Sequence[Job], wanted: Sequence[Rule]) -> Sequence[Job]:
 
     Any other name may be a metric of a method's own: whether it is shows when the job is done.
     """
-    from stereometer import catalog
-
-    here, anywhere = _metrics(job.kind for job in jobs), _metrics(catalog.names("shape"))
+    here, anywhere = metrics_of(job.kind for job in jobs), metrics_of(catalog.names("shape"))
     for rule in wanted:
         if rule.metric not in here and (
             rule.metric in anywhere or get_close_matches(rule.metric, here, n=1)
@@ -29,8 +28,6 @@ def bearing(jobs: Sequence[Job], wanted: Sequence[Rule]) -> Sequence[Job]:
     return jobs
 
 
-def _metrics(kinds: Iterable[str]) -> list[str]:
-    from stereometer import catalog
-
+def metrics_of(kinds: Iterable[str]) -> list[str]:
     shapes = (catalog.shape(kind) for kind in dict.fromkeys(kinds))
     return list(dict.fromkeys(metric.name for shape in shapes for metric in shape.metrics))

@@ -11,7 +11,7 @@ from random import Random
 from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.findings.gate.bars import Bar, Outcome, read_bar
-from stereometer.findings.gate.bearing import bearing
+from stereometer.findings.gate.bearing import bearing, metrics_of
 from stereometer.findings.gate.rules import Rule
 from stereometer.findings.gate.sequential import NOTHING, OverItems, OverTerms, Place, Track
 from stereometer.shapes.coverage import Coverage
@@ -74,12 +74,8 @@ def until_decided(job: Job, rules: Sequence[Rule]) -> Job:
 
 def _measured(rule: Rule, job: Job) -> bool:
     """A metric that nobody declared may be a method's own."""
-    others = {name for kind in catalog.names("shape") for name in _metrics(kind)}
-    return rule.metric in _metrics(job.kind) or rule.metric not in others
-
-
-def _metrics(kind: str) -> set[str]:
-    return {metric.name for metric in catalog.shape(kind).metrics}
+    others = metrics_of(catalog.names("shape"))
+    return rule.metric in metrics_of([job.kind]) or rule.metric not in others
 
 
 class Until:

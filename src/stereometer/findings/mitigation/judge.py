@@ -48,10 +48,6 @@ class Side:
 ALIKE = ("lambda", "eps", "tokens", "rate", "trained_texts")
 """Settings that a control has from its mitigation, where the method has them."""
 
-FINE_TUNINGS = {"cda", "dropout"}
-"""Their control is the same: fine-tuning on the same sentences, without swaps and with the model's
-own dropout."""
-
 
 def is_base(result: Result, card: MitigationCard) -> bool:
     """Whether a mitigation was fitted on this model; one that wraps a model has the digest of its
@@ -69,7 +65,8 @@ def why_no_control(of: MitigationCard, card: MitigationCard | None) -> str | Non
     """Why a mitigation cannot be judged by this."""
     if card is None or not card.control_of:
         return "it is not the control of a mitigation"
-    if card.control_of != of.method and not {card.control_of, of.method} <= FINE_TUNINGS:
+    tuned = card.form == of.form == "adapter"  # one control for all: tuning without any aim
+    if card.control_of != of.method and not tuned:
         return f"it is a control of {card.control_of}, the mitigation is {of.method}"
     if card.base_digest != of.base_digest:
         return f"it was made for {card.base}, the mitigation for {of.base}, with other weights"
@@ -220,7 +217,7 @@ def _judged(
             for effect in effects
         ]
     targeted = tuple(effect for effect in effects if effect.slice in slices)
-    lms = _own_lms(base, pair) or companions.lms(base, after, settings)
+    lms = parts.own_lms(base, pair) or companions.lms(base, after, settings)
     return Mitigated(
         base.label,
         after.label,
@@ -257,12 +254,6 @@ def _row(pair: Compared, effect: Effect) -> Difference | None:
 
 def _is_domain(side: Side, effect: Effect) -> bool:
     return tuple(effect.slice) == (side.shape.domains,)
-
-
-def _own_lms(base: Side, pair: Compared) -> Kept | None:
-    name = base.shape.modelling
-    rows = [row for row in pair.differences if row.name == name and not row.slice]
-    return Kept(base.result.benchmark, rows[0]) if rows else None
 
 
 def _notes(

@@ -111,20 +111,6 @@ class Effect(Document):
 
 
 @dataclass(frozen=True)
-class Part(Document):
-    """The same comparison on some of the items."""
-
-    part: str
-    """`all`, `with a list word`, `without a list word`, or `texts not stored`."""
-    n: int
-    effects: tuple[Effect, ...]
-    """In the targeted domains, overall, and in the other domains."""
-    withheld: tuple[Withheld, ...] = ()
-    lms: Difference | None = None
-    """None where these items have none."""
-
-
-@dataclass(frozen=True)
 class Kept(Document):
     """A metric that should not have fallen."""
 
@@ -144,6 +130,20 @@ class Kept(Document):
         row = self.difference
         unseen: float = 100 * (1 - (1 / 40) ** (1 / row.n))
         return min(row.low, row.difference - unseen)
+
+
+@dataclass(frozen=True)
+class Part(Document):
+    """The same comparison on some of the items."""
+
+    part: str
+    """`all`, `with a list word`, `without a list word`, or `texts not stored`."""
+    n: int
+    effects: tuple[Effect, ...]
+    """In the targeted domains, overall, and in the other domains."""
+    withheld: tuple[Withheld, ...] = ()
+    lms: Kept | None = None
+    """None where these items have none."""
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 from stereometer.errors import UsageError
 from stereometer.findings.compare import Compared, compared
-from stereometer.findings.mitigation.judged import Effect, Part
+from stereometer.findings.mitigation.judged import Effect, Kept, Part
 from stereometer.mitigations.card import MitigationCard
 from stereometer.mitigations.lists import Lists
-from stereometer.shapes.paired import Difference
-from stereometer.shapes.shape import Shape
 from stereometer.types import Result, Score, Settings, Slice
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ def parts(
     base: Side, after: Side, slices: Sequence[Slice], pair: Compared, settings: Settings
 ) -> Iterator[Part]:
     """The comparison on all items, and on those that share a word with the lists or do not."""
-    yield _part(ALL, slices, pair, base.shape)
+    yield _part(ALL, slices, pair, base)
     words = Lists(after.card.words if after.card else ())
     for name, items in split((*base.scores, *after.scores), words).items():
         sides = [[score for score in side.scores if score.item in items] for side in (base, after)]
@@ -52,7 +50,7 @@ def parts(
             (base.ties, after.ties),
             planned=slices,
         )
-        yield _part(name, slices, some, base.shape)
+        yield _part(name, slices, some, base)
 
 
 def split(scores: Sequence[Score], words: Lists) -> dict[str, set[str]]:
@@ -73,9 +71,10 @@ def _answered(sides: Sequence[Sequence[Score]]) -> bool:
     return bool(first & second)
 
 
-def _part(name: str, slices: Collection[Slice], pair: Compared, shape: Shape) -> Part:
+def _part(name: str, slices: Collection[Slice], pair: Compared, base: Side) -> Part:
     """Targeted domains first, then all items, then the domains of side effects."""
-    others = [{shape.domains: domain} for domain in _domains(pair, shape)]
+    key = base.shape.domains
+    others = [{key: domain} for domain in _domains(pair, key)]
     shown = [*slices, *(slice_ for slice_ in ({}, *others) if slice_ not in slices)]
     return Part(
         name,
@@ -87,14 +86,17 @@ def _part(name: str, slices: Collection[Slice], pair: Compared, shape: Shape) ->
             if row.p_closer is not None and row.slice == slice_
         ),
         tuple(row for slice_ in shown for row in pair.withheld if row.slice == slice_),
-        next((row for row in pair.differences if _is_lms(row, shape)), None),
+        own_lms(base, pair),
     )
 
 
-def _domains(pair: Compared, shape: Shape) -> list[str]:
+def _domains(pair: Compared, key: str) -> list[str]:
     slices = [row.slice for row in pair.differences] + [row.slice for row in pair.withheld]
-    return sorted({slice_[shape.domains] for slice_ in slices if tuple(slice_) == (shape.domains,)})
+    return sorted({slice_[key] for slice_ in slices if tuple(slice_) == (key,)})
 
 
-def _is_lms(row: Difference, shape: Shape) -> bool:
-    return row.name == shape.modelling and not row.slice
+def own_lms(base: Side, pair: Compared) -> Kept | None:
+    """Of the same items, where they have one."""
+    name = base.shape.modelling
+    rows = [row for row in pair.differences if row.name == name and not row.slice]
+    return Kept(base.result.benchmark, rows[0]) if rows else None

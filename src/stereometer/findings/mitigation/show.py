@@ -201,4 +201,5 @@ def _lms_change(part: Part, effect: Effect) -> str:
     """Beside all items of a part, as the verdict takes it."""
     if part.lms is None or effect.slice:
         return ""
-    return signed_interval(part.lms.difference, Kept("", part.lms).low, part.lms.high)
+    row = part.lms.difference
+    return signed_interval(row.difference, part.lms.low, row.high)
