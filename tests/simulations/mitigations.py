@@ -12,6 +12,7 @@ from stereometer.shapes.cat import paired
 from stereometer.shapes.cat.tally import KINDS
 from stereometer.shapes.paired import Difference
 from stereometer.stats.intervals import Ints
+from stereometer.training.mitigation.perplexity import compared
 from stereometer.types import Settings
 
 SETTINGS = Settings(resamples=100)
@@ -102,3 +103,29 @@ def coverage(sets: int, after: float, seed: int = 2) -> float:
         closeness = Effect.of(row("ss", tables)).from_base
         hits += closeness.low <= true <= closeness.high
     return hits / sets
+
+
+# -------------------------------------------------------------------------------------- perplexity
+
+PASSAGES, WITH_TWO = 91, 0.09
+"""As many as hold 100 drawn sentences of Wikipedia, and the share of them that holds two."""
+
+
+def perplexity_coverage(sets: int, spread: float, shared: float, loss: float, seed: int) -> float:
+    """How often the interval of the ratio holds the true one. Every token loses something of its
+    log-likelihood, a passage's tokens something in common."""
+    rng = np.random.default_rng(seed)
+    return float(np.mean([_covered(rng, spread, shared, loss) for _ in range(sets)]))
+
+
+def _covered(rng: np.random.Generator, spread: float, shared: float, loss: float) -> bool:
+    sizes = 1 + (rng.random(PASSAGES) < WITH_TWO)
+    passages = np.repeat(np.arange(PASSAGES), sizes)
+    tokens = rng.integers(6, 55, len(passages))
+    common = rng.normal(0, shared, PASSAGES)[passages]
+    lost = tokens * (loss + common) + np.sqrt(tokens) * rng.normal(0, spread, len(passages))
+    before = np.column_stack([-4.0 * tokens, tokens]).astype(float)
+    after = before - np.column_stack([lost, np.zeros(len(tokens))])
+    cost = compared(before, after, passages.tolist(), pseudo=False)
+    assert cost is not None
+    return bool(cost.ratio.low <= np.exp(loss) <= cost.ratio.high)

@@ -10,7 +10,13 @@ from math import sqrt
 
 import pytest
 
-from tests.simulations.mitigations import BEFORE, Truth, coverage, verdicts
+from tests.simulations.mitigations import (
+    BEFORE,
+    Truth,
+    coverage,
+    perplexity_coverage,
+    verdicts,
+)
 
 SHORT, LONG = 80, 1500
 SETS = [SHORT, pytest.param(LONG, marks=pytest.mark.long)]
@@ -55,3 +61,14 @@ def test_what_is_planted_is_said(says: str, after: Truth, control: Truth, sets: 
 def test_the_interval_of_the_distance_from_50_is_right(after: float, sets: int) -> None:
     """At 40 a model that was at 60 has gone past 50 and is as far from it as before."""
     assert coverage(sets, after) >= 0.95 - slack(0.95, sets)
+
+
+@pytest.mark.parametrize("sets", [800, pytest.param(8000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("spread", "shared", "loss"), [(0.1, 0.0, 0.0), (0.3, 0.05, 0.1), (2.0, 0.5, 1.0)]
+)
+def test_the_interval_of_a_ratio_of_perplexities_covers(
+    spread: float, shared: float, loss: float, sets: int
+) -> None:
+    covered = perplexity_coverage(sets, spread, shared, loss, seed=sets)
+    assert abs(covered - 0.95) <= 0.005 + 3 * sqrt(0.95 * 0.05 / sets)

@@ -31,24 +31,35 @@ Measured = Annotated[
     typer.Option("--text", help="What probes and perplexity are measured on; nothing is fitted."),
 ]
 File = Annotated[Path, typer.Option(help="The mitigation's file, which ends in .safetensors.")]
-Variant = Annotated[str, "`sound`, or `paper` for what the authors' code computes."]
+Variant = Annotated[str, "`sound`, or `paper`, which follows the code of Meade et al. 2022."]
 
 
 @dataclass(frozen=True)
-class Fitting:
+class Making:
+    """What every method has."""
+
+    seed: Annotated[int, "Seed of every random draw."] = 0
+    control: Annotated[
+        bool, typer.Option(help="Also make the control that it is measured beside.")
+    ] = True
+    against: Annotated[
+        list[Path] | None,
+        "A file of items of your own that the text must share no sentence with, besides the "
+        "benchmarks on this machine; may be repeated.",
+    ] = None
+    states: Annotated[
+        Path | None,
+        "Keep the model's states in this folder, to reuse for other methods or after a stop.",
+    ] = None
+
+
+@dataclass(frozen=True)
+class Fitting(Making):
     """What every method that is fitted has."""
 
     sentences: Annotated[
         int, "Fit on at most this many sentences of each class, drawn at random."
     ] = 1000
-    seed: Annotated[int, "Seed of every random draw."] = 0
-    control: Annotated[
-        bool, typer.Option(help="Also make the control that it is measured beside.")
-    ] = True
-    states: Annotated[
-        Path | None,
-        "Keep the model's states in this folder, for other methods and for going on after a stop.",
-    ] = None
 
 
 @command(
@@ -130,7 +141,7 @@ def self_debias(
         float, "lambda: how fast a word's weight falls as the prompt makes the word likelier."
     ] = 50.0,
     eps: Annotated[float, "The least weight of a word."] = 0.01,
-    fitting: Fitting,
+    making: Making,
     loading: InFullPrecision,
     json: Json = False,
 ) -> None:
@@ -138,7 +149,7 @@ def self_debias(
     (Self-Debias)."""
     options = {"prompt": prompt, "decay": decay, "eps": eps}
     name = "self-debias"
-    _mitigate(name, model, attribute, text, out, "sound", fitting, loading, options, json)
+    _mitigate(name, model, attribute, text, out, "sound", making, loading, options, json)
 
 
 @command("Models", "mitigate cda -m gpt2 --attribute gender --text wiki.jsonl --out FOLDER")
@@ -191,7 +202,7 @@ def _mitigate(
     text: Path | None,
     out: Path,
     variant: str,
-    fitting: Fitting,
+    making: Making,
     loading: InFullPrecision,
     options: dict[str, Any],
     json: bool,
@@ -205,7 +216,7 @@ def _mitigate(
         text,
         out,
         variant,
-        **vars(fitting),
+        **vars(making) | {"against": tuple(making.against or ())},
         loading=opening(loading, dtype="float32"),
         options=options,
     )
@@ -238,8 +249,8 @@ def _print(card: Any) -> None:
         )
     if card.leaks and not card.control_of:
         typer.echo(
-            f"  the text shares no sentence with {listed(list(card.leaks))}; other benchmarks were "
-            "not looked at"
+            f"  the text shares no sentence with {listed(list(card.leaks))}; other items were not "
+            "looked at (--against FILE)"
         )
     if card.earlier is not None and not card.control_of:
         earlier, layer = _value(card.earlier.after, " %"), card.earlier.layer

@@ -139,7 +139,7 @@ def compare(
         {"seed": seed, "resamples": resamples, "level": settings.level, "power": POWER},
         tuple(note for note in notes if note),
         bool(shape.candidates),
-        tuple(judge.mitigated(sides, settings)),
+        tuple(judge.mitigated(sides, settings, sides[count:])),
         first.kind,
     )
 

@@ -83,8 +83,8 @@ def load(name: str) -> Attribute:
         _check(attribute)
     except (TypeError, ValueError) as error:
         raise DataError(
-            f"{path} is not an attribute: {error}. It has classes, rows of one word a class, and "
-            "rows held out. The page on mitigation shows one."
+            f"{path} is not an attribute: {error}. An attribute has classes, rows of one word for "
+            "each class, and held-out rows. docs/mitigation.md shows an example."
         ) from None
     return attribute
 

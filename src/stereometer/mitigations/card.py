@@ -45,7 +45,8 @@ class Perplexity(Document):
     before: float
     after: float
     ratio: Measured
-    """After by before; its interval is paired over sentences."""
+    """After by before; its interval is paired over passages: sentences of the same articles
+    count as one."""
     pseudo: bool = False
     """Whether it is the pseudo-perplexity of a masked model: of each token with all others
     visible."""
@@ -64,6 +65,8 @@ class Leak(Document):
     """Sentences that it shares with the training text; others than none are refused."""
     with_words: int
     """Items with a word of the lists."""
+    digest: str = ""
+    """Of the data that were looked at."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ class MitigationCard(Document):
     """The same at an earlier layer, where the attribute may still be read."""
     perplexity: Perplexity | None = None
     leaks: Mapping[str, Leak] = field(default_factory=dict)
-    """By benchmark that was looked at."""
+    """By benchmark or file that was looked at."""
     control: str = ""
     """The control's file name, beside this one."""
     control_of: str = ""

@@ -36,12 +36,12 @@ def split(spec: str) -> tuple[str, Path | None]:
         )
     if not path.name:
         raise ModelError(
-            f"{spec} names no mitigation after the sign +. Without it the numbers would be those "
-            "of the model before. Write MODEL+FILE."
+            f"{spec} names no mitigation after the +. Without one, the numbers would be those of "
+            "the unchanged model. Write MODEL+FILE."
         )
     if not path.exists():
         raise ModelError(
-            f"The mitigation '{path}' of {base} does not exist. Without it the numbers would be "
-            "those of the model before. Check the path after the sign +."
+            f"The mitigation '{path}' of {base} does not exist. Without it, the numbers would be "
+            "those of the unchanged model. Check the path after the +."
         )
     return base, path

@@ -1,8 +1,8 @@
 """Counterfactuals: a text with the words of one class in the place of another's.
 
-Case and punctuation stay. Swapping back gives the text itself: where it would not (`gave him
-flowers`, whose `her` would be read as that of `her flowers`), there is no counterfactual, and who
-asks leaves the text out.
+Case and punctuation stay; an English article follows the word after it. Swapping back gives the
+text itself: where it would not (`gave him flowers`, whose `her` would be read as that of `her
+flowers`), there is no counterfactual, and who asks leaves the text out.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from stereometer.mitigations.attribute import Attribute, Role, Row
+from stereometer.mitigations.indefinite_article import adapted
 
 WORD = re.compile(r"(?<![\w-])\w+")
 FOLLOWING = re.compile(r"\s+(\w[\w'’-]*)")
@@ -127,9 +128,14 @@ class Swaps:
             other = self._counterpart(text, spot, first, second)
             if other is None:
                 return None
-            pieces += [text[end : spot.start], _cased_like(word, other)]
+            cased = _cased_like(word, other)
+            pieces += [self._adapted(text[end : spot.start], word, cased), cased]
             end = spot.end
         return "".join([*pieces, text[end:]])
+
+    def _adapted(self, before: str, word: str, other: str) -> str:
+        """What stands before a word, which is an article's concern in English alone."""
+        return adapted(before, word, other) if self.attribute.language == "en" else before
 
     def _counterpart(self, text: str, spot: Spot, first: str, second: str) -> str | None:
         """The word of the other class; a word of neither stays."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stereometer.mitigations.attribute import load, names
+from stereometer.mitigations.indefinite_article import article
 from stereometer.mitigations.swapping import Swaps
 
 GENDER, RACE = Swaps(load("gender")), Swaps(load("race"))
@@ -109,6 +111,55 @@ def test_three_classes_have_a_version_each() -> None:
         "asian": "Asian people in BEIJING, and asian art",
         "european": "White people in BERLIN, and european art",
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("An African city", "A European city"),
+        ("AN AFRICAN CITY", "A EUROPEAN CITY"),
+        ("He is an Egyptian, an old one.", "He is an English, an old one."),
+        ("Nairobi, a Kenyan town", "Rome, an Italian town"),
+        ("a vitamin-a African fruit", "a vitamin-a European fruit"),
+    ],
+)
+def test_an_article_follows_its_word(text: str, other: str) -> None:
+    assert RACE.swapped(text, "african", "european") == other
+    assert RACE.swapped(other, "african", "european") == text
+
+
+def test_an_article_that_does_not_suit_makes_no_counterfactual_that_cannot_be_undone() -> None:
+    assert RACE.swapped("a African city", "african", "european") is None
+
+
+def test_other_languages_have_their_own_articles() -> None:
+    attribute = replace(RACE.attribute, language="hu")
+    assert Swaps(attribute).swapped("a Kenyan", "african", "european") == "a Italian"
+
+
+@pytest.mark.parametrize(
+    ("article_", "words"),
+    [
+        ("an", "African Asian Indian English Irish old uncle Uzbek uninvited heiress hour aunt"),
+        ("a", "European Kenyan Ugandan Ukrainian Uruguayan unit user one-eyed Utah woman king"),
+    ],
+)
+def test_articles_by_sound(article_: str, words: str) -> None:
+    assert {word: article(word) for word in words.split()} == dict.fromkeys(words.split(), article_)
+
+
+race_words = st.tuples(st.sampled_from(RACE.attribute.words), st.sampled_from(CASES)).map(
+    lambda pair: pair[1](pair[0])
+)
+
+
+@given(st.lists(st.sampled_from(["a", "an", "A", "An", "AN", "the"]) | race_words, max_size=8))
+def test_counterfactuals_with_articles_come_back(words: list[str]) -> None:
+    text = " ".join(words)
+    other = RACE.swapped(text, "african", "european")
+    if other is not None:
+        assert other != text
+        assert RACE.swapped(other, "african", "european") == text
 
 
 @pytest.mark.parametrize("name", names())

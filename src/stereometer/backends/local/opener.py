@@ -12,6 +12,7 @@ from stereometer.backends.local.defaults import DEFAULT_MODELS
 from stereometer.backends.local.fingerprint import fingerprint
 from stereometer.errors import ModelError
 from stereometer.mitigations.card import layout
+from stereometer.mitigations.exported import EXPORTED
 from stereometer.mitigations.spec import split
 from stereometer.types import Backend, Memory, digest_of, digest_of_file
 
@@ -39,7 +40,9 @@ class CheckpointOpener:
             return self._mitigated(base, mitigation, options)
         default = DEFAULT_MODELS.get(spec)
         if default is None:
-            return backend_for(load(spec, options))
+            from stereometer.backends.local.mitigation.apply import recognised
+
+            return recognised(backend_for(load(spec, options)), Path(spec))
         return backend_for(default.load(options), default.notes, default.head)
 
     def _mitigated(self, base: str, path: Path, options: Options) -> LanguageModel:
@@ -66,7 +69,8 @@ class CheckpointOpener:
             return _mitigated(self.fingerprint(base, options), mitigation)
         default = DEFAULT_MODELS.get(spec)
         if default is None:
-            return fingerprint(spec, options)
+            exported = (digest_of(layout()),) if (Path(spec) / EXPORTED).is_file() else ()
+            return fingerprint(spec, options, exported)
         head = (digest_of_file(default.head),) if default.head is not None else ()
         return fingerprint(str(default.folder), options, head) if default.folder.exists() else None
 

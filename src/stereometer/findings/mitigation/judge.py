@@ -90,8 +90,8 @@ def check_control(results: Sequence[Result], control: Result) -> None:
     ]
     if not cards:
         raise UsageError(
-            f"A control is named, and none of {', '.join(other.model for other in others)} is "
-            "mitigated. A control says what a change of the same size does without aim. "
+            f"A control is named, but none of {', '.join(other.model for other in others)} is "
+            "mitigated. A control shows what an untargeted change of the same size does. "
             "Leave --control out."
         )
     for card in cards:
@@ -164,15 +164,18 @@ def notes(sides: Sequence[Side]) -> list[str]:
 # ----------------------------------------------------------------------------------------- judging
 
 
-def mitigated(sides: Sequence[Side], settings: Settings) -> Iterator[Mitigated]:
-    """Every mitigated system whose base is among the runs, with its control where that is too;
-    only where items have domains and scores. Each is judged by itself: what else is compared
-    changes no verdict."""
+def mitigated(
+    sides: Sequence[Side], settings: Settings, named: Sequence[Side] = ()
+) -> Iterator[Mitigated]:
+    """Every mitigated system whose base is among the runs, with the control that was named, or the
+    one among the runs; only where items have domains and scores. Each is judged by itself: what
+    else is compared changes no verdict."""
     known = [side for side in sides if side.shape.domains and side.scores]
     for group in together(known):
         for side in group.mitigated:
             (pair,) = _compared((group.base, side), settings, targets(side))
-            yield _judged(group.base, side, _control(side, group.controls), pair, settings)
+            control = _control(side, named) or _control(side, group.controls)
+            yield _judged(group.base, side, control, pair, settings)
 
 
 def _control(side: Side, controls: Sequence[Side]) -> Side | None:
@@ -275,15 +278,16 @@ def _notes(
         )
     if control is None:
         beside = f" Add the run of {card.control} with --control." if card.control else ""
-        yield f"No control was compared, so an aimless change might do the same.{beside}"
+        yield f"No control was compared, so an untargeted change might do the same.{beside}"
     for effect in targeted:
         if effect.moved and effect.from_base.closer == "neither":
             yield (
-                f"{effect.name} moved beyond noise, but not nearer to 50 or farther from it: "
-                "what goes past 50 is no gain."
+                f"{effect.name} changed beyond noise, but its distance from 50 did not: going past "
+                "50 is no gain."
             )
     if shared is None and card.text_digest:
         yield (
-            f"The text was not held against {after.result.benchmark}: only CATs, pairs and facts "
-            "are looked at, where their data are there when the mitigation is made."
+            f"The training text was not checked for sentences of these items of "
+            f"{after.result.benchmark}. CATs, pairs and facts are checked when a mitigation is "
+            "made, if their data are there; files of your own with `mitigate --against`."
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from stereometer.errors import UsageError
 from stereometer.findings.compare import Compared, compared
 from stereometer.findings.mitigation.judged import Effect, Kept, Part
-from stereometer.mitigations.card import MitigationCard
+from stereometer.mitigations.card import Leak, MitigationCard
 from stereometer.mitigations.lists import Lists
 from stereometer.types import Result, Score, Settings, Slice
 
@@ -21,7 +21,7 @@ ALL, WITH, WITHOUT, UNKNOWN = "all", "with a list word", "without a list word", 
 def shared_sentences(card: MitigationCard, result: Result) -> int | None:
     """How many the training text shares with the benchmark, None where nobody looked; raises for
     any."""
-    leak = card.leaks.get(result.benchmark)
+    leak = _leak(card, result)
     if leak is not None and leak.sentences:
         raise UsageError(
             f"The text that {card.method} was fitted on shares {leak.sentences} sentences with "
@@ -29,6 +29,14 @@ def shared_sentences(card: MitigationCard, result: Result) -> int | None:
             "Make the mitigation from a text without them."
         )
     return None if leak is None else leak.sentences
+
+
+def _leak(card: MitigationCard, result: Result) -> Leak | None:
+    """Of the same data; a card of an older version has only the benchmark's name."""
+    for name, leak in card.leaks.items():
+        if leak.digest == result.data["digest"] or (not leak.digest and name == result.benchmark):
+            return leak
+    return None
 
 
 def parts(

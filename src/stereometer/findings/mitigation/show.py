@@ -19,8 +19,8 @@ from stereometer.show.table import Cell, Table, number, text
 
 ORDER = (
     "Verdicts, the first that holds: damaged, damage not excluded, not beyond noise, not beyond "
-    "control, worse, improved. Nearer: the distance from 50 after less the distance before, so "
-    "that going past 50 is no gain."
+    "control, worse, improved. Nearer (-): the distance from 50 after, minus the distance before; "
+    "going past 50 is no gain."
 )
 
 
@@ -54,10 +54,10 @@ def cost(judged: Mitigated) -> Iterator[str]:
     if judged.lms is not None:
         yield _lms(judged.lms, judged.margin)
     if judged.perplexity is not None:
-        ratio = judged.perplexity.ratio
+        ratio, name = judged.perplexity.ratio, judged.perplexity.name.capitalize()
         yield (
-            f"{judged.perplexity.name.capitalize()} is {ratio.value:.3f} times that before "
-            f"[{ratio.low:.3f}, {ratio.high:.3f}], paired over {count(ratio.n, 'sentence')}."
+            f"{name} is {ratio.value:.3f} times as high as before [{ratio.low:.3f}, "
+            f"{ratio.high:.3f}], over the passages of {count(ratio.n, 'sentence')}."
         )
     if judged.definitional is not None:
         yield _definitional(judged.definitional, judged.attribute)
@@ -76,8 +76,8 @@ def _targeted(effect: Effect) -> str:
 
 def _beside(control: Closeness, nearer: Closeness) -> str:
     return (
-        f"The control is {abs(control.second - NULL_VALUE):.1f} points from 50. Compared with it, "
-        f"the distance is {_change(nearer)}, {p_words(nearer.p)}."
+        f"The control is {abs(control.second - NULL_VALUE):.1f} points from 50. The mitigated "
+        f"model's distance differs from that by {_change(nearer)}, {p_words(nearer.p)}."
     )
 
 
@@ -124,8 +124,8 @@ def _decodable(judged: Mitigated) -> Iterator[str]:
         )
     if (earlier := judged.earlier) and earlier.after.low > earlier.chance:
         yield (
-            f"It is still decodable at layer {earlier.layer}: {earlier.after.value:.1f} % "
-            f"[{earlier.after.low:.1f}, {earlier.after.high:.1f}]."
+            f"The attribute is still decodable at layer {earlier.layer}: "
+            f"{earlier.after.value:.1f} % [{earlier.after.low:.1f}, {earlier.after.high:.1f}]."
         )
 
 

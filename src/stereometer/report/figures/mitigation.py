@@ -18,9 +18,9 @@ from stereometer.show.table import Table
 from stereometer.types import Estimate
 
 LEAD = (
-    "What a mitigation is judged by is the distance from 50 in its domain: going past 50 is no "
-    "gain. It must have cost less than a point of lms, and the change must exceed that of its "
-    "control, an aimless change of the same size."
+    "A mitigation is judged by the distance from 50 in its domain: going past 50 is no gain. A "
+    "loss of more than one point of lms must be excluded, and the model must be nearer to 50 than "
+    "its control, beyond noise. The control is an untargeted change of the same size."
 )
 CHANGES = (
     "Changes of the distance from 50, with intervals: to the left is nearer. Filled marks are "

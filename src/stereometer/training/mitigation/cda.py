@@ -73,8 +73,9 @@ def check(options: CdaOptions) -> None:
         )
     if options.tokens < 1 or options.rank < 1 or not 0 < options.rate < 1:
         raise UsageError(
-            "At least one token, a rank of one and a rate between 0 and 1 are needed. One of these "
-            "is out of range. Change it."
+            f"--tokens is {options.tokens}, --rank is {options.rank} and --rate is "
+            f"{options.rate:g}. Tokens and rank must be at least 1, and the rate must lie between "
+            "0 and 1. Change the one that is out of range."
         )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from stereometer.errors import ModelError, UsageError
 from stereometer.files import make_room, write_json
 from stereometer.mitigations.card import MitigationCard
+from stereometer.mitigations.exported import EXPORTED, ExportedCard
 from stereometer.mitigations.spec import split
 from stereometer.runs.open import open_model
 from stereometer.training.mitigation.mitigate import NEEDED
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from stereometer.backends.local.language_model import LanguageModel
     from stereometer.backends.local.mitigation.stored import Stored
 
-CARD = "mitigation.json"
-"""The card in an exported folder."""
 WITHOUT_MEAN = (
     "The folder holds the projection alone, h' = P h: a model of this kind has no place for a bias "
     "in its output layer. Its numbers differ from those of MODEL+FILE."
@@ -80,7 +79,7 @@ def export(spec: str, out: Path, loading: dict[str, Any]) -> Exported:
             f"{stored.card.method} changes how a model is asked, not its weights. There is no "
             "folder that would do the same. Use it as MODEL+FILE."
         )
-    make_room(out / CARD)
+    make_room(out / EXPORTED)
     opened = with_states(open_model(spec, 0, loading))
     model, notes = _for_folder(opened, stored, base, loading)
     _write(model, out)
@@ -90,7 +89,7 @@ def export(spec: str, out: Path, loading: dict[str, Any]) -> Exported:
         shutil.rmtree(out)
         raise
     card = replace(stored.card, notes=(*stored.card.notes, *notes))
-    write_json(out / CARD, card.as_json())
+    write_json(out / EXPORTED, ExportedCard(card, weights).as_json())
     return Exported(out, card, weights, notes)
 
 

@@ -9,7 +9,7 @@ positions, until held-out sentences cannot be told apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -20,6 +20,7 @@ from stereometer.training.mitigation.linear import classifiers, predicted
 from stereometer.training.mitigation.method import Fitted, Order
 from stereometer.training.mitigation.probes import share
 from stereometer.training.mitigation.projections import ProjectionMethod, orthogonal
+from stereometer.training.mitigation.sentences import counted
 from stereometer.training.mitigation.states import States
 
 PAPER_ROUNDS, MOST_ROUNDS = 80, 40
@@ -57,7 +58,7 @@ class Inlp(ProjectionMethod):
                 f"--rounds is {order.options.rounds}. INLP fits at least one classifier. Choose a "
                 "number from 1 up."
             )
-        done, mean = (_as_printed if order.variant == "paper" else _until_chance)(order)
+        done, mean, sentences = (_as_printed if order.variant == "paper" else _until_chance)(order)
         if not done.rounds:
             raise ModelError(
                 f"Held-out sentences of {order.attribute.name} cannot be told apart by states of "
@@ -67,17 +68,21 @@ class Inlp(ProjectionMethod):
         projection = orthogonal(done.basis, mean)
         notes = () if done.at_chance or order.variant == "paper" else (STOPPED.format(done.rounds),)
         settings = {"rounds": done.rounds}
-        return Fitted(projection.tensors, projection.rank, settings, notes)
+        return Fitted(projection.tensors, projection.rank, settings, notes, sentences)
 
 
 METHOD = Inlp()
 STOPPED = (
-    "INLP stopped after {} rounds. Before the last of them held-out sentences could be told apart; "
-    "after it nobody looked."
+    "INLP stopped after {} rounds. Before the last round, held-out sentences could still be told "
+    "apart; it was not checked again afterwards."
 )
 
 
-def _as_printed(order: Order) -> tuple[Rounds, None]:
+Found = tuple[Rounds, Tensor | None, Mapping[str, int]]
+"""What was taken away, the mean that states were measured from, and the sentences by class."""
+
+
+def _as_printed(order: Order) -> Found:
     """h' = P h, which takes away a part of the mean as well."""
     reader = order.reader()
     texts = {
@@ -94,7 +99,10 @@ def _as_printed(order: Order) -> tuple[Rounds, None]:
     labels = torch.cat([torch.full((len(part),), at) for at, part in enumerate(parts)])
     rows = torch.cat(parts)
     states = States(rows, labels, torch.arange(len(rows)))
-    return _reported(taken_away(states), order, order.options.rounds or PAPER_ROUNDS), None
+    done = _reported(taken_away(states), order, order.options.rounds or PAPER_ROUNDS)
+    read = {text for part in texts.values() for text in part}
+    fitted_on = (part for part in order.sentences.fit if part.text in read)
+    return done, None, counted(fitted_on, order.attribute)
 
 
 def _printed_classes(order: Order) -> dict[str, list[str]]:
@@ -112,13 +120,13 @@ def _printed_classes(order: Order) -> dict[str, list[str]]:
     return {**own, "neither": neutral}
 
 
-def _until_chance(order: Order) -> tuple[Rounds, Tensor]:
-    """With the mean that states were measured from."""
+def _until_chance(order: Order) -> Found:
     reader = order.reader()
     states = reader.scored(order.sentences.fit, "fitted on")
     held_out = reader.scored(order.sentences.probe, "to stop by").centred()
     steps = taken_away(states.centred(), held_out, order.seed)
-    return _reported(steps, order, order.options.rounds or MOST_ROUNDS), states.rows.mean(0)
+    done = _reported(steps, order, order.options.rounds or MOST_ROUNDS)
+    return done, states.rows.mean(0), order.counted(states)
 
 
 def _reported(steps: Iterator[Rounds], order: Order, most: int) -> Rounds:

@@ -34,7 +34,9 @@ class Leace(ProjectionMethod):
         states = order.reader().scored(order.sentences.fit, "fitted on")
         projection = erased(states.rows, states.labels)
         settings = {"rows": len(states.rows)}
-        return Fitted(projection.tensors, projection.rank, settings)
+        return Fitted(
+            projection.tensors, projection.rank, settings, sentences=order.counted(states)
+        )
 
 
 METHOD = Leace()

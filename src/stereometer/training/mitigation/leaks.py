@@ -1,11 +1,15 @@
-"""What a training text shares with the benchmarks on this machine."""
+"""What a training text shares with the benchmarks on this machine and with files of one's own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 from stereometer import catalog
+from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.errors import DataError, StereometerError
 from stereometer.mitigations.card import Leak
 from stereometer.mitigations.lists import Lists, plain
@@ -18,19 +22,31 @@ NAMED = 5
 """Items that an error names."""
 
 
-def looked_at(sentences: Iterable[str], words: Iterable[str]) -> dict[str, Leak]:
-    """By benchmark, how much of it the text and the word lists touch; raises where a sentence is
-    shared: numbers on items that a model was changed on prove nothing."""
+@dataclass(frozen=True)
+class Texts:
+    """Of a benchmark's items."""
+
+    by_item: Mapping[str, tuple[str, ...]]
+    """By shape and id."""
+    digest: str
+    """Of the data."""
+
+
+def looked_at(
+    sentences: Iterable[str], words: Iterable[str], files: Sequence[Path] = ()
+) -> dict[str, Leak]:
+    """By benchmark or file, how much of it the text and the word lists touch; raises where a
+    sentence is shared: numbers on items that a model was changed on prove nothing."""
     known, lists = set(map(plain, sentences)), Lists(words)
     leaks = {}
-    for name in catalog.names("benchmark"):
-        if items := _texts(name):
-            shared = [
-                id_ for id_, texts in items.items() if not known.isdisjoint(map(plain, texts))
-            ]
-            if shared:
-                raise _refusal(name, shared)
-            leaks[name] = Leak(len(items), 0, sum(map(lists.touch, items.values())))
+    for name, items in (_benchmarks() | {str(file): _own(file) for file in files}).items():
+        shared = [
+            id_ for id_, texts in items.by_item.items() if not known.isdisjoint(map(plain, texts))
+        ]
+        if shared:
+            raise _refusal(name, shared)
+        touched = sum(map(lists.touch, items.by_item.values()))
+        leaks[name] = Leak(len(items.by_item), 0, touched, items.digest)
     return leaks
 
 
@@ -44,20 +60,34 @@ def _refusal(name: str, items: list[str]) -> DataError:
 
 
 @cache
-def _texts(name: str) -> Mapping[str, tuple[str, ...]]:
-    """The texts of its items by shape and id; none where its data are not here."""
-    shapes = [shape for shape in catalog.find("benchmark", name).measures if _is_text(shape)]
-    if not shapes:
-        return {}
-    try:
-        benchmark = open_benchmark(name)
-    except StereometerError:  # not here, or it asks for a file
-        return {}
-    return {
+def _benchmarks() -> dict[str, Texts]:
+    """Those of the catalog whose data are here and whose items are sentences."""
+    found = {}
+    for name in catalog.names("benchmark"):
+        if any(map(_is_text, catalog.find("benchmark", name).measures)):
+            with suppress(StereometerError):  # not here, or it asks for a file
+                found[name] = _texts(open_benchmark(name))
+    return found
+
+
+def _own(file: Path) -> Texts:
+    texts = _texts(open_benchmark(str(file)))
+    if not texts.by_item:
+        raise DataError(
+            f"{file} has no sentences that the text could be held against. CATs, pairs and facts "
+            "have. Leave it out of --against."
+        )
+    return texts
+
+
+def _texts(benchmark: Benchmark) -> Texts:
+    by_item = {
         f"{shape} {item.id}": tuple(item.texts.values())
-        for shape in shapes
-        for item in benchmark.shapes.get(shape, ())
+        for shape, items in benchmark.shapes.items()
+        if _is_text(shape)
+        for item in items
     }
+    return Texts(by_item, benchmark.digest)
 
 
 def _is_text(shape: str) -> bool:

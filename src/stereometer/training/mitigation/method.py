@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from stereometer.errors import UsageError
 from stereometer.mitigations.attribute import Attribute
 from stereometer.mitigations.swapping import Swaps
-from stereometer.training.mitigation.sentences import Sentences
+from stereometer.training.mitigation.sentences import Sentences, counted
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from stereometer.backends.local.language_model import LanguageModel
     from stereometer.training.fitting import Progress
-    from stereometer.training.mitigation.states import Reader
+    from stereometer.training.mitigation.states import Reader, States
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,11 @@ class Order:
     def swaps(self) -> Swaps:
         return self.sentences.swaps
 
+    def counted(self, states: States) -> dict[str, int]:
+        """Sentences that were read, of those to fit on, by class."""
+        fit = self.sentences.fit
+        return counted((fit[at] for at in states.sentences.unique().tolist()), self.attribute)
+
     def reader(self, backend: LanguageModel | None = None, layer: int = 0) -> Reader:
         """Of the model's states, or another's."""
         from stereometer.training.mitigation.states import Reader
@@ -56,8 +61,8 @@ class Fitted:
     rank: int | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    sentences: Mapping[str, int] | None = None
-    """By class, where others were used than all that were drawn."""
+    sentences: Mapping[str, int] = field(default_factory=dict)
+    """That it was fitted on, by class; a model may be unable to read some that were drawn."""
 
 
 class MitigationMethod(Protocol):
@@ -96,8 +101,8 @@ def check_method(method: MitigationMethod, family: str, variant: str, model: str
     if family not in method.families:
         fitting = " and ".join(sorted(method.families))
         raise UsageError(
-            f"{method.name} is for {fitting} models, and {model} is {family}. What its head reads "
-            "depends on what is asked. Choose another method or model."
+            f"{method.name} is for {fitting} models, and {model} is {family}. What such a model "
+            "reads at a word depends on which words are asked. Choose another model."
         )
     if variant not in method.variants:
         raise UsageError(

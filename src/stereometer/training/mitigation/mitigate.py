@@ -3,7 +3,7 @@ the model as a user will open it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from stereometer.mitigations.attribute import Attribute
 from stereometer.mitigations.card import MitigationCard
 from stereometer.runs.open import open_model
 from stereometer.training.mitigation.method import Fitted, MitigationMethod, Order, check_method
-from stereometer.training.mitigation.sentences import no_sentences, read
+from stereometer.training.mitigation.sentences import Sentences, no_sentences, read
 from stereometer.training.recipe import with_states
 from stereometer.types.packages import check_packages
 
@@ -28,8 +28,8 @@ NEEDED = ("torch", "transformers", "safetensors", "sentencex")
 """Packages of every method."""
 CONTROL = ".control"
 """In the name of a control's file, before the suffix."""
-FOLDER = "adapter"
-"""The form that is a folder and changes states in all layers."""
+FOLDER, PROMPT = "adapter", "prompt"
+"""The form that is a folder and changes states in all layers, and the one that is not fitted."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ class Wish:
     """Of each class, at most."""
     seed: int = 0
     control: bool = True
+    against: Sequence[Path] = ()
+    """Files of items that the text must share no sentence with, besides known benchmarks."""
     states: Path | None = None
     """A folder in which states are kept, for other methods and for going on after a kill."""
     loading: Mapping[str, Any] = field(default_factory=dict)
@@ -65,6 +67,7 @@ def mitigate_model(
     sentences: int = 1000,
     seed: int = 0,
     control: bool = True,
+    against: Sequence[str | Path] = (),
     states: str | Path | None = None,
     settings: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
@@ -82,9 +85,10 @@ def mitigate_model(
     - `out`: a file that ends in .safetensors; of cda a folder.
     - `text`: articles with blank lines between them, JSON lines with `text`, or WikiExtractor's
       folder; only self-debias needs none.
-    - `variant`: `sound`, or `paper` for what the authors' code computes.
+    - `variant`: `sound`, or `paper`, which follows the code of Meade et al. 2022.
     - `sentences`: fit on at most this many of each class.
     - `control`: also make the control that it is measured beside.
+    - `against`: files of items of your own that the text must share no sentence with.
     - `states`: a folder in which the model's states are kept.
     - `settings`: of the method, by the names of the command's options, such as {"rounds": 20}.
     - `progress`: gets what is done, how far, of how much, and a note; by default nothing.
@@ -93,9 +97,21 @@ def mitigate_model(
     """
     loading = {"device": device, "threads": threads, "dtype": "float32"}
     trusted = {"allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
-    what = (method, str(model), str(attribute), Path(text) if text else None, Path(out))
-    how = (variant, sentences, seed, control, Path(states) if states else None)
-    wish = Wish(*what, *how, loading | trusted, settings or {})
+    wish = Wish(
+        method,
+        str(model),
+        str(attribute),
+        Path(text) if text else None,
+        Path(out),
+        variant,
+        sentences,
+        seed,
+        control,
+        tuple(map(Path, against)),
+        Path(states) if states else None,
+        loading | trusted,
+        settings or {},
+    )
     return mitigate(wish, progress or (lambda *report: None))
 
 
@@ -108,11 +124,7 @@ def mitigate(wish: Wish, progress: Progress) -> list[MitigationCard]:
     backend = with_states(open_model(wish.model, wish.seed, wish.loading))
     check_method(method, backend.checkpoint.family, wish.variant, wish.model)
     _check_not_wrapped(backend)
-    sentences = (
-        no_sentences(attribute)
-        if wish.text is None
-        else read(wish.text, attribute, wish.sentences, wish.seed)
-    )
+    sentences = _read(wish, attribute, is_fitted=method.form != PROMPT)
     options = _options(method, wish)
     how = (wish.variant, options, wish.seed, progress, wish.states)
     order = Order(backend, attribute, sentences, *how)
@@ -129,6 +141,12 @@ def mitigate(wish: Wish, progress: Progress) -> list[MitigationCard]:
     return _measured(wish, order, parts)
 
 
+def _read(wish: Wish, attribute: Attribute, is_fitted: bool) -> Sentences:
+    if wish.text is None:
+        return no_sentences(attribute)
+    return read(wish.text, attribute, wish.sentences, wish.seed, wish.against, is_fitted)
+
+
 def control_path(out: Path) -> Path:
     """Where the control of a mitigation lies: beside it."""
     return out.with_name(f"{out.stem}{CONTROL}{out.suffix}")
@@ -139,9 +157,14 @@ def _check(wish: Wish, method: MitigationMethod) -> None:
     _check_name(wish.out, method.form)
     for path in (wish.out, *([control_path(wish.out)] if wish.control else [])):
         _check_not_another(path)
-    if wish.text is None and method.form != "prompt":
+    if wish.text is None and method.form != PROMPT:
         raise UsageError(
             f"{method.name} is fitted on text, and none is named. Give articles with --text."
+        )
+    if wish.text is None and wish.against:
+        raise UsageError(
+            "There is no text to hold against the items. Nothing is fitted. Leave --against out, "
+            "or measure on a text with --text."
         )
     make_room(wish.out)
 
@@ -154,8 +177,8 @@ def _check_name(out: Path, form: str) -> None:
         )
     if form != FOLDER and (out.suffix != ".safetensors" or out.is_dir()):
         raise UsageError(
-            f"{out} is not the name of a mitigation. It is one file that ends in "
-            ".safetensors. Name it so with --out."
+            f"{out} is not the name of a mitigation. A mitigation is one file that ends in "
+            ".safetensors. Give such a name with --out."
         )
 
 
@@ -204,7 +227,7 @@ def _card(wish: Wish, method: MitigationMethod, order: Order, fitted: Fitted) ->
         words_digest=attribute.digest,
         text="" if wish.text is None else wish.text.name,
         text_digest=order.sentences.text_digest,
-        sentences=order.sentences.counts if fitted.sentences is None else fitted.sentences,
+        sentences=fitted.sentences,
         rank=fitted.rank,
         seed=wish.seed,
         leaks=order.sentences.leaks,
@@ -231,7 +254,8 @@ def _measured(
         opened = with_states(open_model(f"{wish.model}+{path}", wish.seed, wish.loading))
         if probing is not None:
             after = likelihoods(opened, passages)
-            ratio = compared(before, after, wish.seed, is_pseudo(opened))
+            numbers = list(passages.values())
+            ratio = compared(before, after, numbers, is_pseudo(opened))
             noted = replace(probing.noted(card, fitted, opened), perplexity=ratio)
             whole = save(noted, fitted.tensors, path)
         cards.append(whole)

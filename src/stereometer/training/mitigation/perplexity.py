@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from stereometer.backends.local.language_model import LanguageModel
 from stereometer.measures.spans import one_at_a_time, scored_positions
 from stereometer.mitigations.card import Measured, Perplexity
-from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
+from stereometer.stats.intervals import Floats
+from stereometer.stats.means import StudentMean
 from stereometer.types import CausalTokens, MaskedTokens, Request, Skip
 
-RESAMPLES = 10_000
+LEVEL = 0.95
 
 
-def likelihoods(backend: LanguageModel, passages: Sequence[str]) -> Floats:
+def likelihoods(backend: LanguageModel, sentences: Iterable[str]) -> Floats:
     """For each sentence its log-likelihood and the number of its tokens; a masked model's is that
     of each token with all others visible."""
-    requests = {str(number): _request(backend, text) for number, text in enumerate(passages)}
+    requests = {str(number): _request(backend, text) for number, text in enumerate(sentences)}
     asked = {key: request for key, request in requests.items() if request is not None}
     answers = {key: answer.column("logprob") for key, answer in backend.answer(asked)}
     rows = [
@@ -42,17 +43,21 @@ def _request(backend: LanguageModel, text: str) -> Request | None:
     return CausalTokens(encoding.ids, 1)
 
 
-def compared(before: Floats, after: Floats, seed: int, pseudo: bool) -> Perplexity | None:
-    """The ratio of perplexities with its interval over sentences; none where none fits."""
+def compared(
+    before: Floats, after: Floats, passages: Sequence[int], pseudo: bool
+) -> Perplexity | None:
+    """The ratio of perplexities of the sentences that fit both models. Its interval is Student's
+    over passages, whose numbers are given; of a single one there is none."""
     usable = (before[:, 1] > 0) & (after[:, 1] > 0)
-    if not usable.any():
+    _, places = np.unique(np.array(passages)[usable], return_inverse=True)
+    if not places.any():
         return None
     before, after = before[usable], after[usable]
-    count = len(before)
-    drawn = resampled_clusters(count, RESAMPLES, generator(seed, {}, "perplexity"))
-    lost = before[:, 0] - after[:, 0]
-    low, high = percentile(np.exp(drawn @ lost / (drawn @ before[:, 1])), 0.95)
-    ratio = Measured(float(np.exp(lost.sum() / before[:, 1].sum())), low, high, count)
+    lost, tokens = before[:, 0] - after[:, 0], before[:, 1]
+    by_passage = (np.bincount(places, part).astype(float) for part in (lost, tokens))
+    mean = StudentMean.clustered(*by_passage)
+    value, low, high = map(float, np.exp([mean.value, *mean.interval(LEVEL)]))
+    ratio = Measured(value, low, high, len(tokens))
     return Perplexity(_perplexity(before), _perplexity(after), ratio, pseudo)
 
 

@@ -25,7 +25,8 @@ class ProjectionMethod:
         mean = fitted.tensors["mean"]
         assert fitted.rank is not None
         projection = drawn(len(mean), fitted.rank, order.seed)
-        return Fitted(projection.tensors | {"mean": mean}, fitted.rank, {"control": CONTROL})
+        tensors, settings = projection.tensors | {"mean": mean}, {"control": CONTROL}
+        return Fitted(tensors, fitted.rank, settings, sentences=fitted.sentences)
 
 
 def orthogonal(basis: Tensor, mean: Tensor | None = None) -> Projection:

@@ -6,6 +6,7 @@ differ most are taken away.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -14,6 +15,7 @@ from torch import Tensor
 from stereometer.errors import UsageError
 from stereometer.training.mitigation.method import Fitted, Order
 from stereometer.training.mitigation.projections import ProjectionMethod, orthogonal
+from stereometer.training.mitigation.sentences import counted
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class SentenceDebias(ProjectionMethod):
     options: type[Options] = Options
 
     def fit(self, order: Order) -> Fitted:
-        differences, mean = _differences(order)
+        differences, mean, sentences = _differences(order)
         count, width = order.options.components, differences.shape[1]
         if not 1 <= count < width:
             raise UsageError(
@@ -39,25 +41,25 @@ class SentenceDebias(ProjectionMethod):
         basis, shares = components(differences, count)
         projection = orthogonal(basis, mean)
         settings = {"components": count, "variance": shares}
-        return Fitted(projection.tensors, projection.rank, settings)
+        return Fitted(projection.tensors, projection.rank, settings, sentences=sentences)
 
 
 METHOD = SentenceDebias()
 
 
-def _differences(order: Order) -> tuple[Tensor, Tensor | None]:
-    """Of every version from the mean over the versions of its sentence; and the mean of all, which
-    the variant `paper` does not spare."""
+def _differences(order: Order) -> tuple[Tensor, Tensor | None, Mapping[str, int]]:
+    """Of every version from the mean over the versions of its sentence; the mean of all, which the
+    variant `paper` does not spare; and the number of sentences by class."""
     reader = order.reader()
     if order.variant == "sound":
         states = reader.scored(order.sentences.fit, "fitted on")
-        return states.differences(), states.rows.mean(0)
+        return states.differences(), states.rows.mean(0), order.counted(states)
     sentences = [part for part in order.sentences.fit if reader.reads(part.versions.values())]
     rows = [
         reader.pooled([part.versions[name] for part in sentences], f"fitted on, {name}")
         for name in order.attribute.classes
     ]
-    return _of_length_one(torch.stack(rows)), None
+    return _of_length_one(torch.stack(rows)), None, counted(sentences, order.attribute)
 
 
 def _of_length_one(versions: Tensor) -> Tensor:

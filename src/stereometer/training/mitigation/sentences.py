@@ -33,7 +33,8 @@ HELD_OUT = 0.3
 PROBED = 500
 """Sentences of each class that a probe is trained on, at most."""
 PASSAGES = 100
-"""Held-out sentences, with or without list words, whose perplexity is measured."""
+"""Held-out sentences, with or without list words, whose perplexity is measured; most are the only
+one of their articles."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +57,12 @@ class Sentences:
     test: tuple[Labelled, ...]
     neutral: tuple[str, ...]
     """Of the part that is fitted on, without any list word."""
-    passages: tuple[str, ...]
+    passages: Mapping[str, int]
+    """Held-out sentences whose perplexity is measured; those with one number are from the same
+    articles."""
     text_digest: str
     leaks: Mapping[str, Leak] = field(default_factory=dict)
     """What the whole text and the lists share with benchmarks."""
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """Sentences that are fitted on, by class."""
-        return counted(self.fit, self.swaps.attribute)
 
 
 def counted(sentences: Iterable[Labelled], attribute: Attribute) -> dict[str, int]:
@@ -73,9 +71,17 @@ def counted(sentences: Iterable[Labelled], attribute: Attribute) -> dict[str, in
     return {name: tally[name] for name in attribute.classes}
 
 
-def read(text: Path, attribute: Attribute, limit: int, seed: int) -> Sentences:
-    """At most `limit` sentences of each class to fit on, drawn at random."""
-    if limit < LEAST:
+def read(
+    text: Path,
+    attribute: Attribute,
+    limit: int,
+    seed: int,
+    against: Sequence[Path] = (),
+    is_fitted: bool = True,
+) -> Sentences:
+    """At most `limit` sentences of each class to fit on, drawn at random; the text is also held
+    against files of items. Where nothing is fitted on it, it is only measured on."""
+    if limit < LEAST and is_fitted:
         raise UsageError(
             f"--sentences is {limit}. Below {LEAST} a class what is fitted is mostly chance. "
             "Choose a larger number."
@@ -87,7 +93,8 @@ def read(text: Path, attribute: Attribute, limit: int, seed: int) -> Sentences:
     test_texts = _sentences(parts.held_out[half:])
     fit_texts = _sentences(parts.training)
     fit = _Part(swaps, fit_texts, held_out=False)
-    _check_enough(fit, text, attribute)
+    if is_fitted:
+        _check_enough(fit, text, attribute)
     probe = _Part(swaps, probe_texts, held_out=None)
     test = _Part(swaps, test_texts, held_out=True)
     _check_probe(probe, test, text, attribute)
@@ -98,27 +105,26 @@ def read(text: Path, attribute: Attribute, limit: int, seed: int) -> Sentences:
         _drawn(probe.labelled, min(limit, PROBED), rng),
         _drawn(test.labelled, PROBED, rng),
         tuple(_sample(fit.neutral, limit, rng)),
-        tuple(_sample(test_texts, PASSAGES, rng)),
+        {text: test_texts[text] for text in _sample(list(test_texts), PASSAGES, rng)},
         articles.digest(whole),
-        looked_at((*fit_texts, *probe_texts, *test_texts), attribute.words),
+        looked_at((*fit_texts, *probe_texts, *test_texts), attribute.words, against),
     )
 
 
 def no_sentences(attribute: Attribute) -> Sentences:
     """Of no text."""
-    return Sentences(Swaps(attribute), (), (), (), (), (), "")
+    return Sentences(Swaps(attribute), (), (), (), (), {}, "")
 
 
-def _sentences(groups: Iterable[Sequence[Article]]) -> list[str]:
-    """Each once, in order."""
-    texts = (
-        text
-        for group in groups
+def _sentences(groups: Iterable[Sequence[Article]]) -> dict[str, int]:
+    """Each once, in order, with the number of its group: no two groups share one."""
+    return {
+        text: number
+        for number, group in enumerate(groups)
         for article in group
         for text in articles.sentences(article.text)
         if articles.long_enough(text) and len(text.split()) <= LONGEST
-    )
-    return list(dict.fromkeys(texts))
+    }
 
 
 class _Part:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from stereometer.errors import UsageError
 from stereometer.findings.compare import compared
-from stereometer.findings.mitigation import judge, show
+from stereometer.findings.mitigation import judge, parts, show
 from stereometer.findings.mitigation.judged import ORDER, Closeness, Effect, Kept, verdict_of
 from stereometer.mitigations.card import Leak, Measured, MitigationCard, Perplexity, Probe
 from stereometer.shapes.paired import Difference
@@ -157,7 +157,7 @@ def test_damage_comes_before_any_gain() -> None:
 def test_going_past_50_is_no_gain() -> None:
     mitigated = judged(Truth({"gender": 32}))
     assert mitigated.verdict == "not beyond noise"
-    assert any("past 50 is no gain" in note for note in mitigated.notes)
+    assert any("going past 50 is no gain" in note for note in mitigated.notes)
 
 
 def test_the_targets_test_is_not_corrected_for_the_side_effects() -> None:
@@ -222,7 +222,10 @@ def test_a_training_text_that_shares_a_sentence_is_refused() -> None:
         judged(BEFORE, leaks={"little": Leak(10, 2, 5)})
     assert judged(BEFORE, leaks={"little": Leak(10, 0, 5)}).shared_sentences == 0
     read = judged(BEFORE, text_digest="t")
-    assert any("not held against little: only CATs, pairs" in note for note in read.notes)
+    assert any(
+        "not checked for sentences of these items of little. CATs, pairs" in note
+        for note in read.notes
+    )
 
 
 def test_what_was_not_fitted_on_any_text_has_nothing_to_leak() -> None:
@@ -373,7 +376,7 @@ def test_what_the_card_knows_is_said() -> None:
     earlier = Probe(Measured(93.0, 91.0, 95.0, 800), Measured(92.0, 90.0, 94.0, 800), 50.0, 7)
     ratio = Perplexity(20.0, 21.0, Measured(1.05, 1.04, 1.06, 100))
     said = " ".join(show.claims(judged(BEFORE, probe=probe, earlier=earlier, perplexity=ratio)))
-    assert "Perplexity is 1.050 times that before [1.040, 1.060], paired over 100 sentences" in said
+    assert "Perplexity is 1.050 times as high as before [1.040, 1.060], over the" in said
     assert "still decodable at layer 7: 92.0 %" in said
     assert "could have been seen" in said
     assert "No control was compared" in said
@@ -384,6 +387,26 @@ def test_how_the_control_did_is_said_beside_the_effect() -> None:
     effect_said, beside, *_ = show.claims(replace(judged(BEFORE), targeted=(effect,)))
     assert "12.0 points from 50 before and 8.0 after" in effect_said
     assert beside == (
-        "The control is 11.0 points from 50. Compared with it, the distance is -3.0 [-7.0, +1.0], "
-        "p = 0.500."
+        "The control is 11.0 points from 50. The mitigated model's distance differs from that by "
+        "-3.0 [-7.0, +1.0], p = 0.500."
     )
+
+
+def test_the_control_that_is_named_wins() -> None:
+    items = Items(3, items=10)
+    base, after = (side("small", items.scores(BEFORE)), side("small+leace", (), card(seed=1)))
+    after = replace(after, scores=items.scores(BEFORE))
+    same, other = (
+        side(f"control {seed}", items.scores(BEFORE), control_card(seed=seed)) for seed in (1, 2)
+    )
+    (by_seed,) = judge.mitigated([base, after, other, same], SETTINGS)
+    (by_name,) = judge.mitigated([base, after, same, other], SETTINGS, [other])
+    assert (by_seed.control, by_name.control) == ("control 1", "control 2")
+
+
+def test_data_are_known_by_their_digest() -> None:
+    result = side("small", ()).result
+    leaks = {"mine.csv": Leak(3, 0, 1, result.data["digest"]), "little": Leak(3, 0, 1, "other")}
+    assert parts.shared_sentences(card(leaks=leaks), result) == 0
+    assert parts.shared_sentences(card(leaks={"little": Leak(3, 0, 1, "other")}), result) is None
+    assert parts.shared_sentences(card(leaks={"little": Leak(3, 0, 1)}), result) == 0

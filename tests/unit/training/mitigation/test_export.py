@@ -14,7 +14,7 @@ from stereometer.backends.local.mitigation.fold import Projection, fold
 from stereometer.backends.local.mitigation.stored import save
 from stereometer.backends.local.opener import CHECKPOINT
 from stereometer.errors import ModelError, UsageError
-from stereometer.mitigations.card import MitigationCard
+from stereometer.mitigations.card import MitigationCard, card_of
 from stereometer.training.mitigation.export import WITHOUT_MEAN, export
 from stereometer.training.mitigation.projections import drawn
 from tests.builders.models.zoo import Zoo
@@ -83,3 +83,34 @@ def test_a_folder_that_does_not_load_as_written_is_not_left(zoo: Zoo, tmp_path: 
     with pytest.raises(ModelError, match="does not load as it was written"):
         export(f"{first}+{second}", tmp_path / "folder", {})
     assert not (tmp_path / "folder").exists()
+
+
+def test_an_exported_folder_still_knows_its_base(zoo: Zoo, tmp_path: Path) -> None:
+    spec, folder = mitigated(zoo, "bert", tmp_path / "m.safetensors"), tmp_path / "folder"
+    done = export(spec, folder, {})
+    opened = CHECKPOINT.open(str(folder), CHECKPOINT.options())
+    assert card_of({"settings": opened.card.settings}) == done.card
+    assert any("exported from bert" in note for note in opened.card.notes)
+    base = CHECKPOINT.open(str(zoo.folder("bert")), CHECKPOINT.options())
+    assert done.card.base_digest == base.weights
+
+
+def test_weights_that_were_changed_since_have_no_card(zoo: Zoo, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    export(mitigated(zoo, "bert", tmp_path / "m.safetensors"), folder, {})
+    model = AutoModelForMaskedLM.from_pretrained(folder)
+    with torch.no_grad():
+        model.cls.predictions.bias += 1
+    model.save_pretrained(folder)
+    opened = CHECKPOINT.open(str(folder), CHECKPOINT.options())
+    assert card_of({"settings": opened.card.settings}) is None
+    assert any("about other weights" in note for note in opened.card.notes)
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"card": 1, "weights": "x"}'])
+def test_a_broken_card_in_a_folder_is_an_error(zoo: Zoo, tmp_path: Path, content: str) -> None:
+    folder = tmp_path / "folder"
+    export(mitigated(zoo, "bert", tmp_path / "m.safetensors"), folder, {})
+    (folder / "mitigation.json").write_text(content, "utf-8")
+    with pytest.raises(ModelError, match="cannot be read"):
+        CHECKPOINT.open(str(folder), CHECKPOINT.options())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -59,3 +61,25 @@ def test_a_list_word_is_what_a_counterfactual_changes(name: str, data: st.DataOb
 def test_possessives_and_short_forms_are_list_words() -> None:
     for text in ("A woman's hat.", "He's here.", "I think she’ll go."):
         assert Lists(WORDS).touch([text])
+
+
+PAIRS = "id,sent_more,sent_less,bias_type\na,The woman ran off.,The man ran off.,gender\n"
+
+
+def test_a_file_of_ones_own_is_looked_at_where_it_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    file.write_text(PAIRS, "utf-8")
+    leak = looked_at(["A sentence that nobody asks about."], WORDS, [file])[str(file)]
+    assert (leak.items, leak.sentences, leak.with_words) == (1, 0, 1)
+    assert leak.digest == open_benchmark(str(file)).digest
+    with pytest.raises(DataError, match=r"shares sentences with 1 item of .*pairs\.csv"):
+        looked_at(["THE MAN ran off!"], WORDS, [file])
+    with pytest.raises(DataError, match="does not exist"):
+        looked_at([], WORDS, [tmp_path / "missing.csv"])
+
+
+def test_a_file_without_sentences_is_not_passed_over(tmp_path: Path) -> None:
+    comments = tmp_path / "comments.csv"
+    comments.write_text("comment;isHate\nOne.;0.0\nTwo.;1.0\n", "utf-8")
+    with pytest.raises(DataError):
+        looked_at([], WORDS, [comments])

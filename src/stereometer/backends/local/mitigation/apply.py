@@ -9,9 +9,12 @@ from pathlib import Path
 
 from stereometer.backends.local.language_model import LanguageModel
 from stereometer.backends.local.mitigation.stored import Stored, load
-from stereometer.errors import ModelError
-from stereometer.mitigations.card import SETTING
+from stereometer.errors import ModelError, StereometerError
+from stereometer.files import read_json
+from stereometer.mitigations.card import SETTING, MitigationCard
+from stereometer.mitigations.exported import EXPORTED, ExportedCard
 from stereometer.types import Follows
+from stereometer.types.typed import typed
 
 HERE = "stereometer.backends.local.mitigation"
 FORMS: Mapping[str, str] = {
@@ -41,7 +44,30 @@ def mitigated(base: LanguageModel, path: Path) -> LanguageModel:
     backend.added[SETTING] = stored.card.as_json()
     backend.answers.pop(Follows.kind, None)
     backend.added.pop("next_sentence_head", None)
-    backend.notes.append(_note(stored))
+    backend.notes.append(_note(stored.card, f"from {stored.path.name}"))
+    return backend
+
+
+def recognised(backend: LanguageModel, folder: Path) -> LanguageModel:
+    """A model from an exported folder, which still says what was done to which base."""
+    file = folder / EXPORTED
+    if not file.is_file():
+        return backend
+    try:
+        exported = typed(ExportedCard, read_json(file))
+    except (StereometerError, ValueError) as error:
+        raise ModelError(
+            f"{file} cannot be read: {error}. It says which mitigation the weights have. Export "
+            "the model again, or remove the file."
+        ) from None
+    if exported.weights != backend.weights:
+        backend.notes.append(
+            f"{EXPORTED} in the model's folder is about other weights, so it is not used: these "
+            "were changed since, or are loaded in another precision."
+        )
+        return backend
+    backend.added[SETTING] = exported.card.as_json()
+    backend.notes.append(_note(exported.card, f"exported from {exported.card.base}"))
     return backend
 
 
@@ -87,8 +113,7 @@ def _check_inner(stored: Stored, base: LanguageModel) -> None:
         )
 
 
-def _note(stored: Stored) -> str:
-    card = stored.card
+def _note(card: MitigationCard, source: str) -> str:
     about = f" of {card.attribute}" if card.attribute else ""
     control = f", a control of {card.control_of}" if card.control_of else ""
-    return f"Mitigated: {card.method}{about} ({card.variant}){control}, from {stored.path.name}."
+    return f"Mitigated: {card.method}{about} ({card.variant}){control}, {source}."

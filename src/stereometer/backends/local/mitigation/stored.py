@@ -49,7 +49,7 @@ def save(card: MitigationCard, tensors: Mapping[str, Tensor], path: Path) -> Mit
         if not value.isfinite().all():
             raise ModelError(
                 f"The mitigation was not written: {name} has numbers that are not finite. The "
-                "states of the model may be so. Check the model."
+                "model's own states may have such numbers too. Check the model."
             )
     card = replace(card, content=content(kept))
     make_room(path)
@@ -91,8 +91,9 @@ def load(path: Path) -> Stored:
         stored = _adapter(path) if path.is_dir() else _file(path)
     except UNREADABLE as error:
         raise ModelError(
-            f"{path} is not a mitigation that can be used: {_reason(error)}. It may be cut off, of "
-            "another version or something else. Make it again with `stereometer mitigate`."
+            f"{path} is not a mitigation that can be used: {_reason(error)}. It may be cut off, "
+            "written by another version, or not a mitigation at all. Make it again with "
+            "`stereometer mitigate`."
         ) from None
     if stored.card.content != content(stored.tensors):
         raise ModelError(
