@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import stereometer
-from stereometer.findings.mitigation.judge import Side
+from stereometer.findings.mitigation.sides import Side
 from stereometer.mitigations.card import SETTING, MitigationCard
 from stereometer.runs.store import folder_name
 from stereometer.types import Result, Score

@@ -75,11 +75,11 @@ def nsp(
     check_order(chosen, out)
     backend: Any = open_model(model, chosen.seed, opening(loading, dtype="float32"))
     from stereometer.training.next_sentence import train
-    from stereometer.training.recipe import with_states
+    from stereometer.training.recipe import trainable
 
     started = perf_counter()
     with render.training() as progress:
-        card = train(with_states(backend), text, out, chosen, progress)
+        card = train(trainable(backend), text, out, chosen, progress)
     if json:
         render.print_json({"schema": "head@1", "file": str(out), "card": vars(card)})
     else:
@@ -133,7 +133,7 @@ def sentiment(
 
     from stereometer.errors import UnknownName
     from stereometer.runs.open import open_model
-    from stereometer.training.recipe import with_states
+    from stereometer.training.recipe import trainable
 
     backend: Any = open_model(model, tuned.seed, opening(loading, dtype="float32"))
     from stereometer.training.sentiment import RECIPES, Tuning, train
@@ -142,7 +142,7 @@ def sentiment(
         raise UnknownName("recipe", recipe, RECIPES)
     tuning = replace(RECIPES.get(recipe, Tuning()), **_changed(tuned))
     with render.training() as progress:
-        record = train(with_states(backend), reviews, out, tuning, progress)
+        record = train(trainable(backend), reviews, out, tuning, progress)
     if json:
         render.print_json({"schema": "classifier@1", "folder": str(out), "training": record})
         return

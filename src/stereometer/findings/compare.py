@@ -100,6 +100,7 @@ def compare(
     - `all_pairs`: compare every run with every other.
     """
     from stereometer.findings.mitigation import judge
+    from stereometer.findings.mitigation.sides import Side
 
     if len(runs) < 2:
         raise UsageError(
@@ -114,9 +115,7 @@ def compare(
     floor = min(float(result.settings["coverage"]) for result in results)
     settings = Settings(first.variant, seed, resamples, coverage=floor)
     sides = [
-        judge.Side(
-            label, store.run_folder(folder), result, tuple(store.load_scores(folder, result))
-        )
+        Side(label, store.run_folder(folder), result, tuple(store.load_scores(folder, result)))
         for label, folder, result in zip(labels, [*folders, *beside], results, strict=True)
     ]
     shape, count = catalog.shape(first.kind), len(runs)

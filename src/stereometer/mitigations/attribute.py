@@ -91,6 +91,10 @@ def load(name: str) -> Attribute:
 
 def _check(attribute: Attribute) -> None:
     """Raises ValueError for what would make swapping or probing impossible."""
+    if attribute.schema != ATTRIBUTE_SCHEMA:
+        raise ValueError(f"schema: it is {attribute.schema}, and {ATTRIBUTE_SCHEMA} is read")
+    if not all(map(str.strip, (attribute.name, *attribute.classes))):
+        raise ValueError("name and classes: one of them is empty")
     if len(attribute.classes) < 2 or len(set(attribute.classes)) < len(attribute.classes):
         raise ValueError("classes: at least two different ones are needed")
     if not attribute.rows:
@@ -102,6 +106,8 @@ def _check(attribute: Attribute) -> None:
             word.strip() == word != "" for word in row
         ):
             raise ValueError(f"{' / '.join(row)}: a row has one word for each class")
+        if odd := [word for word in row if not word[0].isalnum()]:
+            raise ValueError(f"'{odd[0]}': a word that begins with a mark is never found")
     _check_words(attribute)
 
 

@@ -108,7 +108,7 @@ class MitigationCard(Document):
     control_of: str = ""
     """The method that this one is a control of; empty for a mitigation."""
     content: str = ""
-    """Digest of the tensors in the file."""
+    """Digest of the tensors in the file and of all else that the card says."""
     notes: tuple[str, ...] = ()
     schema: str = MITIGATION_SCHEMA
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from stereometer import catalog
 from stereometer.findings.mitigation import judge
 from stereometer.findings.mitigation.judged import Mitigated
+from stereometer.findings.mitigation.sides import Side
 from stereometer.findings.relate import Facts
 from stereometer.findings.shift import Audited
 from stereometer.report.looks import Look, look
@@ -58,9 +59,9 @@ class System:
         return self.run.scores or ()
 
     @property
-    def side(self) -> judge.Side:
+    def side(self) -> Side:
         """As findings on mitigations take it."""
-        return judge.Side(self.label, self.run.folder, self.result, self.scores)
+        return Side(self.label, self.run.folder, self.result, self.scores)
 
     @property
     def cell(self) -> Cell:

@@ -40,8 +40,14 @@ def members(spec: str) -> list[Member]:
     pattern."""
     scheme, colon, _ = spec.partition(":")
     named = colon and scheme in catalog.names("opener")
-    mitigation = parts(spec)[1]
-    is_there = Path(spec).exists() or (mitigation is not None and mitigation.exists())
+    base, mitigation = parts(spec)
+    is_mitigated = mitigation is not None and mitigation.exists()
+    if is_mitigated and WILD.search(base) and not Path(base).exists():
+        raise UsageError(
+            f"{base} is a pattern, and {mitigation} is a mitigation, which is for the weights of "
+            "one model. Name that model before the +."
+        )
+    is_there = Path(spec).exists() or is_mitigated
     if not WILD.search(spec) or named or is_there:
         return [Member(spec)]
     on_hub = "@" in spec and not WILD.search(spec.partition("@")[0])

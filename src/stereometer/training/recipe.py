@@ -77,11 +77,7 @@ def check_order(recipe: Recipe, out: Path) -> None:
             "At least 20 pairs, one epoch and a share held out between 0 and 1 are needed. One "
             "of these is out of range. Change it."
         )
-    if not 0 <= recipe.seed < LARGEST_SEED:
-        raise UsageError(
-            f"The seed is {recipe.seed}. A seed is a number from 0 up, below 2 to the 63. "
-            "The default is 0."
-        )
+    check_seed(recipe.seed)
     for rate in (recipe.rate, recipe.trunk_rate):
         if not 0 < rate < inf:
             raise UsageError(
@@ -91,14 +87,35 @@ def check_order(recipe: Recipe, out: Path) -> None:
     make_room(out)
 
 
+def check_seed(seed: int) -> None:
+    if not 0 <= seed < LARGEST_SEED:
+        raise UsageError(
+            f"The seed is {seed}. A seed is a number from 0 up, below 2 to the 63. The default is "
+            "0."
+        )
+
+
 def with_states(backend: Backend | System) -> LanguageModel:
-    """The model, where it is one that a head can be trained on."""
+    """The model, where it is one whose states can be read."""
     if find_spec("torch") is not None:
         from stereometer.backends.local.language_model import LanguageModel
 
         if isinstance(backend, LanguageModel):
             return backend
     raise UsageError(
-        f"{backend.card.name} has no states that a head could be trained on. "
-        "It is a baseline or a server. Name a language model."
+        f"{backend.card.name} has no states that could be read. It is a baseline or a server. Name "
+        "a language model."
+    )
+
+
+def trainable(backend: Backend | System) -> LanguageModel:
+    """The model, where something that is trained on its states is not the base's."""
+    model = with_states(backend)
+    from stereometer.backends.local.mitigation.apply import changes_states
+
+    if changes_states(model):
+        return model
+    raise UsageError(
+        f"{model.checkpoint.name} has the states of its base. This mitigation changes only what "
+        "reads them, so what is trained would be the base's. Name the base, or a model with `cda`."
     )

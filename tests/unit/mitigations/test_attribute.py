@@ -43,6 +43,10 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
         ({"rows": [["young", "old"], ["new", "old"]]}, "'old' stands in two rows"),
         ({"classes": ["young"]}, "at least two"),
         ({"rows": "young"}, "rows"),
+        ({"rows": [["'un", "old"]]}, "never found"),
+        ({"classes": ["young", ""]}, "one of them is empty"),
+        ({"name": " "}, "one of them is empty"),
+        ({"schema": "attribute@9"}, "attribute@1 is read"),
         ({"rowz": []}, "rowz"),
     ],
 )

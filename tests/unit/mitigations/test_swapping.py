@@ -69,9 +69,12 @@ def _rest(text: str) -> list[str]:
     return [text[end:start] for end, start in zip(ends, starts, strict=True)]
 
 
+FRAMES = ("{}", "It is {}.", '"{}," they said', "We saw {}; it rained")
+
+
 @pytest.mark.parametrize("word", GENDER.attribute.words)
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("frame", ["{}", "It is {}.", '"{}," they said', "We saw {}; it rained"])
+@pytest.mark.parametrize("frame", FRAMES)
 def test_every_list_word_swaps_and_comes_back(
     word: str, case: Callable[[str], str], frame: str
 ) -> None:
@@ -80,6 +83,20 @@ def test_every_list_word_swaps_and_comes_back(
     assert other is not None
     assert other != text
     assert exchanged(other) == text
+
+
+@pytest.mark.parametrize("word", RACE.attribute.words)
+@pytest.mark.parametrize("case", CASES)
+def test_so_does_every_word_of_three_classes(word: str, case: Callable[[str], str]) -> None:
+    for frame in FRAMES:
+        text = frame.format(case(word))
+        versions, label = RACE.versions(text), RACE.label(text)
+        assert versions is not None
+        assert label is not None
+        assert len(set(versions.values())) == 3
+        for name, other in versions.items():
+            assert RACE.label(other) == name
+            assert name == label or RACE.swapped(other, name, label) == text
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,12 @@ def test_a_pattern_that_matches_nothing_is_refused(tmp_path: Path) -> None:
     assert "matches nothing" in said.err
 
 
+def test_a_pattern_cannot_stand_before_a_mitigation(tmp_path: Path) -> None:
+    (tmp_path / "m.safetensors").write_bytes(b"")
+    with pytest.raises(UsageError, match="weights of one model"):
+        members(f"{tmp_path}/step*+{tmp_path / 'm.safetensors'}")
+
+
 class Hub(BaseHTTPRequestHandler):
     """Lists the revisions of org/name as the hub does."""
 

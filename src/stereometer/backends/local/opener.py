@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from stereometer.backends.local.language_model import LanguageModel
 
 TORCH = ("torch", "transformers")
-HEADLESS = (
-    "Next-sentence heads are not used with a mitigation: it does not reach the states they read."
-)
 
 
 @dataclass(frozen=True)
@@ -40,28 +37,24 @@ class CheckpointOpener:
             return self._mitigated(base, mitigation, options)
         default = DEFAULT_MODELS.get(spec)
         if default is None:
-            from stereometer.backends.local.mitigation.apply import recognised
-
-            return recognised(backend_for(load(spec, options)), Path(spec))
+            return self._plain(spec, options)
         return backend_for(default.load(options), default.notes, default.head)
+
+    def _plain(self, spec: str, options: Options) -> LanguageModel:
+        """A folder may have been written by `mitigate export`."""
+        if not (Path(spec) / EXPORTED).is_file():
+            return backend_for(load(spec, options))
+        from stereometer.backends.local.mitigation.apply import recognised
+
+        backend = recognised(backend_for(load(spec, replace(options, head=""))), Path(spec))
+        return _with_head_asked_for(backend, options)
 
     def _mitigated(self, base: str, path: Path, options: Options) -> LanguageModel:
         """A head that is asked for must have been trained on the mitigated model."""
-        from stereometer.backends.local.mitigation.apply import is_wrapped, mitigated
+        from stereometer.backends.local.mitigation.apply import mitigated
 
         backend = mitigated(self.open(base, replace(options, head="")), path)
-        backend.checkpoint = replace(backend.checkpoint, options=options)
-        if options.head and is_wrapped(backend):
-            raise ModelError(
-                f"{backend.checkpoint.name} has no use for a head. The head reads states, which "
-                "this mitigation does not change: its numbers would be the base's. Leave --head "
-                "out."
-            )
-        if options.head:
-            _add_head(backend, None)
-        else:
-            backend.notes.append(HEADLESS)
-        return backend
+        return _with_head_asked_for(backend, options)
 
     def fingerprint(self, spec: str, options: Options) -> str | None:
         base, mitigation = split(spec)
@@ -73,6 +66,21 @@ class CheckpointOpener:
             return fingerprint(spec, options, exported)
         head = (digest_of_file(default.head),) if default.head is not None else ()
         return fingerprint(str(default.folder), options, head) if default.folder.exists() else None
+
+
+def _with_head_asked_for(backend: LanguageModel, options: Options) -> LanguageModel:
+    """Only where it can read other states than the base's."""
+    from stereometer.backends.local.mitigation.apply import changes_states
+
+    backend.checkpoint = replace(backend.checkpoint, options=options)
+    if options.head and not changes_states(backend):
+        raise ModelError(
+            f"{backend.checkpoint.name} has no use for a head. The head reads states, which this "
+            "mitigation does not change: its numbers would be the base's. Leave --head out."
+        )
+    if options.head:
+        _add_head(backend, None)
+    return backend
 
 
 def _mitigated(base: str | None, path: Path) -> str | None:

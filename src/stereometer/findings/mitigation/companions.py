@@ -18,7 +18,7 @@ from stereometer.shapes.paired import Difference
 from stereometer.types import Result, Settings
 
 if TYPE_CHECKING:
-    from stereometer.findings.mitigation.judge import Side
+    from stereometer.findings.mitigation.sides import Side
 
 Run = tuple[Path, Result]
 

@@ -4,44 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
 
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.findings.compare import Compared, compared
 from stereometer.findings.mitigation import companions, parts
 from stereometer.findings.mitigation.judged import MARGIN, Effect, Kept, Mitigated, verdict_of
+from stereometer.findings.mitigation.sides import Side, Trio
 from stereometer.mitigations.card import MitigationCard, card_of
-from stereometer.runs.counted import settings_of
-from stereometer.shapes.paired import Difference
-from stereometer.shapes.shape import Shape
+from stereometer.shapes.verdicts import NULL_VALUE
 from stereometer.shapes.words import plain_name
-from stereometer.types import Result, Score, Settings, Slice
-
-
-@dataclass(frozen=True)
-class Side:
-    """A stored run under the name that it is shown by."""
-
-    label: str
-    folder: Path
-    result: Result
-    scores: tuple[Score, ...]
-
-    @cached_property
-    def card(self) -> MitigationCard | None:
-        return card_of(self.result.model_card)
-
-    @property
-    def ties(self) -> float:
-        """The share of them that leaves a score open."""
-        return settings_of(self.result).ties
-
-    @property
-    def shape(self) -> Shape:
-        return catalog.shape(self.result.kind)
-
+from stereometer.types import Result, Settings, Slice
 
 # --------------------------------------------------------------------------- what belongs together
 
@@ -72,9 +44,11 @@ def why_no_control(of: MitigationCard, card: MitigationCard | None) -> str | Non
         return f"it was made for {card.base}, the mitigation for {of.base}, with other weights"
     if card.rank != of.rank:
         return f"its rank is {card.rank}, that of the mitigation {of.rank}"
-    if card.form == "adapter" and card.text_digest != of.text_digest:
-        return f"it was trained on {card.text}, the mitigation on {of.text}, which is another text"
-    if card.form != "projection" and card.words_digest != of.words_digest:
+    if card.variant != of.variant:
+        return f"it is of the variant {card.variant}, the mitigation of {of.variant}"
+    if card.form != "prompt" and card.text_digest != of.text_digest:
+        return f"it was made with {card.text}, the mitigation with {of.text}, which is another text"
+    if card.words_digest != of.words_digest:
         return "its word lists are not those of the mitigation"
     for name in ALIKE:
         if (own := card.settings.get(name)) != (wanted := of.settings.get(name)):
@@ -173,9 +147,8 @@ def mitigated(
     known = [side for side in sides if side.shape.domains and side.scores]
     for group in together(known):
         for side in group.mitigated:
-            (pair,) = _compared((group.base, side), settings, targets(side))
             control = _control(side, named) or _control(side, group.controls)
-            yield _judged(group.base, side, control, pair, settings)
+            yield _judged(Trio(group.base, side, control), settings)
 
 
 def _control(side: Side, controls: Sequence[Side]) -> Side | None:
@@ -191,36 +164,13 @@ def _card(side: Side) -> MitigationCard:
     return side.card
 
 
-def _compared(
-    sides: Sequence[Side], settings: Settings, slices: Sequence[Slice], overall: bool = False
-) -> tuple[Compared, ...]:
-    return compared(
-        [side.label for side in sides],
-        [side.scores for side in sides],
-        sides[0].shape,
-        settings,
-        False,
-        [side.ties for side in sides],
-        overall,
-        slices,
-    )
-
-
-def _judged(
-    base: Side, after: Side, control: Side | None, pair: Compared, settings: Settings
-) -> Mitigated:
+def _judged(trio: Trio, settings: Settings) -> Mitigated:
+    base, after, control = trio.base, trio.after, trio.control
     card, slices = _card(after), targets(after)
     shared = parts.shared_sentences(card, after.result)
-    effects = [Effect.of(row) for row in closeness_rows(pair)]
-    if control is not None:
-        (from_control,) = _compared((control, after), settings, slices)
-        (of_control,) = _compared((base, control), settings, slices)
-        effects = [
-            effect.beside(_row(from_control, effect), _row(of_control, effect))
-            for effect in effects
-        ]
-    targeted = tuple(effect for effect in effects if effect.slice in slices)
-    lms = parts.own_lms(base, pair) or companions.lms(base, after, settings)
+    held = trio.held(settings, slices)
+    targeted = tuple(effect for effect in held.effects if effect.slice in slices)
+    lms = parts.own_lms(base, held.pair) or companions.lms(base, after, settings)
     return Mitigated(
         base.label,
         after.label,
@@ -231,7 +181,9 @@ def _judged(
         verdict_of(lms, targeted, control is not None),
         targeted,
         tuple(
-            effect for effect in effects if effect.slice not in slices and _is_domain(base, effect)
+            effect
+            for effect in held.effects
+            if effect.slice not in slices and _is_domain(base, effect)
         ),
         MARGIN,
         lms,
@@ -239,24 +191,22 @@ def _judged(
         card.perplexity,
         card.probe,
         card.earlier,
-        tuple(parts.parts(base, after, slices, pair, settings)),
+        tuple(parts.parts(trio, held, slices, settings)),
         shared,
         tuple(_notes(card, after, control, targeted, lms, shared)),
     )
 
 
-def closeness_rows(pair: Compared) -> list[Difference]:
-    """Of the metric whose ideal is 50."""
-    return [row for row in pair.differences if row.p_closer is not None]
-
-
-def _row(pair: Compared, effect: Effect) -> Difference | None:
-    rows = closeness_rows(pair)
-    return next((row for row in rows if row.slice == effect.slice), None)
-
-
 def _is_domain(side: Side, effect: Effect) -> bool:
     return tuple(effect.slice) == (side.shape.domains,)
+
+
+def why_neither(effect: Effect) -> str:
+    """Why a value that moved is called neither nearer nor farther."""
+    base = effect.from_base
+    if (base.first - NULL_VALUE) * (base.second - NULL_VALUE) < 0:
+        return "its distance from 50 did not: going past 50 is no gain."
+    return "which of the two values is nearer to 50 cannot be told."
 
 
 def _notes(
@@ -281,10 +231,7 @@ def _notes(
         yield f"No control was compared, so an untargeted change might do the same.{beside}"
     for effect in targeted:
         if effect.moved and effect.from_base.closer == "neither":
-            yield (
-                f"{effect.name} changed beyond noise, but its distance from 50 did not: going past "
-                "50 is no gain."
-            )
+            yield f"{effect.name} changed beyond noise, but {why_neither(effect)}"
     if shared is None and card.text_digest:
         yield (
             f"The training text was not checked for sentences of these items of "

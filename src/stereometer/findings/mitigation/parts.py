@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from stereometer.errors import UsageError
-from stereometer.findings.compare import Compared, compared
-from stereometer.findings.mitigation.judged import Effect, Kept, Part
+from stereometer.findings.compare import Compared
+from stereometer.findings.mitigation.judged import Kept, Part
+from stereometer.findings.mitigation.sides import Held, Side, Trio
 from stereometer.mitigations.card import Leak, MitigationCard
 from stereometer.mitigations.lists import Lists
 from stereometer.types import Result, Score, Settings, Slice
-
-if TYPE_CHECKING:
-    from stereometer.findings.mitigation.judge import Side
 
 ALL, WITH, WITHOUT, UNKNOWN = "all", "with a list word", "without a list word", "texts not stored"
 
@@ -39,26 +36,16 @@ def _leak(card: MitigationCard, result: Result) -> Leak | None:
     return None
 
 
-def parts(
-    base: Side, after: Side, slices: Sequence[Slice], pair: Compared, settings: Settings
-) -> Iterator[Part]:
-    """The comparison on all items, and on those that share a word with the lists or do not."""
-    yield _part(ALL, slices, pair, base)
-    words = Lists(after.card.words if after.card else ())
-    for name, items in split((*base.scores, *after.scores), words).items():
-        sides = [[score for score in side.scores if score.item in items] for side in (base, after)]
-        if not _answered(sides):
-            continue
-        (some,) = compared(
-            (base.label, after.label),
-            sides,
-            base.shape,
-            settings,
-            False,
-            (base.ties, after.ties),
-            planned=slices,
-        )
-        yield _part(name, slices, some, base)
+def parts(trio: Trio, held: Held, slices: Sequence[Slice], settings: Settings) -> Iterator[Part]:
+    """The comparison on all items, as it was made, and the same on those that share a word with
+    the lists and on those that do not."""
+    yield _part(ALL, slices, trio.base, held)
+    words = Lists(trio.after.card.words if trio.after.card else ())
+    scores = (*trio.base.scores, *trio.after.scores)
+    for name, items in split(scores, words).items():
+        some = trio.on(items)
+        if some.is_answered:
+            yield _part(name, slices, some.base, some.held(settings, slices))
 
 
 def split(scores: Sequence[Score], words: Lists) -> dict[str, set[str]]:
@@ -74,25 +61,15 @@ def split(scores: Sequence[Score], words: Lists) -> dict[str, set[str]]:
     }
 
 
-def _answered(sides: Sequence[Sequence[Score]]) -> bool:
-    first, second = ({score.item for score in side if score.skipped is None} for side in sides)
-    return bool(first & second)
-
-
-def _part(name: str, slices: Collection[Slice], pair: Compared, base: Side) -> Part:
+def _part(name: str, slices: Sequence[Slice], base: Side, held: Held) -> Part:
     """Targeted domains first, then all items, then the domains of side effects."""
-    key = base.shape.domains
+    pair, key = held.pair, base.shape.domains
     others = [{key: domain} for domain in _domains(pair, key)]
     shown = [*slices, *(slice_ for slice_ in ({}, *others) if slice_ not in slices)]
     return Part(
         name,
         pair.items,
-        tuple(
-            Effect.of(row)
-            for slice_ in shown
-            for row in pair.differences
-            if row.p_closer is not None and row.slice == slice_
-        ),
+        tuple(effect for slice_ in shown for effect in held.effects if effect.slice == slice_),
         tuple(row for slice_ in shown for row in pair.withheld if row.slice == slice_),
         own_lms(base, pair),
     )

@@ -167,32 +167,28 @@ def says(effect: Effect, has_control: bool) -> str:
     return {IMPROVED: "nearer to 50", WORSE: "farther from 50"}.get(verdict, verdict)
 
 
-def _past_noise(effect: Effect) -> str:
-    """What parts of the items say, which are not held against the control."""
-    verdict = effect.verdict(False)
-    beyond = {IMPROVED: "nearer, beyond noise", WORSE: "farther, beyond noise"}
-    return beyond.get(verdict, verdict)
-
-
 def leaks(judged: Mitigated) -> Table:
     """The same on items that share a word with the lists, and on the others."""
     has_lms = any(part.lms for part in judged.parts)
+    has_control = judged.control is not None
     titles = ["n", "before", "after", "nearer (-)", "could be seen"]
+    titles += ["nearer than control (-)"] if has_control else []
     titles += ["change of lms"] if has_lms else []
     columns = (text("items"), text(""), *map(number, titles), text("says"))
-    rows = (row for part in judged.parts for row in _part_rows(part, has_lms))
+    rows = (row for part in judged.parts for row in _part_rows(part, has_control, has_lms))
     return Table(columns, tuple(rows))
 
 
-def _part_rows(part: Part, has_lms: bool) -> Iterator[tuple[Cell, ...]]:
+def _part_rows(part: Part, has_control: bool, has_lms: bool) -> Iterator[tuple[Cell, ...]]:
     for effect in part.effects:
         base = effect.from_base
         values = [str(effect.n), f"{base.first:.1f}", f"{base.second:.1f}", _change(base)]
-        values += [_seen(effect), *([_lms_change(part, effect)] if has_lms else [])]
+        values += [_seen(effect), *([_change(effect.from_control)] if has_control else [])]
+        values += [_lms_change(part, effect)] if has_lms else []
         head = (text(part.part), text(slice_name(effect.slice)))
-        yield (*head, *map(number, values), text(_past_noise(effect)))
+        yield (*head, *map(number, values), text(says(effect, has_control)))
     for row in part.withheld:
-        blanks = [""] * (4 + has_lms)
+        blanks = [""] * (4 + has_control + has_lms)
         head = (text(part.part), text(slice_name(row.slice)))
         yield (*head, *map(number, [str(row.n), *blanks]), text(f"not compared, {row.why}"))
 

@@ -8,7 +8,7 @@ Dropout method (Webster et al. 2020): no swaps, and dropout raised.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -95,7 +95,15 @@ def _fitted(order: Order, swaps: bool) -> Fitted:
         "steps": steps,
     }
     trained = counted(used, order.attribute)
+    notes += _cut(trained, len(order.sentences.fit), options.tokens)
     return Fitted(adapter.tensors_of(tuned), options.rank, settings, notes, trained)
+
+
+def _cut(trained: Mapping[str, int], drawn: int, tokens: int) -> tuple[str, ...]:
+    if sum(trained.values()) == drawn:
+        return ()
+    each = ", ".join(f"{name} {number}" for name, number in trained.items())
+    return (f"Of {drawn} sentences only those in {tokens} tokens were trained on: {each}.",)
 
 
 def _examples(order: Order, swaps: bool) -> tuple[list[Example], list[Labelled]]:

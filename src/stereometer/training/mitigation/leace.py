@@ -22,6 +22,8 @@ from stereometer.types import NoOptions
 
 SMALLEST = 1e-12
 """Singular value of the whitened covariance with the label that still counts."""
+ROUNDING = 1e-6
+"""Spread of states, as a share of their size, that float32 and the order of sums can make."""
 
 
 @dataclass(frozen=True)
@@ -56,16 +58,32 @@ def library() -> Any:
 
 
 def erased(rows: Tensor, labels: Tensor) -> Projection:
-    """The projection whose covariance with the label is zero and which changes the rows least."""
+    """The projection whose covariance with the label is zero and which changes the rows least.
+
+    Rows that a normalising layer made have a direction in which nothing but rounding differs. To
+    tell classes by it, rounding would have to be magnified a thousandfold: such directions are
+    changed, but nothing is read along them.
+    """
+    rows = rows.double()
     one_hot = torch.nn.functional.one_hot(labels).double()[:, 1:]  # the first is 1 less the others
+    mean, centred_labels = rows.mean(0), one_hot - one_hot.mean(0)
+    basis = _beyond_rounding(rows)
     fitter = library().LeaceFitter(
-        rows.shape[1],
+        basis.shape[1],
         one_hot.shape[1],
         dtype=torch.float64,
         constrain_cov_trace=False,
         shrinkage=False,
         svd_tol=SMALLEST,
     )
-    eraser = fitter.update(rows.double(), one_hot).eraser
-    kept = eraser.proj_right.abs().sum(1) > 0
-    return Projection(eraser.proj_left[:, kept], eraser.proj_right[kept], fitter.mean_x)
+    right = fitter.update((rows - mean) @ basis, one_hot).eraser.proj_right
+    right = right[right.abs().sum(1) > 0] @ basis.T
+    covariance = (rows - mean).T @ centred_labels / len(rows)
+    return Projection(covariance @ torch.linalg.pinv(right @ covariance), right, mean)
+
+
+def _beyond_rounding(rows: Tensor) -> Tensor:
+    """Orthonormal columns: the directions in which rows differ by more than float32 rounds."""
+    spreads, directions = torch.linalg.eigh(torch.cov(rows.T, correction=0))
+    wide: Tensor = directions[:, spreads > ROUNDING**2 * rows.square().mean()]
+    return wide

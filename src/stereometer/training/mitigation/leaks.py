@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +17,7 @@ from stereometer.runs.open import open_benchmark
 from stereometer.shapes.fact import FACT
 from stereometer.shapes.sentences import SentenceShape
 from stereometer.show.numbers import count
+from stereometer.training import articles
 
 NAMED = 5
 """Items that an error names."""
@@ -82,12 +83,18 @@ def _own(file: Path) -> Texts:
 
 def _texts(benchmark: Benchmark) -> Texts:
     by_item = {
-        f"{shape} {item.id}": tuple(item.texts.values())
-        for shape, items in benchmark.shapes.items()
-        if _is_text(shape)
-        for item in items
+        f"{shape} {item.id}": tuple(_parts(item.texts.values()))
+        for shape in filter(_is_text, benchmark.measures)
+        for item in benchmark.shapes.get(shape, ())
     }
     return Texts(by_item, benchmark.digest)
+
+
+def _parts(texts: Iterable[str]) -> Iterator[str]:
+    """Texts and their sentences: an item may have several, where a text is read one by one."""
+    for text in texts:
+        yield text
+        yield from (part for part in articles.sentences(text) if articles.long_enough(part))
 
 
 def _is_text(shape: str) -> bool:

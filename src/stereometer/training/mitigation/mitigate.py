@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from stereometer import catalog
@@ -17,7 +18,7 @@ from stereometer.mitigations.card import MitigationCard
 from stereometer.runs.open import open_model
 from stereometer.training.mitigation.method import Fitted, MitigationMethod, Order, check_method
 from stereometer.training.mitigation.sentences import Sentences, no_sentences, read
-from stereometer.training.recipe import with_states
+from stereometer.training.recipe import check_seed, with_states
 from stereometer.types.packages import check_packages
 
 if TYPE_CHECKING:
@@ -154,6 +155,7 @@ def control_path(out: Path) -> Path:
 
 def _check(wish: Wish, method: MitigationMethod) -> None:
     """Raises at once for what would fail after the work."""
+    check_seed(wish.seed)
     _check_name(wish.out, method.form)
     for path in (wish.out, *([control_path(wish.out)] if wish.control else [])):
         _check_not_another(path)
@@ -239,8 +241,8 @@ def _card(wish: Wish, method: MitigationMethod, order: Order, fitted: Fitted) ->
 def _measured(
     wish: Wish, order: Order, parts: list[tuple[MitigationCard, Fitted, Path]]
 ) -> list[MitigationCard]:
-    """Written first, so that what is measured is what a user opens; then again with what was
-    measured."""
+    """What is measured is what a user opens. It is written under another name first: what stands
+    under its own has been measured."""
     from stereometer.backends.local.mitigation.stored import save
     from stereometer.training.mitigation.perplexity import compared, is_pseudo, likelihoods
     from stereometer.training.mitigation.probing import Probing
@@ -248,15 +250,18 @@ def _measured(
     passages = order.sentences.passages
     probing = Probing(order) if passages else None
     before = likelihoods(order.backend, passages)
-    cards = []
-    for card, fitted, path in parts:
-        whole = save(card, fitted.tensors, path)
-        opened = with_states(open_model(f"{wish.model}+{path}", wish.seed, wish.loading))
-        if probing is not None:
-            after = likelihoods(opened, passages)
-            numbers = list(passages.values())
-            ratio = compared(before, after, numbers, is_pseudo(opened))
-            noted = replace(probing.noted(card, fitted, opened), perplexity=ratio)
-            whole = save(noted, fitted.tensors, path)
-        cards.append(whole)
-    return cards
+    noted = []
+    with TemporaryDirectory(dir=wish.out.parent, prefix=".mitigation-") as unmeasured:
+        for card, fitted, path in parts:
+            first = Path(unmeasured, path.name)
+            save(card, fitted.tensors, first)
+            opened = with_states(open_model(f"{wish.model}+{first}", wish.seed, wish.loading))
+            if probing is not None:
+                after = likelihoods(opened, passages)
+                ratio = compared(before, after, list(passages.values()), is_pseudo(opened))
+                card = replace(probing.noted(card, fitted, opened), perplexity=ratio)
+            noted.append(card)
+    return [
+        save(card, fitted.tensors, path)
+        for card, (_, fitted, path) in zip(noted, parts, strict=True)
+    ]

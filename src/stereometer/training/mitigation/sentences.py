@@ -107,7 +107,9 @@ def read(
         tuple(_sample(fit.neutral, limit, rng)),
         {text: test_texts[text] for text in _sample(list(test_texts), PASSAGES, rng)},
         articles.digest(whole),
-        looked_at((*fit_texts, *probe_texts, *test_texts), attribute.words, against),
+        looked_at(
+            (*fit_texts, *probe_texts, *test_texts, *fit.counterfactuals), attribute.words, against
+        ),
     )
 
 
@@ -140,6 +142,11 @@ class _Part:
                 self.labelled.append(Labelled(label, versions))
             elif next(swaps.spots(text), None) is None:
                 self.neutral.append(text)
+
+    @property
+    def counterfactuals(self) -> Iterator[str]:
+        """Fitted on as much as the sentences themselves."""
+        return (text for sentence in self.labelled for text in sentence.versions.values())
 
 
 def _check_enough(part: _Part, text: Path, attribute: Attribute) -> None:

@@ -169,7 +169,10 @@ def test_no_next_sentence_head_answers_for_a_mitigated_model(zoo: Zoo, tmp_path:
     path = mitigation(zoo, "bert", tmp_path / "m.safetensors")
     backend = CHECKPOINT.open(f"{zoo.folder('bert')}+{path}", CHECKPOINT.options())
     assert Follows.kind not in backend.abilities.kinds
-    assert any("Next-sentence heads are not used" in note for note in backend.card.notes)
+    assert any(
+        "Next-sentence heads of the model before are not used" in note
+        for note in backend.card.notes
+    )
 
 
 # ------------------------------------------------------------------------------------------- errors

@@ -277,11 +277,13 @@ def test_no_distance_changes_by_more_than_50() -> None:
         (None, card(), control_card(control_of="inlp"), "a control of inlp"),
         (None, card(), control_card(base_digest="x", base="large"), "made for large"),
         (None, card(), control_card(rank=2), "its rank is 2"),
+        (None, card(), control_card(variant="paper"), "of the variant paper"),
+        (None, card(text_digest="t"), control_card(text="b.txt"), "made with b.txt"),
         (
             None,
             card(form="adapter", text_digest="t"),
             control_card(form="adapter", text="b.txt"),
-            "trained on b.txt",
+            "made with b.txt",
         ),
         (
             None,
@@ -363,11 +365,12 @@ def test_where_no_item_changed_few_items_do_not_exclude_damage(n: int, damage: s
 
 
 def test_the_tables_do_not_contradict_each_other() -> None:
-    """Parts are held against noise alone, and say so; only what is beyond the control is called
-    nearer to 50."""
+    """All items are the first part; only what is beyond the control is called nearer to 50."""
     mitigated = judged(Truth({"gender": 53}), Truth({"gender": 53}))
     assert show.effects(mitigated).rows[0][-1].text == "not beyond control"
-    assert show.leaks(mitigated).rows[0][-1].text == "nearer, beyond noise"
+    assert show.leaks(mitigated).rows[0][-1].text == "not beyond control"
+    alone = judged(Truth({"gender": 53}))
+    assert show.leaks(alone).rows[0][-1].text == "nearer to 50"
 
 
 def test_what_the_card_knows_is_said() -> None:
@@ -410,3 +413,20 @@ def test_data_are_known_by_their_digest() -> None:
     assert parts.shared_sentences(card(leaks=leaks), result) == 0
     assert parts.shared_sentences(card(leaks={"little": Leak(3, 0, 1, "other")}), result) is None
     assert parts.shared_sentences(card(leaks={"little": Leak(3, 0, 1)}), result) == 0
+
+
+def test_parts_are_held_against_the_control_on_the_same_items() -> None:
+    mitigated = judged(Truth({"gender": 53}), BEFORE)
+    whole, *others = mitigated.parts
+    assert whole.effects[0] == mitigated.targeted[0]
+    for part in others:
+        for effect in part.effects:
+            assert effect.of_control is not None
+            assert effect.of_control.first == effect.from_base.first
+            assert effect.from_control is not None
+            assert effect.from_control.first == effect.of_control.second
+
+
+def test_a_value_that_may_lie_on_either_side_is_not_said_to_have_gone_past_50() -> None:
+    assert "cannot be told" in judge.why_neither(Effect.of(difference(51, 57)))
+    assert "past 50 is no gain" in judge.why_neither(Effect.of(difference(56, 44)))

@@ -118,3 +118,16 @@ def test_the_control_is_an_orthogonal_projection_of_the_rank(rank: int, seed: in
     assert torch.allclose(p, p.T, atol=1e-12)
     assert float(p.trace()) == pytest.approx(WIDTH - rank)
     assert torch.equal(p, matrix(drawn(WIDTH, rank, seed)))
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_rounding_is_not_read(classes: int) -> None:
+    """Rows from a normalising layer lie in a plane, but for rounding."""
+    for seed in range(20):
+        rows, labels = planted(seed, classes, 400)
+        plane = torch.nn.functional.layer_norm(rows.float(), (WIDTH,)).double()
+        projection = erased(plane, labels)
+        assert covariance(projection(plane), labels) < 1e-10
+        assert float(projection.right.norm() * projection.left.norm()) < 20
+        p = matrix(projection)
+        assert torch.allclose(p @ p, p, atol=1e-10)

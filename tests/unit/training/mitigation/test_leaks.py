@@ -14,6 +14,7 @@ from stereometer.mitigations.lists import Lists
 from stereometer.mitigations.swapping import Swaps
 from stereometer.runs.open import open_benchmark
 from stereometer.training.mitigation.leaks import looked_at
+from stereometer.training.mitigation.sentences import read
 
 WORDS = load("gender").words
 AFTER = ["", "'s", "’s", "'ll", ".", ",", "-made", "2", "s", "_", "s'"]
@@ -83,3 +84,24 @@ def test_a_file_without_sentences_is_not_passed_over(tmp_path: Path) -> None:
     comments.write_text("comment;isHate\nOne.;0.0\nTwo.;1.0\n", "utf-8")
     with pytest.raises(DataError):
         looked_at([], WORDS, [comments])
+
+
+def test_an_item_of_several_sentences_is_found_one_by_one(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    two = "The woman ran off. Nobody knew why she did."
+    file.write_text(PAIRS.replace("The woman ran off.", two), "utf-8")
+    with pytest.raises(DataError, match="shares sentences with 1 item"):
+        looked_at(["Nobody knew why she did."], WORDS, [file])
+
+
+def test_a_counterfactual_is_fitted_on_as_well(tmp_path: Path, gendered_text: Path) -> None:
+    """An item may be in no sentence of the text, but in one of their counterfactuals."""
+    swaps = Swaps(load("gender"))
+    sentences = read(gendered_text, load("gender"), 100, 0).fit
+    other = swaps.versions(sentences[0].text)
+    assert other is not None
+    (swapped,) = set(other.values()) - {sentences[0].text}
+    file = tmp_path / "pairs.csv"
+    file.write_text(PAIRS.replace("The woman ran off.", swapped.rstrip(".")), "utf-8")
+    with pytest.raises(DataError, match="shares sentences with 1 item"):
+        read(gendered_text, load("gender"), 100, 0, [file])

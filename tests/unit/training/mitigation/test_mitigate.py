@@ -68,10 +68,13 @@ def test_a_mitigation_and_its_control_are_written_and_measured(make: Make, model
 def test_the_same_order_gives_the_same_file(make: Make) -> None:
     (first, _), left = make("bert", control=True)
     (second,), right = make("bert", control=False)
-    assert first.content == second.content
-    assert replace(first, control="") == second
+    first, second = (replace(card, control="", content="") for card in (first, second))
+    assert first == second
+    assert all(
+        torch.equal(tensor, load(right).tensors[name])
+        for name, tensor in load(left).tensors.items()
+    )
     assert not control_path(right).exists()
-    assert left.read_bytes() != b""
 
 
 def test_the_verb_makes_what_the_command_makes(
@@ -196,6 +199,9 @@ def test_a_method_for_another_family(zoo: Zoo, gendered_text: Path, tmp_path: Pa
         ({"sentences": 10}, UsageError, "mostly chance"),
         ({"out": Path("x.bin")}, UsageError, "ends in .safetensors"),
         ({"model": "fake"}, UsageError, "has no states"),
+        ({"seed": -1}, UsageError, "from 0 up"),
+        ({"seed": 2**64}, UsageError, "below 2 to the 63"),
+        ({"against": (Path("missing.csv"),), "sentences": 100}, DataError, "does not exist"),
         ({"attribute": "height"}, UnknownName, "height"),
     ],
 )
@@ -218,3 +224,23 @@ def test_without_the_packages_it_says_how_to_install_them(
     arguments = ("leace", "-m", "a", "--attribute", "gender", "--text", "x", "--out", out)
     says = "Mitigations need packages that are not installed: torch"
     assert_refused(call("mitigate", *arguments), 2, says, "pip install '.[mitigate]'")
+
+
+def test_what_could_not_be_measured_is_not_left_behind(
+    make: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """And what stood there before is still there."""
+    from stereometer.training.mitigation import probing
+
+    out = tmp_path / "m.safetensors"
+    make("bert", out=out)
+    before = out.read_bytes()
+
+    def interrupted(*anything: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(probing.Probing, "noted", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        make("bert", "inlp", out=out)
+    assert out.read_bytes() == before
+    assert {path.name for path in tmp_path.iterdir()} == {"m.safetensors", "m.control.safetensors"}

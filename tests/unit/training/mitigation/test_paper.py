@@ -61,7 +61,7 @@ def test_sentence_debias_makes_every_vector_one_long(
         return rows * torch.arange(1, len(texts) + 1)[:, None]
 
     monkeypatch.setattr(Reader, "pooled", pooled)
-    differences, _ = sentence_debias._differences(ours)
+    differences, _, _ = sentence_debias._differences(ours)
     assert torch.allclose(differences.abs(), torch.tensor([0.0, 0.8, 0.0]).double())
 
 

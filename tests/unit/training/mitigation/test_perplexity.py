@@ -43,10 +43,8 @@ def test_sentences_of_one_passage_count_as_one() -> None:
         np.array([rows[np.array(passages) == number].sum(0) for number in range(10)])
         for rows in (before, after)
     ]
-    parts, together = (
-        compared(*rows, numbers, pseudo=False)
-        for rows, numbers in (((before, after), passages), (whole, list(range(10))))
-    )
+    parts = compared(before, after, passages, pseudo=False)
+    together = compared(whole[0], whole[1], list(range(10)), pseudo=False)
     assert parts is not None
     assert together is not None
     assert (parts.ratio.n, together.ratio.n) == (40, 10)

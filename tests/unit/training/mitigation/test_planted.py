@@ -16,7 +16,6 @@ from stereometer import compare, run
 from stereometer.backends.local.opener import CHECKPOINT
 from stereometer.findings.mitigation.judged import Mitigated
 from stereometer.mitigations.attribute import load
-from stereometer.training.mitigation.leace import erased
 from stereometer.training.mitigation.mitigate import Wish, control_path, mitigate
 from stereometer.training.mitigation.sentences import Sentences, read
 from stereometer.training.mitigation.states import Reader
@@ -26,7 +25,7 @@ from tests.unit.training.mitigation.test_mitigate import silent
 
 HERS, HIS = ("house", "morning", "train", "door"), ("shoes", "children", "time", "visitors")
 """Words that the planted bias gives to women and to men: one token each."""
-STRENGTH = 8.0
+STRENGTH = 1.0
 """In logits, between the means of both."""
 STARTS = 200
 """Two items each: enough to exclude damage where no item changes."""
@@ -49,11 +48,11 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def tiny(folder: Path, text: Path, strength: float) -> Path:
+def tiny(folder: Path, text: Path, strength: float, seed: int = 0) -> Path:
     """A model whose output layer reads gender, says a word of that gender, and knows that `nine`
     fits nowhere."""
     tokenizer = BUILDS["gpt2"].reads.make()
-    model = seeded(BUILDS["gpt2"].make(tokenizer), 0)
+    model = seeded(BUILDS["gpt2"].make(tokenizer), seed)
     model.config.tie_word_embeddings = False
     model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight.detach().clone())
     save(model, tokenizer, folder / "plain")
@@ -71,14 +70,13 @@ def tiny(folder: Path, text: Path, strength: float) -> Path:
 
 
 def _directions(folder: Path, sentences: Sentences) -> tuple[torch.Tensor, torch.Tensor]:
-    """One that an average state has 1 of; and one that reads men as positive, women as negative, 1
-    apart, and an average state as neither."""
+    """One that an average state has 1 of; and that from women to men, which reads them 1 apart and
+    an average state as neither."""
     backend = CHECKPOINT.open(str(folder), CHECKPOINT.options())
     states = Reader(backend, sentences.swaps, 0, silent).scored(sentences.fit, "")
     mean = states.rows.mean(0)
-    reads = erased(states.rows, states.labels).right[0]
-    reads = reads - (reads @ mean) / mean.square().sum() * mean
     gap = states.rows[states.labels == 1].mean(0) - states.rows[states.labels == 0].mean(0)
+    reads = gap - (gap @ mean) / mean.square().sum() * mean
     return (mean / mean.square().sum()).float(), (reads / (reads @ gap)).float()
 
 
@@ -96,10 +94,10 @@ def items_file(path: Path, swapped: Sequence[bool] = (False,) * STARTS) -> Path:
     return stereoset_file(path, cats)
 
 
-def made(model: Path, text: Path) -> list[str]:
+def made(model: Path, text: Path, seed: int = 0) -> list[str]:
     """The model, the model with LEACE, and the model with its control."""
     out = model.parent / "leace.safetensors"
-    mitigate(Wish("leace", str(model), "gender", text, out, sentences=300), silent)
+    mitigate(Wish("leace", str(model), "gender", text, out, sentences=300, seed=seed), silent)
     return [str(model), f"{model}+{out}", f"{model}+{control_path(out)}"]
 
 
@@ -116,31 +114,35 @@ def judged(models: Sequence[str], items: Path, runs: Path) -> tuple[list[Any], M
     return scores, mitigation
 
 
+@pytest.mark.parametrize("seeds", [5, pytest.param(SEEDS, marks=pytest.mark.long)])
 def test_leace_takes_away_a_planted_bias_and_a_random_projection_does_not(
-    text: Path, tmp_path: Path
+    text: Path, tmp_path: Path, seeds: int
 ) -> None:
-    models = made(tiny(tmp_path, text, STRENGTH), text)
-    items = items_file(tmp_path / "dev.json")
-    (before, after, control), mitigation = judged(models, items, tmp_path / "runs")
-    assert before.low > 50 + 20
-    assert abs(after.value - 50) < after.high - after.low  # twice its half: rounding draws it anew
-    assert abs(after.value - 50) < 10
-    assert control.low > 50 + 20
-    assert mitigation.verdict == "improved"
+    """Every time another model and another fit. Intervals of 95 % leave 50 out now and then, here
+    a little oftener: what LEACE leaves of each sentence is not quite symmetric."""
+    items, within = items_file(tmp_path / "dev.json"), 0
+    for seed in range(seeds):
+        folder = tmp_path / str(seed)
+        models = made(tiny(folder, text, STRENGTH, seed), text, seed)
+        (before, after, control), mitigation = judged(models, items, folder / "runs")
+        assert min(before.low, control.low) > 65
+        assert mitigation.verdict == "improved"
+        within += after.low <= 50 <= after.high
+    assert within >= (0.6 if seeds < SEEDS else 0.8) * seeds
 
 
 @pytest.mark.long
 def test_without_a_planted_bias_nothing_is_beyond_noise(text: Path, tmp_path: Path) -> None:
     """Which word is the stereotype is drawn by lot for every start: then there is no bias, and
-    LEACE changes what the model says all the same."""
-    models = made(tiny(tmp_path, text, 0.0), text)
+    LEACE changes what the model says all the same. Every time another model and another fit."""
     verdicts: Counter[str | None] = Counter()
     changes = 0
     for seed in range(SEEDS):
         folder = tmp_path / str(seed)
+        models = made(tiny(folder, text, 0.0, seed), text, seed)
         swapped = np.random.default_rng(seed).random(STARTS) < 0.5
         items = items_file(tmp_path / f"{seed}.json", swapped.tolist())
-        (before, after, _), mitigation = judged(models, items, folder)
+        (before, after, _), mitigation = judged(models, items, folder / "runs")
         verdicts[mitigation.verdict] += 1
         changes += before.value != after.value
     assert changes > SEEDS / 2

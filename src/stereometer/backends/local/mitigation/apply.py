@@ -13,7 +13,7 @@ from stereometer.errors import ModelError, StereometerError
 from stereometer.files import read_json
 from stereometer.mitigations.card import SETTING, MitigationCard
 from stereometer.mitigations.exported import EXPORTED, ExportedCard
-from stereometer.types import Follows
+from stereometer.types import Follows, SpanVectors
 from stereometer.types.typed import typed
 
 HERE = "stereometer.backends.local.mitigation"
@@ -24,8 +24,10 @@ FORMS: Mapping[str, str] = {
 }
 """What puts each form onto a model."""
 SUFFIX = ".safetensors"
-AROUND = ("prompt",)
-"""Forms that leave the weights as they are."""
+HEADLESS = "Next-sentence heads of the model before are not used with a mitigation."
+AROUND, IN_STATES = ("prompt",), ("adapter",)
+"""Forms that leave the weights as they are, and those that change states: of others, what is read
+from states would be the base's."""
 
 
 def mitigated(base: LanguageModel, path: Path) -> LanguageModel:
@@ -41,11 +43,7 @@ def mitigated(base: LanguageModel, path: Path) -> LanguageModel:
             f"{path} changes nothing in {stored.card.base}: the weights are the same afterwards. "
             "Its numbers would be those of the base. Make the mitigation again."
         )
-    backend.added[SETTING] = stored.card.as_json()
-    backend.answers.pop(Follows.kind, None)
-    backend.added.pop("next_sentence_head", None)
-    backend.notes.append(_note(stored.card, f"from {stored.path.name}"))
-    return backend
+    return _stated(backend, stored.card, f"from {stored.path.name}")
 
 
 def recognised(backend: LanguageModel, folder: Path) -> LanguageModel:
@@ -66,8 +64,18 @@ def recognised(backend: LanguageModel, folder: Path) -> LanguageModel:
             "were changed since, or are loaded in another precision."
         )
         return backend
-    backend.added[SETTING] = exported.card.as_json()
-    backend.notes.append(_note(exported.card, f"exported from {exported.card.base}"))
+    return _stated(backend, exported.card, f"exported from {exported.card.base}")
+
+
+def _stated(backend: LanguageModel, card: MitigationCard, source: str) -> LanguageModel:
+    """With its card, and without answers that the mitigation does not reach: those of heads that
+    were there before, and states where only what reads them was changed."""
+    backend.added[SETTING] = card.as_json()
+    backend.answers.pop(Follows.kind, None)
+    backend.added.pop("next_sentence_head", None)
+    if card.form not in IN_STATES:
+        backend.answers.pop(SpanVectors.kind, None)
+    backend.notes += [_note(card, source), HEADLESS]
     return backend
 
 
@@ -97,6 +105,12 @@ def _check_base(stored: Stored, base: LanguageModel) -> None:
         f"{base.checkpoint.name} ({base.weights[:12]}). A mitigation means nothing on other "
         f"weights. {remedy}"
     )
+
+
+def changes_states(model: LanguageModel) -> bool:
+    """Whether what reads its states reads others than the base's; so it is without a mitigation."""
+    card = model.added.get(SETTING)
+    return card is None or card["form"] in IN_STATES
 
 
 def is_wrapped(model: LanguageModel) -> bool:

@@ -1,6 +1,7 @@
 """A mitigation on disk: one safetensors file with its card in the header; an adapter is a folder.
 
-The card holds a digest of the tensors, so that a changed file is not taken for the fitted one.
+The card holds a digest of the tensors and of all else that it says, so that a changed file is not
+taken for the one that was written.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -19,6 +21,7 @@ from torch import Tensor
 from stereometer.errors import ModelError, StereometerError
 from stereometer.files import make_room, read_json, to_json, write_json
 from stereometer.mitigations.card import MitigationCard
+from stereometer.types import digest_of
 
 CARD, WEIGHTS, CONFIG = "card.json", "adapter_model.safetensors", "adapter_config.json"
 """The files of an adapter; the last two are named by peft. The bytes of the configuration count as
@@ -34,6 +37,8 @@ class Stored:
     card: MitigationCard
     tensors: Mapping[str, Tensor]
     path: Path
+    written: Mapping[str, Any]
+    """The card as the file has it."""
 
 
 def save(card: MitigationCard, tensors: Mapping[str, Tensor], path: Path) -> MitigationCard:
@@ -51,7 +56,7 @@ def save(card: MitigationCard, tensors: Mapping[str, Tensor], path: Path) -> Mit
                 f"The mitigation was not written: {name} has numbers that are not finite. The "
                 "model's own states may have such numbers too. Check the model."
             )
-    card = replace(card, content=content(kept))
+    card = replace(card, content=content(kept, card.as_json()))
     make_room(path)
     partial = path.with_name(f".{path.name}.part")
     if card.form == ADAPTER:
@@ -76,9 +81,10 @@ def _write_folder(card: MitigationCard, tensors: Mapping[str, Tensor], folder: P
     write_json(folder / CARD, card.as_json())
 
 
-def content(tensors: Mapping[str, Tensor]) -> str:
-    """Over names, shapes and numbers."""
-    digest = sha256()
+def content(tensors: Mapping[str, Tensor], card: Mapping[str, Any]) -> str:
+    """Over the card without its own digest, and names, shapes and numbers of tensors."""
+    said = json.loads(to_json({**card, "content": ""}))
+    digest = sha256(digest_of(said).encode())
     for name, value in sorted(tensors.items()):
         digest.update(f"{name}:{tuple(value.shape)}:{value.dtype}".encode())
         digest.update(value.reshape(-1).view(torch.uint8).numpy().tobytes())
@@ -95,7 +101,7 @@ def load(path: Path) -> Stored:
             "written by another version, or not a mitigation at all. Make it again with "
             "`stereometer mitigate`."
         ) from None
-    if stored.card.content != content(stored.tensors):
+    if stored.card.content != content(stored.tensors, stored.written):
         raise ModelError(
             f"{path} does not hold what its card says. The file was changed after it was written. "
             "Make it again with `stereometer mitigate`."
@@ -106,23 +112,28 @@ def load(path: Path) -> Stored:
 def has_card(path: Path) -> bool:
     """Whether a mitigation was written there."""
     try:
-        _card(path)
+        MitigationCard.from_json(_written(path))
     except UNREADABLE:
         return False
     return True
 
 
-def _card(path: Path) -> MitigationCard:
+def _written(path: Path) -> Any:
     if path.is_dir():
-        return MitigationCard.from_json(read_json(path / CARD))
+        return read_json(path / CARD)
     with safe_open(path, framework="pt") as file:
-        return MitigationCard.from_json(json.loads((file.metadata() or {})["card"]))
+        return json.loads((file.metadata() or {})["card"])
+
+
+def _stored(path: Path, tensors: Mapping[str, Tensor]) -> Stored:
+    written = _written(path)
+    return Stored(MitigationCard.from_json(written), tensors, path, written)
 
 
 def _file(path: Path) -> Stored:
     with safe_open(path, framework="pt") as file:
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    return Stored(_card(path), tensors, path)
+    return _stored(path, tensors)
 
 
 def _adapter(path: Path) -> Stored:
@@ -133,7 +144,7 @@ def _adapter(path: Path) -> Stored:
         raise ValueError(f"{CONFIG} is empty")
     tensors = load_file(path / WEIGHTS)
     tensors |= {CONFIG: torch.frombuffer(config, dtype=torch.uint8)}
-    return Stored(_card(path), tensors, path)
+    return _stored(path, tensors)
 
 
 def _reason(error: Exception) -> str:
