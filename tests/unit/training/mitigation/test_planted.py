@@ -18,7 +18,7 @@ from stereometer.findings.mitigation.judged import Mitigated
 from stereometer.mitigations.attribute import load
 from stereometer.training.mitigation.mitigate import Wish, control_path, mitigate
 from stereometer.training.mitigation.sentences import Sentences, read
-from stereometer.training.mitigation.states import Reader
+from stereometer.training.mitigation.states import Reader, States
 from tests.builders.little import intra, stereoset_file
 from tests.builders.models.builders import BUILDS, save, seeded
 from tests.unit.training.mitigation.test_mitigate import silent
@@ -30,6 +30,9 @@ STRENGTH = 1.0
 STARTS = 200
 """Two items each: enough to exclude damage where no item changes."""
 SEEDS = 20
+DIFFERING = 16
+"""Directions, of 32, in which states of women and men differ: words do not read these by
+themselves."""
 FAR = 100.0
 """In logits, below what an average state says of other words."""
 
@@ -48,36 +51,65 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def tiny(folder: Path, text: Path, strength: float, seed: int = 0) -> Path:
-    """A model whose output layer reads gender, says a word of that gender, and knows that `nine`
-    fits nowhere."""
+def tiny(folder: Path, text: Path, seed: int, planted: str = "") -> Path:
+    """A model that knows that `nine` fits nowhere. With a planted bias, that is all that its words
+    have to do with gender."""
     tokenizer = BUILDS["gpt2"].reads.make()
     model = seeded(BUILDS["gpt2"].make(tokenizer), seed)
     model.config.tie_word_embeddings = False
-    model.lm_head.weight = torch.nn.Parameter(model.lm_head.weight.detach().clone())
+    rows = model.lm_head.weight.detach().clone()
+    model.lm_head.weight = torch.nn.Parameter(rows)
     save(model, tokenizer, folder / "plain")
-    mean, direction = _directions(folder / "plain", read(text, load("gender"), 300, 0))
-    with torch.no_grad():
-        for words, added in (
-            (HERS, -strength * direction),
-            (HIS, strength * direction),
-            (("nine",), -FAR * mean),
-        ):
+    states = _states(folder / "plain", read(text, load("gender"), 300, 0))
+    (nine,) = tokenizer(" nine", add_special_tokens=False)["input_ids"]
+    mean, differing = states.rows.mean(0), _differing(states)
+    rows[nine] -= (FAR * _one_at(mean, mean)).float()
+    if planted:
+        direction = DIRECTIONS[planted](states)
+        direction -= (direction @ mean) * _one_at(mean - mean @ differing, mean)
+        for words, sign in ((HERS, -1), (HIS, 1)):
             for word in words:
                 (token,) = tokenizer(f" {word}", add_special_tokens=False)["input_ids"]
-                model.lm_head.weight[token] += added
+                own = rows[token].double()
+                rows[token] = (own - own @ differing + sign * STRENGTH * direction).float()
     return save(model, tokenizer, folder / "model")
 
 
-def _directions(folder: Path, sentences: Sentences) -> tuple[torch.Tensor, torch.Tensor]:
-    """One that an average state has 1 of; and that from women to men, which reads them 1 apart and
-    an average state as neither."""
+def _differing(states: States) -> torch.Tensor:
+    """The projection onto the directions in which the states of women and men differ most."""
+    directions = torch.linalg.svd(states.differences(), full_matrices=False).Vh[:DIFFERING]
+    onto: torch.Tensor = directions.T @ directions
+    return onto
+
+
+def _states(folder: Path, sentences: Sentences) -> States:
     backend = CHECKPOINT.open(str(folder), CHECKPOINT.options())
-    states = Reader(backend, sentences.swaps, 0, silent).scored(sentences.fit, "")
-    mean = states.rows.mean(0)
-    gap = states.rows[states.labels == 1].mean(0) - states.rows[states.labels == 0].mean(0)
-    reads = gap - (gap @ mean) / mean.square().sum() * mean
-    return (mean / mean.square().sum()).float(), (reads / (reads @ gap)).float()
+    return Reader(backend, sentences.swaps, 0, silent).scored(sentences.fit, "")
+
+
+def _one_at(direction: torch.Tensor, state: torch.Tensor) -> torch.Tensor:
+    """So long that it reads 1 there."""
+    return direction / (direction @ state)
+
+
+def _gap(states: States) -> torch.Tensor:
+    """From the mean of women to that of men."""
+    return states.rows[states.labels == 1].mean(0) - states.rows[states.labels == 0].mean(0)
+
+
+def _between_means(states: States) -> torch.Tensor:
+    return _one_at(_gap(states), _gap(states))
+
+
+def _best_classifier(states: States) -> torch.Tensor:
+    """Fisher's: between the means, seen against the spread within each class."""
+    parts = [states.rows[states.labels == at] for at in (0, 1)]
+    within = torch.cat([part - part.mean(0) for part in parts])
+    spread = torch.linalg.pinv(torch.cov(within.T), rtol=1e-10, hermitian=True)
+    return _one_at(spread @ _gap(states), _gap(states))
+
+
+DIRECTIONS = {"best classifier": _best_classifier, "between means": _between_means}
 
 
 def items_file(path: Path, swapped: Sequence[bool] = (False,) * STARTS) -> Path:
@@ -114,21 +146,38 @@ def judged(models: Sequence[str], items: Path, runs: Path) -> tuple[list[Any], M
     return scores, mitigation
 
 
-@pytest.mark.parametrize("seeds", [5, pytest.param(SEEDS, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seeds", [4, pytest.param(SEEDS, marks=pytest.mark.long)])
 def test_leace_takes_away_a_planted_bias_and_a_random_projection_does_not(
     text: Path, tmp_path: Path, seeds: int
 ) -> None:
-    """Every time another model and another fit. Intervals of 95 % leave 50 out now and then, here
-    a little oftener: what LEACE leaves of each sentence is not quite symmetric."""
+    """Every time another model and another fit; intervals of 95 % leave 50 out now and then."""
     items, within = items_file(tmp_path / "dev.json"), 0
     for seed in range(seeds):
         folder = tmp_path / str(seed)
-        models = made(tiny(folder, text, STRENGTH, seed), text, seed)
+        models = made(tiny(folder, text, seed, "best classifier"), text, seed)
         (before, after, control), mitigation = judged(models, items, folder / "runs")
-        assert min(before.low, control.low) > 65
+        assert min(before.low, control.low) > 60
+        assert abs(after.value - 50) < 3
         assert mitigation.verdict == "improved"
         within += after.low <= 50 <= after.high
-    assert within >= (0.6 if seeds < SEEDS else 0.8) * seeds
+    assert within >= (0.5 if seeds < SEEDS else 0.75) * seeds
+
+
+@pytest.mark.long
+def test_a_bias_along_any_direction_goes_on_average(text: Path, tmp_path: Path) -> None:
+    """LEACE leaves nothing of the means. What is left of each sentence need not be symmetric, so
+    that 50 is left out oftener than an interval of 95 % allows; in the mean it is met."""
+    items, values, within = items_file(tmp_path / "dev.json"), [], 0
+    for seed in range(SEEDS):
+        folder = tmp_path / str(seed)
+        models = made(tiny(folder, text, seed, "between means"), text, seed)
+        (before, after, control), mitigation = judged(models, items, folder / "runs")
+        assert min(before.low, control.low) > 60
+        assert mitigation.verdict == "improved"
+        values.append(after.value)
+        within += after.low <= 50 <= after.high
+    assert abs(np.mean(values) - 50) < 2
+    assert within >= SEEDS / 2
 
 
 @pytest.mark.long
@@ -139,7 +188,7 @@ def test_without_a_planted_bias_nothing_is_beyond_noise(text: Path, tmp_path: Pa
     changes = 0
     for seed in range(SEEDS):
         folder = tmp_path / str(seed)
-        models = made(tiny(folder, text, 0.0, seed), text, seed)
+        models = made(tiny(folder, text, seed), text, seed)
         swapped = np.random.default_rng(seed).random(STARTS) < 0.5
         items = items_file(tmp_path / f"{seed}.json", swapped.tolist())
         (before, after, _), mitigation = judged(models, items, folder / "runs")
