@@ -17,7 +17,7 @@ from stereometer.types import Result, Settings, Slice
 
 # --------------------------------------------------------------------------- what belongs together
 
-ALIKE = ("lambda", "eps", "tokens", "rate", "trained_texts")
+ALIKE = ("lambda", "eps", "tokens", "rate", "trained_texts", "mean")
 """Settings that a control has from its mitigation, where the method has them."""
 
 

@@ -89,6 +89,8 @@ def export(spec: str, out: Path, loading: dict[str, Any]) -> Exported:
         shutil.rmtree(out)
         raise
     card = replace(stored.card, notes=(*stored.card.notes, *notes))
+    if WITHOUT_MEAN in notes:  # its perplexity is that of other weights
+        card = replace(card, perplexity=None, settings={**card.settings, "mean": False})
     write_json(out / EXPORTED, ExportedCard(card, weights).as_json())
     return Exported(out, card, weights, notes)
 

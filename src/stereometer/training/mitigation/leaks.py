@@ -40,7 +40,7 @@ def looked_at(
     sentence is shared: numbers on items that a model was changed on prove nothing."""
     known, lists = set(map(plain, sentences)), Lists(words)
     leaks = {}
-    for name, items in (_benchmarks() | {str(file): _own(file) for file in files}).items():
+    for name, items in (_benchmarks() | _named(files)).items():
         shared = [
             id_ for id_, texts in items.by_item.items() if not known.isdisjoint(map(plain, texts))
         ]
@@ -54,9 +54,9 @@ def looked_at(
 def _refusal(name: str, items: list[str]) -> DataError:
     more = ", ..." if items[NAMED:] else ""
     return DataError(
-        f"The text shares sentences with {count(len(items), 'item')} of {name} "
-        f"({', '.join(items[:NAMED])}{more}). Numbers on items that a model was changed on prove "
-        "nothing. Leave those sentences out of the text."
+        f"The text, or the text with its words swapped, shares sentences with "
+        f"{count(len(items), 'item')} of {name} ({', '.join(items[:NAMED])}{more}). Numbers on "
+        "items that a model was changed on prove nothing. Leave those sentences out of the text."
     )
 
 
@@ -69,6 +69,16 @@ def _benchmarks() -> dict[str, Texts]:
             with suppress(StereometerError):  # not here, or it asks for a file
                 found[name] = _texts(open_benchmark(name))
     return found
+
+
+def _named(files: Sequence[Path]) -> dict[str, Texts]:
+    """By their names alone: where they lie is nobody else's business."""
+    known = [(file.name, _own(file)) for file in files]
+    names = [name for name, _ in known]
+    return {
+        name if names.count(name) == 1 else f"{name} ({texts.digest[:8]})": texts
+        for name, texts in known
+    }
 
 
 def _own(file: Path) -> Texts:

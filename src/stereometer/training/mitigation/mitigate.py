@@ -124,7 +124,7 @@ def mitigate(wish: Wish, progress: Progress) -> list[MitigationCard]:
     attribute = attributes.load(wish.attribute)
     backend = with_states(open_model(wish.model, wish.seed, wish.loading))
     check_method(method, backend.checkpoint.family, wish.variant, wish.model)
-    _check_not_wrapped(backend)
+    _check_own_states(backend, wish.text is not None)
     sentences = _read(wish, attribute, is_fitted=method.form != PROMPT)
     options = _options(method, wish)
     how = (wish.variant, options, wish.seed, progress, wish.states)
@@ -205,9 +205,16 @@ def _options(method: MitigationMethod, wish: Wish) -> Any:
     return method.options(**wish.options)
 
 
-def _check_not_wrapped(backend: LanguageModel) -> None:
-    from stereometer.backends.local.mitigation.apply import is_wrapped
+def _check_own_states(backend: LanguageModel, are_read: bool) -> None:
+    """A mitigation that is there already must not be left out of what is fitted or probed."""
+    from stereometer.backends.local.mitigation.apply import changes_states, is_wrapped
 
+    if are_read and not is_wrapped(backend) and not changes_states(backend):
+        raise UsageError(
+            f"{backend.checkpoint.name} has the states of its base: its mitigation changes only "
+            "what reads them. What is fitted would be the base's. Name the base, or a model with "
+            "`cda`."
+        )
     if is_wrapped(backend):
         raise UsageError(
             f"{backend.checkpoint.name} has a mitigation that wraps the model. What is fitted on "

@@ -14,6 +14,7 @@ from stereometer.backends.local.mitigation.fold import Projection, fold
 from stereometer.backends.local.mitigation.stored import save
 from stereometer.backends.local.opener import CHECKPOINT
 from stereometer.errors import ModelError, UsageError
+from stereometer.findings.mitigation import judge
 from stereometer.mitigations.card import MitigationCard, card_of
 from stereometer.training.mitigation.export import WITHOUT_MEAN, export
 from stereometer.training.mitigation.projections import drawn
@@ -52,6 +53,11 @@ def test_a_causal_model_is_exported_without_the_mean_and_says_so(
     done = export(spec, tmp_path / "folder", {})
     assert done.notes == (WITHOUT_MEAN,)
     assert WITHOUT_MEAN in done.card.notes
+    assert done.card.perplexity is None  # that of other weights
+    control = replace(done.card, control_of="leace", settings={})
+    assert judge.why_no_control(done.card, control) == (
+        "its setting mean is None, that of the mitigation False"
+    )
     assert done.weights != CHECKPOINT.open(spec, CHECKPOINT.options()).weights
     alone = CHECKPOINT.open(str(zoo.folder(name)), CHECKPOINT.options())
     fold(alone, projection(mean=0.0))

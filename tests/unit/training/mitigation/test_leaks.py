@@ -70,7 +70,7 @@ PAIRS = "id,sent_more,sent_less,bias_type\na,The woman ran off.,The man ran off.
 def test_a_file_of_ones_own_is_looked_at_where_it_is_named(tmp_path: Path) -> None:
     file = tmp_path / "pairs.csv"
     file.write_text(PAIRS, "utf-8")
-    leak = looked_at(["A sentence that nobody asks about."], WORDS, [file])[str(file)]
+    leak = looked_at(["A sentence that nobody asks about."], WORDS, [file])["pairs.csv"]
     assert (leak.items, leak.sentences, leak.with_words) == (1, 0, 1)
     assert leak.digest == open_benchmark(str(file)).digest
     with pytest.raises(DataError, match=r"shares sentences with 1 item of .*pairs\.csv"):

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from safetensors.torch import save as packed
 
+from stereometer.backends.local.mitigation import stored as stored_module
+from stereometer.backends.local.mitigation.stored import load, save
 from stereometer.backends.local.opener import CHECKPOINT
 from stereometer.errors import ModelError, UsageError
 from stereometer.mitigations.card import MitigationCard
@@ -14,7 +20,7 @@ from stereometer.testing import sample_requests
 from stereometer.training.mitigation.export import export
 from stereometer.training.mitigation.mitigate import Wish, mitigate
 from stereometer.training.recipe import trainable
-from stereometer.types import Answer, Generate, Request, SpanVectors
+from stereometer.types import Generate, Request, SpanVectors
 from tests.builders.commands import call
 from tests.builders.models.zoo import Zoo
 from tests.unit.training.mitigation.test_mitigate import silent
@@ -43,10 +49,6 @@ def made(
     return make
 
 
-def values(answer: Answer) -> list[float]:
-    return [value for row in answer.rows for column in row.values() for value in column]
-
-
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("model", ["bert", "llama"])
 def test_every_kind_of_answer_is_another_than_the_base_s(
@@ -66,8 +68,10 @@ def test_every_kind_of_answer_is_another_than_the_base_s(
         Generate.kind
     }
     first, second = (dict(backend.answer(requests)) for backend in (base, after))
-    for key in requests:
-        assert values(first[key]) != values(second[key]), requests[key].kind
+    for key, request in requests.items():
+        for row, other in zip(first[key].rows, second[key].rows, strict=True):
+            for column in other:
+                assert list(row[column]) != list(other[column]), (request.kind, column)
 
 
 def test_states_are_answered_only_where_they_change(made: Made) -> None:
@@ -145,3 +149,38 @@ def test_a_card_knows_what_was_read(
     ]
     counts = [card.sentences for card in cards]
     assert counts == [{"female": 100, "male": 100}, {"female": 99, "male": 100}]
+
+
+@pytest.mark.parametrize("method", ["leace", "cda"])
+def test_nothing_is_fitted_on_states_that_leave_a_mitigation_out(
+    made: Made, gendered_text: Path, tmp_path: Path, method: str
+) -> None:
+    out = tmp_path / METHODS[method]
+    with pytest.raises(UsageError, match="has the states of its base"):
+        mitigate(Wish(method, made("bert", "leace"), "gender", gendered_text, out), silent)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_adapter_does_not_come_after_a_projection(made: Made, tmp_path: Path) -> None:
+    """Not even where its card says that it was fitted there."""
+    base = CHECKPOINT.open(made("bert", "leace"), CHECKPOINT.options())
+    stored = load(Path(made("bert", "cda").rpartition("+")[2]))
+    save(replace(stored.card, base_digest=base.weights), stored.tensors, tmp_path / "cda")
+    with pytest.raises(ModelError, match="Put the adapter first"):
+        CHECKPOINT.open(f"{made('bert', 'leace')}+{tmp_path / 'cda'}", CHECKPOINT.options())
+
+
+def test_an_exported_folder_is_known_in_float32_alone(made: Made, tmp_path: Path) -> None:
+    export(made("bert", "leace"), tmp_path / "folder", {})
+    with pytest.raises(ModelError, match="Use --dtype float32"):
+        CHECKPOINT.open(str(tmp_path / "folder"), CHECKPOINT.options(dtype="bfloat16"))
+
+
+def test_a_file_from_before_the_seal_is_not_called_changed(made: Made, tmp_path: Path) -> None:
+    base, _, file = made("bert", "leace").rpartition("+")
+    stored, path = load(Path(file)), tmp_path / "m.safetensors"
+    card = replace(stored.card, content=stored_module._digest(sha256(), stored.tensors))
+    header = {"card": json.dumps(card.as_json())}
+    path.write_bytes(packed(dict(stored.tensors), metadata=header))
+    with pytest.raises(ModelError, match="An earlier version wrote it"):
+        CHECKPOINT.open(f"{base}+{path}", CHECKPOINT.options())

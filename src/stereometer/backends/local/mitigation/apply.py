@@ -59,12 +59,22 @@ def recognised(backend: LanguageModel, folder: Path) -> LanguageModel:
             "the model again, or remove the file."
         ) from None
     if exported.weights != backend.weights:
+        _check_precision(exported.card, backend, folder)
         backend.notes.append(
             f"{EXPORTED} in the model's folder is about other weights, so it is not used: these "
-            "were changed since, or are loaded in another precision."
+            "were changed since."
         )
         return backend
     return _stated(backend, exported.card, f"exported from {exported.card.base}")
+
+
+def _check_precision(card: MitigationCard, backend: LanguageModel, folder: Path) -> None:
+    if (dtype := backend.checkpoint.options.dtype) != "float32":
+        raise ModelError(
+            f"{folder} holds a model with a mitigation ({card.method}), which is known by its "
+            f"weights in float32; here they are {dtype}. What it reaches could not be told. Use "
+            "--dtype float32."
+        )
 
 
 def _stated(backend: LanguageModel, card: MitigationCard, source: str) -> LanguageModel:
@@ -119,7 +129,13 @@ def is_wrapped(model: LanguageModel) -> bool:
 
 
 def _check_inner(stored: Stored, base: LanguageModel) -> None:
-    """A wrapper comes last: what is put onto the weights inside would leave it behind."""
+    """A wrapper comes last: what is put onto the weights inside would leave it behind. An adapter
+    comes before a projection, which is not in the states that the adapter changes."""
+    if stored.card.form in IN_STATES and not is_wrapped(base) and not changes_states(base):
+        raise ModelError(
+            f"{stored.path} comes after a mitigation that is not in the states. What is read from "
+            "states would leave that one out. Put the adapter first."
+        )
     if is_wrapped(base):
         raise ModelError(
             f"{stored.path} comes after a mitigation that wraps the model. It changes or reads "

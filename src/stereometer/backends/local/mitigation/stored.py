@@ -84,11 +84,14 @@ def _write_folder(card: MitigationCard, tensors: Mapping[str, Tensor], folder: P
 def content(tensors: Mapping[str, Tensor], card: Mapping[str, Any]) -> str:
     """Over the card without its own digest, and names, shapes and numbers of tensors."""
     said = json.loads(to_json({**card, "content": ""}))
-    digest = sha256(digest_of(said).encode())
+    return _digest(sha256(digest_of(said).encode()), tensors)
+
+
+def _digest(digest: Any, tensors: Mapping[str, Tensor]) -> str:
     for name, value in sorted(tensors.items()):
         digest.update(f"{name}:{tuple(value.shape)}:{value.dtype}".encode())
         digest.update(value.reshape(-1).view(torch.uint8).numpy().tobytes())
-    return digest.hexdigest()
+    return str(digest.hexdigest())
 
 
 def load(path: Path) -> Stored:
@@ -102,9 +105,15 @@ def load(path: Path) -> Stored:
             "`stereometer mitigate`."
         ) from None
     if stored.card.content != content(stored.tensors, stored.written):
+        unsealed = stored.card.content == _digest(sha256(), stored.tensors)
+        why = (
+            "An earlier version wrote it, without the card in its digest."
+            if unsealed
+            else "The file was changed after it was written."
+        )
         raise ModelError(
-            f"{path} does not hold what its card says. The file was changed after it was written. "
-            "Make it again with `stereometer mitigate`."
+            f"{path} does not hold what its card says. {why} Make it again with `stereometer "
+            "mitigate`."
         )
     return stored
 
