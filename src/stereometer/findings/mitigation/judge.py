@@ -193,7 +193,7 @@ def _judged(trio: Trio, settings: Settings) -> Mitigated:
         card.earlier,
         tuple(parts.parts(trio, held, slices, settings)),
         shared,
-        tuple(_notes(card, after, control, targeted, lms, shared)),
+        tuple(_notes(card, control, targeted, lms, shared)),
     )
 
 
@@ -211,7 +211,6 @@ def why_neither(effect: Effect) -> str:
 
 def _notes(
     card: MitigationCard,
-    after: Side,
     control: Side | None,
     targeted: Sequence[Effect],
     lms: Kept | None,
@@ -234,7 +233,7 @@ def _notes(
             yield f"{effect.name} changed beyond noise, but {why_neither(effect)}"
     if shared is None and card.text_digest:
         yield (
-            f"The training text was not checked for sentences of these items of "
-            f"{after.result.benchmark}. CATs, pairs and facts are checked when a mitigation is "
-            "made, if their data are there; files of your own with `mitigate --against`."
+            "The training text was not checked for sentences of these items. CATs, pairs and facts "
+            "are checked when a mitigation is made, if their data are there; files of your own "
+            "with --against."
         )
