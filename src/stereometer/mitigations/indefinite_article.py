@@ -7,8 +7,10 @@ import re
 BEFORE = re.compile(r"(?<![\w'’-])(an?)(\s+)$", re.IGNORECASE)
 """An article right before a place in a text."""
 VOWEL = re.compile(
-    r"(?!eu|ewe|on(?:e|ce)\b|u(?:ni(?![mn])|[kt]|[sr][aeiu]|ga|y))[aeiou]|h(?:eir|our|onest|onou?r)",
-    re.IGNORECASE,
+    r"""(?! eu | ewe | on(?:e|ce)\b | u(?: ni(?![mn]) | [kt] | [sr][aeiu] | ga | y ) )  # a European
+        [aeiou]
+        | h(?: eir | our | onest | onou?r )  # an heiress""",
+    re.IGNORECASE | re.VERBOSE,
 )
 """The beginnings of words that are spoken with a vowel first, as far as spelling tells."""
 
@@ -20,10 +22,10 @@ def article(word: str) -> str:
 def adapted(before: str, word: str, other: str) -> str:
     """What stands before a word, for another in its place. An article that does not suit the first
     stays as it is: somebody speaks otherwise."""
-    found = BEFORE.search(before)
-    if found is None or found.group(1).lower() != article(word):
+    last = BEFORE.search(before)
+    if last is None or last.group(1).lower() != article(word):
         return before
-    return before[: found.start()] + _cased(found.group(1), other) + found.group(2)
+    return before[: last.start()] + _cased(last.group(1), other) + last.group(2)
 
 
 def _cased(like: str, word: str) -> str:

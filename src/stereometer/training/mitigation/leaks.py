@@ -63,12 +63,12 @@ def _refusal(name: str, items: list[str]) -> DataError:
 @cache
 def _benchmarks() -> dict[str, Texts]:
     """Those of the catalog whose data are here and whose items are sentences."""
-    found = {}
+    readable = {}
     for name in catalog.names("benchmark"):
         if any(map(_is_text, catalog.find("benchmark", name).measures)):
             with suppress(StereometerError):  # not here, or it asks for a file
-                found[name] = _texts(open_benchmark(name))
-    return found
+                readable[name] = _texts(open_benchmark(name))
+    return readable
 
 
 def _named(files: Sequence[Path]) -> dict[str, Texts]:

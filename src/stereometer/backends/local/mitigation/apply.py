@@ -49,8 +49,6 @@ def mitigated(base: LanguageModel, path: Path) -> LanguageModel:
 def recognised(backend: LanguageModel, folder: Path) -> LanguageModel:
     """A model from an exported folder, which still says what was done to which base."""
     file = folder / EXPORTED
-    if not file.is_file():
-        return backend
     try:
         exported = typed(ExportedCard, read_json(file))
     except (StereometerError, ValueError) as error:
