@@ -13,6 +13,9 @@ from stereometer.types.typed import typed
 MITIGATION_SCHEMA = "mitigation@1"
 SETTING = "mitigation"
 """The name of the card among the settings of a model."""
+PROJECTION, ADAPTER, PROMPT = "projection", "adapter", "prompt"
+"""Forms, which say how a mitigation is put onto a model: folded into what reads the last states;
+merged into all layers, from a folder; around the model, with nothing fitted."""
 
 
 @dataclass(frozen=True)

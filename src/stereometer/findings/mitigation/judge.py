@@ -10,7 +10,7 @@ from stereometer.errors import UsageError
 from stereometer.findings.mitigation import companions, parts
 from stereometer.findings.mitigation.judged import MARGIN, Effect, Kept, Mitigated, verdict_of
 from stereometer.findings.mitigation.sides import Side, Trio
-from stereometer.mitigations.card import MitigationCard, card_of
+from stereometer.mitigations.card import ADAPTER, PROMPT, MitigationCard, card_of
 from stereometer.shapes.verdicts import NULL_VALUE
 from stereometer.shapes.words import plain_name
 from stereometer.types import Result, Settings, Slice
@@ -37,7 +37,7 @@ def why_no_control(of: MitigationCard, card: MitigationCard | None) -> str | Non
     """Why a mitigation cannot be judged by this."""
     if card is None or not card.control_of:
         return "it is not the control of a mitigation"
-    tuned = card.form == of.form == "adapter"  # one control for all: tuning without any aim
+    tuned = card.form == of.form == ADAPTER  # one control for all: tuning without any aim
     if card.control_of != of.method and not tuned:
         return f"it is a control of {card.control_of}, the mitigation is {of.method}"
     if card.base_digest != of.base_digest:
@@ -46,7 +46,7 @@ def why_no_control(of: MitigationCard, card: MitigationCard | None) -> str | Non
         return f"its rank is {card.rank}, that of the mitigation {of.rank}"
     if card.variant != of.variant:
         return f"it is of the variant {card.variant}, the mitigation of {of.variant}"
-    if card.form != "prompt" and card.text_digest != of.text_digest:
+    if card.form != PROMPT and card.text_digest != of.text_digest:
         return f"it was made with {card.text}, the mitigation with {of.text}, which is another text"
     if card.words_digest != of.words_digest:
         return "its word lists are not those of the mitigation"

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from stereometer.backends.local.mitigation import adapter
 from stereometer.errors import DataError, ModelError, UsageError
+from stereometer.mitigations.card import ADAPTER
 from stereometer.training.fitting import warmed
 from stereometer.training.mitigation.language import Batch, Example, batch_of, read_example
 from stereometer.training.mitigation.method import Fitted, Order
@@ -44,7 +45,7 @@ class CdaOptions:
 @dataclass(frozen=True)
 class Cda:
     name: str = "cda"
-    form: str = "adapter"
+    form: str = ADAPTER
     variants: tuple[str, ...] = ("sound",)
     families: frozenset[str] = frozenset({"masked", "causal"})
     options: type[CdaOptions] = CdaOptions

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from stereometer.errors import ModelError, UsageError
 from stereometer.files import make_room, write_json
-from stereometer.mitigations.card import MitigationCard
+from stereometer.mitigations.card import PROJECTION, PROMPT, MitigationCard
 from stereometer.mitigations.exported import EXPORTED, ExportedCard
 from stereometer.mitigations.spec import split
 from stereometer.runs.open import open_model
@@ -74,7 +74,7 @@ def export(spec: str, out: Path, loading: dict[str, Any]) -> Exported:
     from stereometer.backends.local.mitigation.stored import load
 
     stored = load(path)
-    if stored.card.form == "prompt":
+    if stored.card.form == PROMPT:
         raise UsageError(
             f"{stored.card.method} changes how a model is asked, not its weights. There is no "
             "folder that would do the same. Use it as MODEL+FILE."
@@ -101,7 +101,7 @@ def _for_folder(
     """The model as a folder can hold it: without a bias where its kind has none."""
     from stereometer.backends.local.mitigation.fold import fold, read, reading_layer
 
-    if stored.card.form != "projection":
+    if stored.card.form != PROJECTION:
         return opened, ()
     plain = with_states(open_model(base, 0, loading))
     if reading_layer(plain).bias is not None or reading_layer(opened).bias is None:

@@ -14,7 +14,7 @@ from stereometer.errors import UsageError
 from stereometer.files import make_room
 from stereometer.mitigations import attribute as attributes
 from stereometer.mitigations.attribute import Attribute
-from stereometer.mitigations.card import MitigationCard
+from stereometer.mitigations.card import ADAPTER, PROMPT, MitigationCard
 from stereometer.runs.open import open_model
 from stereometer.training.mitigation.method import Fitted, MitigationMethod, Order, check_method
 from stereometer.training.mitigation.sentences import Sentences, no_sentences, read
@@ -29,8 +29,6 @@ NEEDED = ("torch", "transformers", "safetensors", "sentencex")
 """Packages of every method."""
 CONTROL = ".control"
 """In the name of a control's file, before the suffix."""
-FOLDER, PROMPT = "adapter", "prompt"
-"""The form that is a folder and changes states in all layers, and the one that is not fitted."""
 
 
 @dataclass(frozen=True)
@@ -172,12 +170,12 @@ def _check(wish: Wish, method: MitigationMethod) -> None:
 
 
 def _check_name(out: Path, form: str) -> None:
-    if form == FOLDER and (out.suffix == ".safetensors" or out.is_file()):
+    if form == ADAPTER and (out.suffix == ".safetensors" or out.is_file()):
         raise UsageError(
             f"{out} is not the name of a new folder. This mitigation is a folder with an adapter "
             "in it. Name another with --out."
         )
-    if form != FOLDER and (out.suffix != ".safetensors" or out.is_dir()):
+    if form != ADAPTER and (out.suffix != ".safetensors" or out.is_dir()):
         raise UsageError(
             f"{out} is not the name of a mitigation. A mitigation is one file that ends in "
             ".safetensors. Give such a name with --out."

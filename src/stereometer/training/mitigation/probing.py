@@ -7,7 +7,7 @@ from functools import cached_property
 
 from stereometer.backends.local.language_model import LanguageModel
 from stereometer.backends.local.mitigation.fold import Projection
-from stereometer.mitigations.card import MitigationCard, Probe
+from stereometer.mitigations.card import ADAPTER, PROJECTION, MitigationCard, Probe
 from stereometer.training.mitigation.method import Fitted, Order
 from stereometer.training.mitigation.probes import accuracy
 from stereometer.training.mitigation.states import States
@@ -28,11 +28,11 @@ class Probing:
         A projection changes the last states alone, a prompt none; an adapter may change all.
         """
         last, earlier = self._last, self._earlier
-        if card.form == "projection":
+        if card.form == PROJECTION:
             projection = Projection(**fitted.tensors)
             training, test = (part.projected(projection) for part in last)
             last = training, test
-        elif card.form == "adapter":
+        elif card.form == ADAPTER:
             last, earlier = self._read(opened, 0), self._read(opened, self.halfway)
         probe = self._probe(self._last, last, 0)
         return replace(card, probe=probe, earlier=self._probe(self._earlier, earlier, self.halfway))

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from stereometer.backends.local.mitigation.fold import Projection
+from stereometer.mitigations.card import PROJECTION
 from stereometer.training.mitigation.method import Fitted, Order
 
 CONTROL = "random-projection"
@@ -17,7 +18,7 @@ CONTROL = "random-projection"
 class ProjectionMethod:
     """Folded into masked and causal models; the control takes away as many directions, but any."""
 
-    form: str = "projection"
+    form: str = PROJECTION
     families: frozenset[str] = frozenset({"masked", "causal"})
 
     def control(self, order: Order, fitted: Fitted) -> Fitted:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stereometer.errors import UsageError
+from stereometer.mitigations.card import PROMPT
 from stereometer.training.mitigation.method import Fitted, Order
 
 PROMPTS = {
@@ -30,7 +31,7 @@ class SelfDebiasOptions:
 @dataclass(frozen=True)
 class SelfDebias:
     name: str = "self-debias"
-    form: str = "prompt"
+    form: str = PROMPT
     variants: tuple[str, ...] = ("sound",)
     families: frozenset[str] = frozenset({"masked", "causal"})
     options: type[SelfDebiasOptions] = SelfDebiasOptions

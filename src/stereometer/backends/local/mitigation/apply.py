@@ -11,21 +11,21 @@ from stereometer.backends.local.language_model import LanguageModel
 from stereometer.backends.local.mitigation.stored import Stored, load
 from stereometer.errors import ModelError, StereometerError
 from stereometer.files import read_json
-from stereometer.mitigations.card import SETTING, MitigationCard
+from stereometer.mitigations.card import ADAPTER, PROJECTION, PROMPT, SETTING, MitigationCard
 from stereometer.mitigations.exported import EXPORTED, ExportedCard
 from stereometer.types import Follows, SpanVectors
 from stereometer.types.typed import typed
 
 HERE = "stereometer.backends.local.mitigation"
 FORMS: Mapping[str, str] = {
-    "projection": f"{HERE}.fold:apply",
-    "adapter": f"{HERE}.adapter:apply",
-    "prompt": f"{HERE}.prompt:apply",
+    PROJECTION: f"{HERE}.fold:apply",
+    ADAPTER: f"{HERE}.adapter:apply",
+    PROMPT: f"{HERE}.prompt:apply",
 }
 """What puts each form onto a model."""
 SUFFIX = ".safetensors"
 HEADLESS = "Next-sentence heads of the model before are not used with a mitigation."
-AROUND, IN_STATES = ("prompt",), ("adapter",)
+AROUND, IN_STATES = (PROMPT,), (ADAPTER,)
 """Forms that leave the weights as they are, and those that change states: of others, what is read
 from states would be the base's."""
 

@@ -20,14 +20,12 @@ from torch import Tensor
 
 from stereometer.errors import ModelError, StereometerError
 from stereometer.files import make_room, read_json, to_json, write_json
-from stereometer.mitigations.card import MitigationCard
+from stereometer.mitigations.card import ADAPTER, MitigationCard
 from stereometer.types import digest_of
 
 CARD, WEIGHTS, CONFIG = "card.json", "adapter_model.safetensors", "adapter_config.json"
 """The files of an adapter; the last two are named by peft. The bytes of the configuration count as
 one of its tensors."""
-ADAPTER = "adapter"
-"""The form that is a folder."""
 UNREADABLE = (StereometerError, OSError, SafetensorError, KeyError, TypeError, ValueError)
 """What reading raises where something else is, or a part of it."""
 
