@@ -87,7 +87,7 @@ def _generation() -> list[dict[str, Any]]:
         {
             "what": "in batches",
             "value": PROMPTS / together.seconds,
-            "unit": "prompts a second",
+            "unit": "prompts per second",
             "bar": "none",
         },
     ]

@@ -1,6 +1,6 @@
 """What one driver can do: its own ceiling, and a thousand simulated workers.
 
-    python -m bench.cluster ceiling     requests a second with the fake model, serial and by workers
+    python -m bench.cluster ceiling     requests per second with the fake model, serial and by workers
     python -m bench.cluster simulate    1,000 simulated workers in four processes, 10^5 and 10^6 requests
 
 Simulated workers receive and send real, pickled messages and wait as long as a real one would
@@ -70,7 +70,7 @@ class Items(Sequence[Any]):
 
 
 class Plain:
-    """Two requests an item."""
+    """Two requests per item."""
 
     name = "plain@1"
     recorded: Mapping[str, Any] = {}
@@ -224,7 +224,7 @@ def compared(counts: Sequence[int], workers: int, rate: float) -> None:
         print(said.strip(), f"load {os.getloadavg()[0]:.1f}", flush=True)
         peaks.append(int(said.split("peak ")[1].split()[0]))
     growth = (peaks[-1] - peaks[0]) / (counts[-1] - counts[0])
-    print(f"memory of the driver grows by {growth:.0f} bytes a request")
+    print(f"memory of the driver grows by {growth:.0f} bytes per request")
 
 
 def main() -> None:
@@ -233,7 +233,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=20_000)
     parser.add_argument("--most", type=int, default=1_000_000)
     parser.add_argument("--workers", type=int, default=1000)
-    parser.add_argument("--rate", type=float, default=50.0, help="tokens a second of one worker")
+    parser.add_argument("--rate", type=float, default=50.0, help="tokens per second of one worker")
     options = parser.parse_args()
     if options.what == "ceiling":
         ceiling(options.requests)

@@ -1,20 +1,44 @@
 """The sizes of a tree of source code: `python -m bench.house FOLDER`.
 
-Decision 12 has these figures of three versions. Format a tree first, so that lines mean the same:
+`python -m bench.house FOLDER --hops` also counts what one item passes through, in the package that
+is imported. Decision 12 has the first of these figures of three versions. Format a tree first, so that lines mean the same:
 `ruff format --isolated --line-length 100 FOLDER`.
 """
 
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
+import tempfile
+import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from glob import glob
+from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from statistics import median
+from types import CodeType, FrameType
+from unittest.mock import patch
 
-LONG_FUNCTION, LONG_FILE, LONG_LINE, RUN = 50, 400, 100, 6
+from bench.command import stereometer
+
+LONG_FUNCTION, LONG_FILE, LONG_LINE, RUN, SHORT = 50, 400, 100, 6, 4
+STORED = (
+    "run starter -m fake --limit 1 --out one",
+    "run starter -m random --limit 1 --measure cat-pseudo-likelihood --out other",
+    "run abc -m fake --measure set --groups doctor,teenager --templates the --out traits",
+)
+PASSAGE = (
+    "run starter -m fake --limit 1 --out {out}",
+    "report one/*cat* -o {out}.html",
+    "compare one/*cat* other/*",
+    "align traits/* --ratings ratings.csv --resamples 100 --out aligned-{out}",
+    "show one/*cat*",
+)
+"""What is counted, on the runs above."""
 NAMES = (
     "cat|pair|trait|comment|ss|lms|icat|pair_preference|accuracy|association|sent_more|stereotype"
 )
@@ -50,6 +74,15 @@ def sizes(folder: Path) -> Iterator[tuple[str, int | float]]:
     )
     yield "lines that tell a shape by a name", len(guesses)
     yield "files of those", len(set(guesses))
+    yield "class names used twice", _twice(texts.values())
+    yield (
+        "import lines, %",
+        round(100 * _imports(texts.values()) / sum(map(len, lines.values())), 1),
+    )
+    yield (
+        f"private helpers with one caller and at most {SHORT} lines of body",
+        _lone_helpers(texts.values()),
+    )
     yield f"lines in runs of {RUN} or more that stand twice", _repeated(list(lines.values()))
 
 
@@ -58,6 +91,44 @@ def _functions(text: str) -> Iterator[int]:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def _twice(texts: Iterable[str]) -> int:
+    """Names that more than one class has."""
+    names = Counter(
+        node.name
+        for text in texts
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.ClassDef)
+    )
+    return sum(often > 1 for often in names.values())
+
+
+def _imports(texts: Iterable[str]) -> int:
+    """Lines, those of an import over several too."""
+    return sum(
+        (node.end_lineno or node.lineno) - node.lineno + 1
+        for text in texts
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    )
+
+
+def _lone_helpers(texts: Iterable[str]) -> int:
+    """Private functions of a module, or methods, that their file names once, with a short body."""
+    return sum(
+        len(re.findall(rf"\b{node.name}\b", text)) == 2 and _body(node) <= SHORT
+        for text in texts
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and re.match("_[a-z]", node.name)
+    )
+
+
+def _body(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines of the body, its docstring left out."""
+    rest = node.body[1:] if ast.get_docstring(node) is not None else node.body
+    return (rest[-1].end_lineno or 0) - rest[0].lineno + 1 if rest else 0
 
 
 def _repeated(files: list[list[str]]) -> int:
@@ -76,6 +147,90 @@ def _counts(row: str) -> bool:
     return bool(re.search(r"\w", row)) and not re.match(r"\s*(#|import |from )", row)
 
 
-if __name__ == "__main__":
-    for what, figure in sizes(Path(sys.argv[1])):
+def words(docs: Path) -> Iterator[tuple[str, int]]:
+    """Of the pages, written by hand or generated."""
+    for what, generated in (("not generated", False), ("generated", True)):
+        pages = (
+            p for p in docs.rglob("*.md") if (p.parts[len(docs.parts)] == "reference") == generated
+        )
+        yield f"words of docs, {what}", sum(len(page.read_text("utf-8").split()) for page in pages)
+
+
+# --------------------------------------------------------------------------------------------- hops
+
+
+def hops() -> Iterator[tuple[str, str]]:
+    """How many functions, in how many files, one item enters in each verb. Comprehensions and
+    lambdas are not counted, nor what only the first call of a process needs."""
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder, patch.dict("os.environ", _own(folder)):
+        os.chdir(folder)
+        try:
+            _ratings(Path("ratings.csv"))
+            for line in STORED:
+                stereometer(line.split())
+            for line in PASSAGE:
+                verb, functions, files = _passed(line)
+                yield f"{verb}: functions entered by one item", f"{functions} in {files} files"
+        finally:
+            os.chdir(before)
+
+
+def _own(folder: str) -> dict[str, str]:
+    return {"STEREOMETER_CACHE": f"{folder}/cache", "COLUMNS": "120"}
+
+
+def _ratings(file: Path) -> None:
+    rows = [
+        f"r{who},{group},cold - warm,{20 + 9 * who}"
+        for who in range(3)
+        for group in ("doctor", "teenager")
+    ]
+    file.write_text("\n".join(["participant,group,trait,rating", *rows]) + "\n")
+
+
+def _passed(line: str) -> tuple[str, int, int]:
+    """Of the second of two calls, which writes elsewhere."""
+    for out in ("first", "second"):
+        words = [found for word in line.format(out=out).split() for found in _found(word)]
+        entered = _entered(words)
+    return words[0], len(entered), len({code.co_filename for code in entered})
+
+
+def _found(word: str) -> list[str]:
+    return sorted(glob(word)) if "*" in word else [word]
+
+
+def _entered(words: list[str]) -> set[CodeType]:
+    folder = str(Path(str(find_spec("stereometer").origin)).parent)  # type: ignore[union-attr]
+    entered: set[CodeType] = set()
+
+    def see(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        if event == "call" and code.co_name[0] != "<" and code.co_filename.startswith(folder):
+            entered.add(code)
+
+    threading.setprofile(see)
+    sys.setprofile(see)
+    try:
+        outcome = stereometer(words)
+    finally:
+        sys.setprofile(None)
+        threading.setprofile(None)
+    if outcome.code:
+        raise SystemExit(outcome.err)
+    return entered
+
+
+def main(asked: list[str]) -> None:
+    folder = Path(asked[0])
+    docs = [docs for parent in folder.resolve().parents if (docs := parent / "docs").is_dir()]
+    figures: Iterator[tuple[str, object]] = chain(
+        sizes(folder), words(docs[0]) if docs else (), hops() if "--hops" in asked else ()
+    )
+    for what, figure in figures:
         print(f"{what}: {figure}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

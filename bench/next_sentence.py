@@ -1,4 +1,4 @@
-"""What a head on a frozen trunk costs: one forward pass over the pairs, as tokens a second and as a
+"""What a head on a frozen trunk costs: one forward pass over the pairs, as tokens per second and as a
 share of the sgemm peak."""
 
 from __future__ import annotations

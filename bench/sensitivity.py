@@ -1,7 +1,7 @@
 """SeT's distance at RoBERTa-large's size (vocabulary 50,265, states of 1,024), against the way its
 authors take; and the full grid, planned.
 
-Their way, written anew from its description (the authors' own file is not run here), for every
+Their way, written from its description (the authors' own file is not run here), for every
 trait: columns squished in turns until they fit, the changed output matrix written out, and the norm
 of what changed. Forward passes, and the logits they end with, are the same for both and left out.
 Bars: 100 times for one trait, 1,000 times over 32 adjectives.

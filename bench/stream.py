@@ -30,7 +30,7 @@ def measure() -> list[dict[str, Any]]:
             "bar": "about 5",
         },
         {
-            "what": "100,000 items, items a second",
+            "what": "100,000 items, items per second",
             "value": 100_000 / large["wall"],
             "unit": "items/s",
             "bar": "none",

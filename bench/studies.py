@@ -51,9 +51,9 @@ def _load(folder: Path) -> list[dict[str, Any]]:
     return [
         row("95 % of replies within", 1000 * seconds[int(0.95 * len(seconds))], "ms", "250"),
         row("half of the replies within", 1000 * seconds[len(seconds) // 2], "ms", "none"),
-        row("pages sent and stored a second", stored / (end - start), "", str(PAGES_A_SECOND)),
-        row("requests a second", len(seconds) / (end - start), "", "none"),
-        row("server's processor time a request", 1000 * cpu / len(ledger.replies), "ms", "none"),
+        row("pages sent and stored per second", stored / (end - start), "", str(PAGES_A_SECOND)),
+        row("requests per second", len(seconds) / (end - start), "", "none"),
+        row("server's processor time per request", 1000 * cpu / len(ledger.replies), "ms", "none"),
         row(f"load average {load:.1f} to {os.getloadavg()[0]:.1f}", None, "", ""),
     ]
 

@@ -19,6 +19,7 @@ from typing import Any
 from typer.testing import CliRunner
 
 from stereometer.mitigations.card import Measured, MitigationCard, Perplexity, Probe
+from stereometer.runs import store
 
 Document = Mapping[str, Any]
 QUICK = ("--resamples", "100")
@@ -69,15 +70,14 @@ def _measured(app: Any) -> Iterator[Document]:
 def _mitigated(runs: list[str]) -> list[str]:
     """The first three runs as a base, a mitigation of it with a full card, and its control."""
     folders = [Path(shutil.copytree(run, Path("mitigated", Path(run).name))) for run in runs]
-    files = [folder / "result.json" for folder in folders]
-    results = [json.loads(file.read_text("utf-8")) for file in files]
+    results = [store.load_result(folder) for folder in folders]
     value = Measured(50.0, 48.0, 52.0, 100)
     probe, ratio = Probe(value, value, 50.0), Perplexity(20.0, 20.0, Measured(1.0, 0.9, 1.1, 100))
     card = MitigationCard(
         "leace",
         "projection",
         "fake",
-        results[0]["model_card"]["digest"],
+        results[0].model_card["digest"],
         attribute="gender",
         domains=("gender",),
         probe=probe,
@@ -85,9 +85,10 @@ def _mitigated(runs: list[str]) -> list[str]:
         perplexity=ratio,
     )
     control = replace(card, method="random-projection", control_of="leace")
-    for file, result, of in zip(files[1:], results[1:], (card, control), strict=True):
-        result["model_card"]["settings"]["mitigation"] = of.as_json()
-        file.write_text(json.dumps(result), "utf-8")
+    for folder, result, of in zip(folders[1:], results[1:], (card, control), strict=True):
+        settings = {**result.model_card["settings"], "mitigation": of.as_json()}
+        changed = replace(result, model_card={**result.model_card, "settings": settings})
+        store.keep(folder, changed, json.loads((folder / store.RUN).read_text("utf-8")))
     first, second, third = map(str, folders)
     return [first, second, "--control", third]
 

@@ -149,14 +149,16 @@ def _function(name: str, function: Any) -> str:
     returned = signature.return_annotation
     arrow = "" if returned is signature.empty else f" -> {_type(returned)}"
     head = f"{name}(\n{''.join(lines)}){arrow}" if lines else f"{name}(){arrow}"
-    return f"```python\n{head}\n```\n\n{_paragraph(about)}\n\n"
+    return f"```python\n{head}\n```\n\n{_prose(about)}\n\n"
 
 
 def _argument(parameter: inspect.Parameter) -> str:
     stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(parameter.kind.name, "")
     annotated = parameter.annotation is not parameter.empty
     kind = f": {_type(parameter.annotation)}" if annotated else ""
-    default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+    # What has no spelling of its own, such as a method, is said in the text.
+    value = "..." if repr(parameter.default).startswith("<") else repr(parameter.default)
+    default = "" if parameter.default is parameter.empty else f" = {value}"
     return f"{stars}{parameter.name}{kind}{default}"
 
 
@@ -167,8 +169,8 @@ def _class(value: Any) -> str:
             (f"`{entry.name}`", f"`{_type(entry.type)}`") for entry in dataclasses.fields(value)
         ]
         text += _table(("field", "type"), rows) + "\n"
-    for name, method in vars(value).items():
-        if inspect.isfunction(method) and not name.startswith("_") and method.__doc__:
+    for name, method in inspect.getmembers(value, inspect.isfunction):
+        if not name.startswith("_") and method.__doc__:
             text += f"- `{name}`: {_paragraph(method.__doc__)}\n"
     return text + "\n"
 

@@ -3,7 +3,7 @@ same groups."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -14,7 +14,7 @@ from typing import Any
 
 from stereometer.benchmarks.packs.installed import folder_of, installed
 from stereometer.benchmarks.packs.pack import is_pack, shipped
-from stereometer.errors import DataError, UnknownName
+from stereometer.errors import DataError, UnknownName, respelled
 from stereometer.shapes.shape import Shape
 from stereometer.types.method import Method, completed
 
@@ -140,20 +140,27 @@ def find(kind: str, name: str) -> Any:
     the version of the plain one."""
     if _is_folder(kind, name):
         return replace(_pack(Path(name)), path=name)
+    name = spelled(kind, name)
     plain, _, version = name.partition("@")
     for known in (name, plain):
         if known in names(kind):
             entry = completed(_load(kind, known)) if kind == METHOD else _load(kind, known)
-            if version in ("", *_versions(kind, entry)):
+            # Only methods have versions beside the first.
+            beside = (entry.version, *entry.revised.values()) if kind == METHOD else ("1",)
+            if version in ("", *beside):
                 return entry
     if kind == PACKED and name in installed():
         return _pack(folder_of(installed()[name]), name)  # one that cannot be read says why
     raise UnknownName(NOUNS.get(kind, kind), name, names(kind))
 
 
-def _versions(kind: str, entry: Any) -> Sequence[str]:
-    """Only methods have versions beside the first."""
-    return (entry.version, *entry.revised.values()) if kind == METHOD else ("1",)
+def spelled(kind: str, name: str) -> str:
+    """A name as the catalog writes it; as it is where nothing has it, or where it is a path."""
+    plain, sign, version = name.partition("@")
+    known = names(kind)
+    if plain in known or Path(name).exists():
+        return name
+    return f"{respelled(plain, known)}{sign}{version}"
 
 
 def _load(kind: str, name: str) -> Any:
@@ -169,11 +176,13 @@ def _load(kind: str, name: str) -> Any:
 
 def place(kind: str, name: str) -> str:
     """Where a name's object is, as `module:object`."""
+    name = spelled(kind, name)
     return TABLE[kind].get(name) or str(_plugins(kind)[name].value)
 
 
 def has(kind: str, name: str) -> bool:
-    return bool({name, name.split("@")[0]} & set(names(kind))) or _is_folder(kind, name)
+    found = spelled(kind, name)
+    return bool({found, found.split("@")[0]} & set(names(kind))) or _is_folder(kind, name)
 
 
 def shape(kind: str) -> Shape:

@@ -17,6 +17,7 @@ An error has three sentences: what happened, why, what to do.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
@@ -35,20 +36,31 @@ class StereometerError(Exception):
         half = LONGEST // 2
         return text if len(text) <= LONGEST else f"{text[:half]} ... {text[-half:]}"
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython shows of it: the message alone, which is written for its reader."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 class UsageError(StereometerError):
     exit_code = 2
+
+
+def respelled(name: str, known: Iterable[str]) -> str:
+    """The known name that differs only in case and in the signs between words (`CrowS_Pairs`);
+    the name itself where there is none."""
+    return next((each for each in known if _folded(each) == _folded(name)), name)
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[\s_-]+", "-", name.strip().casefold())
 
 
 def did_you_mean(name: str, known: Mapping[str, str]) -> str:
     """The nearest names, each as it is called; empty where none is near."""
     spelled = {each.casefold(): known[each] for each in known}
     close = get_close_matches(name.casefold(), spelled, n=3, cutoff=0.5)
-    return (
-        f"Did you mean {' or '.join(dict.fromkeys(spelled[name] for name in close))}?"
-        if close
-        else ""
-    )
+    called = " or ".join(dict.fromkeys(spelled[name] for name in close))
+    return f"Did you mean {called}?" if close else ""
 
 
 class UnknownName(UsageError):
@@ -60,10 +72,8 @@ class UnknownName(UsageError):
         shown: str = "`stereometer list` shows all of them.",
     ) -> None:
         names = sorted(known)
-        hint = (
-            did_you_mean(name, {known_name: known_name for known_name in names})
-            or f"Known: {', '.join(names)}."
-        )
+        near = did_you_mean(name, {each: each for each in names})
+        hint = near or f"Known: {', '.join(names)}."
         super().__init__(f"There is no {kind} called '{name}'. {hint} {shown}")
 
 

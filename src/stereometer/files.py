@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import glob
 import gzip
 import io
@@ -17,7 +16,10 @@ from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from shutil import rmtree
+from typing import IO, Any
+
+from filelock import lock_descriptor
 
 from stereometer.errors import DataError, StereometerError
 
@@ -27,8 +29,8 @@ CHUNK = 1024**2
 LARGEST_NUMBER = 1e100
 LONGEST_NUMBER = 400
 """Digits of a whole number: more than any float holds."""
-WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-"""How .xlsx and .xls files begin."""
+WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"$FL2")
+"""How .xlsx, .xls and SPSS's .sav files begin."""
 UTF8 = "utf-8-sig"
 """With or without a byte-order mark."""
 
@@ -63,8 +65,7 @@ def _check_place(path: Path) -> None:
     try:
         known = path.stat()
     except FileNotFoundError:
-        message = f"{path} does not exist. There is nothing to read. Check the path."
-        raise DataError(message) from None
+        raise DataError(f"{path} was not found. Check the path.") from None
     if stat.S_ISDIR(known.st_mode):
         raise DataError(f"{path} is a folder. A file is needed here. Name the file inside it.")
     if not stat.S_ISREG(known.st_mode):
@@ -79,8 +80,8 @@ def _check_place(path: Path) -> None:
 def _check_kind(path: Path, start: bytes) -> None:
     if start in WORKBOOKS:
         raise DataError(
-            f"{path} is a workbook or an archive, not text. Tables are read as CSV. Open it in "
-            "your spreadsheet program and save the sheet as CSV (UTF-8)."
+            f"{path} is a workbook, an archive or an SPSS file, not text. Tables are read as CSV. "
+            "Open it in the program that wrote it and save it as CSV (UTF-8)."
         )
 
 
@@ -101,12 +102,6 @@ def _too_large(path: Path) -> DataError:
     )
 
 
-def _empty(path: Path) -> DataError:
-    return DataError(
-        f"{path} is empty. There is nothing to read in it. Fetch, export or write it again."
-    )
-
-
 def read_lines(path: Path, encoding: str = UTF8, newline: str = "\n") -> Generator[str]:
     """The lines of a file, one at a time; they end in \\n."""
     number, blank, name = 0, True, "UTF-8" if encoding == UTF8 else encoding
@@ -122,7 +117,9 @@ def read_lines(path: Path, encoding: str = UTF8, newline: str = "\n") -> Generat
                 "Save it as UTF-8, or name its encoding with --encoding."
             ) from None
     if blank:
-        raise _empty(path)
+        raise DataError(
+            f"{path} is empty. There is nothing to read in it. Fetch, export or write it again."
+        )
 
 
 def read_text(path: Path, encoding: str = UTF8) -> str:
@@ -153,7 +150,7 @@ def parse_json(text: str, source: str) -> Any:
     try:
         value = json.loads(
             text,
-            parse_constant=_no_constant,
+            parse_constant=_finite_float,
             parse_float=_finite_float,
             parse_int=_short_int,
             object_pairs_hook=_unique_keys,
@@ -177,13 +174,9 @@ def parse_json(text: str, source: str) -> Any:
         ) from None
 
 
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"it holds the number {name}")
-
-
 def _finite_float(text: str) -> float:
     value = float(text)
-    if math.isinf(value):
+    if not math.isfinite(value):
         raise ValueError(f"it holds the number {text[:20]}")
     return value
 
@@ -226,9 +219,7 @@ def _object(value: Any, where: str) -> dict[str, Any]:
 
 
 def finite(
-    value: object,
-    where: str,
-    wanted: str = "Every score must be one. Fix or leave out that row.",
+    value: object, where: str, wanted: str = "Every score must be one. Fix or leave out that row."
 ) -> float:
     """A finite number, or the text of one; `wanted` says what it should be and what to do."""
     if isinstance(value, str):
@@ -237,8 +228,7 @@ def finite(
     with suppress(OverflowError):
         if isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
             return _moderate(float(value), where)
-    shown = repr(value)[:60]
-    raise DataError(f"{where}: {shown} is not a finite number. {wanted}")
+    raise DataError(f"{where}: {value!r:.60} is not a finite number. {wanted}")
 
 
 def _moderate(value: float, where: str) -> float:
@@ -260,28 +250,64 @@ def replacing(path: Path) -> Iterator[IO[str]]:
     with _explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         _clear_parts(path)
-        handle, begun = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        fcntl.flock(handle, fcntl.LOCK_EX)  # held while it is written: nobody clears it
-        name = f"{begun}.part"
-        os.rename(begun, name)
+        handle, name = _new_part(path)
         try:
             with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            os.chmod(name, 0o666 & ~_umask())
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(name, 0o666 & ~mask)
             os.replace(name, path)
         except BaseException:
             Path(name).unlink(missing_ok=True)
             raise
 
 
+@contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """A folder that appears under its name only when it is whole, in place of the one before; what
+    a killed process left of it goes too."""
+    path = path.resolve()
+    part, before = (path.with_name(f".{path.name}.{end}") for end in ("part", "before"))
+    with _explained(path):
+        if path.exists() and not path.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        try:
+            yield part
+            if path.exists():
+                path.replace(before)
+            part.replace(path)
+        finally:
+            rmtree(part, ignore_errors=True)
+            rmtree(before, ignore_errors=True)
+
+
+def _new_part(path: Path) -> tuple[int, str]:
+    """Locked while it is written, so that nobody clears it; one that was cleared before it could be
+    locked is begun again. Windows removes no open file, locked or not."""
+    while True:
+        handle, name = tempfile.mkstemp(".part", f".{path.name}.", path.parent)
+        with suppress(OSError):  # a file system without locks
+            lock_descriptor(handle)
+        if os.fstat(handle).st_nlink:
+            return handle, name
+        os.close(handle)
+
+
 def _clear_parts(path: Path) -> None:
     """Removes what processes left of this file that were killed while writing it."""
     for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
-        with suppress(OSError), part.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            part.unlink()
+        with suppress(OSError):
+            with part.open("rb") as file:
+                if not lock_descriptor(file.fileno(), blocking=False):
+                    continue
+                with suppress(PermissionError):
+                    part.unlink()
+            part.unlink()  # Windows: only once it is closed
 
 
 def make_room(path: Path) -> None:
@@ -308,12 +334,6 @@ def _explained(path: Path) -> Iterator[None]:
             f"{path} cannot be written: {error.strerror or error}. The folder is read-only, full "
             "or not a folder. Choose another with --out."
         ) from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def to_json(value: object, *, indent: int | None = 1) -> str:

@@ -1,4 +1,4 @@
-"""Tables: rows of CSV, TSV, JSON lines or a JSON list, under the names that we know."""
+"""Tables: rows of CSV, TSV, JSON lines, a JSON list or Parquet, under the names that we know."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import codecs
 import csv
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from stereometer.errors import DataError, UsageError
+from stereometer.errors import DataError, UsageError, did_you_mean
 from stereometer.files import UTF8, begins_with, read_jsonl, read_lines, read_list
 
 SHOWN_FAULTS = 20
@@ -38,6 +39,15 @@ class Layout:
                 "utf-8, latin-1, cp1252 or mac-roman. Check the spelling."
             ) from None
 
+    def check(self, known: Sequence[str], what: str) -> None:
+        """Raises where --column names what such a file does not have."""
+        for name in [name for name in self.columns if name not in known]:
+            hint = did_you_mean(name, {each: each for each in known})
+            raise UsageError(
+                f"--column names '{name}'. {what} has {', '.join(known) or 'no columns'}. "
+                f"{hint or 'Correct it, or leave it out.'}"
+            )
+
     def names(self, header: Sequence[str], known: Iterable[str], path: Path) -> list[str]:
         """A header under our names: as the layout says, otherwise in any case, spaces aside."""
         bare = [name.strip().lower() for name in header]
@@ -62,6 +72,30 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(map(repr, islice(names, 60)))[:300]
 
 
+def is_parquet(path: Path) -> bool:
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(4) == b"PAR1"
+    return False
+
+
+def parquet_rows(path: Path, _: str = UTF8) -> Iterable[tuple[int, dict[str, Any]]]:
+    """Number and values of each row of a table as hubs keep it."""
+    try:
+        from pyarrow import parquet
+
+        return enumerate(parquet.read_table(path).to_pylist(), 1)
+    except ImportError:
+        why, mend = "reading it takes pyarrow", "Install the optional part `parquet` of the package"
+    except (OSError, ValueError) as error:  # what pyarrow raises are such errors too
+        why, mend = str(error), "Fetch it again"
+    raise DataError(f"The Parquet file {path} cannot be read: {why}. {mend}, or save it as CSV.")
+
+
+Objects = Callable[[Path, str], Iterable[tuple[int, dict[str, Any]]]]
+OBJECTS: Mapping[str, Objects] = {"": parquet_rows, "{": read_jsonl, "[": read_list}
+"""What reads a file that begins so; nothing stands for Parquet."""
+
+
 def empty_file(path: Path) -> DataError:
     return DataError(
         f"{path} has no rows. There is nothing to measure in it. Check that it is the right file."
@@ -75,17 +109,9 @@ class BadRows(DataError):
         self.faults = faults
         shown = [f"- {fault.removeprefix(f'{path}, ')[:400]}" for fault in faults[:SHOWN_FAULTS]]
         more = len(faults) - len(shown)
-        super().__init__(
-            faults[0]
-            if len(faults) == 1
-            else "\n".join(
-                [
-                    f"{path} has {len(faults)} rows that cannot be used. Fix or leave them out.",
-                    *shown,
-                    *([f"... and {more} more."] if more else []),
-                ]
-            )
-        )
+        head = f"{path} has {len(faults)} rows that cannot be used. Fix or leave them out."
+        several = "\n".join([head, *shown, *([f"... and {more} more."] if more else [])])
+        super().__init__(several if faults[1:] else faults[0])
 
 
 Entry = TypeVar("Entry")
@@ -93,9 +119,7 @@ Raw = TypeVar("Raw")
 
 
 def gathered(
-    path: Path,
-    rows: Iterable[tuple[int, Raw]],
-    read: Callable[[int, Raw], Entry],
+    path: Path, rows: Iterable[tuple[int, Raw]], read: Callable[[int, Raw], Entry]
 ) -> list[Entry]:
     """What every row stands for; raises once, with all that is wrong with any of them."""
     entries, faults = [], []
@@ -119,15 +143,14 @@ def read_rows(
     layout: Layout = PLAIN,
     known: Iterable[str] = (),
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The same of a table, of JSON lines or of a JSON list, whose entries are counted; `mend` says
-    what to do where a required field is missing."""
+    """The same of a table, of JSON lines, or of a JSON list or Parquet file, whose entries are
+    counted; `mend` says what to do where a required field is missing."""
     wanted, names = list(required), {*required, *known}
-    begins = begins_with(path, layout.encoding)
-    if begins not in ("{", "["):
+    begins = "" if is_parquet(path) else begins_with(path, layout.encoding)
+    if begins not in OBJECTS:
         yield from read_table(path, wanted, mend, layout, names)
         return
-    rows = read_jsonl(path, layout.encoding) if begins == "{" else read_list(path, layout.encoding)
-    for line, values in rows:
+    for line, values in OBJECTS[begins](path, layout.encoding):
         row = values
         if layout.columns or not names >= values.keys():
             row = dict(zip(layout.names([*values], names, path), values.values(), strict=True))
@@ -152,9 +175,16 @@ def read_table(
     Headers may be written in any case where they are required or `known`.
     """
     wanted, lines = list(required), read_lines(path, layout.encoding, newline="")
-    blank, first = _first_line(lines)
+    if is_parquet(path):
+        for line, values in read_rows(path, wanted, mend, layout, known):
+            yield line, {name: "" if of is None else str(of) for name, of in values.items()}
+        return
+    # How many blank lines come first, and the line after them.
+    blank, first = next((at, line) for at, line in enumerate(lines) if line.strip())
     reader = csv.reader(
-        chain([first], lines), delimiter=layout.separator or _delimiter(first), strict=True
+        chain([first], lines),
+        delimiter=layout.separator or max(",;\t", key=first.count),
+        strict=True,
     )
     faults = []
     try:
@@ -178,11 +208,6 @@ def read_table(
         raise BadRows(path, faults)
 
 
-def _first_line(lines: Iterator[str]) -> tuple[int, str]:
-    """How many blank lines come first, and the line after them."""
-    return next((at, line) for at, line in enumerate(lines) if line.strip())
-
-
 def _check_header(path: Path, header: list[str], required: Iterable[str], mend: str) -> None:
     counts = Counter(header)
     missing = [name for name in required if name not in counts]
@@ -196,7 +221,3 @@ def _check_header(path: Path, header: list[str], required: Iterable[str], mend: 
             f"{path} has the column {twice!r} twice. It is not clear which is meant. Rename or "
             "leave out one."
         )
-
-
-def _delimiter(header: str) -> str:
-    return max(",;\t", key=header.count)

@@ -190,7 +190,7 @@ def _check_item(item: Item, shape: str) -> None:
     needed = {*known.slices} if isinstance(known, SentenceShape) else set()
     assert needed <= item.slices.keys(), f"{item.id} lacks the slices {needed - item.slices.keys()}"
     assert all(isinstance(text, str) for text in item.texts.values()), (
-        f"{item.id} has a text that is no text"
+        f"{item.id} has a text that is not a string"
     )
 
 

@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 
-from stereometer.runs.cache import Cache, cache_key, pack
+from stereometer.runs.cache import Cache, cache_key
 from stereometer.types import Answer
 
 ANSWERS = {
@@ -106,32 +106,3 @@ def test_thousands_of_bits_flipped_anywhere_change_no_answer(tmp_path: Path) -> 
     raw = filled(path)
     for bit in bits(raw, 3_000, seed=2):
         survives(path, raw, bit)
-
-
-# ------------------------------------------------------------------------------------------ earlier
-
-
-BEFORE = """
-CREATE TABLE answers (
-    key BLOB PRIMARY KEY, layout TEXT NOT NULL, numbers BLOB NOT NULL, written REAL NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX by_age ON answers (written);
-PRAGMA user_version = 1;
-"""
-
-
-def test_a_cache_written_before_there_were_checksums_keeps_its_answers(tmp_path: Path) -> None:
-    path = tmp_path / "answers.sqlite"
-    with closing(sqlite3.connect(path)) as raw, raw:
-        raw.executescript(BEFORE)
-        raw.executemany(
-            "INSERT INTO answers VALUES (?, ?, ?, 0.0)",
-            [(cache_key("model", key), *pack(answer)) for key, answer in ANSWERS.items()],
-        )
-    with Cache(path) as cache:
-        assert cache.get("model", list(ANSWERS)) == ANSWERS
-        cache.put("model", {"new": ANSWERS["request 1"]})
-    with Cache(path) as cache:
-        assert cache.get("model", ["new"]) == {"new": ANSWERS["request 1"]}
-    assert not list(tmp_path.glob("*.broken-*"))
-    assert all(len(row[3]) == 16 for row in rows(path))

@@ -248,7 +248,7 @@ def test_a_name_that_is_none_is_refused(folder: Path, tmp_path: Path, name: str)
     def named(result: dict[str, Any], scores: object) -> None:
         result["model"] = name
 
-    with pytest.raises(DataError, match="a name that is none"):
+    with pytest.raises(DataError, match="an invalid name"):
         check(forged(folder, tmp_path / "named", named))
 
 

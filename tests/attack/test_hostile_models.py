@@ -9,14 +9,26 @@ import json
 import os
 import pickle
 import struct
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file
+
+from stereometer.backends.local import apart
+from stereometer.backends.local.causal import Causal
+from stereometer.backends.local.checkpoint import Options, load
+from stereometer.backends.local.fingerprint import fingerprint
+from stereometer.errors import ModelError
 from stereometer.runs.open import open_model
+from stereometer.types import Generate
 from tests.builders.commands import assert_refused
 from tests.builders.models.damaged import MODEL_ERROR, changed_config, copied, run
 from tests.builders.models.zoo import Zoo
@@ -93,6 +105,151 @@ def test_a_header_that_claims_more_than_any_memory(zoo: Zoo, tmp_path: Path) -> 
     folder = copied(zoo, "bert", tmp_path / "m")
     (folder / "model.safetensors").write_bytes(struct.pack("<Q", 2**62) + b"{}")
     assert_refused(run(folder), MODEL_ERROR, "could not be loaded", "damaged")
+
+
+def sharded(folder: Path, name: str) -> Path:
+    """The weights under another name, which an index names."""
+    weights, shard = folder / "model.safetensors", folder / name
+    with safe_open(weights, framework="np") as file:
+        named = dict.fromkeys(file.keys(), name)
+    shard.parent.mkdir(exist_ok=True)
+    if name.endswith(".bin"):
+        torch.save(load_file(weights), shard)
+        weights.unlink()
+    else:
+        weights.rename(shard)
+    index = {"metadata": {"total_size": 1}, "weight_map": named}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    return shard
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("w.bin", ("w.bin", "can run code when loaded", "--allow-pickle")),
+        ("../w.safetensors", ("outside its folder", "../w.safetensors")),
+    ],
+)
+def test_an_index_that_names_what_is_not_to_be_loaded(
+    zoo: Zoo, tmp_path: Path, name: str, words: tuple[str, ...]
+) -> None:
+    folder = copied(zoo, "bert", tmp_path / "m")
+    sharded(folder, name)
+    assert_refused(run(folder), MODEL_ERROR, *words)
+
+
+@pytest.mark.parametrize("name", [".hidden/w.safetensors", "inner/w.safetensors", "linked"])
+def test_whatever_is_loaded_is_in_the_fingerprint(zoo: Zoo, tmp_path: Path, name: str) -> None:
+    folder = copied(zoo, "bert", tmp_path / "m")
+    if name == "linked":
+        shard = (folder / "model.safetensors").rename(tmp_path / "elsewhere.safetensors")
+        (folder / "model.safetensors").symlink_to(shard)
+    else:
+        shard = sharded(folder, name)
+        (shard.parent / "config.json").write_text("{}")  # looks like another model's folder
+    open_model(str(folder))
+    before = fingerprint(str(folder), Options())
+    shard.write_bytes(shard.read_bytes()[:-1] + b"\1")
+    assert before != fingerprint(str(folder), Options())
+
+
+def test_a_link_to_everything_is_not_read_through(zoo: Zoo, tmp_path: Path) -> None:
+    folder = copied(zoo, "bert", tmp_path / "m")
+    before = fingerprint(str(folder), Options())
+    (folder / "all").symlink_to("/")
+    assert fingerprint(str(folder), Options()) == before
+
+
+@pytest.mark.parametrize(
+    "adapter",
+    [{"base_model_name_or_path": "../bert"}, {"base_model_name_or_path": "org/name"}],
+)
+def test_an_adapter_of_something_else_or_in_a_pickle(
+    zoo: Zoo, tmp_path: Path, adapter: dict[str, str]
+) -> None:
+    folder = copied(zoo, "bert", tmp_path / "m")
+    (folder / "adapter_config.json").write_text(json.dumps(adapter))
+    words = ("outside",) if "../bert" in adapter.values() else ("adapter_model.bin",)
+    assert_refused(run(folder), MODEL_ERROR, *words)
+
+
+@pytest.mark.parametrize("count", ["num_hidden_layers", "n_routed_experts"])
+def test_more_layers_than_there_are_weights_are_not_built(
+    zoo: Zoo, tmp_path: Path, count: str
+) -> None:
+    folder = changed_config(copied(zoo, "bert", tmp_path / "m"), **{count: 10**7})
+    assert_refused(run(folder), MODEL_ERROR, "no usable weights", count)
+
+
+# ------------------------------------------------------------------------------------ programs
+
+
+Change = Callable[[dict[str, Any]], None]
+
+
+def replacing(tokenizer: dict[str, Any]) -> None:
+    big = {"type": "Replace", "pattern": {"String": "a"}, "content": "b" * 5_000_000}
+    tokenizer["normalizer"] = big
+
+
+def splitting(tokenizer: dict[str, Any]) -> None:
+    pattern = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated"}
+    tokenizer["pre_tokenizer"] = pattern | {"invert": False}
+
+
+TOKENIZERS: dict[str, tuple[Change, str]] = {
+    "a letter becomes megabytes": (replacing, "characters or tokens of"),
+    "an id of ten to the nine": (lambda one: one["model"]["vocab"].update(zz=10**9), "memory"),
+    "a pattern that tries every division": (splitting, "Regex search error"),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [
+        *((name, "tokenizer.json") for name in TOKENIZERS),
+        ("a letter becomes megabytes", "tokenizer.4.0.0.json"),
+    ],
+)
+def test_a_tokenizer_that_would_fill_or_end_the_process(
+    zoo: Zoo, tmp_path: Path, name: str, written: str
+) -> None:
+    change, words = TOKENIZERS[name]
+    folder = copied(zoo, "bert", tmp_path / "m")
+    file = folder / "tokenizer.json"
+    tokenizer = json.loads(file.read_text())
+    change(tokenizer)
+    (folder / written).write_text(json.dumps(tokenizer))
+    assert_refused(run(folder), MODEL_ERROR, "has a tokenizer that cannot be used", words)
+
+
+TEMPLATES = {
+    "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}": "an end",
+    "{{ 'x' * 10**10 }}": "memory",
+    "{% set n = namespace(a='x' * 999) %}{% for i in range(60) %}{% set n.a = n.a + n.a %}"
+    "{% endfor %}{{ n.a }}": "memory",
+    "{{ 'x' * 10**7 }}": "characters of a prompt",
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("template", TEMPLATES)
+@pytest.mark.parametrize("limited", [True, False])
+def test_a_template_that_hangs_or_fills_the_memory(
+    zoo: Zoo, monkeypatch: pytest.MonkeyPatch, template: str, limited: bool
+) -> None:
+    """Also where the system limits no memory: the parent watches."""
+    if "range(99999)" in template:
+        monkeypatch.setattr(apart, "PATIENCE", 4.0)
+    if not limited:
+        monkeypatch.setattr(apart, "MEMORY", 2**28)
+        monkeypatch.setattr(apart, "LIMITED", False)
+    checkpoint = load(str(zoo.folder("gpt2")))
+    checkpoint.tokenizer.chat_template = template
+    request = Generate(messages=(("user", "hi"),), max_tokens=2)
+    with pytest.raises(ModelError, match=TEMPLATES[template]):
+        dict(Causal(checkpoint).answer({"a": request}))
 
 
 @pytest.mark.parametrize("size", ["vocab_size", "max_position_embeddings"])

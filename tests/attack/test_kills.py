@@ -66,6 +66,7 @@ def ended(after: int, how: signal.Signals, folder: Path) -> Said:
     return Said(run.returncode, out, err)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_a_run_that_is_asked_to_end_keeps_its_answers(tmp_path: Path, how: signal.Signals) -> None:
     said = ended(73, how, tmp_path / "run")

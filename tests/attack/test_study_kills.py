@@ -11,6 +11,8 @@ from tests.builders.fieldwork import Fieldwork, Served, audited
 from tests.builders.postgres import emptied, postgres
 from tests.builders.studies import small_survey
 
+pytestmark = pytest.mark.long
+
 __all__ = ["postgres"]
 
 
@@ -35,15 +37,9 @@ def assert_nothing_is_lost(
     assert ledger.broken >= kills
 
 
-def test_two_kills_lose_nothing(tmp_path: Path) -> None:
-    """On SQLite; PostgreSQL has the long one."""
-    assert_nothing_is_lost(tmp_path / "s", None, groups=4, judgements=4, at_once=16, kills=2)
-
-
-@pytest.mark.long
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_ten_kills_among_two_hundred_people_lose_nothing(
+def test_four_kills_among_forty_people_lose_nothing(
     tmp_path: Path, kind: str, request: pytest.FixtureRequest
 ) -> None:
     url = database_of(kind, request)
-    assert_nothing_is_lost(tmp_path / "s", url, groups=20, judgements=10, at_once=200, kills=10)
+    assert_nothing_is_lost(tmp_path / "s", url, groups=8, judgements=5, at_once=40, kills=4)

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import stereometer
 from tests.builders.commands import PROGRAM, assert_refused, call, shell
+from tests.builders.stored import sealed
 
 RUN = ("run", "starter", "-m", "ideal", "--measure", "pair-likelihood", "--resamples", "100")
 ASCII = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
-HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31mred"
+HOSTILE = "\x1b]0;owned\x07\x1b[2J\x9b31mred \u202etxt.exe\u2066 \u200f"
 
 
 def test_no_control_character_reaches_the_terminal(tmp_path: Path) -> None:
     assert call(*RUN, "--out", tmp_path / "run").code == 0
-    file = next((tmp_path / "run").glob("**/result.json"))
-    value = json.loads(file.read_text())
-    value["notes"].append(f"a note {HOSTILE}")
-    value["model"] = value["data"]["title"] = HOSTILE
-    file.write_text(json.dumps(value))
-    said = call("show", file.parent)
+
+    def hostile(value: dict[str, Any]) -> None:
+        value["notes"].append(f"a note {HOSTILE}")
+        value["model"] = value["data"]["title"] = HOSTILE
+
+    said = call("show", sealed(tmp_path / "run", hostile))
     assert said.code == 0
     assert "red" in said.out
-    assert not set("\x1b\x07\x9b") & set(said.out)
+    assert not set("\x1b\x07\x9b\u202e\u2066\u200f") & set(said.out)
     refused = call("show", f"no such thing {HOSTILE}")
-    assert "\x1b" not in refused.err
+    assert not set("\x1b\u202e") & set(refused.err)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("more", [(), ("--json",)])
 def test_a_terminal_that_takes_only_ascii(tmp_path: Path, more: tuple[str, ...]) -> None:
     said = shell(*RUN, "--out", tmp_path / "run", *more, env=ASCII)
@@ -41,6 +43,7 @@ def test_a_terminal_that_takes_only_ascii(tmp_path: Path, more: tuple[str, ...])
         assert said.json["schema"] == "runs@1"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("redirect", [">&-", "2>&-", "| head -1"])
 def test_output_that_is_closed(tmp_path: Path, redirect: str) -> None:
     command = f"{PROGRAM} {' '.join(RUN)} --out {tmp_path / 'run'} {redirect}"

@@ -16,7 +16,7 @@ from playwright.sync_api import sync_playwright
 from stereometer.studies.new import new_study
 from stereometer.studies.secrets import new_admin_token
 from stereometer.studies.study import open_study
-from tests.builders.pages import CHROMIUM, FLAGS
+from tests.builders.pages import CHROMIUM, FLAGS, unfold
 from tests.builders.studies import set_toml
 from tests.builders.visits import DESKTOP, PHONE, Visit, served
 
@@ -88,6 +88,7 @@ def aligned_figure(browser: Any, report: Path, images: Path) -> None:
     page.wait_for_function(
         "[...document.querySelectorAll('.chart')].every((box) => box.dataset.drawn)"
     )
+    unfold(page)
     page.locator("select[id$=-people-choice]").first.select_option(label="elderly")
     page.wait_for_function("document.querySelector('.chart[id$=-people]').dataset.drawn === '2'")
     section = page.locator("section", has=page.locator(".chart[id$=-people]")).last

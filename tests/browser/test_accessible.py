@@ -22,7 +22,7 @@ RUN = """(rules) => axe.run(document, {
 }).then((result) => result.violations.map(
   (rule) => `${rule.id}: ${rule.help}: ${rule.nodes.map((node) => node.html.slice(0, 200))}`))"""
 DRAWN = ["color-contrast", "target-size", "scrollable-region-focusable"]
-"""Rules whose outcome hangs on colours and sizes; the others see the same page in every view."""
+"""Rules whose outcome depends on colours and sizes; the others see the same page in every view."""
 VIEWS: tuple[tuple[dict[str, int], str, list[str]], ...] = (
     (DESKTOP, "light", []),
     (DESKTOP, "dark", DRAWN),
@@ -103,6 +103,7 @@ def _left(page: Any, address: str, token: str) -> None:
 
 
 def _declined(page: Any, address: str, token: str) -> None:
+    page.context.clear_cookies()  # somebody else
     page.goto(address)
     page.get_by_role("button", name="I do not want").click()
     page.get_by_role("heading", name="Thank you for your time").wait_for()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.builders.pages import CHROMIUM, Opened, opened, overflow
+from tests.browser.test_accessible import violations
+from tests.builders.pages import CHROMIUM, Opened, opened, overflow, unfold
 
 pytestmark = [
     pytest.mark.browser,
@@ -23,6 +23,7 @@ def shown(page: Any) -> str:
 
 def browse(page: Any) -> None:
     """Opens the first list of items."""
+    unfold(page)
     page.get_by_text("Browse the items").first.click()
     page.locator(".browser table").first.wait_for()
 
@@ -51,18 +52,11 @@ def test_every_picture_is_drawn_named_and_has_a_table(found: Opened) -> None:
         assert chart.locator("xpath=ancestor::section[1]//details//table").count() >= 1
 
 
-def test_headings_are_in_order(found: Opened) -> None:
-    levels = found.page.evaluate(
-        "[...document.querySelectorAll('h1, h2, h3, h4')].map((one) => Number(one.tagName[1]))"
-    )
-    assert levels[0] == 1
-    assert levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in pairwise(levels))
-
-
 def test_without_javascript_words_and_tables_remain(browser: Any, report: Path) -> None:
     page = opened(browser, report, java_script_enabled=False).page
-    assert page.get_by_text("fake: undecided.").first.is_visible()
+    assert not page.get_by_text("fake: within 5 points of 50.").first.is_visible()
+    page.locator(".matrix a").first.click()
+    assert page.get_by_text("fake: within 5 points of 50.").first.is_visible()
     page.locator("details.data summary").first.click()
     assert page.locator("details.data table").first.is_visible()
     assert not page.locator(".chooser").first.is_visible()
@@ -80,11 +74,13 @@ def test_every_picture_can_be_downloaded_with_its_data(found: Opened) -> None:
         with page.expect_download() as download:
             page.get_by_label(f"Download this picture as {kind}").first.click()
         contents[kind] = Path(download.value.path()).read_bytes()
-        assert download.value.suggested_filename.endswith(f".{kind.lower()}")
+        name = download.value.suggested_filename
+        assert name.startswith("starter-cat-pseudo-likelihood-fake-random-stereotyped-language")
+        assert name.endswith(f".{kind.lower()}")
     assert contents["SVG"].startswith(b"<svg")
     assert b"var(--" not in contents["SVG"]
     assert contents["PNG"].startswith(b"\x89PNG")
-    assert b"value" in contents["CSV"].splitlines()[0]
+    assert b"ss" in contents["CSV"].splitlines()[0]
     assert len(contents["CSV"].splitlines()) > 3
     assert found.complaints == []
 
@@ -98,16 +94,61 @@ def test_wide_tables_say_that_there_is_more(browser: Any, report: Path) -> None:
     page.close()
 
 
-def test_the_contents_are_in_the_order_of_the_page(found: Opened) -> None:
-    tops = found.page.evaluate(
-        "[...document.querySelectorAll('.contents a')]"
-        ".map((link) => document.querySelector(link.hash).getBoundingClientRect().top)"
-    )
-    assert len(tops) > 10
-    assert tops == sorted(tops)
+# ------------------------------------------------------------------------------- the first screen
+
+
+def test_two_screens_hold_the_matrix_the_plane_and_all_headings(found: Opened) -> None:
+    page = found.page
+    page.set_viewport_size({"width": 1280, "height": 800})
+    ends = "(one) => one.getBoundingClientRect().bottom + window.scrollY"
+    assert page.locator(".matrix").evaluate(ends) < 800
+    assert page.locator(".first .chart").last.evaluate(ends) < 1600
+    assert page.locator(".fold").count() == 6
+    assert page.locator(".fold[open]").count() == 0
+    assert page.evaluate("document.documentElement.scrollHeight") < 2 * 800
+
+
+def test_a_cell_opens_its_section(found: Opened) -> None:
+    page = found.page
+    for _ in range(2):  # also when it was closed again
+        page.locator(".matrix a[href='#s2']").first.click()
+        assert page.locator("#s2 .chart").first.is_visible()
+        assert not page.locator("#s1 .chart").first.is_visible()
+        page.locator(".fold[open] > summary").click()
+    page.goto(f"{page.url.partition('#')[0]}#s1-items-title")
+    assert page.locator("#s1 .chart").first.is_visible()
+
+
+def test_columns_sort_from_the_keyboard_and_empty_cells_come_last(found: Opened) -> None:
+    page = found.page
+    names = "[...document.querySelectorAll('.matrix tbody th')].map((one) => one.dataset.order)"
+    assert page.evaluate(names) == ["fake", "random", "stereotyped", "ideal"]
+    head = page.locator(".matrix thead th").nth(1)
+    head.get_by_role("button").focus()
+    orders = {}
+    for way in ("ascending", "descending"):
+        page.keyboard.press("Enter")
+        assert head.get_attribute("aria-sort") == way
+        orders[way] = page.evaluate(names)
+    assert orders["ascending"][2:] == ["stereotyped", "ideal"]
+    assert orders["descending"] == [*reversed(orders["ascending"][:3]), "ideal"]
+
+
+def test_printing_shows_what_is_folded_but_not_the_tables_behind_pictures(found: Opened) -> None:
+    page = found.page
+    page.emulate_media(media="print")
+    assert page.get_by_text("fake: within 5 points of 50.").first.is_visible()
+    assert not page.locator(".data table").first.is_visible()
+
+
+def test_axe_finds_nothing_to_mend(found: Opened) -> None:
+    assert violations(found.page) == []
+    unfold(found.page)
+    assert violations(found.page) == []
 
 
 def test_a_choice_draws_another_picture(found: Opened) -> None:
+    unfold(found.page)
     select = found.page.locator("select[data-box]").first
     box = found.page.locator(f"#{select.get_attribute('data-box')}")
     before = box.get_attribute("aria-label"), box.locator("svg").get_attribute("height")
@@ -158,17 +199,17 @@ def test_a_phone_needs_no_sideways_scrolling(browser: Any, report: Path) -> None
 def test_filters_change_what_is_shown(found: Opened) -> None:
     page = found.page
     browse(page)
-    assert shown(page) == "144 of 144 items, showing 1 to 20"
+    assert shown(page) == "480 of 480 items, showing 1 to 20"
     choose(page, "Task", "intrasentence")
-    assert shown(page) == "72 of 144 items, showing 1 to 20"
+    assert shown(page) == "240 of 480 items, showing 1 to 20"
     choose(page, "Domain", "gender")
-    assert shown(page).startswith("12 of 144 items")
-    assert page.locator(".items").first.locator("tbody tr").count() == 12
+    assert shown(page).startswith("40 of 480 items")
+    assert page.locator(".items").first.locator("tbody tr").count() == 20
     choose(page, "System", "stereotyped")
     choose(page, "Outcome", "prefers anti-stereotype")
-    assert shown(page) == "0 of 144 items"
+    assert shown(page) == "0 of 480 items"
     choose(page, "Outcome", "prefers stereotype")
-    assert shown(page).startswith("12 of 144 items")
+    assert shown(page).startswith("40 of 480 items")
     assert found.complaints == []
 
 
@@ -176,11 +217,11 @@ def test_search_finds_ids_and_texts_only_while_they_are_shown(found: Opened) -> 
     page, search = found.page, found.page.locator(".browser input[type=search]").first
     browse(page)
     search.fill("starter-intra-001")
-    assert shown(page).startswith("1 of 144 items")
+    assert shown(page).startswith("1 of 480 items")
     search.fill("card catalogue")
-    assert shown(page) == "0 of 144 items"
+    assert shown(page) == "0 of 480 items"
     page.locator(".browser input[type=checkbox]").first.check()
-    assert shown(page).startswith("1 of 144 items")
+    assert shown(page).startswith("1 of 480 items")
     assert page.locator(".items").first.locator("tr.texts").count() == 1
 
 
@@ -188,11 +229,11 @@ def test_pages_turn(found: Opened) -> None:
     page = found.page
     browse(page)
     page.get_by_role("button", name="Next", exact=True).first.click()
-    assert shown(page) == "144 of 144 items, showing 21 to 40"
+    assert shown(page) == "480 of 480 items, showing 21 to 40"
     page.get_by_role("button", name="Last", exact=True).first.click()
-    assert shown(page) == "144 of 144 items, showing 141 to 144"
+    assert shown(page) == "480 of 480 items, showing 461 to 480"
     page.get_by_role("button", name="Next", exact=True).first.click(force=True)
-    assert shown(page) == "144 of 144 items, showing 141 to 144"
+    assert shown(page) == "480 of 480 items, showing 461 to 480"
 
 
 def test_texts_are_hidden_until_asked_for_and_never_printed(found: Opened) -> None:
@@ -248,11 +289,3 @@ def test_filters_and_reveal_work_from_the_keyboard(found: Opened) -> None:
     page.keyboard.press("Space")
     assert page.locator("tr.texts").count() == 0
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
-
-
-def test_a_choice_of_slices_works_from_the_keyboard(found: Opened) -> None:
-    page = found.page
-    select = page.locator("select[data-box]").first
-    select.focus()
-    page.keyboard.press("ArrowDown")
-    assert select.evaluate("(one) => one.selectedIndex") == 1

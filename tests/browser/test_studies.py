@@ -13,8 +13,9 @@ from sqlalchemy import func, select
 
 from stereometer.studies.database import answers, open_database
 from stereometer.studies.kinds import KINDS
+from stereometer.studies.new import new_study
 from stereometer.studies.study import Study
-from tests.builders.studies import small_survey
+from tests.builders.studies import set_toml, small_survey
 from tests.builders.visits import PHONE, Visit, served, small_study
 
 pytestmark = pytest.mark.browser
@@ -132,7 +133,8 @@ def test_a_slider_has_a_name_and_no_value_until_it_is_touched(browser: Any, addr
     page = new_page(browser)
     Visit(page, address).until("rate-1")
     slider, number = page.get_by_role("slider").first, page.locator("input[type=number]").first
-    assert "powerless to powerful" in page.locator(".scales").aria_snapshot()
+    scales = page.locator(".scales").aria_snapshot()
+    assert "powerless to powerful" in scales or "powerful to powerless" in scales
     assert number.input_value() == ""
     assert slider.get_attribute("aria-valuetext") == "not answered yet"
     slider.focus()
@@ -206,6 +208,25 @@ def test_enter_in_a_text_field_sends_the_form(browser: Any, address: str) -> Non
         page.locator("[name=context]").press("Enter")
     assert page.locator(".complaints").is_visible()
     page.context.close()
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_no_page_scrolls_sideways_on_a_small_phone(
+    browser: Any, tmp_path: Path, language: str
+) -> None:
+    """With all sixteen scales, at 320 px: the poles wrap, and the middle of a line is marked."""
+    study = set_toml(
+        new_study("survey", tmp_path / "s", languages=(language,)).folder, per_person=2
+    )
+    with served(study) as address:
+        page = new_page(browser, viewport={"width": 320, "height": 640})
+        for name in Visit(page, address).pages():
+            assert page.evaluate("document.documentElement.scrollWidth") <= 320, name
+            if name == "rate-1":
+                first = page.get_by_role("slider").first
+                drawn = first.evaluate("line => getComputedStyle(line).backgroundImage")
+                assert "gradient" in drawn
+        page.context.close()
 
 
 def test_a_survey_in_german_is_german_throughout(browser: Any, tmp_path: Path) -> None:

@@ -12,10 +12,9 @@ import stereometer
 from stereometer.curation.audit.audits import audit
 from stereometer.findings.ensemble.combine import combine
 from stereometer.report import write_report
-from stereometer.types import Settings
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-from tests.builders.pages import CHROMIUM, Opened, opened, overflow
+from tests.builders.pages import CHROMIUM, Opened, opened, overflow, unfold
 
 pytestmark = [
     pytest.mark.browser,
@@ -39,7 +38,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
             cache=False,
         )
     places.append(combine(*places[:3], resamples=100, out=home / "ensemble").folder)
-    audit("starter", run_folders=places[:2], settings=Settings(resamples=100))
+    audit("starter", run=places[:2], resamples=100)
     (home / "facts.csv").write_text(
         "system,parameters,corpus_gb\nrandom,1000000,\nensemble,3000000,2\n"
     )
@@ -49,13 +48,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def found(browser: Any, report: Path) -> Iterator[Opened]:
     one = opened(browser, report)
+    unfold(one.page)
     yield one
     one.page.close()
-
-
-def test_it_loads_without_a_complaint_and_asks_for_nothing(found: Opened, report: Path) -> None:
-    assert found.complaints == []
-    assert found.requests == [report.as_uri()]
 
 
 def test_systems_are_marks_against_lms_and_against_size(found: Opened) -> None:
@@ -70,18 +65,12 @@ def test_systems_are_marks_against_lms_and_against_size(found: Opened) -> None:
     assert found.complaints == []
 
 
-def test_marks_without_a_known_size_are_explained(found: Opened) -> None:
-    figure = found.page.locator("section[aria-labelledby=s1-relation-title]")
-    assert figure.locator(".legend").get_by_text("size not known").is_visible()
-    assert figure.locator(".legend").get_by_text("beyond noise").count() == 0
-
-
 def test_audited_systems_stand_on_all_and_on_clean_items(found: Opened) -> None:
     box = found.page.locator("#s1-clean")
     text = box.inner_text()
     assert text.count("all items") == text.count("clean items") == 2
-    assert box.locator("svg .mark-symbol path").count() == 4
-    section = found.page.locator("section[aria-labelledby=s1-clean-title]")
+    assert box.locator("svg .mark-symbol path").count() >= 4  # and a dot inside some
+    section = found.page.locator("#s1-clean-figure")
     section.locator("summary").nth(1).click()
     assert section.get_by_text("BLANK is nowhere a word by itself").first.is_visible()
 

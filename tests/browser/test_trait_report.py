@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stereometer.report import write_report
-from tests.builders.pages import CHROMIUM, FLAGS, opened, overflow, playwright
+from tests.builders.pages import CHROMIUM, FLAGS, opened, overflow, playwright, unfold
 from tests.builders.trait_pages import trait_runs
 
 pytestmark = [
@@ -46,6 +46,7 @@ def test_all_pictures_are_drawn_without_a_complaint(browser: Any, report: Path) 
 
 def test_a_group_is_chosen(browser: Any, report: Path) -> None:
     page = opened(browser, report).page
+    unfold(page)
     page.locator("#s1-profile-choice").select_option(label="elderly")
     page.wait_for_function("document.getElementById('s1-profile').dataset.drawn === '2'")
     assert page.locator("#s1-profile").get_attribute("aria-label").startswith("Profile of elderly")

@@ -30,10 +30,7 @@ def forged(bundle: Path, place: Path, change: Change, recount: bool = False) -> 
     if recount:
         result["estimates"] = _counted(Result.from_json(result), scores)
     whole = json.dumps(result, ensure_ascii=False, indent=1).encode()
-    digests = {
-        "result.json": sha256(whole).hexdigest(),
-        "scores.jsonl": sha256(lines).hexdigest(),
-    }
+    digests = {"result.json": sha256(whole).hexdigest(), "scores.jsonl": sha256(lines).hexdigest()}
     manifest = manifest_of(Result.from_json(result), digests, "0.1.0")
     place.mkdir()
     (place / "manifest.json").write_bytes(json.dumps(manifest.as_json()).encode())

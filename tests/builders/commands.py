@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,9 +29,19 @@ class Said:
         return json.loads(self.out)
 
 
+def words(line: object = "", *more: object) -> list[str]:
+    """The first argument may be several words, as in a shell; the others are one each."""
+    return [*str(line).split(), *map(str, more)]
+
+
+def filled(line: str, places: Mapping[str, object]) -> list[str]:
+    """The words of a line, `{name}` in them replaced; for tables of command lines."""
+    return [word.format_map(places) for word in line.split()]
+
+
 def call(*arguments: object) -> Said:
     """In this process; an exception that would be a traceback fails the test."""
-    found = CliRunner().invoke(app, [str(one) for one in arguments])
+    found = CliRunner().invoke(app, words(*arguments))
     if found.exception is not None and not isinstance(found.exception, SystemExit):
         raise found.exception
     return Said(found.exit_code, found.stdout, found.stderr)
@@ -39,7 +50,7 @@ def call(*arguments: object) -> Said:
 def shell(*arguments: object, **options: Any) -> Said:
     """In a process of its own."""
     found = subprocess.run(
-        [PROGRAM, *map(str, arguments)],
+        [PROGRAM, *words(*arguments)],
         capture_output=True,
         text=True,
         timeout=120,

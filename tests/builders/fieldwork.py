@@ -23,6 +23,7 @@ from sqlalchemy import func, select
 
 from stereometer.studies.assignment import COUNTED
 from stereometer.studies.database import Database, answers, leases, open_database, participants
+from stereometer.studies.kinds.survey import read_traits
 from stereometer.studies.participation import Arrival
 from stereometer.studies.rehearsal.forms import SeenForm, read_form
 from stereometer.studies.rehearsal.manners import Careful, Memory, careless
@@ -199,9 +200,7 @@ class Visit:
         memory = Memory(self.lot)
         ends_after = self.lot.randint(1, 5) if self.manner in ("leaving", "vanishing") else 1000
         async with httpx2.AsyncClient(
-            headers={"x-forwarded-for": forwarded},
-            timeout=60,
-            verify=False,
+            headers={"x-forwarded-for": forwarded}, timeout=60, verify=False
         ) as client:
             response = await self.request(client, "GET", "/", params=ids)
             for pages in range(1000):
@@ -318,15 +317,24 @@ def audited(fieldwork: Fieldwork) -> Books:
     database.close()
     return Books(
         sum(key not in stored for key in promised),
-        sum(key in stored and not _same(sent, stored[key]) for key, sent in promised.items()),
+        sum(
+            key in stored and not _same(fieldwork.study, sent, stored[key])
+            for key, sent in promised.items()
+        ),
         len(rows) - len(stored),
         places,
         len(rows),
     )
 
 
-def _same(sent: Mapping[str, str], stored: Mapping[str, Any]) -> bool:
-    return all(str(stored[name]) == value for name, value in sent.items())
+def _same(study: Study, sent: Mapping[str, str], stored: Mapping[str, Any]) -> bool:
+    """Ratings stand under the names of traits, and are turned back where poles were exchanged."""
+    names = {f"t{at}": trait.name for at, trait in enumerate(study.cached(read_traits))}
+    return all(
+        str(stored[names.get(name, name)])
+        in (value, str(100 - int(value)) if name in names else "")
+        for name, value in sent.items()
+    )
 
 
 def person_hash(study: Study, name: str) -> str:

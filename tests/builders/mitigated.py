@@ -17,6 +17,7 @@ from stereometer.mitigations.card import SETTING, MitigationCard
 from stereometer.runs.store import folder_name
 from stereometer.types import Result, Score
 from tests.builders.little import QUICK, intra, stereoset_file
+from tests.builders.stored import sealed
 
 BASE = "b" * 64
 DOMAINS = {"gender": 30, "profession": 25, "race": 24}
@@ -60,7 +61,7 @@ class Truth:
 
 
 class Items:
-    """CATs whose outcomes two systems share, but for a few that each draws anew."""
+    """CATs whose outcomes two systems share, but for a few that each draws for itself."""
 
     def __init__(
         self, seed: int, items: int = 20, churn: float = 0.1, domains: Mapping[str, int] = DOMAINS
@@ -126,11 +127,8 @@ def side(
 
 def stamped(folder: Path, of: MitigationCard | None, **card_fields: Any) -> Path:
     """A stored run as if a model with this mitigation had given it."""
-    file = folder / "result.json"
-    value = json.loads(file.read_text("utf-8"))
-    value["model_card"] = {**value["model_card"], **model_card(of), **card_fields}
-    file.write_text(json.dumps(value), "utf-8")
-    return folder
+    changes = {**model_card(of), **card_fields}
+    return sealed(folder, lambda value: value["model_card"].update(changes))
 
 
 # ----------------------------------------------------------------------------------------- stored

@@ -88,5 +88,9 @@ def found(browser: Any, report: Path) -> Iterator[Opened]:
     one.page.close()
 
 
+def unfold(page: Any) -> None:
+    page.evaluate("document.querySelectorAll('.fold').forEach((fold) => { fold.open = true; })")
+
+
 def overflow(page: Any) -> int:
     return int(page.evaluate("document.documentElement.scrollWidth - window.innerWidth"))

@@ -107,15 +107,6 @@ def cat_averages(terms: Sequence[Sequence[Score]], variant: str) -> dict[str, fl
     return averages_of([rate_of(items, variant) for items in terms])
 
 
-def terms_resampled(
-    scores: Sequence[Score], variant: str, times: int, seed: int
-) -> list[dict[str, float]]:
-    """The averages of `times` resamples of the target terms."""
-    rng = random.Random(seed)
-    rates = [rate_of(items, variant) for items in by_term(scores).values()]
-    return [averages_of(rng.choices(rates, k=len(rates))) for _ in range(times)]
-
-
 def items_resampled(
     scores: Sequence[Score], variant: str, times: int, seed: int, level: float
 ) -> list[dict[str, float]]:

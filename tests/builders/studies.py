@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import re
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx2
 from fastapi import FastAPI
+from sqlalchemy import Select
 
 from stereometer.studies.database import Database, open_database
+from stereometer.studies.kinds.survey import NOTHING
 from stereometer.studies.new import new_study
 from stereometer.studies.pages.app import Limits, make_app
-from stereometer.studies.participation import Arrival, Participation
+from stereometer.studies.participation import Arrival, Participation, Standing
+from stereometer.studies.rehearsal.forms import SeenForm, read_form
 from stereometer.studies.study import Study, open_study
 
 UNLIMITED = Limits((1e9, 1e9), (1e9, 1e9))
@@ -34,7 +39,8 @@ def set_toml(folder: Path, **values: object) -> Study:
     path = folder / "study.toml"
     text = path.read_text(encoding="utf-8")
     for name, value in values.items():
-        written = f'"{value}"' if isinstance(value, str) else str(value).lower()
+        plain = value if isinstance(value, list) else str(value).lower()
+        written = f'"{value}"' if isinstance(value, str) else str(plain)
         text, count = re.subn(rf"(?m)^{name} = [^#\n]*", f"{name} = {written}", text)
         assert count == 1, name
     path.write_text(text, encoding="utf-8")
@@ -65,6 +71,11 @@ class Desk:
     def participation(self) -> Participation:
         return Participation(self.study, self.database, self.clock, self.lot)
 
+    def standing(self, participant: str) -> Standing:
+        standing = self.participation.standing(participant)
+        assert standing is not None
+        return standing
+
     def arrive(self, name: str) -> str | None:
         return self.participation.consent(Arrival("prolific", _ids(name), "en"))
 
@@ -83,18 +94,18 @@ def valid_answer(person: Desk, participant: str) -> tuple[str, dict[str, Any]] |
     assert standing is not None
     if standing.page is None:
         return None
-    values = {each.name: _value(each) for each in standing.page.form.fields}
+    sent = {each.name: _sent(each) for each in standing.page.form.fields}
     if standing.page.key == "check-name":
-        values["name"] = standing.person.units[0]
+        sent["name"] = standing.person.units[0]
     if standing.page.key == "check-traits":
-        values = {"high": "t0", "low": "none"}
-    return standing.page.key, values
+        sent["low"] = NOTHING
+    return standing.page.key, standing.page.form.read(sent)[0]
 
 
-def _value(control: Any) -> Any:
-    return {"scale": 80, "text": "words", "number": None}.get(
-        control.kind, control.options[0][0] if control.kind == "choice" else None
-    )
+def _sent(control: Any) -> str:
+    """Everything right of the middle, as the page shows it."""
+    first = control.options[0][0] if control.kind == "choice" else ""
+    return {"scale": "80", "text": "words"}.get(control.kind, first)
 
 
 def finish(person: Desk, participant: str) -> str | None:
@@ -103,6 +114,28 @@ def finish(person: Desk, participant: str) -> str | None:
         person.participation.submit(participant, *due)
     standing = person.participation.standing(participant)
     return standing.outcome if standing else None
+
+
+def finished(study: Study, *names: str) -> list[str]:
+    """The numbers of people who have answered every page."""
+    with closing(desk(study).database) as database:
+        person = Desk(study, database)
+        numbers = [str(person.arrive(name)) for name in names]
+        assert [finish(person, number) for number in numbers] == ["complete"] * len(names)
+    return numbers
+
+
+def stored(study: Study, wanted: Select[Any]) -> list[Any]:
+    """Rows of a study's database."""
+    with closing(open_database(study.folder)) as database, database.read() as connection:
+        return list(connection.execute(wanted).all())
+
+
+def edited(folder: Path, name: str, before: str, after: str) -> None:
+    """The first place in a study's file where something stands, changed."""
+    text = (folder / name).read_text(encoding="utf-8")
+    assert before in text
+    (folder / name).write_text(text.replace(before, after, 1), encoding="utf-8")
 
 
 def app_of(study: Study, limits: Limits = UNLIMITED) -> FastAPI:
@@ -115,3 +148,24 @@ def client_of(study: Study, limits: Limits = UNLIMITED) -> httpx2.AsyncClient:
         base_url="http://127.0.0.1",
         follow_redirects=True,
     )
+
+
+class Browser:
+    """Somebody at a browser, who waits for each answer."""
+
+    def __init__(self, study: Study, limits: Limits = UNLIMITED) -> None:
+        self.client = client_of(study, limits)
+        self.cookies = self.client.cookies
+
+    def get(self, path: str, **more: Any) -> httpx2.Response:
+        return asyncio.run(self.client.get(path, **more))
+
+    def post(self, path: str, **more: Any) -> httpx2.Response:
+        return asyncio.run(self.client.post(path, **more))
+
+    def agree(self, page: httpx2.Response, agree: str = "yes") -> httpx2.Response:
+        return self.post("/consent", data={**read_form(page.text).hidden, "agree": agree})
+
+    def consented(self, **query: Any) -> SeenForm:
+        """The first page after consent."""
+        return read_form(self.agree(self.get("/", params=query)).text)

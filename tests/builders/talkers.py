@@ -11,15 +11,7 @@ from stereometer.runs.execute import execute, opened_cache
 from stereometer.runs.measure import job_for
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.cat.items import Cat
-from stereometer.types import (
-    Abilities,
-    Answer,
-    Encoding,
-    Generate,
-    ModelCard,
-    Request,
-    Settings,
-)
+from stereometer.types import Abilities, Answer, Encoding, Generate, ModelCard, Request, Settings
 from tests.builders.sure import all_of
 
 SETTINGS = Settings(resamples=200)

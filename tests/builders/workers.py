@@ -17,6 +17,8 @@ from tests.builders.faulty import FaultyOptions
 
 PLACE = "tests.builders.faulty:FAULTY"
 BYTES = ("result.json", "scores.jsonl")
+ITEMS = 96
+"""Enough for every window that a test needs."""
 
 
 def spec_of(folder: Path, fault: str = "", **options: Any) -> ModelSpec:
@@ -38,7 +40,7 @@ def run_with(
     settings = Settings(resamples=200)
     with Engines(hands) as engines:
         engines.remember(model, spec)
-        jobs = list(jobs_for([benchmark], model, [measure], settings))
+        jobs = list(jobs_for([benchmark], model, [measure], settings, limit=ITEMS))
         (finished,) = execute_all(jobs, out, keep_cache=keep, engines=engines)
     return finished
 
@@ -46,7 +48,13 @@ def run_with(
 def serial_run(out: Path) -> Path:
     """The folder of the same run without workers."""
     stereometer.run(
-        "starter", model="fake", measure="pair-likelihood", resamples=200, cache=False, out=out
+        "starter",
+        model="fake",
+        measure="pair-likelihood",
+        limit=ITEMS,
+        resamples=200,
+        cache=False,
+        out=out,
     )
     (folder,) = out.iterdir()
     return folder

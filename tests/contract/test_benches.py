@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-import transformers
 from bench import (
     asking,
     builds,
     causal,
     fill_in,
+    house,
     masked,
     memory,
     models,
     next_sentence,
+    numbers,
     replay,
     sensitivity,
     stream,
@@ -24,17 +26,57 @@ from bench import (
     weights,
     workers,
 )
+from tokenizers import ByteLevelBPETokenizer
+from transformers.models.bert import modeling_bert
 
 from stereometer.runs.open import open_benchmark, open_model
 
 pytestmark = pytest.mark.long
 
 TINY: dict[str, Any] = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
+CONFIGS = {
+    "BertConfig": {"intermediate_size": 64, **TINY},
+    "ModernBertConfig": {"intermediate_size": 64, **TINY},
+    "GPT2Config": {"n_embd": 32, "n_layer": 2, "n_head": 2},
+}
+WHERE = modeling_bert.__name__.partition(".")[0]
+"""transformers puts another module in its own place when it first imports a model: by name, and
+after that, or what is patched is not what the benches import."""
 FEW = {"PAIRS": 2, "CATS": 2, "ROUNDS": 1, "PAIR_ROUNDS": 1, "LOOP_ROUNDS": 1, "PAIR_BLOCK": 2}
 
 
+@pytest.fixture(scope="module")
+def vocabulary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Byte pairs of the starter set, as npm has GPT-2's."""
+    texts = [
+        text for item in open_benchmark("starter").items("cat") for text in item.texts.values()
+    ]
+    trained = ByteLevelBPETokenizer()
+    trained.train_from_iterator(texts, vocab_size=400, special_tokens=["<|endoftext|>"])
+    files = tmp_path_factory.mktemp("vocabulary")
+    trained.save_model(str(files))
+    (files / "vocab.json").rename(files / "encoder.json")
+    (files / "merges.txt").rename(files / "vocab.bpe")
+    return files
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, vocabulary: Path) -> Path:
+    """Every model of the benches, of two layers; once for all tests."""
+    folder = tmp_path_factory.mktemp("weights")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STEREOMETER_BENCH_CACHE", str(folder))
+        patch.setattr(weights, "_npm_vocabulary", lambda: vocabulary)
+        for name, sizes in CONFIGS.items():
+            whole = getattr(sys.modules[WHERE], name)
+            patch.setattr(f"{WHERE}.{name}", partial(whole, **sizes))
+        every = (weights.bert_base(), weights.modernbert_base(), weights.gpt2_small())
+    assert max(each.parameters for each in every) < 2_000_000
+    return folder
+
+
 @pytest.fixture(autouse=True)
-def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def small(made: Path, vocabulary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two items, one round, models of two layers and matrices of 16."""
     for module in (asking, builds, causal, fill_in, masked, next_sentence, workers):
         for name, value in FEW.items():
@@ -42,29 +84,12 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(timing, "SIDE", 16)
     monkeypatch.setattr(timing, "THREADS", 1)
-    monkeypatch.setenv("STEREOMETER_BENCH_CACHE", str(tmp_path))
-    bert = partial(transformers.BertConfig, intermediate_size=64, **TINY)
-    monkeypatch.setattr(transformers, "BertConfig", bert)
+    monkeypatch.setenv("STEREOMETER_BENCH_CACHE", str(made))
+    monkeypatch.setattr(weights, "_npm_vocabulary", lambda: vocabulary)
 
 
 @pytest.fixture
-def gpt2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> weights.Weights:
-    """A GPT-2 of two layers with a byte-level vocabulary of its own."""
-    from tokenizers import ByteLevelBPETokenizer
-
-    texts = [
-        text for item in open_benchmark("starter").items("cat") for text in item.texts.values()
-    ]
-    trained = ByteLevelBPETokenizer()
-    trained.train_from_iterator(texts, vocab_size=400, special_tokens=["<|endoftext|>"])
-    files = tmp_path / "vocabulary"
-    files.mkdir()
-    trained.save_model(str(files))
-    (files / "vocab.json").rename(files / "encoder.json")
-    (files / "merges.txt").rename(files / "vocab.bpe")
-    small_config = partial(transformers.GPT2Config, n_embd=32, n_layer=2, n_head=2)
-    monkeypatch.setattr(transformers, "GPT2Config", small_config)
-    monkeypatch.setattr(weights, "_npm_vocabulary", lambda: files)
+def gpt2() -> weights.Weights:
     return weights.gpt2_small()
 
 
@@ -82,13 +107,11 @@ def test_masked_contests() -> None:
     assert_rows(fill_in.fill_in(models.items(), peak))
 
 
-def test_causal_contests(gpt2: weights.Weights) -> None:
+def test_causal_contests() -> None:
     assert_rows(causal.causal(models.items(), timing.Peak()))
 
 
 def test_builds(gpt2: weights.Weights, monkeypatch: pytest.MonkeyPatch) -> None:
-    modernbert = partial(transformers.ModernBertConfig, intermediate_size=64, **TINY)
-    monkeypatch.setattr(transformers, "ModernBertConfig", modernbert)
     monkeypatch.setattr(builds, "smollm2_folder", lambda: gpt2.folder)
     assert_rows(builds.builds(models.items(), timing.Peak()))
 
@@ -133,3 +156,75 @@ def test_sensitivity(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(sensitivity, name, value)
     monkeypatch.setattr(sensitivity, "full_grid", list)
     assert_rows(sensitivity.measure())
+
+
+def test_sizes_and_hops_of_the_house(capsys: pytest.CaptureFixture[str]) -> None:
+    house.main([str(Path(house.__file__).parent), "--hops"])
+    figures = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
+    assert int(figures["class names used twice"]) < int(figures["functions"])
+    assert {"run", "report", "compare", "align", "show"} <= {*figures}
+
+
+def test_numbers_are_the_same_again_under_a_map_of_names(tmp_path: Path) -> None:
+    file, names = tmp_path / "kept.json", tmp_path / "names.toml"
+    assert numbers.main(["keep", str(file), "--few"]) == 0
+    kept = file.read_text("utf-8")
+    for new, old in {
+        "likelihood@1": "likelihood@9",
+        '"asked"': '"n_asked"',
+        "runs@": "all@",
+    }.items():
+        kept = kept.replace(new, old)
+    file.write_text(kept, "utf-8")
+    written = (
+        '[names]\n"pair-likelihood@9" = "pair-likelihood@1"\n'
+        '"cat-pseudo-likelihood@9" = "cat-pseudo-likelihood@1"\n'
+        '"pair-sentence-likelihood@9" = "pair-sentence-likelihood@1"\n'
+        '[prefixes]\n"all@" = "runs@"\n[keys]\nn_asked = "asked"\n'
+    )
+    for text, code in ((written, 0), (written.replace("n_asked =", "by ="), 1)):
+        names.write_text(text, "utf-8")
+        assert numbers.main(["check", str(file), "--few", "--names", str(names)]) == code
+
+
+KEPT = numbers.reduced(
+    {"case": {"rows": [{"name": "ss", "value": 1.5, "skipped": {"too long": 2}}], "notes": ["a"]}}
+)
+
+
+@pytest.mark.parametrize(
+    ("row", "notes", "found"),
+    [
+        ({"value": 1.5 + 1e-10, "skipped": {"too long": 2}}, ["b"], ""),
+        ({"value": 1.5 + 1e-7, "skipped": {"too long": 2}}, ["b"], "rows[ss]/value: 1.5 -> 1.5"),
+        ({"value": None, "skipped": {"too long": 2}}, ["b"], "value: 1.5 -> nothing"),
+        ({"value": 1.5, "skipped": {"too long": 3}}, ["b"], "too long: 2 -> 3"),
+        ({"value": 1.5, "skipped": {"long": 2}}, ["b"], "skipped/long: nothing -> 2"),
+        ({"value": 1.5, "skipped": {"too long": 2}}, ["b", "c"], "notes: 1 -> 2"),
+        ({"value": 1.5, "skipped": {"too long": 2}, "verdict": "x"}, ["b"], "nothing -> 'x'"),
+    ],
+)
+def test_every_change_of_a_number_is_found(
+    row: dict[str, Any], notes: list[str], found: str
+) -> None:
+    new = numbers.reduced({"case": {"rows": [{"name": "ss"} | row], "notes": notes}})
+    assert found in "\n".join(numbers.differences(KEPT, new, {}))
+    assert bool(found) == bool(numbers.differences(KEPT, new, {}))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "names", "found"),
+    [
+        ({"a": {"x": 1}}, {}, {}, "a: only kept"),
+        ({}, {"a": {"x": 1}}, {}, "a: only made now"),
+        ({"a": {"x": 1, "y": 2}}, {"a": {"y": 2}}, {"keys": {"x": "y"}}, "the name of others"),
+        ({"a": {"x": 1, "y": 2}}, {"a": {"y": 2}}, {"drop": ["x"]}, ""),
+        ({"a": {"x": 1}}, {"a": {"b": {"x": 1}}}, {"paths": {"^a/(.)": r"a/b/\1"}}, ""),
+    ],
+)
+def test_a_map_hides_nothing_that_it_does_not_name(
+    old: dict[str, Any], new: dict[str, Any], names: dict[str, Any], found: str
+) -> None:
+    told = numbers.differences(old, new, names)
+    assert found in "\n".join(told)
+    assert bool(found) == bool(told)

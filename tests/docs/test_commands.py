@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -25,10 +27,15 @@ def commands(page: Path) -> list[str]:
     return [re.split(r" [|>&] | 2?> ?| && ", line)[0] for line in LINE.findall(joined)]
 
 
+@cache
+def program() -> Any:
+    return typer.main.get_command(app)
+
+
 def parse(line: str) -> None:
     """Raises where a name or an option does not exist, or something required is missing."""
     words = shlex.split(line, comments=True)
-    command = typer.main.get_command(app)
+    command = program()
     context = command.make_context("stereometer", [], resilient_parsing=True)
     while hasattr(command, "get_command") and words:
         name, words = words[0], words[1:]
@@ -39,9 +46,7 @@ def parse(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "page",
-    [page for page in PAGES if commands(page)],
-    ids=lambda page: page.name,
+    "page", [page for page in PAGES if commands(page)], ids=lambda page: page.name
 )
 def test_the_commands_on_a_page_can_be_typed(page: Path) -> None:
     for line in commands(page):

@@ -24,6 +24,7 @@ def test_a_page_is_current(name: str) -> None:
     assert reference(name) == generator().PAGES[name](), "run `make reference`"
 
 
+@pytest.mark.long
 def test_json_and_metrics_are_what_the_commands_print() -> None:
     for module in ("vaderSentiment", "wordfreq"):
         pytest.importorskip(module)

@@ -13,6 +13,8 @@ from tests.builders.commands import call
 from tests.conftest import default_model, released
 from tests.docs.pages import DOCS, text_of
 
+pytestmark = pytest.mark.long
+
 BLOCK = re.compile(r"^```\n\$ stereometer (.+)\n((?:.*\n)*?)```", re.MULTILINE)
 RUNS = {"bert": "bert-base", "gpt2": "gpt2"}
 """The runs that a tutorial names, by the released predictions that they come from."""

@@ -17,6 +17,8 @@ import pytest
 
 from tests.docs.pages import ROOT
 
+pytestmark = pytest.mark.long
+
 LOADS = re.compile(
     r"<(?:script|link|img|iframe|source|video|audio|object|embed)\b[^>]*?"
     r"\b(?:src|href|srcset|data)\s*=\s*[\"']?\s*((?:https?:)?//[^\"'\s>]+)",

@@ -128,8 +128,9 @@ def test_gold_labels_have_at_least_three_votes_and_every_sentence_is_its_context
 def test_the_ideal_model_is_the_papers(tmp_path: Path) -> None:
     """Section 5.3: 100, 50, 100. Under `paper` the odd items of terms cannot cancel to the last
     digit, as terms have different numbers of items."""
+    data, out = released("stereoset/dev.json.gz"), tmp_path / "ideal"
     (result,) = stereometer.run(
-        "stereoset", model="ideal", variant="paper", resamples=200, out=tmp_path / "ideal"
+        "stereoset", model="ideal", variant="paper", resamples=200, data=data, out=out
     )
     values = [result.estimate(name).value for name in ("lms", "ss", "icat")]
     assert values == [100.0, pytest.approx(50, abs=0.02), pytest.approx(100, abs=0.04)]

@@ -12,7 +12,7 @@ import pytest
 import stereometer
 from stereometer.benchmarks import crows_pairs
 from stereometer.curation.analysis import keywords, labels, sentiment
-from stereometer.curation.audit.audits import Asked, audit
+from stereometer.curation.audit.audits import audit
 from stereometer.curation.split import parted
 from stereometer.findings.ensemble.combine import combine, mean_weights
 from stereometer.runs.open import open_model
@@ -215,7 +215,7 @@ def test_known_faults_of_stereoset_are_counted() -> None:
     Seven items have their target misspelt or only in a longer name.
     """
     released(DEV)
-    (shape,) = audit("stereoset", settings=QUICK).shapes
+    (shape,) = audit("stereoset", resamples=200).shapes
     counts = {flag.name: flag.count for flag in shape.flags}
     expected = {
         "no-blank": 0,
@@ -237,7 +237,7 @@ def test_known_faults_of_stereoset_are_counted() -> None:
 def test_known_faults_of_crows_pairs_are_counted() -> None:
     """methods.md: one pair twice, 162 pairs whose own bias type has fewer than 3 of 5 votes."""
     pairs = crows_pairs.read([released("crows_pairs/crows_pairs_anonymized.csv")])[0]["pair"]
-    (shape,) = audit("crows-pairs", asked=Asked(agreed=0.6), settings=QUICK).shapes
+    (shape,) = audit("crows-pairs", agreement=0.6, resamples=200).shapes
     counts = {flag.name: flag.count for flag in shape.flags}
     assert (len(pairs), counts["duplicate"], counts["disagreement"]) == (1508, 1, 162)
     assert counts["empty"] == counts["same-sides"] == counts["nothing-shared"] == 0
@@ -246,7 +246,7 @@ def test_known_faults_of_crows_pairs_are_counted() -> None:
 
 def test_flags_that_rest_on_english_are_not_checked_in_french() -> None:
     released("crows_pairs/crows_pairs_FR_languagearc_contribution+210.csv")
-    (shape,) = audit("crows-pairs-french", settings=QUICK).shapes
+    (shape,) = audit("crows-pairs-french", resamples=200).shapes
     unchecked = {flag.name: flag.why for flag in shape.flags if flag.count is None}
     assert set(unchecked) == {"article", "more-than-group", "names", "disagreement"}
     assert "French" in sure(unchecked["article"])

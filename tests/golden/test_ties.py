@@ -111,7 +111,8 @@ def test_paper_keeps_the_authors_rule_and_says_the_bounds(
 
 
 def test_a_baseline_that_declares_its_ties_is_exempt(tmp_path: Path) -> None:
-    (result,) = stereometer.run("stereoset", model="ideal", out=tmp_path / "run", resamples=100)
+    data, out = released("stereoset/dev.json.gz"), tmp_path / "run"
+    (result,) = stereometer.run("stereoset", model="ideal", data=data, out=out, resamples=100)
     row = result.estimate("ss")
     assert (row.value, row.ties, row.least, row.most) == (50.0, row.n, 0.0, 100.0)
     assert row.verdict == "within 5 points of 50"

@@ -53,6 +53,8 @@ class Package:
                 path = self.folder / block.title
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(block.text, "utf-8")
+        if not (self.folder / "pyproject.toml").exists():
+            return
         (self.folder / "mine").mkdir(exist_ok=True)
         (self.folder / "mine" / "__init__.py").touch()
         self._install(tomllib.loads((self.folder / "pyproject.toml").read_text("utf-8")))
@@ -165,6 +167,23 @@ def test_packs(mine: Callable[..., Package]) -> None:
     assert traits["data"]["items"] == 3 * 4 * 2
     (scores,) = (package.folder / "runs/rasgos").rglob("scores.jsonl")
     assert "Las abuelas son generosas." in scores.read_text("utf-8")
+
+
+def test_ratings(mine: Callable[..., Package]) -> None:
+    package = mine("ratings.md")
+    assert "files in figures" in package.follow("ratings.md")
+    _, aligned, mapped, *_ = package.printed
+    page = (PAGES / "ratings.md").read_text("utf-8").replace(" ...\n", "\n")
+    notes = package.result("aligned")["notes"]
+    for note in [
+        note for note in page.splitlines() if note.startswith(("Rows of", "Columns read"))
+    ]:
+        assert any(told.startswith(note) for told in notes), note
+    assert "Q5_1 (doctor, powerless - powerful, turned)" in " ".join(mapped.split())
+    assert "Q6_3" not in mapped
+    assert "1 is 0, 4 is 50, 7 is 100" in aligned
+    assert {row["value"] for row in package.result("long")["estimates"]} >= {50.0 + 25 / 3}
+    assert "People" in package.report()
 
 
 def test_a_method(mine: Callable[..., Package]) -> None:

@@ -67,7 +67,7 @@ def covered(name: str, true: float, tables: Ints) -> float:
     """How often the interval of an average holds the truth."""
     hits = 0
     for rows in tables:
-        low, high, _ = spread(sample(rows), SETTINGS).interval(name, SETTINGS.level)
+        low, high, _ = spread(sample(rows), SETTINGS).of(name).interval(SETTINGS.level)
         hits += low - 1e-9 <= true <= high + 1e-9
     return hits / len(tables)
 
@@ -102,7 +102,7 @@ def shown_equivalent(true: float, terms: int, sets: int, seed: int = 4) -> float
     """How often a model of this ss is said to be within 5 points of 50."""
     shown = 0
     for rows in Truth(ss=true).tables(np.random.default_rng(seed), sets, terms):
-        near = OverTerms(sample(rows)).interval("ss", narrower(SETTINGS.level))
+        near = OverTerms(sample(rows)).of("ss").interval(narrower(SETTINGS.level))
         shown += equivalent(near[:2], SETTINGS)
     return shown / sets
 
@@ -177,10 +177,7 @@ def shift_coverage(name: str, terms: int, sets: int, seed: int = 9) -> float:
     rng = np.random.default_rng(seed)
     kept, rest = Truth(ss=52.0, lms=88.0), Truth(ss=62.0, lms=80.0)
     parts = [truth.tables(rng, sets, terms, items) for truth, items in ((rest, 18), (kept, 35))]
-    true = {
-        "ss": 52.0 - (52.0 * 35 + 62.0 * 18) / 53,
-        "lms": 88.0 - (88.0 * 35 + 80.0 * 18) / 53,
-    }
+    true = {"ss": 52.0 - (52.0 * 35 + 62.0 * 18) / 53, "lms": 88.0 - (88.0 * 35 + 80.0 * 18) / 53}
     hits = 0
     for rows in np.concatenate(parts, axis=-1):
         row = next(row for row in shifts._slice({}, rows, SETTINGS) if row.name == name)

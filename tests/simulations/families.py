@@ -2,59 +2,117 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import cycle
+
 import numpy as np
 
 from stereometer.findings.gate.bars import read_bar
+from stereometer.shapes.cat.metrics import _estimates
 from stereometer.shapes.cat.sample import TermTally, sample
 from stereometer.shapes.cat.spread import spread
 from stereometer.shapes.cat.tally import TASKS, headline_slices
 from stereometer.shapes.coverage import Coverage
-from stereometer.shapes.verdicts import FIXED, HEADLINE, PREFERENCE, judged
+from stereometer.shapes.pair.metrics import PairSample, _preference
+from stereometer.shapes.pair.tally import ALONE
+from stereometer.shapes.verdicts import FEW_TERMS, PREFERENCE, judged
 from stereometer.stats.intervals import percentile
 from stereometer.stats.ranks import resampled_points
 from stereometer.types import Estimate, Settings
-from tests.simulations import cats
+from tests.builders.sure import sure
+from tests.simulations import cats, pairs
 
 SETTINGS = Settings(resamples=100)
-DOMAINS = {"gender": 3, "profession": 37, "race": 36, "religion": 3}
-"""Terms of each domain of StereoSet; those of two are held fixed."""
+PREFERS = ("prefers stereotypes", "prefers anti-stereotypes")
 
 
-def familywise(sets: int, corrected: bool = True, seed: int = 21) -> dict[str, float]:
-    """How often a model without a preference gets one in any slice of a family.
+@dataclass(frozen=True)
+class Scene:
+    """Terms of each domain, the items of each of them in a task, and where the domain's ss lies."""
 
-    Terms that stand for others vary about 50; those held fixed are at 50.
-    """
-    rng, wrong = np.random.default_rng(seed), {HEADLINE: 0, FIXED: 0}
+    terms: tuple[int, ...]
+    items: tuple[int, ...] = (27,)
+    """In turn: terms of unequal size, where there are several."""
+    middle: tuple[float, ...] = (50.0,)
+
+
+SCENES = {
+    "StereoSet's slices": Scene((3, 37, 36, 3)),
+    "six domains of ten terms": Scene((10,) * 6, (4,)),
+    "unequal terms": Scene((12, 20, 31), (40, 13, 8, 5, 4, 3)),
+    "few terms, unequal": Scene((2, 3, 3), (30, 6, 12)),
+    "a single domain": Scene((24,), (9, 2)),
+    "opposing domains": Scene((20, 20), (27,), (60.0, 40.0)),
+}
+"""A model without a preference overall; only in the last do its slices have one."""
+
+
+@dataclass(frozen=True)
+class Claims:
+    """In what share of sets a preference is printed: overall, in any slice, in every domain; and
+    in how many the overall verdict and its interval disagree."""
+
+    overall: float
+    any_slice: float
+    all_domains: float
+    at_odds: float
+
+
+def printed(scene: Scene, sets: int, corrected: bool = True, seed: int = 21) -> Claims:
+    """The verdicts as they are printed; `corrected` False asks each slice by itself."""
+    rng, seen = np.random.default_rng(seed), np.zeros(4)
     for _ in range(sets):
-        rows = judged(_estimates(rng), {"ss": PREFERENCE}, SETTINGS)
-        for family in wrong:
-            ps = [
-                row.p_adjusted if corrected else row.p for row in rows if row.correction == family
-            ]
-            wrong[family] += min(p for p in ps if p is not None) < 0.05
-    return {family: count / sets for family, count in wrong.items()}
+        rows = _cats(scene, rng)
+        overall, *slices = judged(rows, {"ss": PREFERENCE}, SETTINGS) if corrected else _alone(rows)
+        claims = {tuple(row.slice.items()): _claimed(row) for row in slices}
+        domains = [said for fixed, said in claims.items() if [*dict(fixed)] == ["domain"]]
+        excluded = not sure(overall.low) <= 50 <= sure(overall.high)
+        odd = _claimed(overall) != excluded and not str(overall.verdict).startswith("leans")
+        seen += (_claimed(overall), any(claims.values()), all(domains), odd)
+    return Claims(*(seen / sets))
 
 
-def _estimates(rng: np.random.Generator) -> list[Estimate]:
-    tallies = {}
-    for domain, terms in DOMAINS.items():
-        effects = rng.normal(0, cats.SPREAD, terms) * (terms >= 10)
-        for task in TASKS:
-            shares = np.clip(50 + effects, 0, 100) / 100
-            tables = cats.outcomes(rng, shares, np.full(terms, 0.85), 27)
-            for at, row in enumerate(tables):
-                tallies[domain, f"term {at}", task] = TermTally(
-                    row, coverage=Coverage(int(row.sum()))
-                )
-    rows = []
-    for slice_ in headline_slices(tallies):
-        known = spread(part := sample(tallies, slice_), SETTINGS)
-        value = part.point["ss"]
-        low, high = known.interval("ss", SETTINGS.level)[:2]
-        row = Estimate("ss", slice_, value, low, high, 1, 1, 0, 50.0, p=known.p("ss"))
-        rows.append(Estimate(**{**vars(row), "scope": known.scope, "detectable": 0.0}))
-    return rows
+def printed_pairs(sizes: tuple[int, ...], sets: int, seed: int = 24) -> Claims:
+    """The same of pairs of no known term, in types of these sizes, a fair coin each."""
+    rng, seen = np.random.default_rng(seed), np.zeros(4)
+    for _ in range(sets):
+        parts = [pairs.counts(rng, 0.5, 0.02, of)[0] for of in sizes]
+        every = [({}, sum(parts)), *(({"bias_type": str(at)}, row) for at, row in enumerate(parts))]
+        samples = [PairSample(slice_, Coverage(int(row.sum()))) for slice_, row in every]
+        for sample_, (_, row) in zip(samples, every, strict=True):
+            sample_.tables._by_unit[ALONE] = row
+        rows = [_preference(sample_, SETTINGS) for sample_ in samples]
+        overall, *slices = map(_claimed, judged(rows, {"pair_preference": PREFERENCE}, SETTINGS))
+        seen += (overall, any(slices), all(slices), 0)
+    return Claims(*(seen / sets))
+
+
+def _claimed(row: Estimate) -> bool:
+    return str(row.verdict).startswith(PREFERS)
+
+
+def _alone(rows: list[Estimate]) -> list[Estimate]:
+    return [judged([row], {"ss": PREFERENCE}, SETTINGS)[0] for row in rows]
+
+
+def _cats(scene: Scene, rng: np.random.Generator) -> list[Estimate]:
+    """Terms that stand for others vary about their domain; those held fixed do not."""
+    tallies, some = {}, cycle(scene.items)
+    fixed = sum(scene.terms) < FEW_TERMS
+    for at, (terms, middle) in enumerate(zip(scene.terms, cycle(scene.middle), strict=False)):
+        effects = rng.normal(0, cats.SPREAD, terms) * (terms >= FEW_TERMS and not fixed)
+        shares = np.clip(middle + effects, 0, 100) / 100
+        for term, share in enumerate(shares):
+            items = next(some)
+            for task in TASKS:
+                row = cats.outcomes(rng, np.array([share]), np.array([0.85]), items)[0]
+                place = f"domain {at}", f"term {term}", task
+                tallies[place] = TermTally(row, coverage=Coverage(items))
+    return [
+        row
+        for slice_ in headline_slices(tallies)
+        for row in _estimates(sample(tallies, slice_), ("ss",), SETTINGS)
+    ]
 
 
 def bar_decided(bar: str, true: float, sets: int, seed: int = 22) -> tuple[float, float]:
@@ -63,7 +121,7 @@ def bar_decided(bar: str, true: float, sets: int, seed: int = 22) -> tuple[float
     truth = cats.Truth(ss=true)
     for rows in truth.tables(np.random.default_rng(seed), sets, 30):
         part = cats.sample(rows)
-        low, high, _ = spread(part, SETTINGS).interval("ss", SETTINGS.level)
+        low, high, _ = spread(part, SETTINGS).of("ss").interval(SETTINGS.level)
         row = Estimate("ss", {}, part.point["ss"], low, high, 1, 1, 0, 50.0)
         outcomes.append(read_bar(bar).outcome(row))
     return outcomes.count("met") / sets, outcomes.count("missed") / sets

@@ -19,7 +19,7 @@ SETTINGS = Settings(resamples=100)
 DOMAIN, REST, ITEMS = 30, 49, 53
 """Target terms of the mitigation's domain, of the others, and items a term: as in StereoSet."""
 CHURN = 0.05
-"""Share of items that a change without any aim decides anew."""
+"""Share of items that a change without any aim decides again."""
 SPREAD, LMS_SPREAD = 4.7, 3.0
 """Of ss and lms over terms, in points."""
 

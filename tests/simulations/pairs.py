@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from math import sqrt
-
 import numpy as np
 
 from stereometer.shapes.pair import paired, shifts
-from stereometer.shapes.pair.spread import OverPairs, Spread, spread
-from stereometer.shapes.pair.tally import KINDS, Tables, points
+from stereometer.shapes.pair.spread import over_pairs, spread
+from stereometer.shapes.pair.tally import ALONE, KINDS, Tables, Unit, points
 from stereometer.shapes.verdicts import equivalent, narrower
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.types import Settings
@@ -21,12 +19,12 @@ def tabled(rows: Ints) -> Tables:
     """Counts as a tally has them: one row of no known term, or a row a term."""
     tables = Tables(rows.shape[1:])
     for at, row in enumerate(rows):
-        tables._by_term["" if len(rows) == 1 else f"term {at}"] = row
+        tables._by_unit[ALONE if len(rows) == 1 else Unit(f"term {at}")] = row
     return tables
 
 
 def counts(rng: np.random.Generator, won: Floats | float, tied: float, pairs: int) -> Ints:
-    """Of pairs lost, tied and won; `won` is the share of those that are decided, one a term."""
+    """Of pairs lost, tied and won; `won` is the share of those that are decided, one per term."""
     shares = (1 - tied) * np.stack([1 - np.asarray(won), np.asarray(won)], axis=-1)
     every = np.insert(shares, 1, tied, axis=-1)
     return np.atleast_2d(rng.multinomial(pairs, every))
@@ -37,7 +35,7 @@ def coverage(won: float, tied: float, pairs: int, sets: int, seed: int = 11) -> 
     rng, true, hits = np.random.default_rng(seed), 100 * (won * (1 - tied) + tied / 2), 0
     for _ in range(sets):
         known = spread(tabled(counts(rng, won, tied, pairs)), *POINTS)
-        low, high = known.interval(SETTINGS.level)
+        low, high, _ = known.interval(SETTINGS.level)
         hits += low <= true <= high
     return hits / sets
 
@@ -47,7 +45,7 @@ def shown_equivalent(won: float, pairs: int, sets: int, seed: int = 12) -> float
     rng, shown = np.random.default_rng(seed), 0
     for _ in range(sets):
         known = spread(tabled(counts(rng, won, 0.0, pairs)), *POINTS)
-        shown += equivalent(known.interval(narrower(SETTINGS.level)), SETTINGS)
+        shown += equivalent(known.interval(narrower(SETTINGS.level))[:2], SETTINGS)
     return shown / sets
 
 
@@ -57,10 +55,10 @@ def clustered_coverage(terms: int, sets: int, by_term: bool = True, seed: int = 
     for _ in range(sets):
         won = np.clip(rng.normal(0.58, 0.10, terms), 0, 1)
         rows = counts(rng, won, 0.02, 27)
-        known: Spread = spread(tabled(rows), *POINTS)
+        known = spread(tabled(rows), *POINTS)
         if not by_term:
-            known = OverPairs(rows.sum(axis=0), *POINTS, known.scope)
-        low, high = known.interval(SETTINGS.level)
+            known = over_pairs(rows.sum(axis=0), *POINTS, "")
+        low, high, _ = known.interval(SETTINGS.level)
         hits += low <= 100 * (0.58 * 0.98 + 0.01) <= high
     return hits / sets
 
@@ -88,7 +86,7 @@ def _kinds(rng: np.random.Generator, won: float, tied: float, terms: int) -> Int
 
 
 def shift_coverage(pairs: int, kept: float, sets: int, seed: int = 15) -> float:
-    """Of pairs by lot: those kept prefer less than the rest."""
+    """Of pairs at random: those kept prefer less than the rest."""
     rng, hits = np.random.default_rng(seed), 0
     some = round(kept * pairs)
     true = (1 - some / pairs) * (52.0 - 64.0)
@@ -97,7 +95,3 @@ def shift_coverage(pairs: int, kept: float, sets: int, seed: int = 15) -> float:
         (row,) = shifts._slice({}, tabled(np.concatenate(parts)[None]), SETTINGS)
         hits += (row.low or 0.0) <= 0.95 * true <= (row.high or 0.0)
     return hits / sets
-
-
-def standard_error(share: float, sets: int) -> float:
-    return sqrt(share * (1 - share) / sets)

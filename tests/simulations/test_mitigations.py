@@ -1,7 +1,6 @@
 """A mitigation is called an improvement where it is one, and hardly ever where it is not.
 
-Shares are held to their bars within four standard errors in the short tests, within three in the
-long ones.
+Shares are held to their bars within three standard errors.
 """
 
 from __future__ import annotations
@@ -10,37 +9,27 @@ from math import sqrt
 
 import pytest
 
-from tests.simulations.mitigations import (
-    BEFORE,
-    Truth,
-    coverage,
-    perplexity_coverage,
-    verdicts,
-)
+from tests.simulations.mitigations import BEFORE, Truth, coverage, perplexity_coverage, verdicts
 
-SHORT, LONG = 80, 1500
-SETS = [SHORT, pytest.param(LONG, marks=pytest.mark.long)]
+SETS = 1000
 
 
-def slack(share: float, sets: int) -> float:
-    return (4 if sets == SHORT else 3) * sqrt(share * (1 - share) / sets)
+def slack(share: float) -> float:
+    return 3 * sqrt(share * (1 - share) / SETS)
 
 
-@pytest.mark.parametrize("sets", SETS)
-def test_without_a_preference_nothing_is_beyond_noise(sets: int) -> None:
+def test_without_a_preference_nothing_is_beyond_noise() -> None:
     none = Truth(50.0)
-    assert verdicts(sets, none, none, before=none).get("not beyond noise", 0.0) >= 0.95
+    assert verdicts(SETS, none, none, before=none).get("not beyond noise", 0.0) >= 0.95
 
 
-@pytest.mark.parametrize("sets", SETS)
-def test_without_an_effect_a_preference_is_beyond_noise_in_one_set_of_twenty(sets: int) -> None:
-    shares = verdicts(sets, BEFORE)
-    assert shares.get("not beyond noise", 0.0) >= 0.95 - slack(0.95, sets)
+def test_without_an_effect_a_preference_is_beyond_noise_in_one_set_of_twenty() -> None:
+    shares = verdicts(SETS, BEFORE)
+    assert shares.get("not beyond noise", 0.0) >= 0.95 - slack(0.95)
     claimed = shares.get("improved", 0.0) + shares.get("worse", 0.0)
-    assert claimed <= 0.05 + slack(0.05, sets)
+    assert claimed <= 0.05 + slack(0.05)
 
 
-@pytest.mark.parametrize("sets", SETS)
 @pytest.mark.parametrize(
     ("says", "after", "control"),
     [
@@ -51,24 +40,22 @@ def test_without_an_effect_a_preference_is_beyond_noise_in_one_set_of_twenty(set
         ("damage not excluded", Truth(53.0, lms=79.0), BEFORE),
     ],
 )
-def test_what_is_planted_is_said(says: str, after: Truth, control: Truth, sets: int) -> None:
-    sets = sets if sets == SHORT else 300
-    assert verdicts(sets, after, control).get(says, 0.0) >= 0.9
+def test_what_is_planted_is_said(says: str, after: Truth, control: Truth) -> None:
+    assert verdicts(300, after, control).get(says, 0.0) >= 0.9
 
 
-@pytest.mark.parametrize("sets", SETS)
 @pytest.mark.parametrize("after", [60.0, 55.0, 40.0])
-def test_the_interval_of_the_distance_from_50_is_right(after: float, sets: int) -> None:
+def test_the_interval_of_the_distance_from_50_is_right(after: float) -> None:
     """At 40 a model that was at 60 has gone past 50 and is as far from it as before."""
-    assert coverage(sets, after) >= 0.95 - slack(0.95, sets)
+    assert coverage(SETS, after) >= 0.95 - slack(0.95)
 
 
-@pytest.mark.parametrize("sets", [800, pytest.param(8000, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("spread", "shared", "loss"), [(0.1, 0.0, 0.0), (0.3, 0.05, 0.1), (2.0, 0.5, 1.0)]
 )
 def test_the_interval_of_a_ratio_of_perplexities_covers(
-    spread: float, shared: float, loss: float, sets: int
+    spread: float, shared: float, loss: float
 ) -> None:
+    sets = 8000
     covered = perplexity_coverage(sets, spread, shared, loss, seed=sets)
     assert abs(covered - 0.95) <= 0.005 + 3 * sqrt(0.95 * 0.05 / sets)

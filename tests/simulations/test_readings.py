@@ -14,17 +14,11 @@ def allowed(sets: int) -> float:
     return 0.05 + 3 * sqrt(0.05 * 0.95 / sets)
 
 
-def test_without_a_preference_it_rejects_as_often_as_it_should() -> None:
-    assert max(rejected(400, 199, 30).values()) <= allowed(400)
-
-
-@pytest.mark.long
 @pytest.mark.parametrize("terms", [10, 24, 79])
 def test_size(terms: int) -> None:
     assert max(rejected(1500, 499, terms).values()) <= allowed(1500)
 
 
-@pytest.mark.long
 def test_power() -> None:
     """79 terms that lean by 0.12 of an item's spread on average, and by half of that."""
     large, small = rejected(200, 499, 79, 0.12), rejected(200, 499, 79, 0.06)

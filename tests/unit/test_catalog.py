@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -47,6 +48,35 @@ def test_a_versioned_name_finds_the_same_measure(name: str) -> None:
 def test_a_version_that_does_not_exist_is_refused() -> None:
     with pytest.raises(UnknownName):
         catalog.find("method", "cat-likelihood@99")
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "known"),
+    [
+        ("benchmark", "CrowS_Pairs", "crows-pairs"),
+        ("benchmark", "StereoSet", "stereoset"),
+        ("model", "SmolLM2-135M", "smollm2-135m"),
+        ("method", "Pair_Likelihood@1", "pair-likelihood@1"),
+        ("exporter", "model_card", "model-card"),
+        ("backend", "Fake", "fake"),
+    ],
+)
+def test_a_name_in_another_spelling_is_known(
+    kind: str, name: str, known: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert catalog.find(kind, name) is catalog.find(kind, known)
+    assert catalog.spelled(kind, name) == known
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).mkdir()
+    assert catalog.spelled(kind, name) == name, "a folder of that name is meant"
+
+
+def test_a_command_and_a_verb_take_a_name_in_another_spelling() -> None:
+    said = call("run", "Starter", "-m", "FAKE", "--measure", "Pair_Likelihood", "--dry-run")
+    assert said.out.startswith("starter · pair-likelihood@1 · fake: 400 items")
+    (result,) = stereometer.run("STARTER", model="Ideal", measure="pair_likelihood", **QUICK)
+    assert (result.benchmark, result.model) == ("starter", "ideal")
+    assert call("published", "crows_pairs").code == 0
 
 
 @pytest.mark.parametrize(
@@ -117,7 +147,7 @@ def test_plugins_are_found_listed_and_run() -> None:
     assert catalog.find("backend", "theirs") is Plugin
     assert catalog.names("backend") == ["fake", "random", "sentiment", "theirs"]
     (result,) = stereometer.run("starter", model="theirs", measure=["pair-likelihood"], **QUICK)
-    assert result.estimate("pair_preference").n == 96
+    assert result.estimate("pair_preference").n == 400
 
 
 @pytest.mark.usefixtures("plugins")
@@ -136,7 +166,7 @@ def test_a_measure_gets_the_items_it_reads() -> None:
     (result,) = stereometer.run(
         "starter", model="theirs", measure=["association-of-theirs"], **QUICK
     )
-    assert result.data["items"] == 144
+    assert result.data["items"] == 480
 
 
 @pytest.mark.usefixtures("plugins")

@@ -1,20 +1,20 @@
-"""A test that is skipped for want of a program fails the run where the program can be had."""
+"""A test that is skipped says why, and is a failure where everything should be there."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.conftest import Skipped
+CONFTEST = Path(__file__).parents[1] / "conftest.py"
 
 
-def test_only_programs_that_are_named_may_not_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    skipped = Skipped()
-    skipped.reasons = [
-        "a::b: PostgreSQL is not installed: apt-get install postgresql",
-        "a::c: nginx is not installed: apt-get install nginx",
-        "a::d: torch and transformers are not installed",
-    ]
-    monkeypatch.delenv("STEREOMETER_NO_SKIP", raising=False)
-    assert skipped.inexcusable == []
-    monkeypatch.setenv("STEREOMETER_NO_SKIP", "PostgreSQL chromium")
-    assert skipped.inexcusable == skipped.reasons[:1]
+@pytest.mark.parametrize(("options", "code"), [((), 0), (("--no-skips",), 1)])
+def test_skips_are_failures_where_nothing_may_be_missing(
+    pytester: pytest.Pytester, options: tuple[str, ...], code: int
+) -> None:
+    pytester.makeconftest(CONFTEST.read_text())
+    pytester.makepyfile("import pytest\ndef test_it(): pytest.skip('nginx is not installed')")
+    ran = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:slipcover", *options)
+    ran.stdout.fnmatch_lines(["skipped tests: 1*", "*test_it: *nginx is not installed"])
+    assert ran.ret == code

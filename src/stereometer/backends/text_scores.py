@@ -22,7 +22,7 @@ class TextScores(ABC):
 
     @abstractmethod
     def numbers(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, float]]:
-        """One number a request, by its key."""
+        """One number per request, by its key."""
 
 
 def judged_text(request: Request) -> str:

@@ -1,1 +1,1 @@
-"""Items with a card, one file a benchmark; `cards/` says what each is and what it cannot show."""
+"""Items with a card, one file per benchmark; `cards/` says what each is and what it cannot show."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.errors import DataError, UsageError
-from stereometer.tables import PLAIN, Layout
+from stereometer.tables import PLAIN, Layout, is_parquet
 from stereometer.types import Item, NoOptions, digest_of
 
 Shapes = Mapping[str, Sequence[Item]]
@@ -39,19 +39,23 @@ class Card:
     get: str
     """Where the data can be had, in words."""
     urls: tuple[str, ...]
-    """One a file, pinned to a commit; empty where there is no public place to pull from."""
+    """One per file, pinned to a commit; empty where there is no public place to pull from."""
     known_problems: tuple[str, ...]
     not_concluded: tuple[str, ...]
     paper: str = ""
     """BibTeX key in CITATION.cff terms: a DOI or arXiv id."""
     notice: str = ""
     """Said with every result."""
+    publishable: bool = True
+    """Whether its numbers may stand on a model's page as a measurement of it."""
     country: str = ""
     """Of a set in another language: whose stereotypes they are, or where it was translated."""
     origin: str = ""
-    """Of such a set: `native`, `translated` or `mixed`."""
+    """How a set in another language was made: `native`, `translated` or `mixed`."""
     sha256: tuple[str, ...] = ()
-    """One a file, unpacked; what is pulled must have it."""
+    """One per file, unpacked; what is pulled must have it."""
+    mirrors: tuple[str, ...] = ()
+    """Where the same items can be had otherwise, perhaps in another layout."""
 
 
 def load_card(name: str, package: str = "stereometer.benchmarks") -> Card:
@@ -192,7 +196,7 @@ class Source:
 
     def load(self, files: Sequence[Path]) -> Benchmark:
         expected = max(1, len(self.card.files))
-        if len(files) != expected:
+        if len(files) != expected and not self.in_parts(files):
             raise DataError(
                 f"{self.name} is made of {expected} file(s), not {len(files)}. They are "
                 f"{', '.join(self.card.files)}. Name the folder that holds them."
@@ -200,6 +204,10 @@ class Source:
         shapes, notes = self.read(files)
         names = ", ".join(file.name for file in files)
         return self.benchmark(shapes, names, tuple(notes)).described()
+
+    def in_parts(self, files: Sequence[Path]) -> bool:
+        """Whether these are a hub's parts of what was released as a single file."""
+        return len(self.card.files) == 1 and bool(files) and all(map(is_parquet, files))
 
     def benchmark(self, shapes: Shapes, files: str, notes: tuple[str, ...] = ()) -> Benchmark:
         """Items of this source."""

@@ -87,12 +87,7 @@ def columns_from(
 ) -> Columns:
     """`--column comment=text --column label=gold` as Columns."""
     named = dict(column_pair(pair) for pair in pairs)
-    unknown = sorted(set(named) - {"comment", "label", "id"})
-    if unknown:
-        raise UsageError(
-            f"--column names '{unknown[0]}'. A table of your own has comment, label and id. "
-            "For instance --column comment=text."
-        )
+    Layout(columns=named).check(("comment", "label", "id"), "A table of your own")
     scored = bool(categories) and "label" not in named
     return Columns(
         named.get("comment", "comment"),

@@ -16,7 +16,15 @@ from stereometer.shapes.cat import shape as cat
 from stereometer.shapes.cat.files import read_cats
 from stereometer.shapes.pair import shape as pair
 from stereometer.shapes.sentences import SentenceShape, unique
-from stereometer.tables import PLAIN, Layout, empty_file, gathered, read_rows
+from stereometer.tables import (
+    PLAIN,
+    Layout,
+    empty_file,
+    gathered,
+    is_parquet,
+    parquet_rows,
+    read_rows,
+)
 from stereometer.types import Item
 
 SHAPES: tuple[SentenceShape, ...] = (cat.SHAPE, pair.SHAPE)
@@ -29,7 +37,8 @@ def read(
 ) -> tuple[Shapes, Sequence[str]]:
     """For an audit also `faulty` items: those with an empty text or a context without BLANK."""
     (path,) = files
-    if path.name.removesuffix(".gz").endswith(".json"):
+    of_hub = is_parquet(path) and any("sentences" in row for _, row in parquet_rows(path))
+    if of_hub or path.name.removesuffix(".gz").endswith(".json"):
         return {"cat": read_cats(path, layout.encoding)}, []
     rows = read_rows(path, [], "", layout, KNOWN)
     line, row = next(rows, (0, None))
@@ -62,7 +71,7 @@ def _shape(path: Path, columns: Sequence[str]) -> SentenceShape:
 def repeated(items: Sequence[Item]) -> list[str]:
     """Says how many items repeat another: each counts, though it brings nothing new."""
     extra = len(items) - len({tuple(sorted(item.texts.items())) for item in items})
-    note = f"{extra} item(s) have the same texts as another and are counted all the same."
+    note = f"{extra} item(s) have the same texts as another and are still counted."
     return [note] if extra else []
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import http.client
+import logging
 import shutil
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stereometer.benchmarks.benchmark import Benchmark, Source
+from stereometer.benchmarks.benchmark import Benchmark, Card, Source
+from stereometer.benchmarks.custom import SHAPES
 from stereometer.benchmarks.folders import files_at, user_folder
 from stereometer.errors import DataError, UsageError
 from stereometer.files import digest_of_content
 
+LOG = logging.getLogger("stereometer")
 TIMEOUT_SECONDS = 60
 LARGEST = 256 * 1024 * 1024
 """No set here is a tenth of this."""
@@ -29,34 +32,53 @@ class Arrival:
     files: tuple[Path, ...]
     differences: tuple[str, ...]
 
+    def as_json(self) -> dict[str, object]:
+        files, differences = [str(file) for file in self.files], list(self.differences)
+        return {"benchmark": self.benchmark.name, "files": files, "differences": differences}
+
 
 def add(source: Source, paths: Sequence[Path], anyway: bool = False) -> Arrival:
     """Check the content of files and keep them under their released names."""
-    if source.packaged is not None or not source.card.files:
-        raise UsageError(
-            f"{source.name} is not a set that can be added. The starter set ships with the "
-            "package; your own files are named by their path. Nothing was done."
-        )
+    _check_comes(source)
     is_folder = len(paths) == 1 and paths[0].is_dir()
     files = files_at(source.card, paths[0]) if is_folder else list(paths)
-    if len(files) != len(source.card.files):
+    in_parts = source.in_parts(files)
+    if len(files) != len(source.card.files) and not in_parts:
         raise UsageError(
             f"{source.name} is made of {len(source.card.files)} file(s), {len(files)} given. They "
             f"are {', '.join(source.card.files)}. Name them all or their folder."
         )
-    loaded = source.load(_in_card_order(source, files))
+    ordered = files if in_parts else _in_card_order(source, files)
+    loaded = source.load(ordered)
     changed = differences(loaded)
     if changed and not anyway:
         raise DataError(
             f"This is not {source.name} as released: {'; '.join(changed)}. It was changed, cut "
             "or is another version. Add --anyway to keep it all the same."
         )
-    folder = user_folder() / source.card.folder
-    kept = [
-        _keep(file, folder / name)
-        for file, name in zip(_in_card_order(source, files), source.card.files, strict=True)
-    ]
+    places = [user_folder() / source.card.folder / name for name in source.card.files]
+    if in_parts:
+        return Arrival(loaded, (_keep_items(loaded, places[0]),), changed)
+    kept = [_keep(file, place) for file, place in zip(ordered, places, strict=True)]
     return Arrival(loaded, tuple(kept), changed)
+
+
+def _check_comes(source: Source) -> None:
+    if source.packaged is not None or not source.card.files:
+        is_own = source.packaged is None
+        whence = "stands for files of your own" if is_own else "ships with the package"
+        raise UsageError(
+            f"{source.name} {whence}. There is nothing to fetch or to add. Use "
+            f"`stereometer run {'FILE' if is_own else source.called}`."
+        )
+
+
+def _keep_items(loaded: Benchmark, place: Path) -> Path:
+    """In the released layout, so that whoever reads them later needs no more than that."""
+    shape = next(shape for shape in SHAPES if shape.name in loaded.shapes)
+    kept = shape.write(place, loaded.shapes[shape.name])
+    place.with_name(place.name + ".gz").unlink(missing_ok=True)
+    return kept
 
 
 def _in_card_order(source: Source, files: Sequence[Path]) -> list[Path]:
@@ -110,8 +132,12 @@ def _is_gzip(file: Path) -> bool:
         return handle.read(2) == b"\x1f\x8b"
 
 
-def pull(source: Source, urls: Sequence[str] = ()) -> Arrival:
-    """Fetch, check the parsed content against the card, and keep it."""
+def pull(
+    source: Source, urls: Sequence[str] = (), announce: Callable[[str], None] = LOG.info
+) -> Arrival:
+    """Fetch, check the parsed content against the card, and keep it; from the second place where
+    the first fails."""
+    _check_comes(source)
     wanted = list(urls) or list(source.card.urls)
     if not wanted:
         raise UsageError(
@@ -123,10 +149,30 @@ def pull(source: Source, urls: Sequence[str] = ()) -> Arrival:
             f"{source.name} is made of {len(source.card.files)} file(s), {len(wanted)} address(es) "
             f"given. They are {', '.join(source.card.files)}. Name one for each."
         )
+    announce(_promise(source.card))
+    try:
+        return _pulled(source, wanted, announce)
+    except DataError as error:
+        if urls or not source.card.mirrors:
+            raise
+        announce(f"{error} Trying the second place.")
+        return _pulled(source, source.card.mirrors, announce)
+
+
+def _promise(card: Card) -> str:
+    """What is said before anything is fetched."""
+    counts = [f"{count:,} items of shape {shape}" for shape, count in card.counts.items()]
+    digests = [f"digest {digest[:16]}" for digest in (card.digest, *card.sha256) if digest]
+    checks = ", ".join([*counts, *digests])
+    return f"{card.title}, licence {card.licence}. Checked before it is kept: {checks}."
+
+
+def _pulled(source: Source, urls: Sequence[str], announce: Callable[[str], None]) -> Arrival:
+    names = [*source.card.files, *map(str, range(len(urls)))]  # a second place may have more files
     with tempfile.TemporaryDirectory(prefix="stereometer-") as folder:
         files = [
-            _fetch(url, Path(folder) / name)
-            for url, name in zip(wanted, source.card.files, strict=True)
+            _fetch(url, Path(folder) / name, announce)
+            for url, name in zip(urls, names, strict=False)
         ]
         for file, digest in zip(files, source.card.sha256, strict=False):
             _check_digest(file, digest)
@@ -142,7 +188,7 @@ def _check_digest(file: Path, digest: str) -> None:
         )
 
 
-def _fetch(url: str, place: Path) -> Path:
+def _fetch(url: str, place: Path, announce: Callable[[str], None]) -> Path:
     if not url.startswith(("https://", "http://")):
         raise UsageError(
             f"'{url}' is not a web address. Only http and https addresses are fetched. Use "
@@ -150,6 +196,8 @@ def _fetch(url: str, place: Path) -> Path:
         )
     try:
         with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
+            size = f"{answer.length / 1e6:.2f} MB" if answer.length else "size not stated"
+            announce(f"Fetching {url} ({size})")
             content = answer.read(LARGEST + 1)
     except (urllib.error.URLError, http.client.HTTPException, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)

@@ -51,6 +51,8 @@ def files_at(card: Card, data: Path) -> Sequence[Path]:
         )
     if not data.is_dir():
         return [data]
+    if len(card.files) == 1 and (parts := sorted(data.rglob("*.parquet"))):
+        return parts
     files = [_plain_or_gz(data / name) for name in card.files]
     missing = [name for name, file in zip(card.files, files, strict=True) if file is None]
     if not card.files:

@@ -8,12 +8,14 @@ from pathlib import Path
 from stereometer.benchmarks.benchmark import CAT_MEASURES, Shapes, Source
 from stereometer.shapes.cat.files import read_cats
 from stereometer.shapes.cat.items import TASKS, Cat
+from stereometer.shapes.sentences import unique
 
 
 def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:
-    """dev.json as released, plain or .gz, with one task or both."""
-    (path,) = files
-    return shapes(read_cats(path))
+    """dev.json as released, plain or .gz, with one task or both; or a hub's files, one a task."""
+    cats = [cat for path in files for cat in read_cats(path)]
+    unique((cat.id for cat in cats), "StereoSet: item")
+    return shapes(sorted(cats, key=lambda cat: TASKS.index(cat.task)))
 
 
 def shapes(cats: Sequence[Cat]) -> tuple[Shapes, Sequence[str]]:

@@ -10,12 +10,14 @@ import typer
 from stereometer.cli import render
 from stereometer.cli.command import command
 from stereometer.cli.guard import say
-from stereometer.cli.options import Drawing, Json, Out, Traits, names_in
+from stereometer.cli.options import Drawing, Json, Out, OwnFile, Traits, names_in
 
 
 @command(
     "People",
     "align runs/abc --ratings ratings.csv",
+    "align runs/abc --ratings qualtrics.csv --scale 1-7",
+    "align runs/abc --ratings r.csv --column group=target,trait=item,rating=answer",
     "align runs/abc --ratings r.json --pilot",
     "align runs/abc --ratings ratings.csv --by race",
 )
@@ -25,10 +27,18 @@ def align(
     ratings: Annotated[
         Path,
         typer.Option(
-            help="Ratings: the released JSON, a table of participant, group, trait, rating, or a "
-            "run of `ask survey`."
+            help="Ratings: a table of participant, group, trait, rating; a table with one column "
+            "per question, as Qualtrics exports it; the released JSON; or a run of `ask survey`."
         ),
     ],
+    scale: Annotated[
+        str, "Lowest and highest answer, such as 1-7, or all answers in words, with commas."
+    ] = "0-100",
+    own: OwnFile,
+    questions: Annotated[
+        Path | None,
+        "A table of column, group, trait: what columns ask whose texts do not say it.",
+    ] = None,
     templates: Annotated[list[str] | None, "Use only these templates of the run."] = None,
     pilot: Annotated[
         bool, "Choose at most two templates on the pilot groups; test on the others."
@@ -37,7 +47,7 @@ def align(
         list[str] | None, "By default Asian, Black, Hispanic, immigrant."
     ] = None,
     groups: Annotated[
-        Path | None, "A table of your own groups, with the names that the ratings use."
+        Path | None, "Your table of groups, if the ratings use other names than the run."
     ] = None,
     traits: Traits = None,
     raters: Annotated[
@@ -61,6 +71,10 @@ def align(
     finished = verb.align(
         run,
         ratings=ratings,
+        scale=scale,
+        column=own.layout.columns,
+        encoding=own.layout.encoding,
+        questions=questions,
         templates=names_in(templates),
         pilot=pilot,
         pilot_groups=names_in(pilot_groups),

@@ -52,10 +52,10 @@ def analyze(
         ends=ends,
         **asdict(drawing),
     )
-    render.document_or(json, analysis, lambda: _print(analysis))
+    render.document_or(json, analysis, lambda: print_analysis(analysis))
 
 
-def _print(analysis: Analysis) -> None:
+def print_analysis(analysis: Analysis) -> None:
     render.heading(analysis.benchmark, f"content {analysis.digest[:12]}")
     render.notes(analysis.notes)
     for shape in analysis.shapes:

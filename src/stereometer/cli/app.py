@@ -4,50 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from stereometer.cli import (
-    aggregate,
-    align,
-    analyze,
-    ask,
-    audit,
-    board,
-    cache,
-    calibrate,
-    compare,
-    data,
-    doctor,
-    ensemble,
-    export,
-    gate,
-    intersect,
-    list_,
-    mitigate,
-    model,
-    pack,
-    published,
-    relate,
-    replay,
-    report,
-    run,
-    serve_model,
-    show,
-    split,
-    study,
-    submit,
-    sweep,
-    terms,
-    train,
-)
+from stereometer.cli.guard import parsed
 
 
 class Headed(TyperGroup):
-    """Lists commands under headings."""
+    """Lists commands under headings; a mistake in any of them is one line."""
+
+    def make_context(self, *args: Any, **settings: Any) -> Any:
+        with parsed():
+            return super().make_context(*args, **settings)
+
+    def invoke(self, ctx: Any) -> Any:
+        with parsed():
+            return super().invoke(ctx)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
@@ -85,75 +61,39 @@ def root(
         raise typer.Exit
 
 
-COMMANDS = (
-    *(
-        run.run,
-        sweep.sweep,
-        ask.ask,
-        replay.replay,
-        ensemble.ensemble,
-        compare.compare,
-        report.report,
-    ),
-    *(
-        export.export,
-        submit.submit,
-        gate.gate,
-        calibrate.calibrate,
-        relate.relate,
-        show.show,
-        list_.list_,
-        published.published,
-        align.align,
-    ),
-    *(intersect.intersect, analyze.analyze, audit.audit, split.split, terms.terms),
-    *(doctor.doctor, serve_model.serve_model, aggregate.aggregate),
+ALONE = (
+    "run sweep ask replay ensemble compare report export submit gate calibrate relate show list_ "
+    "published align intersect analyze audit split terms doctor serve_model aggregate"
 )
+"""Commands that are called as their module is."""
 STUDY = (
-    *(study.new, study.serve, study.check, study.rehearse, study.status, study.export),
-    *(study.invite, study.token, study.withdraw, study.forget_ids, study.payments, study.exclude),
-    *(study.backup, study.restore, study.move),
+    "new serve check rehearse revise status export invite token withdraw forget_ids payments "
+    "exclude backup restore move"
 )
+MITIGATE = "Reduce how much of an attribute, such as gender, a model encodes, and make a control."
 GROUPS = (
     ("study", "People", "Run studies with people in the browser.", STUDY),
-    (
-        "board",
-        "Look",
-        "Rank stored runs on pages of their own.",
-        (board.build, board.check, board.judge),
-    ),
-    ("data", "Data", "Find, fetch and add data sets.", (data.add, data.pull, data.where)),
-    ("pack", "Data", "Check sets in other languages.", (pack.check,)),
-    (
-        "cache",
-        "Data",
-        "Look at, clear or merge the answers kept on disk.",
-        (cache.info, cache.clear, cache.merge),
-    ),
-    ("model", "Models", "Install the default models.", (model.add,)),
-    (
-        "mitigate",
-        "Models",
-        "Reduce how much of an attribute, such as gender, a model encodes, and make a control.",
-        (
-            *(mitigate.leace, mitigate.inlp, mitigate.sentence_debias, mitigate.self_debias),
-            *(mitigate.cda, mitigate.export),
-        ),
-    ),
-    (
-        "train",
-        "Models",
-        "Train next-sentence heads and sentiment classifiers.",
-        (train.nsp, train.sentiment),
-    ),
+    ("board", "Look", "Rank stored runs on pages of their own.", "build check judge"),
+    ("data", "Data", "Find, fetch and add data sets.", "add pull where"),
+    ("pack", "Data", "Check sets in other languages.", "check"),
+    ("cache", "Data", "Look at, clear or merge the answers kept on disk.", "info clear merge"),
+    ("model", "Models", "Install the default models.", "add"),
+    ("mitigate", "Models", MITIGATE, "leace inlp sentence_debias self_debias cda export"),
+    ("train", "Models", "Train next-sentence heads and sentiment classifiers.", "nsp sentiment"),
 )
-for each in COMMANDS:
-    each.add_to(app)
+
+
+def _add(module: str, names: str, to: typer.Typer) -> None:
+    for name in names.split():
+        getattr(import_module(f"stereometer.cli.{module}"), name).add_to(to)
+
+
+for alone in ALONE.split():
+    _add(alone, alone, app)
 for group_name, heading, about, inner in GROUPS:
     group = typer.Typer(help=about, no_args_is_help=True, callback=lambda: None)
     app.add_typer(group, name=group_name, rich_help_panel=heading)
-    for each in inner:
-        each.add_to(group)
+    _add(group_name, inner, group)
 
 
 def main() -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
@@ -21,6 +22,7 @@ from stereometer.cli.options import (
     Loading,
     Running,
     Serving,
+    Slices,
     Spreading,
     opening,
 )
@@ -33,6 +35,7 @@ from stereometer.types import Finished
 class Prompting:
     """How questions are put."""
 
+    panel: ClassVar = "Questions"
     repeats: Annotated[int, "How often each question is asked."] = 10
     temperature: Annotated[float, "Sampling temperature; 0 always takes the likeliest word."] = 0.3
     sample: Annotated[
@@ -48,7 +51,11 @@ class Prompting:
     edits: Annotated[Path | None, "A table of original and edit, for the misspelling setting."] = (
         None
     )
-    chat: Annotated[bool, "Ask as a conversation, through the model's chat template."] = False
+    chat: Annotated[
+        bool | None,
+        "Ask as a conversation, through the model's chat template, or as raw text; by default a "
+        "conversation where the model has a template, except for --variant paper and --likelihood.",
+    ] = None
     system: Annotated[Path | None, "A file with the system prompt of a conversation."] = None
     likelihood: Annotated[
         bool, "Also measure the probability of the label words, if the model gives it."
@@ -59,8 +66,8 @@ class Prompting:
 @command(
     "Measure",
     "ask ethos --model smollm2-135m --setting zero-shot --limit 20",
-    "ask starter --model server:http://localhost:8080#my-model --chat",
-    "ask survey -m smollm2-135m --scales 1 --repeats 3",
+    "ask starter --model server:http://localhost:8080#my-model",
+    "ask survey -m smollm2-135m --scales 1 --repeats 4",
     "ask comments.csv -m smollm2-135m --column comment=text --category insult",
 )
 def ask(
@@ -85,6 +92,7 @@ def ask(
     spreading: Spreading,
     counting: Counting,
     loading: Loading,
+    slices: Slices = False,
     json: Json = False,
 ) -> None:
     """Ask a model in words: recognise hate speech, choose between candidates, rate groups."""
@@ -95,26 +103,22 @@ def ask(
     settings, names = counting.settings, setting or list(STUDY)
     for name in names:
         setting_of(name)
-    how = asdict(prompting) | {"categories": comments.words, "system": _prompt(prompting.system)}
+    system = read_text(prompting.system).strip() if prompting.system else ""
+    how = asdict(prompting) | {"categories": comments.words, "system": system}
     _check(prompting)
     opened = open_comments(benchmark, running.data, comments.columns)
-    options = opening(serving, loading)
+    options = opening(serving, loading, dry_run=running.dry_run)
     with spreading.engines() as engines:
         backend = backend_of(open_for(engines, model, counting.seed, options))
         # A mistake in the last job is reported before the first is paid for.
         jobs = list(jobs_for(opened, names, backend, settings, how, running.limit))
-        likelihood = prompting.likelihood
-        carry_out(
-            jobs,
-            running,
-            spreading,
-            engines,
-            json,
-            lambda done: print_asked(done, json, likelihood),
-        )
+        show = partial(print_asked, json=json, likelihood=prompting.likelihood, slices=slices)
+        carry_out(jobs, running, spreading, engines, json, show)
 
 
-def print_asked(finished: Sequence[Finished], json: bool, likelihood: bool = False) -> None:
+def print_asked(
+    finished: Sequence[Finished], json: bool, likelihood: bool = False, slices: bool = False
+) -> None:
     """Results with what was answered; forced choice beside the likelihoods, if asked for."""
     from stereometer import catalog
     from stereometer.findings.calibrate import calibrate
@@ -139,7 +143,7 @@ def print_asked(finished: Sequence[Finished], json: bool, likelihood: bool = Fal
         render.print_json(document)
     else:
         for each, answers in zip(finished, answered, strict=True):
-            render.results([each.result])
+            render.results([each.result], slices)
             if answers is not None:
                 render.overview(answers.overview)
         for calibration in calibrations:
@@ -148,19 +152,10 @@ def print_asked(finished: Sequence[Finished], json: bool, likelihood: bool = Fal
         say(f"Stored in {each.folder}")
 
 
-def _prompt(path: Path | None) -> str:
-    return read_text(path).strip() if path else ""
-
-
 def _check(prompting: Prompting) -> None:
-    folder, sample = prompting.templates, prompting.sample
+    folder = prompting.templates
     if folder is not None and not folder.is_dir():
         raise UsageError(
             f"{folder} is not a folder. --templates takes a folder of text files. "
             "They have names such as `zero-shot.txt`."
-        )
-    if sample not in (None, "paper", "sound"):
-        raise UsageError(
-            f"There is no sample '{sample}'. The samples are paper and sound. Leave it out for "
-            "the variant's own."
         )

@@ -58,14 +58,14 @@ def audit(
         write=write,
         **asdict(drawing),
     )
-    render.document_or(json, audited, lambda: _print(audited, show_texts))
+    render.document_or(json, audited, lambda: print_audit(audited, show_texts))
     for folder in run or []:
         say(f"Stored beside {folder}; `stereometer report` shows it.")
     if write is not None:
         say(f"Clean items are in {write}.")
 
 
-def _print(audited: Audit, show_texts: bool) -> None:
+def print_audit(audited: Audit, show_texts: bool = False) -> None:
     if show_texts:
         render.line(WARNING, bold="Content warning:")
     for shape in audited.shapes:

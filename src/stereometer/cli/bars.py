@@ -24,7 +24,7 @@ def rules(require: Sequence[str] | None, file: Path | None = None) -> list[Rule]
         if rule.bar is None:
             raise UsageError(
                 f"The bar '{rule}' is about a difference from a baseline, and `run` has none. "
-                "Store the run, then hold it with `stereometer gate RUN --bars FILE --against "
+                "Store the run, then check it with `stereometer gate RUN --bars FILE --against "
                 "BASE`."
             )
     return read
@@ -76,5 +76,5 @@ def _says(judged: Judged) -> str:
     return f"{judged.model}: {judged.metric} is {judged.seen}. The bar is {judged.rule}{ending}"
 
 
-STORED = "The results are stored all the same."
+STORED = "The results are stored anyway."
 MORE = "A bar is met where the whole interval satisfies it; point(NAME) asks about the value alone."

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @command("Look", "board build runs -o site", "board build accepted -o site --hidden parts")
 def build(
     *,
-    runs: Annotated[list[Path], "Folders of runs, or folders of such."],
+    runs: Annotated[list[Path], "Folders of runs, or folders that hold them."],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the pages.")],
     hidden: Annotated[
         list[Path] | None, "Folder of a hidden part: its published values; may be repeated."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from contextvars import ContextVar
 from copy import copy
 from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
@@ -16,15 +17,39 @@ from typer.models import ArgumentInfo
 
 from stereometer.cli.guard import guarded
 
+ARGUMENTS, COMMON = "Arguments", "Common"
+RARER = ("Questions", "Statistics", "Loading", "Server", "Groups", "Files", "Bars", "Workers")
+"""Headings of `--help`, the rare ones last; a group of options names its own."""
+
+TYPED: ContextVar[set[str]] = ContextVar("TYPED")
+"""Names of the options that a user gave, whatever their values: one may equal its default."""
+
 
 class Untyped(TyperCommand):
-    """Its help names arguments without their Python types."""
+    """Its help names arguments without their Python types, and has options under headings."""
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
         for parameter in self.params:
             if parameter.param_type_name == "argument":
                 parameter.display_type_rich = lambda ctx: ""  # type: ignore[attr-defined]
+
+    def invoke(self, ctx: Any) -> Any:
+        sources = {name: ctx.get_parameter_source(name) for name in ctx.params}
+        TYPED.set({name for name, source in sources.items() if source.name != "DEFAULT"})
+        return super().invoke(ctx)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        panels: dict[str, list[Any]] = {panel: [] for panel in (ARGUMENTS, COMMON, *RARER)}
+        for parameter in self.get_params(ctx):
+            own = getattr(parameter, "rich_help_panel", None) or COMMON
+            panel = ARGUMENTS if parameter.param_type_name == "argument" else own
+            panels[panel].append(parameter.get_help_record(ctx))
+        plain = not any(panels[panel] for panel in RARER)
+        for panel, records in panels.items():
+            if rows := [record for record in records if record]:
+                with formatter.section("Options" if plain and panel == COMMON else panel):
+                    formatter.write_dl(rows)
 
 
 @dataclass(frozen=True)
@@ -78,12 +103,16 @@ def spread(function: Callable[..., None]) -> Callable[..., None]:
 @functools.cache
 def _inner(group: Any) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
-    return [_parameter(field.name, hints[field.name], field.default) for field in fields(group)]
+    panel = getattr(group, "panel", None)
+    return [
+        _parameter(field.name, hints[field.name], field.default, panel) for field in fields(group)
+    ]
 
 
-def _parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
-    """As typer reads it. `Annotated[int, "Help."]` is an option, or an argument if required."""
-    (described,) = hint.__metadata__
+def _parameter(name: str, hint: Any, default: Any, panel: str | None = None) -> inspect.Parameter:
+    """As typer reads it. `Annotated[int, "Help."]` is an option, or an argument if required; a
+    second text is its panel."""
+    described, *own = hint.__metadata__
     if isinstance(described, str):
         if default is inspect.Parameter.empty:
             described = typer.Argument(help=described)
@@ -92,6 +121,7 @@ def _parameter(name: str, hint: Any, default: Any) -> inspect.Parameter:
             names = [f"--{name.replace('_', '-')}"] if default is False else []
             described = typer.Option(*names, help=described)
     described = copy(described)  # options that several commands share are one object
+    described.rich_help_panel = own[0] if own else panel
     described.metavar = described.metavar or _metavar(
         name, hint.__origin__, isinstance(described, ArgumentInfo)
     )

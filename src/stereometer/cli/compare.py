@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 FEW = 6
 """So many differences that are withheld are listed unasked."""
 LEGEND = (
-    "Intervals are of one difference at a time. p: adjusted (Holm) over every difference of that "
-    "metric in slices of the same kind, across all pairs shown. Could be seen: the smallest true "
-    "difference that one test, before correction, finds with 80 % power."
+    "Intervals are of one difference at a time. p: adjusted (Holm) in two families per metric, the "
+    "overall rows and all slices, across all pairs shown. Could be seen: the smallest true "
+    "difference that the test finds with 80 % power after that correction."
 )
 
 
@@ -30,11 +30,14 @@ LEGEND = (
     "Look",
     "compare runs/before runs/after",
     "compare runs/before runs/after --control runs/control",
-    "compare runs/* --all-pairs --json",
+    "compare runs --all-pairs --json",
 )
 def compare(
     *,
-    runs: Annotated[list[Path], "Folders of runs on the same items; the first is the baseline."],
+    runs: Annotated[
+        list[Path],
+        "Folders of runs on the same items, the first the baseline; or a folder that holds them.",
+    ],
     control: Annotated[
         Path | None, "The run of a mitigation's control, to judge the mitigation by."
     ] = None,
@@ -49,16 +52,12 @@ def compare(
     from stereometer.findings import compare as findings
 
     comparison = findings.compare(
-        *runs,
-        control=control,
-        all_pairs=all_pairs,
-        seed=drawing.seed,
-        resamples=drawing.resamples,
+        *runs, control=control, all_pairs=all_pairs, seed=drawing.seed, resamples=drawing.resamples
     )
-    render.document_or(json, comparison, lambda: _print(comparison, every_slice))
+    render.document_or(json, comparison, lambda: print_comparison(comparison, every_slice))
 
 
-def _print(comparison: Comparison, every_slice: bool) -> None:
+def print_comparison(comparison: Comparison, every_slice: bool = False) -> None:
     systems = f"{len(comparison.systems)} systems: second minus first, on the items both answered"
     variant = f"variant {comparison.variant}"
     render.heading(comparison.benchmark, comparison.measure, variant, systems)
@@ -67,7 +66,10 @@ def _print(comparison: Comparison, every_slice: bool) -> None:
         _print_mitigated(mitigated)
     for pair in comparison.pairs:
         _print_pair(pair, every_slice, comparison)
-    render.aside(LEGEND)
+    for other in comparison.others:
+        print_comparison(other, every_slice)
+    if not comparison.others:  # said once, under the last
+        render.aside(LEGEND)
 
 
 def _print_mitigated(judged: Mitigated) -> None:
@@ -80,7 +82,7 @@ def _print_mitigated(judged: Mitigated) -> None:
     render.table(show.effects(judged))
     render.line("\nThe same, by whether items have a word of the lists:")
     render.table(show.leaks(judged))
-    render.aside(show.ORDER)
+    render.aside(show.LEGEND)
 
 
 def _print_pair(pair: Compared, every_slice: bool, comparison: Comparison) -> None:
@@ -94,11 +96,7 @@ def _print_pair(pair: Compared, every_slice: bool, comparison: Comparison) -> No
     ]
     if shown:
         render.table(_table(shown, comparison.kind))
-    hidden = len(pair.differences) - len(shown)
-    if hidden:
-        render.line(
-            f"{hidden} differences in slices are not beyond noise (--every-slice lists them)."
-        )
+    render.line(_tested(pair, len(shown)))
     _print_withheld(pair.withheld, None if every_slice else FEW)
     if comparison.preferences:
         render.line(
@@ -106,6 +104,15 @@ def _print_pair(pair: Compared, every_slice: bool, comparison: Comparison) -> No
             f"{pair.toward_stereotype:,} toward the stereotype, {pair.toward_anti:,} away from it"
             f"{pair.from_ties} (their ids: --json)."
         )
+
+
+def _tested(pair: Compared, shown: int) -> str:
+    """How many rows were tested: few of many beyond noise are what chance gives."""
+    rows, beyond = len(pair.differences), sum(row.beyond_noise for row in pair.differences)
+    slices = sum(bool(row.slice) for row in pair.differences)
+    counted = f"{numbers.count(rows, 'row')} tested, {slices:,} of them in slices"
+    listed = f" ({rows - shown:,} rows that are not: --every-slice)" if rows > shown else ""
+    return f"{counted}; {beyond:,} beyond noise{listed}."
 
 
 def _print_withheld(rows: Sequence[Withheld], most: int | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,18 +10,16 @@ from stereometer.cli import render
 from stereometer.cli.command import command
 from stereometer.cli.guard import say
 from stereometer.cli.options import Json
-from stereometer.errors import DataMissing
+from stereometer.errors import DataMissing, UsageError
 
 if TYPE_CHECKING:
     from stereometer.benchmarks.fetch import Arrival
-
-Name = Annotated[str, "A benchmark."]
 
 
 @command("Data", "data add stereoset dev.json")
 def add(
     *,
-    name: Name,
+    name: Annotated[str, "A benchmark."],
     files: Annotated[list[Path], "Its file, its files, or the folder that holds them."],
     anyway: Annotated[bool, "Keep it even if it differs from what was released."] = False,
     json: Json = False,
@@ -29,33 +28,50 @@ def add(
     from stereometer import catalog
     from stereometer.benchmarks import fetch
 
-    _print(fetch.add(catalog.find("benchmark", name), files, anyway), json)
+    _print([fetch.add(catalog.find("benchmark", name), files, anyway)], json)
 
 
-@command("Data", "data pull stereoset")
+@command("Data", "data pull stereoset crows-pairs")
 def pull(
     *,
-    name: Name,
+    names: Annotated[list[str], "Benchmarks."],
     url: Annotated[
-        list[str] | None, "Fetch from here instead; repeat for each file, in the card's order."
+        list[str] | None,
+        "Fetch from here instead; repeat for each file of one benchmark, in the card's order.",
     ] = None,
     json: Json = False,
 ) -> None:
-    """Fetch a data set from its public place, pinned to a commit."""
+    """Fetch data sets from their public places, pinned to a commit, or from their second ones."""
     from stereometer import catalog
     from stereometer.benchmarks import fetch
 
-    source = catalog.find("benchmark", name)
-    for address in url or source.card.urls:
-        say(f"Fetching {address}")
-    _print(fetch.pull(source, url or []), json)
+    if url and len(names) > 1:
+        raise UsageError(
+            "--url goes with one benchmark. It is not clear whose files these are. Pull them one "
+            "by one."
+        )
+    sources = [catalog.find("benchmark", name) for name in names]
+    _print([fetch.pull(source, url or [], say) for source in sources], json)
 
 
 @command("Data", "data where")
 def where(*, json: Json = False) -> None:
     """Say which data sets are on this machine, and in which folder."""
+    from stereometer.benchmarks.folders import folders
+
+    places = files_here()
+    if json:
+        searched = [str(folder) for folder in folders()]
+        render.print_json({"schema": "where@1", "folders": searched, "files": places})
+        return
+    for name, files in places.items():
+        render.line(f"{name}: {files[0] if files else 'not on this machine'}")
+
+
+def files_here() -> dict[str, list[str]]:
+    """Of each benchmark that needs files; none where they are not on this machine."""
     from stereometer import catalog
-    from stereometer.benchmarks.folders import find, folders
+    from stereometer.benchmarks.folders import find
 
     places: dict[str, list[str]] = {}
     for name in catalog.names("benchmark"):
@@ -65,22 +81,16 @@ def where(*, json: Json = False) -> None:
                 places[name] = [str(file) for file in find(source)]
             except DataMissing:
                 places[name] = []
-    if json:
-        searched = [str(folder) for folder in folders()]
-        render.print_json({"schema": "where@1", "folders": searched, "files": places})
-        return
-    for name, files in places.items():
-        render.line(f"{name}: {files[0] if files else 'not on this machine'}")
+    return places
 
 
-def _print(arrival: Arrival, json: bool) -> None:
-    card = arrival.benchmark.card
+def _print(arrivals: Sequence[Arrival], json: bool) -> None:
     if json:
-        files, differences = [str(file) for file in arrival.files], list(arrival.differences)
-        document = {"schema": "data@1", "benchmark": card.name, "files": files}
-        render.print_json(document | {"differences": differences})
+        render.print_json({"schema": "data@1", "sets": [arrival.as_json() for arrival in arrivals]})
         return
-    for difference in arrival.differences:
-        say(f"differs from the released {card.name}: {difference}")
-    say(f"{card.title}: kept in {arrival.files[0].parent}.")
-    say(f"Licence: {card.licence}. Cite: {card.citation}")
+    for arrival in arrivals:
+        card = arrival.benchmark.card
+        for difference in arrival.differences:
+            say(f"differs from the released {card.name}: {difference}")
+        say(f"{card.title}: kept in {arrival.files[0].parent}.")
+        say(f"Licence: {card.licence}. Cite: {card.citation}")

@@ -109,11 +109,8 @@ def _row(model: Backend, request: Request, row: Mapping[str, Any]) -> list[list[
             scored = dict(zip(range(start, len(ids)), values, strict=True))
         case _:
             return [["the text", value] for value in values]
-    return [[_token(model, number), scored.get(at)] for at, number in enumerate(ids)]
-
-
-def _token(model: Backend, number: int) -> str:
-    return model.token(number) if isinstance(model, NamesTokens) else str(number)
+    name = model.token if isinstance(model, NamesTokens) else str
+    return [[name(number), scored.get(at)] for at, number in enumerate(ids)]
 
 
 def _print(model: Backend, warnings: list[str], samples: list[dict[str, Any]]) -> None:

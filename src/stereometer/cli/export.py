@@ -24,7 +24,7 @@ FEW = 8
 def export(
     *,
     exporter: Annotated[str, "The format, such as `csv`."],
-    runs: Annotated[list[Path], "Folders of runs, or a folder of such."],
+    runs: Annotated[list[Path], "Folders of runs, or a folder that holds them."],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to.")] = Path(
         "stereometer-export"
     ),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 )
 def gate(
     *,
-    runs: Annotated[list[Path], "Folders of runs, or a folder of such."],
+    runs: Annotated[list[Path], "Folders of runs, or a folder that holds them."],
     bars: Annotated[Path, "A TOML file of bars."] = Path("bars.toml"),
     against: Annotated[Path | None, "The baseline's run, or a folder of its runs."] = None,
     junit: Annotated[Path | None, "Also write the outcomes as JUnit XML."] = None,
@@ -42,7 +42,7 @@ def gate(
         *runs, bars=bars, against=against, seed=drawing.seed, resamples=drawing.resamples
     )
     write(outcome, junit, summary, openmetrics)
-    render.document_or(json, outcome, lambda: _print(outcome))
+    render.document_or(json, outcome, lambda: print_gate(outcome))
     raise_outcome(outcome)
 
 
@@ -51,7 +51,7 @@ def _cells(judged: Judged) -> tuple[Cell, ...]:
     return text(judged.outcome), text(judged.rule), text(judged.seen), used, text(judged.place)
 
 
-def _print(gate: Gate) -> None:
+def print_gate(gate: Gate) -> None:
     render.heading(f"{len(gate.judged)} bars", gate.outcome)
     columns = (text("outcome"), text("bar"), text("value"), number("n", spare=1), text("run"))
     render.table(Table(columns, tuple(map(_cells, gate.judged))))

@@ -13,15 +13,18 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import ParamSpec
+from typing import Any, ParamSpec, cast
 
 import typer
 
-from stereometer.errors import StereometerError
+from stereometer.errors import StereometerError, UsageError, did_you_mean
 from stereometer.show.control import visible
 
 Args = ParamSpec("Args")
 INTERRUPTED = 130
+USAGE = cast(type[Exception], typer.BadParameter.__base__)
+"""What the parser raises, whichever library typer brings it from."""
+SECRETS = "The key of a server is read from STEREOMETER_SERVER_KEY, which no history keeps."
 
 
 def guarded(command: Callable[Args, None]) -> Callable[Args, None]:
@@ -52,6 +55,31 @@ def guarded(command: Callable[Args, None]) -> Callable[Args, None]:
             raise typer.Exit(1) from None
 
     return wrapped
+
+
+@contextmanager
+def parsed() -> Iterator[None]:
+    """What the parser of commands and options does not understand is one line, as every error."""
+    try:
+        yield
+    except USAGE as mistake:
+        if type(mistake).__name__ == "NoArgsIsHelpError":  # the help itself
+            raise
+        say(f"error: {_misunderstood(mistake)}")
+        raise typer.Exit(UsageError.exit_code) from None
+
+
+def _misunderstood(mistake: Any) -> str:
+    """What was written, what may have been meant, and where all of it is listed."""
+    text = " ".join(mistake.format_message().split()).replace(": Input should", ": it should")
+    option = getattr(mistake, "option_name", "")
+    if option and hasattr(mistake, "possibilities"):
+        nearest = did_you_mean(option, {name: name for name in mistake.possibilities or ()})
+        hint = SECRETS if option.strip("-") in ("key", "api-key", "token") else nearest
+        text = f"There is no option {option}. {hint}".strip()
+    end = "" if text.endswith((".", "?")) else "."
+    place = mistake.ctx.command_path if mistake.ctx else "stereometer"
+    return f"{text}{end} `{place} --help` shows what there is."
 
 
 @contextmanager

@@ -7,7 +7,8 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from stereometer.cli import render
-from stereometer.errors import DataMissing, StereometerError
+from stereometer.cli.data import files_here
+from stereometer.errors import StereometerError
 
 PARTS = {
     "torch": "hf",
@@ -31,7 +32,7 @@ def installation() -> dict[str, Any]:
         "schema": "installation@1",
         "versions": {"python": platform.python_version()}
         | {name: _version(name) for name in ("stereometer", "numpy", "scipy", *PARTS)},
-        "data_files": _data(),
+        "data_files": {name: files[0] if files else None for name, files in files_here().items()},
         "models_ready": _models(),
         "cache": _cache(),
         "devices": devices(),
@@ -43,22 +44,6 @@ def _version(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
-
-
-def _data() -> dict[str, str | None]:
-    """The first file of each benchmark that needs files."""
-    from stereometer import catalog
-    from stereometer.benchmarks.folders import find
-
-    places: dict[str, str | None] = {}
-    for name in catalog.names("benchmark"):
-        source = catalog.find("benchmark", name)
-        if source.card.files:
-            try:
-                places[name] = str(find(source)[0])
-            except DataMissing:
-                places[name] = None
-    return places
 
 
 def _models() -> dict[str, bool]:

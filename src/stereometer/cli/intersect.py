@@ -51,7 +51,6 @@ def intersect(
         rules=rules,
         expected=expected,
         out=out,
-        watch=render.watch,
         **asdict(counting),
         **opening(loading),
     )

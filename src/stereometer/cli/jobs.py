@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from stereometer.cli import render
 from stereometer.cli.guard import say
 from stereometer.cli.options import Running, Spreading
-from stereometer.show.numbers import count
-from stereometer.types import Asking, Finished, Job, Request
+from stereometer.show.numbers import count, duration
+from stereometer.types import Asking, Backend, Charges, Finished, Job, Request
 
 if TYPE_CHECKING:
     from stereometer.runs.engines.pool.choice import Engines
@@ -38,7 +39,7 @@ def carry_out(
         _ask_part(with_outlook(jobs, say), running, spreading.shard, engines, json)
         return []
     finished: list[Finished] = []
-    how = (running.out, running.cache, render.watch, engines)
+    how = (running.out, running.cache, True, engines)
     try:
         finished.extend(execute_all(jobs, *how, announce=say))
     finally:
@@ -52,7 +53,7 @@ def _ask_part(
 ) -> None:
     from stereometer.runs.shards import ask_part, part_of
 
-    shard, tally = ask_part(jobs, part_of(text), running.out, engines, render.watch)
+    shard, tally = ask_part(jobs, part_of(text), running.out, engines)
     if json:
         counts = {"items": tally.items, "distinct": tally.distinct, "from_cache": tally.from_cache}
         document = {"schema": "asked-shard@1", "shard": shard.part.number, "of": shard.part.of}
@@ -68,20 +69,43 @@ def print_plans(
     jobs: Iterable[Job], json: bool, engines: Engines, shard: str | None = None
 ) -> None:
     plans = [_plan(job, engines, shard) for job in jobs]
+    total = {name: _sum(plan.get(name, 0) for plan in plans) for name in TOTALS}
+    if any("money" in plan for plan in plans):
+        say("No server was asked. Planned as if it holds conversations and scores prompts.")
     if json:
-        render.print_json({"schema": "plan@1", "plans": plans})
+        render.print_json({"schema": "plan@1", "plans": plans, "total": total})
         return
     for plan in plans:
-        seconds = "" if plan["seconds"] is None else f", about {plan['seconds']} s"
         workers = f" with {count(plan['workers'], 'worker')}" if "workers" in plan else ""
-        render.line(
-            f"{plan['benchmark']} · {plan['measure']} · {plan['model']}: {plan['items']} items, "
-            f"{plan['requests']} requests ({plan['distinct']} distinct), "
-            f"{plan['tokens']} tokens{seconds}{workers}"
-        )
+        title = f"{plan['benchmark']} · {plan['measure']} · {plan['model']}"
+        render.line(f"{title}: {plan['items']} items, {_amounts(plan)}{workers}")
         if "workers" in plan:
             each = f"{plan['requests_each']} requests, {plan['tokens_each']} tokens"
             render.line(f"  each worker: about {each}")
+    if plans[1:]:
+        render.line(f"in all: {_amounts(total)}")
+
+
+TOTALS = ("requests", "distinct", "tokens", "seconds", "money")
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    """None where one of them is not known."""
+    every = list(values)
+    known = [value for value in every if value is not None]
+    return sum(known) if len(known) == len(every) else None
+
+
+def _amounts(plan: Mapping[str, Any]) -> str:
+    """What is asked, and what it takes as far as that is known."""
+    money, seconds = plan.get("money"), plan["seconds"]
+    parts = (
+        f"{plan['requests']} requests ({plan['distinct']} distinct)",
+        f"{'about ' if 'tokens_read' in plan else ''}{plan['tokens']} tokens",
+        *([f"about {duration(seconds)}"] if seconds is not None else []),
+        *([f"at most about ${money:.4f}"] if money else []),
+    )
+    return ", ".join(parts)
 
 
 def _plan(job: Job, engines: Engines, shard: str | None) -> dict[str, Any]:
@@ -98,14 +122,18 @@ def _plan(job: Job, engines: Engines, shard: str | None) -> dict[str, Any]:
         plan["items"] = len(asking.items)
     counts, sample = _counted(asking)
     seconds = _seconds(asking, sample, counts["tokens"])
-    return plan | counts | {"seconds": seconds} | _each(asking, counts, seconds, engines)
+    plan |= counts | {"seconds": seconds}
+    if isinstance(asking.backend, Charges):
+        plan["money"] = asking.backend.money(counts["tokens_read"], counts["tokens_written"])
+    return plan | _each(asking, counts, seconds, engines)
 
 
 def _counted(asking: Asking) -> tuple[dict[str, int], dict[str, Request]]:
     """How much would be asked, and the first requests."""
     from stereometer.runs.plan import distinct, planned, windows
 
-    requests, tokens, skipped = 0, 0, 0
+    requests, skipped = 0, 0
+    sizes: Counter[str] = Counter()
     seen: set[str] = set()
     sample: dict[str, Request] = {}
     for window in windows(planned(asking.items, asking.measure)):
@@ -113,10 +141,19 @@ def _counted(asking: Asking) -> tuple[dict[str, int], dict[str, Request]]:
         requests += sum(1 for item in window for _ in item)
         new = {key: request for key, request in distinct(window).items() if key not in seen}
         seen |= new.keys()
-        tokens += sum(request.tokens for request in new.values())
+        for request in new.values():
+            sizes.update(_size(asking.backend, request))
         sample |= dict(list(new.items())[: SAMPLE_REQUESTS - len(sample)])
-    counts = {"requests": requests, "distinct": len(seen), "tokens": tokens, "skipped": skipped}
-    return counts, sample
+    counts = {"requests": requests, "distinct": len(seen), "tokens": 0, "skipped": skipped}
+    return counts | sizes, sample
+
+
+def _size(backend: Backend, request: Request) -> dict[str, int]:
+    """In tokens; for a model that is paid by them, those read and those written too."""
+    if not isinstance(backend, Charges):
+        return {"tokens": request.tokens}
+    read, written = backend.size(request)
+    return {"tokens": read + written, "tokens_read": read, "tokens_written": written}
 
 
 def _each(
@@ -127,12 +164,10 @@ def _each(
     workers = engines.workers(asking.backend)
     if not workers:
         return {}
-    share = {f"{name}_each": -(-counts[count] // workers) for name, count in EACH.items()}
+    each = {"requests_each": counts["distinct"], "tokens_each": counts["tokens"]}
+    share = {name: -(-amount // workers) for name, amount in each.items()}
     time_left = None if seconds is None else round(seconds / workers, 1)
     return {"workers": workers, **share, "seconds": time_left}
-
-
-EACH = {"requests": "distinct", "tokens": "tokens"}
 
 
 def _seconds(asking: Asking, sample: dict[str, Request], tokens: int) -> float | None:

@@ -8,7 +8,11 @@ from stereometer.cli import render
 from stereometer.cli.command import command
 from stereometer.cli.options import Json
 
-MODELS = "also a folder, a .gguf file, org/name of a hub, server:URL#model or sentiment:MODEL"
+MORE = {
+    "models": "also a folder, a .gguf file, org/name of a hub, server:URL#model or sentiment:MODEL",
+    "mitigation_methods": "cda with --dropout is the Dropout method",
+}
+"""What is said after the names of a kind."""
 
 
 @command("Look", "list", "list --json")
@@ -57,7 +61,7 @@ def list_(*, json: Json = False) -> None:
         "attributes": "attributes of `mitigate`",
     }
     for kind, listed in names.items():
-        more = f" ({MODELS})" if kind == "models" else ""
+        more = f" ({MORE[kind]})" if kind in MORE else ""
         render.line(f": {', '.join(listed)}{more}", bold=f"\n{titles.get(kind, kind)}")
 
 

@@ -39,9 +39,7 @@ class Making:
     """What every method has."""
 
     seed: Annotated[int, "Seed of every random draw."] = 0
-    control: Annotated[
-        bool, typer.Option(help="Also make the control that it is measured beside.")
-    ] = True
+    control: Annotated[bool, typer.Option(help="Also make the control to compare it with.")] = True
     against: Annotated[
         list[Path] | None,
         "A file of items of your own that the text must share no sentence with, besides the "
@@ -228,36 +226,33 @@ def _mitigate(
         render.print_json({"schema": "mitigations@1", **written})
     else:
         for card in cards:
-            _print(card)
+            print_card(card)
         beside = [out.with_name(card.control) for card in cards if card.control]
-        typer.echo(
-            " ".join(
-                ["use it:", f"--model {model}", *(f"--model {model}+{p}" for p in (out, *beside))]
-            )
-        )
+        changed = "".join(f" --model {model}+{place}" for place in (out, *beside))
+        typer.echo(f"use it: --model {model}{changed}")
     say(f"Made in {perf_counter() - started:.0f} s.")
 
 
-def _print(card: Any) -> None:
+def print_card(card: Any) -> None:
     name = f"control ({card.method})" if card.control_of else f"{card.method} ({card.variant})"
-    typer.echo(f"{name} for {card.base}: {card.attribute}, {_fitted(card)}")
+    render.line(f"{name} for {card.base}: {card.attribute}, {_fitted(card)}")
     if card.probe is not None:
         before, after = (_value(part, " %") for part in (card.probe.before, card.probe.after))
-        typer.echo(
+        render.line(
             f"  held-out probe accuracy {before} before, {after} after (chance "
             f"{card.probe.chance:.0f} %), on {card.probe.after.n} sentences"
         )
     if card.leaks and not card.control_of:
-        typer.echo(
+        render.line(
             f"  the text shares no sentence with {listed(list(card.leaks))}; other items were not "
             "looked at (--against FILE)"
         )
     if card.earlier is not None and not card.control_of:
         earlier, layer = _value(card.earlier.after, " %"), card.earlier.layer
-        typer.echo(f"  halfway up, at layer {layer}: {earlier} after")
+        render.line(f"  halfway up, at layer {layer}: {earlier} after")
     if card.perplexity is not None:
         cost, ratio = card.perplexity, card.perplexity.ratio
-        typer.echo(
+        render.line(
             f"  {cost.name} {cost.before:.2f} before, {cost.after:.2f} after, ratio "
             f"{ratio.value:.3f} [{ratio.low:.3f}, {ratio.high:.3f}] on {ratio.n} sentences"
         )

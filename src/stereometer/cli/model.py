@@ -18,6 +18,7 @@ def add(
     from stereometer import catalog
 
     folder = catalog.find("model", name).add()
+    name = catalog.spelled("model", name)
     if json:
         render.print_json({"schema": "model@1", "name": name, "folder": str(folder)})
     else:

@@ -5,10 +5,11 @@ A command takes a group as one parameter, `loading: Loading`, and typer sees its
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from stereometer.tables import Layout
     from stereometer.types import Settings
 
+Slices = Annotated[bool, "Also print the slices: domains, bias types, example sets."]
 Json = Annotated[bool, "Print JSON and nothing else."]
 Benchmark = Annotated[str, "A benchmark, or a file of your own items."]
 Model = Annotated[str, typer.Option("--model", "-m", help="A model.")]
@@ -27,7 +29,7 @@ Data = Annotated[
     Path | None, "The data file or folder; by default STEREOMETER_DATA, then the user data folder."
 ]
 Out = Annotated[
-    Path | None, "Folder in which each run gets one of its own; by default stereometer-runs."
+    Path | None, "Folder for the runs, each in one of its own; by default stereometer-runs."
 ]
 Require = Annotated[
     list[str] | None,
@@ -36,7 +38,12 @@ Require = Annotated[
 ]
 Runs = Annotated[list[Path] | None, "Folder of a run on these items; may be repeated."]
 NegativeLabel = Annotated[
-    str | None, "The negative label of a `sentiment:MODEL`, if its configuration does not name it."
+    str | None,
+    "The negative label of a `sentiment:MODEL`, if its configuration does not name it.",
+    "Loading",
+]
+Head = Annotated[
+    Path | None, "A next-sentence head for the model, from `stereometer train nsp`.", "Loading"
 ]
 Traits = Annotated[Path | None, "abc: a table of your own traits."]
 
@@ -45,6 +52,7 @@ Traits = Annotated[Path | None, "abc: a table of your own traits."]
 class Drawing:
     """What random draws depend on."""
 
+    panel: ClassVar = "Statistics"
     seed: Annotated[int, "Seed of every random draw."] = 0
     resamples: Annotated[int, "Bootstrap resamples."] = 10_000
 
@@ -75,21 +83,24 @@ class Running:
     """What is asked about, and where it is kept."""
 
     data: Data = None
-    limit: Annotated[
-        int | None,
-        typer.Option(min=1, help="Use at most this many items: a random but fixed sample."),
-    ] = None
+    limit: Annotated[int | None, "Use at most this many items: a random but fixed sample."] = None
     out: Out = None
     cache: Annotated[bool, "Keep answers for later runs."] = True
     dry_run: Annotated[
         bool, "Only say what would be asked and how long it may take; no server is asked."
     ] = False
 
+    def __post_init__(self) -> None:
+        from stereometer.types.settings import check_limit
+
+        check_limit(self.limit)
+
 
 @dataclass(frozen=True)
 class Holding:
     """Bars that a run is held against, and whether it stops when they are decided."""
 
+    panel: ClassVar = "Bars"
     require: Require = None
     bars: Annotated[Path | None, "Also check the bars in this file, as `gate` does."] = None
     until_decided: Annotated[
@@ -102,6 +113,7 @@ class Holding:
 class Spreading:
     """Who answers: this process, several, a cluster, or one part of many."""
 
+    panel: ClassVar = "Workers"
     workers: Annotated[
         str | None,
         "Processes that answer: a number on this machine, `ray`, or ray://HOST:PORT.",
@@ -128,6 +140,7 @@ class Spreading:
 class InFullPrecision:
     """How a model on this machine is loaded, in float32."""
 
+    panel: ClassVar = "Loading"
     device: Annotated[str, "Where a model runs: cpu, cuda, mps ..."] = "cpu"
     threads: Annotated[
         int | None, typer.Option(min=1, help="CPU threads that a model may use.")
@@ -154,6 +167,7 @@ class Loading(InFullPrecision):
 class Serving:
     """How a server is asked."""
 
+    panel: ClassVar = "Server"
     budget: Annotated[
         str | None, "Stop before a server costs more: a number of tokens, or '$2.50' with --price."
     ] = None
@@ -172,6 +186,7 @@ class Serving:
 class Cells:
     """Which groups, traits and templates of abc."""
 
+    panel: ClassVar = "Groups"
     groups: Annotated[
         list[str] | None,
         "abc: a table of your own groups, or names, domains and lists of ours; "
@@ -210,21 +225,27 @@ class Choosing(Cells):
 class OwnFile:
     """How a file of the user's own is written."""
 
+    panel: ClassVar = "Files"
     column: Annotated[
         list[str] | None,
-        "What a file of your own calls a column: sent_more=NAME, comment=NAME, answer=NAME ...; "
-        "may be repeated.",
+        "What a file of your own calls a column: sent_more=NAME, comment=NAME, group=NAME ...; "
+        "separate them by commas or repeat the option.",
     ] = None
     encoding: Annotated[
         str | None, "Encoding of a file of your own, such as latin-1; by default UTF-8."
     ] = None
 
     @property
+    def pairs(self) -> list[str]:
+        """`a=b,c=d` as two; a comma inside a name of a column stays."""
+        return [pair for text in self.column or () for pair in re.split(r",(?=\s*\w+\s*=)", text)]
+
+    @property
     def layout(self) -> Layout:
         from stereometer.benchmarks.comments import column_pair
         from stereometer.tables import Layout
 
-        pairs = dict(column_pair(pair) for pair in self.column or ())
+        pairs = dict(column_pair(pair) for pair in self.pairs)
         return Layout(columns=pairs) if self.encoding is None else Layout(self.encoding, pairs)
 
 
@@ -233,7 +254,8 @@ class Comments(OwnFile):
     """What a table of comments calls its parts."""
 
     category: Annotated[
-        list[str] | None, "A category column; write column=word to use another word in prompts."
+        list[str] | None,
+        "Category columns, separated by commas; column=word uses another word in prompts.",
     ] = None
     neither: Annotated[str, "The label of comments of no category, in a table of your own."] = (
         "neither"
@@ -242,7 +264,7 @@ class Comments(OwnFile):
     @property
     def words(self) -> Mapping[str, str]:
         """`gender=sexist` as column and word; a column alone is its own word."""
-        pairs = (category.partition("=") for category in self.category or ())
+        pairs = (category.partition("=") for category in names_in(self.category))
         return {name: word or name for name, _, word in pairs}
 
     @property
@@ -250,7 +272,7 @@ class Comments(OwnFile):
         from stereometer.benchmarks.comments import columns_from
 
         encoding = self.layout.encoding
-        return columns_from(self.column or [], list(self.words), self.neither, encoding)
+        return columns_from(self.pairs, list(self.words), self.neither, encoding)
 
 
 def opening(*groups: Any, **more: Any) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from stereometer.cli.options import Json
 from stereometer.show.table import Cell, Table, number, text
 
 if TYPE_CHECKING:
+    from stereometer.benchmarks.published.listing import Listing
     from stereometer.benchmarks.published.tables import Value
 
 
@@ -37,11 +38,15 @@ def published(
     from stereometer.benchmarks.published.listing import published as listed
 
     listing = listed(benchmark, model=model)
-    every = [list(part) for _, part in groupby(listing.values, lambda value: value.table.id)]
     whole = benchmark is not None or model is not None
-    render.document_or(json, listing, lambda: _values(every) if whole else _tables(every))
+    render.document_or(json, listing, lambda: print_listing(listing, whole))
     if not listing.values:
         say("No value of that model is known for the benchmark.")
+
+
+def print_listing(listing: Listing, whole: bool = False) -> None:
+    every = [list(part) for _, part in groupby(listing.values, lambda value: value.table.id)]
+    (_values if whole else _tables)(every)
 
 
 def _tables(every: Sequence[Sequence[Value]]) -> None:

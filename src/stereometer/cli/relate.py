@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 LEGEND = (
     "rho: Spearman, 95 % percentile intervals; p: permutation test, Holm over the correlations "
-    "with size. Systems that share data or design are not independent, and a correlation is no "
-    "cause."
+    "with size. Systems of one family, where the table of facts names it, are tested as one, by "
+    "their means. A correlation is no cause."
 )
 
 
@@ -29,7 +29,7 @@ def relate(
     runs: Annotated[list[Path], "Folders of runs on the same items, measured alike."],
     facts: Annotated[
         Path | None,
-        "A table with system, parameters and corpus_gb, for models whose card lacks them.",
+        "A table with system, parameters, corpus_gb and family, for models whose card lacks them.",
     ] = None,
     output: Annotated[
         Path | None,
@@ -42,7 +42,7 @@ def relate(
     from stereometer.findings import relate as findings
 
     relation = findings.relate(*runs, facts=facts, seed=drawing.seed, resamples=drawing.resamples)
-    render.document_or(json, relation, lambda: _print(relation))
+    render.document_or(json, relation, lambda: print_relation(relation))
     if output is not None:
         from stereometer.report import write_report
 
@@ -50,7 +50,7 @@ def relate(
         say(f"Written to {written}. Open it in any browser; it needs no network.")
 
 
-def _print(relation: Relation) -> None:
+def print_relation(relation: Relation) -> None:
     systems, variant = f"{len(relation.points)} systems", f"variant {relation.variant}"
     render.heading(relation.benchmark, relation.measure, variant, systems)
     render.notes(relation.notes)
@@ -90,5 +90,6 @@ def _sentence(correlation: Correlation) -> str:
             f", [{correlation.low_terms:.2f}, {correlation.high_terms:.2f}] over "
             f"{correlation.terms} target terms, these systems held fixed"
         )
-    verdict = f"{correlation.verdict} ({numbers.p_words(correlation.p_adjusted)})"
+    p = numbers.p_words(correlation.p_adjusted)
+    verdict = f"{correlation.verdict} ({p})" if p else correlation.verdict
     return f"{pair}: rho {correlation.rho:.2f}, n {correlation.n}, {span}{terms}; {verdict}."

@@ -1,4 +1,5 @@
-"""Tables, headings, notes and JSON on standard output. The only module that knows rich."""
+"""Tables, headings, notes and JSON on standard output; or collected, for `print` in Python and for
+notebooks."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from stereometer.files import to_json
 from stereometer.show.control import visible
@@ -16,9 +18,7 @@ from stereometer.types import Result
 
 if TYPE_CHECKING:
     from rich.console import Console, JustifyMethod
-    from rich.progress import Progress as Bars
 
-    from stereometer.runs.runner import Progress
     from stereometer.shapes.overview import Overview
 
 
@@ -28,8 +28,22 @@ class Document(Protocol):
 
 PIPE_WIDTH = 200
 """Tables in a pipe are not squeezed into 80 columns."""
-GAP = 2
-"""Between columns; rich reserves it after the last one too."""
+
+
+Piece: TypeAlias = "Table | tuple[str | tuple[str, str], ...]"
+"""A table, or a paragraph of texts and texts with their style."""
+COLLECTED: ContextVar[list[Piece] | None] = ContextVar("collected", default=None)
+
+
+@contextmanager
+def collected() -> Iterator[list[Piece]]:
+    """What is printed meanwhile, as plain data and not on standard output."""
+    pieces: list[Piece] = []
+    before = COLLECTED.set(pieces)
+    try:
+        yield pieces
+    finally:
+        COLLECTED.reset(before)
 
 
 def print_json(value: object) -> None:
@@ -57,7 +71,8 @@ def _console() -> Console:
             """rich would exit with 1; `guarded` knows that a reader who leaves is no failure."""
             raise BrokenPipeError
 
-    free = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    shown = any(stream and stream.isatty() for stream in (sys.stdout, sys.__stdout__))
+    free = not shown and "COLUMNS" not in os.environ
     return Piped(highlight=False, width=PIPE_WIDTH if free else None)
 
 
@@ -82,6 +97,9 @@ def _spans(*spans: str | tuple[str, str], style: str = "", soft_wrap: bool = Fal
     """Text, or text and its style; brackets in it are no markup."""
     from rich.text import Text
 
+    if (pieces := COLLECTED.get()) is not None:
+        pieces.append(spans)
+        return
     shown = [
         visible(span) if isinstance(span, str) else (visible(span[0]), span[1]) for span in spans
     ]
@@ -113,14 +131,17 @@ def table(data: Table) -> None:
     from rich.table import Table as Grid
     from rich.text import Text
 
-    room = _console().width - GAP
-    shown, dropped = fitted(data, room)
+    if (pieces := COLLECTED.get()) is not None:
+        pieces.append(data)
+        return
+    shown, dropped = fitted(data, _console().width - data.gap)
+    room = _console().width - shown.gap  # rich reserves the gap after the last column too
     if data.caption:
         heading(data.caption)
-    grid = Grid(box=None, pad_edge=False, header_style="bold", padding=(0, GAP, 0, 0))
+    grid = Grid(box=None, pad_edge=False, header_style="bold", padding=(0, shown.gap, 0, 0))
     for column, width in zip(shown.columns, widths(shown, room), strict=True):
         side: JustifyMethod = "right" if column.numeric else "left"
-        head = Text(visible(column.text))
+        head = Text(visible("\n".join((column.text, *column.lines))))
         grid.add_column(head, justify=side, no_wrap=column.numeric, width=width)
     for row in shown.rows:
         grid.add_row(*(Text(visible("\n".join((cell.text, *cell.lines)))) for cell in row))
@@ -153,40 +174,55 @@ def _cell(value: Any) -> Cell:
 # -------------------------------------------------------------------------------------- results
 
 
-def results(every: Sequence[Result], side_by_side: bool = False) -> None:
-    """Each result alone, or those measured alike in one table; what to beware of comes last."""
+def results(every: Sequence[Result], slices: bool = False) -> None:
+    """Those measured alike in one table; what to beware of comes last. Without `slices`, the
+    principal ones alone, and a line that says which there are."""
     from stereometer import catalog
     from stereometer.findings.compare import family_notes
+    from stereometer.shapes.overview import first_rows, left_out
 
-    groups: dict[object, list[Result]] = {}
-    for index, result in enumerate(every):
-        alike = (result.data["digest"], result.measure, result.variant)
-        alone = not side_by_side or result.stopped is not None
-        groups.setdefault(index if alone else alike, []).append(result)
     every_note: list[str] = []
-    for group in groups.values():
-        first, shown = group[0], catalog.shape(group[0].kind).overview(group)
+    for group in _side_by_side(every):
+        first, shape = group[0], catalog.shape(group[0].kind)
+        shown = shape.overview(group if slices else [first_rows(shape, each) for each in group])
         title, variant = shown.title or first.data["title"], f"variant {first.variant}"
+        asked = (first.asked_as,) if first.asked_as else ()
         if len(group) > 1:
-            heading(title, first.measure, variant, *shown.remarks)
+            heading(title, first.measure, variant, *asked, *shown.remarks)
         else:
-            measured = (first.measure, variant, first.scoring, *shown.remarks)
+            measured = (first.measure, variant, first.scoring, *asked, *shown.remarks)
             heading(title, first.model, *measured, bold=2)
         overview(shown)
+        if not slices and (more := left_out(shape, first)):
+            aside(more)
         every_note += [note for result in group for note in result.notes]
         every_note += family_notes(group)
     notes(dict.fromkeys(every_note))
 
 
-def result(single: Result, json: bool) -> None:
-    document_or(json, single, lambda: results([single]))
+def _side_by_side(every: Sequence[Result]) -> list[list[Result]]:
+    """Those measured alike; what was made from the gold labels stands beside all of its kind."""
+    groups: dict[tuple[object, ...], list[Result]] = {}
+    for at, result in enumerate(sorted(every, key=lambda each: each.scoring == "constructed")):
+        items = (result.data["digest"], result.variant, result.kind)
+        alone = at if result.stopped is not None else None
+        own = (*items, result.measure, result.asked_as, alone)
+        constructed = result.scoring == "constructed"
+        beside = [place for place in groups if constructed and place[:3] == items]
+        for place in beside or [own]:
+            groups.setdefault(place, []).append(result)
+    return list(groups.values())
 
 
-def several(every: Sequence[Result], json: bool, side_by_side: bool = False) -> None:
+def result(single: Result, json: bool, slices: bool = False) -> None:
+    document_or(json, single, lambda: results([single], slices))
+
+
+def several(every: Sequence[Result], json: bool, slices: bool = False) -> None:
     if json:
         print_json({"schema": "runs@1", "results": [result.as_json() for result in every]})
     else:
-        results(every, side_by_side)
+        results(every, slices)
 
 
 def overview(shown: Overview) -> None:
@@ -198,46 +234,17 @@ def overview(shown: Overview) -> None:
 # ------------------------------------------------------------------------------------- progress
 
 
-def _bars(remark: str = "") -> Bars:
-    """Bars on a terminal, nothing in a pipe."""
-    from rich import progress
-    from rich.console import Console
-
-    columns = (progress.BarColumn(), progress.MofNCompleteColumn(), progress.TimeRemainingColumn())
-    title, remarks = progress.TextColumn("{task.description}"), progress.TextColumn(remark)
-    console, hidden = Console(stderr=True), not sys.stderr.isatty()
-    return progress.Progress(
-        title, *columns, remarks, console=console, transient=True, disable=hidden
-    )
-
-
-@contextmanager
-def watch(title: str) -> Iterator[Progress]:
-    """What is called with the progress of a job: a bar on a terminal, else a line now and then."""
-    if not sys.stderr.isatty():
-        from stereometer.runs.progress import lines
-
-        with lines(title) as progress:
-            yield progress
-        return
-    with _bars("{task.fields[status]}") as bars:
-        task = bars.add_task(title, total=None, status="")
-
-        def progress(done: int, total: int, status: str = "") -> None:
-            bars.update(task, completed=done, total=total, status=status)
-
-        yield progress
-
-
 @contextmanager
 def training() -> Iterator[Callable[[str, int, int, str], None]]:
     """What is called with the progress of each phase, and how well it goes."""
-    with _bars("{task.fields[how]}") as bars:
+    from stereometer.runs.progress import bars
+
+    with bars("{task.fields[how]}") as drawn:
         tasks: dict[str, Any] = {}
 
         def update(phase: str, done: int, total: int, how: str) -> None:
             if phase not in tasks:
-                tasks[phase] = bars.add_task(phase, total=total, how=how)
-            bars.update(tasks[phase], completed=done, how=how)
+                tasks[phase] = drawn.add_task(phase, total=total, how=how)
+            drawn.update(tasks[phase], completed=done, how=how)
 
         yield update

@@ -12,8 +12,7 @@ from stereometer.cli.ask import print_asked
 from stereometer.cli.bars import check, rules
 from stereometer.cli.command import command
 from stereometer.cli.guard import say
-from stereometer.cli.options import Comments, Data, Json, Judging, Out, Require
-from stereometer.types import Job, Settings
+from stereometer.cli.options import Comments, Data, Json, Judging, Out, Require, Slices
 
 
 @command(
@@ -46,44 +45,29 @@ def replay(
     counting: Judging,
     out: Out = None,
     require: Require = None,
+    slices: Slices = False,
     json: Json = False,
 ) -> None:
     """Measure from scores, or read answers, that were made elsewhere."""
     from stereometer.findings.gate.bearing import bearing
     from stereometer.runs.execute import execute
-    from stereometer.runs.replay import replay_job
+    from stereometer.runs.replay import answers_job, replay_job
     from stereometer.runs.store import place_of
-
-    wanted, settings = rules(require), counting.settings
-    if setting:
-        job = _answers(file, setting, settings, comments, name, benchmark)
-    else:
-        job = replay_job(file, benchmark, data, settings, name, measure, harness)
-    bearing([job], wanted)
-    finished = execute(job, place_of(job, out))
-    if setting:
-        print_asked([finished], json)
-    else:
-        render.result(finished.result, json)
-        say(f"Stored in {finished.folder}")
-    check([finished], wanted)
-
-
-def _answers(
-    file: Path,
-    setting: str,
-    settings: Settings,
-    comments: Comments,
-    name: str | None,
-    benchmark: str,
-) -> Job:
-    from stereometer.runs.replay import answers_job
     from stereometer.shapes.comment.settings import setting_of
     from stereometer.systems.answers import answer_columns
 
-    columns, words = (
-        answer_columns(comments.column or [], comments.layout.encoding),
-        comments.words or None,
-    )
-    asked = setting_of(setting)
-    return answers_job(file, asked, settings, columns, benchmark, words, name, comments.neither)
+    wanted, settings, layout = rules(require), counting.settings, comments.layout
+    if setting:
+        columns, words = answer_columns(comments.pairs, layout.encoding), comments.words or None
+        asked = setting_of(setting)
+        job = answers_job(file, asked, settings, columns, benchmark, words, name, comments.neither)
+    else:
+        job = replay_job(file, benchmark, data, settings, name, measure, harness, layout)
+    bearing([job], wanted)
+    finished = execute(job, place_of(job, out))
+    if setting:
+        print_asked([finished], json, slices=slices)
+    else:
+        render.result(finished.result, json, slices)
+        say(f"Stored in {finished.folder}")
+    check([finished], wanted)

@@ -13,10 +13,16 @@ from stereometer.cli.guard import say
 from stereometer.cli.options import Json
 
 
-@command("Look", "report runs/before runs/after -o report.html")
+@command("Look", "report", "report runs/before runs/after -o report.html")
 def report(
     *,
-    runs: Annotated[list[Path], "Folders of runs, or a folder of such."],
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="RUN",
+            help="Folders of runs, or a folder that holds them; by default stereometer-runs.",
+        ),
+    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")] = Path(
         "stereometer-report.html"
     ),
@@ -25,8 +31,9 @@ def report(
     """Write one self-contained HTML page."""
     from stereometer.report import write_report
     from stereometer.report.attachments import folder_of
+    from stereometer.runs.store import HOME
 
-    written = write_report(list(runs), output)
+    written = write_report(runs or [HOME], output)
     beside = folder_of(written)
     if json:
         document = {"schema": "report@1", "file": str(written), "bytes": written.stat().st_size}

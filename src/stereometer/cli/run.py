@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -17,6 +16,7 @@ from stereometer.cli.guard import say
 from stereometer.cli.jobs import carry_out
 from stereometer.cli.options import (
     Choosing,
+    Head,
     Holding,
     Json,
     Judging,
@@ -25,6 +25,7 @@ from stereometer.cli.options import (
     OwnFile,
     Running,
     Serving,
+    Slices,
     Spreading,
     opening,
 )
@@ -75,47 +76,48 @@ def run(
     running: Running,
     spreading: Spreading,
     within_word: Annotated[
-        bool, "Pseudo-likelihood that also hides the later pieces of a word."
+        bool, "Pseudo-likelihood that also hides the later pieces of a word.", "Statistics"
     ] = False,
     loading: Loading,
-    head: Annotated[
-        Path | None, "A next-sentence head for the model, from `stereometer train nsp`."
-    ] = None,
+    head: Head = None,
     negative_label: NegativeLabel = None,
     choosing: Choosing,
     own_file: OwnFile,
     serving: Serving,
     holding: Holding,
+    slices: Slices = False,
     json: Json = False,
 ) -> None:
     """Measure one or more models on one or more benchmarks."""
     from stereometer.findings.gate.bearing import bearing
-    from stereometer.runs.measure import by_benchmark, jobs_for
+    from stereometer.runs.measure import by_benchmark, jobs_for, warned
     from stereometer.runs.models import open_for
     from stereometer.runs.open import check_names
     from stereometer.runs.series import members
 
-    wanted, settings, measures = (
-        rules(holding.require, holding.bars),
-        counting.settings,
-        measure or [],
-    )
+    wanted, measures = rules(holding.require, holding.bars), measure or []
+    settings = counting.settings
     stop = stopping(holding, wanted, running, spreading)
     settings = replace(settings, variant="paper") if like_paper else settings
     models = [member for spec in model for member in members(spec)]
     check_names([member.spec for member in models], measures)
-    options = opening(loading, serving, head=str(head or ""), negative_label=negative_label)
+    options = opening(
+        loading,
+        serving,
+        head=str(head or ""),
+        negative_label=negative_label,
+        dry_run=running.dry_run,
+    )
     asked = {"within_word": True} if within_word else {}
     choice = choosing.choice(counting.seed)
-    called = _names(name or [], models)
+    called = _names(name or [], [member.spec for member in models])
     how = (settings, running.data, running.limit, asked, choice)
     parts = by_benchmark(benchmarks, measures, like_paper)
 
     def jobs_of(opened: Backend | System, label: str | None) -> list[Job]:
-        more = (*how, label, own_file.layout)
-        return [job for part in parts for job in jobs_for(part[0], opened, part[1], *more)]
+        rest = (*how, label, own_file.layout)
+        return [job for part in parts for job in jobs_for(part[0], opened, part[1], *rest)]
 
-    side_by_side = len(models) > 1
     with spreading.engines() as engines:
         jobs = (
             member.job(job)
@@ -123,24 +125,28 @@ def run(
             for opened in [open_for(engines, member.spec, counting.seed, options)]
             for job in map(stop, bearing(jobs_of(opened, label), wanted))
         )
-        show = partial(_show, json=json, side_by_side=side_by_side)
-        finished = carry_out(jobs, running, spreading, engines, json, show)
+        show = partial(_show, json=json, slices=slices)
+        finished = carry_out(
+            warned(jobs, say) if models[1:] else jobs, running, spreading, engines, json, show
+        )
     if finished:
         check(finished, wanted)
 
 
-def _names(names: Sequence[str], models: Sequence[object]) -> Sequence[str | None]:
+def _names(names: Sequence[str], models: Sequence[str]) -> Sequence[str | None]:
     """What each model is called; None for its own name."""
+    from stereometer.runs.series import names_for
+
     if names and len(names) != len(models):
         raise UsageError(
             f"--name is given {len(names)} times for {len(models)} models. It is not clear which "
             "model is meant. Give each --model its --name, or none."
         )
-    return names or [None] * len(models)
+    return names or names_for(models)
 
 
-def _show(finished: Sequence[Finished], json: bool, side_by_side: bool) -> None:
-    render.several([each.result for each in finished], json, side_by_side)
+def _show(finished: Sequence[Finished], json: bool, slices: bool) -> None:
+    render.several([each.result for each in finished], json, slices)
     for each in finished:
         measure = f" ({each.result.measure})" if len(finished) > 1 else ""
         if each.result.stopped:

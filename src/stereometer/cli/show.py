@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from stereometer.cli import render
 from stereometer.cli.command import command
-from stereometer.cli.options import Data, Json
+from stereometer.cli.options import Data, Json, Slices
 from stereometer.errors import DataMissing
 
 if TYPE_CHECKING:
@@ -22,13 +22,13 @@ ENDS = 5
 
 
 @command("Look", "show stereoset", "show my-pairs.csv", "show runs/before")
-def show(*, name: Shown, data: Data = None, json: Json = False) -> None:
+def show(*, name: Shown, data: Data = None, slices: Slices = False, json: Json = False) -> None:
     """Show a benchmark's card and the statistics its paper prints, or a stored run."""
     from stereometer import catalog
     from stereometer.runs.open import open_benchmark
 
     if Path(name).is_dir() and not catalog.has("benchmark", name):
-        _show_runs(Path(name), json)
+        _show_runs(Path(name), json, slices)
         return
     try:
         benchmark = open_benchmark(name, data)
@@ -55,15 +55,15 @@ def show(*, name: Shown, data: Data = None, json: Json = False) -> None:
     _print_statistics(statistics, terms)
 
 
-def _show_runs(folder: Path, json: bool) -> None:
+def _show_runs(folder: Path, json: bool, slices: bool) -> None:
     from stereometer.runs.counted import load_counted
     from stereometer.runs.store import runs_in
 
     stored = [load_counted(run) for run in runs_in(folder)]
     if stored[1:]:
-        render.several(stored, json)
+        render.several(stored, json, slices)
     else:
-        render.result(stored[0], json)
+        render.result(stored[0], json, slices)
 
 
 def _statistics(benchmark: Benchmark) -> tuple[Mapping[str, Rows], Rows]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 from stereometer.cli import render
 from stereometer.cli.command import command
 from stereometer.cli.guard import say
-from stereometer.cli.options import Benchmark, Data, Json
+from stereometer.cli.options import Benchmark, Data, Json, OwnFile
 
 
 @command("Data", "split stereoset --out parts --share 0.25")
@@ -19,6 +20,7 @@ def split(
     name: Benchmark,
     out: Annotated[Path, typer.Option(help="Folder for the parts.")],
     data: Data = None,
+    own: OwnFile,
     share: Annotated[
         float, "Share of the items in dev, in whole target terms; the rest is test."
     ] = 0.25,
@@ -29,7 +31,8 @@ def split(
     """Split a data set into dev and test, so that no target term is in both."""
     from stereometer.curation import split as curation
 
-    document = curation.split(name, out, data=data, share=share, seed=seed, hide=hide)
+    split_as = partial(curation.split, column=own.layout.columns, encoding=own.layout.encoding)
+    document = split_as(name, out, data=data, share=share, seed=seed, hide=hide)
     if json:
         render.print_json(document)
     else:

@@ -11,6 +11,7 @@ from stereometer.cli import render
 from stereometer.cli.command import command
 from stereometer.cli.guard import say
 from stereometer.cli.options import Json
+from stereometer.errors import UsageError
 from stereometer.show import numbers
 
 Folder = Annotated[Path, "The study's folder."]
@@ -114,11 +115,14 @@ def withdraw(
     participation = participation_of(folder, database)
     number = participation.holder(code)
     if number is None:
-        raise _no_such_code(code)
+        raise UsageError(
+            f"Nobody in this study has the code {code}. A code is three groups of four letters and "
+            "digits. Check it, and that the folder is the right one."
+        )
     for study in map(open_study, copy or ()):
         say(f"{remove_copies(study, number)} of their items are removed from {study.folder}.")
-    participation.withdraw(code)
-    say("Everything this participant sent is removed.")
+    remains = participation.withdraw(number)
+    say(f"Everything this participant sent is removed. {remains}".rstrip())
 
 
 @command("People", 'study exclude my-study 5f0c2a --reason "answered by a program"')
@@ -130,7 +134,6 @@ def exclude(
     database: DatabaseUrl = None,
 ) -> None:
     """Leave a participant out of the results. They are paid, and others get their places."""
-    from stereometer.errors import UsageError
     from stereometer.studies.serve import participation_of
 
     participation = participation_of(folder, database)
@@ -149,7 +152,8 @@ def forget_ids(*, folder: Folder, database: DatabaseUrl = None) -> None:
     """Delete the ids that panels gave, once everybody is paid."""
     from stereometer.studies.serve import participation_of
 
-    say(f"{participation_of(folder, database).forget_ids()} participants' ids are deleted.")
+    count, remains = participation_of(folder, database).forget_ids()
+    say(f"{count} participants' ids are deleted. {remains}".rstrip())
 
 
 @command("People", "study invite my-study --people 30 --address https://study.example.org")
@@ -159,7 +163,7 @@ def invite(
     people: Annotated[int, "How many personal links to print."] = 10,
     address: Annotated[str, "Where the study is served."] = "http://127.0.0.1:8000",
 ) -> None:
-    """Print personal links, one a person, for a study whose panel is `link`."""
+    """Print personal links, one per person, for a study whose panel is `link`."""
     from stereometer.studies.panels import invitation
     from stereometer.studies.study import open_study
 
@@ -175,15 +179,6 @@ def token(*, folder: Folder) -> None:
     from stereometer.studies.study import open_study
 
     say(new_admin_token(open_study(folder).folder))
-
-
-def _no_such_code(code: str) -> Exception:
-    from stereometer.errors import UsageError
-
-    return UsageError(
-        f"Nobody in this study has the code {code}. A code is three groups of four letters and "
-        "digits. Check it, and that the folder is the right one."
-    )
 
 
 @command(
@@ -218,28 +213,47 @@ def check(
         "at least "
         f"{document['people_needed']} people who pass. With those who fail, about "
         f"{document['people_paid']} are paid: {document['cost']:.2f} "
-        f"{document['currency']} ({document['hourly']:.2f} an hour)."
+        f"{document['currency']} ({document['hourly']:.2f} per hour)."
     )
     if "precision" in document:
-        render.records([_precision_row(row) for row in document["precision"]])
+        render.records(
+            [
+                {
+                    "raters per group": row["raters"],
+                    "half width of a mean": f"{row['half_width']:.1f}",
+                    "split-half tau": f"{row['split_half']:.2f}",
+                    "panel against panel": f"{row['panel']:.2f}",
+                    "best possible tau": f"{row['best']:.2f}",
+                }
+                for row in document["precision"]
+            ]
+        )
     for row in document.get("wanted", ()):
         say(
             f"A mean within {row['half_width']:g} points ({row['of']}) needs {row['raters']} "
-            f"passing raters a group: {row['people']} people who pass, about {row['paid']} paid, "
+            f"passing raters per group: {row['people']} people who pass, about {row['paid']} paid, "
             f"{row['cost']:.2f} {document['currency']}."
         )
     for note in document["notes"]:
         say(f"- {note}")
 
 
-def _precision_row(row: dict[str, float]) -> dict[str, object]:
-    return {
-        "raters a group": row["raters"],
-        "half width of a mean": f"{row['half_width']:.1f}",
-        "split-half tau": f"{row['split_half']:.2f}",
-        "panel against panel": f"{row['panel']:.2f}",
-        "best possible tau": f"{row['best']:.2f}",
-    }
+@command("People", "study revise my-study")
+def revise(*, folder: Folder, database: DatabaseUrl = None) -> None:
+    """Begin a new version of a study whose materials or texts have changed since people consented.
+
+    Who has consented goes on with the version before; an export has the answers to one version.
+    """
+    import time
+
+    from stereometer.studies import versions
+    from stereometer.studies.study import open_study
+
+    number, changed = versions.revise(open_study(folder), database, time.time())
+    say(
+        f"Version {number} begins: {', '.join(changed)} changed. Start the server again. Every "
+        f"quota begins again; `study export --version {number - 1}` has the answers so far."
+    )
 
 
 @command("People", "study rehearse my-study --people 50")
@@ -269,6 +283,9 @@ def export(
     *,
     folder: Folder,
     out: Annotated[Path, typer.Option(help="Folder for the files.")],
+    version: Annotated[
+        int | None, "The version whose answers are written; the one that people join otherwise."
+    ] = None,
     database: DatabaseUrl = None,
     json: Json = False,
 ) -> None:
@@ -276,19 +293,19 @@ def export(
     from stereometer.studies.export.folder import export_study
     from stereometer.studies.study import open_study
 
-    document = export_study(open_study(folder), out, database)
+    document = export_study(open_study(folder), out, database, version)
     if json:
         render.print_json(document)
     else:
         say(
             f"{document['counted']} of {document['participants']} participants count. Written to "
-            f"{out}: {', '.join(document['files'])}."
+            f"{out}: {', '.join(document['files'])}. {' '.join(document['facts'])}"
         )
 
 
 @command("People", "study backup my-study backup.sqlite")
 def backup(*, folder: Folder, to: Annotated[Path, "The copy to write."]) -> None:
-    """Copy the SQLite database while the study is served."""
+    """Copy the SQLite database, and what people have read, while the study is served."""
     from stereometer.studies.database.copy import backup_sqlite
     from stereometer.studies.study import open_study
 
@@ -300,7 +317,7 @@ def backup(*, folder: Folder, to: Annotated[Path, "The copy to write."]) -> None
 def restore(
     *, folder: Folder, backup: Annotated[Path, "A copy that `study backup` wrote."]
 ) -> None:
-    """Put a backup in place of the SQLite database. The server must be stopped."""
+    """Put a backup in place of the SQLite database and `versions/`. Stop the server first."""
     from stereometer.studies.database.copy import restore_sqlite
     from stereometer.studies.study import open_study
 

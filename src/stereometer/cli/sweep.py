@@ -16,6 +16,7 @@ from stereometer.cli.options import (
     Benchmark,
     Coverage,
     Drawing,
+    Head,
     Json,
     Loading,
     OwnFile,
@@ -61,7 +62,7 @@ def sweep(
     ] = None,
     run: Annotated[
         list[Path] | None,
-        "Folder of a run on these items, or of several, also replayed ones: they are swept as they "
+        "A run on these items, or a folder of several, replayed ones too: they are swept as they "
         "are; may be repeated.",
     ] = None,
     measure: Annotated[
@@ -71,9 +72,7 @@ def sweep(
     running: Running,
     spreading: Spreading,
     loading: Loading,
-    head: Annotated[
-        Path | None, "A next-sentence head for the model, from `stereometer train nsp`."
-    ] = None,
+    head: Head = None,
     own_file: OwnFile,
     serving: Serving,
     json: Json = False,
@@ -83,41 +82,34 @@ def sweep(
     from stereometer.readings.gather import check_measures, jobs_of, stored_runs, swept_shapes
     from stereometer.readings.sweep import sweep_of
     from stereometer.runs.models import open_for
-    from stereometer.runs.open import open_benchmark
+    from stereometer.runs.open import check_names, open_benchmark
+    from stereometer.runs.series import members, names_for
 
-    settings, measures, models = judging.settings, measure or [], _models(model or ())
+    settings, measures = judging.settings, measure or []
+    models = [member.spec for spec in model or () for member in members(spec)]
+    check_names(models, ())
     check_measures(measures)
     loaded = open_benchmark(benchmark, running.data, layout=own_file.layout)
     swept_shapes(loaded)
     stored = stored_runs(run or (), loaded)
-    options = opening(loading, serving, head=str(head or ""))
+    options = opening(loading, serving, head=str(head or ""), dry_run=running.dry_run)
     with spreading.engines() as engines:
         jobs = (
             job
-            for spec in models
+            for spec, called in zip(models, names_for(models), strict=True)
             for opened in [open_for(engines, spec, judging.seed, options)]
-            for job in jobs_of(loaded, opened, measures, settings, running.limit)
+            for job in jobs_of(loaded, opened, measures, settings, running.limit, called)
         )
         finished = carry_out(jobs, running, spreading, engines, json, lambda finished: None)
     if models and not finished:  # a dry run, or one part of many
         return
     swept = sweep_of(stored, finished, loaded, settings, running.out)
-    render.document_or(json, swept, lambda: _print(swept))
+    render.document_or(json, swept, lambda: print_sweep(swept))
     for folder in swept.folders:
         say(f"Stored in {folder}")
 
 
-def _models(specs: Sequence[str]) -> list[str]:
-    """Every model that was named, or that a pattern stands for."""
-    from stereometer.runs.open import check_names
-    from stereometer.runs.series import members
-
-    models = [member.spec for spec in specs for member in members(spec)]
-    check_names(models, ())
-    return models
-
-
-def _print(swept: Sweep) -> None:
+def print_sweep(swept: Sweep) -> None:
     render.results(swept.results)
     if swept.orders:
         _print_orders(swept.orders)

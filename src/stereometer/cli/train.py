@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from stereometer.cli import render
-from stereometer.cli.command import command
+from stereometer.cli.command import TYPED, command
 from stereometer.cli.guard import say
 from stereometer.cli.options import InFullPrecision, Json, opening
 
@@ -44,10 +44,9 @@ RecipeName = Annotated[str, "`paper`: what the StereoSet paper prints. Other opt
 """What is not set is taken from it."""
 
 
-def _changed(options: Any) -> dict[str, Any]:
-    """What a user set to something else than the default."""
-    default = asdict(type(options)())
-    return {name: value for name, value in asdict(options).items() if value != default[name]}
+def _typed(options: Any) -> dict[str, Any]:
+    """What a user set, also where it is the default: a recipe has others."""
+    return {name: value for name, value in asdict(options).items() if name in TYPED.get()}
 
 
 @command("Models", "train nsp -m gpt2 --text articles.txt --out gpt2-head")
@@ -67,11 +66,11 @@ def nsp(
     loading: InFullPrecision,
     json: Json = False,
 ) -> None:
-    """Train a head that says whether one sentence follows another. A stopped run can go on."""
+    """Train a head that says whether one sentence follows another. A stopped run can resume."""
     from stereometer.runs.open import open_model
     from stereometer.training.recipe import check_order, recipe_for
 
-    chosen = recipe_for(recipe, _changed(training))
+    chosen = recipe_for(recipe, _typed(training))
     check_order(chosen, out)
     backend: Any = open_model(model, chosen.seed, opening(loading, dtype="float32"))
     from stereometer.training.next_sentence import train
@@ -99,6 +98,8 @@ def _print(card: Any, out: Path) -> None:
         f"{trained['held_out_groups']} held out; {trained['too_long']} pairs were longer than "
         f"{trained['longest']} tokens"
     )
+    for note in trained["notes"]:
+        typer.echo(note)
 
 
 @dataclass(frozen=True)
@@ -140,7 +141,7 @@ def sentiment(
 
     if recipe and recipe not in RECIPES:
         raise UnknownName("recipe", recipe, RECIPES)
-    tuning = replace(RECIPES.get(recipe, Tuning()), **_changed(tuned))
+    tuning = replace(RECIPES.get(recipe, Tuning()), **_typed(tuned))
     with render.training() as progress:
         record = train(trainable(backend), reviews, out, tuning, progress)
     if json:

@@ -18,9 +18,10 @@ from stereometer.benchmarks.benchmark import content
 from stereometer.curation.bundles import Bundle, bundles_of
 from stereometer.curation.shapes import curated_shapes
 from stereometer.errors import DataError, UsageError
-from stereometer.files import write_json
+from stereometer.files import UTF8, write_json
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
+from stereometer.tables import Layout
 from stereometer.types import digest_of
 
 SHARE = 0.25
@@ -55,7 +56,7 @@ class Parted:
 
 
 def parted(items: Sequence[Any], share: float, seed: int) -> Parted:
-    """About `share` of the items of every domain, drawn by lot in whole bundles, and the rest."""
+    """About `share` of each domain's items, drawn at random in whole bundles, and the rest."""
     bundles, by = bundles_of(items, max(share, 1 - share))
     if len(bundles) < 2:
         raise UsageError(
@@ -102,8 +103,13 @@ def split(
     share: float = SHARE,
     seed: int = 0,
     hide: bool = True,
+    column: Mapping[str, str] | None = None,
+    encoding: str = UTF8,
 ) -> dict[str, Any]:
-    """Writes both parts of every shape and `split.json`, and returns what that holds."""
+    """Writes both parts of every shape and `split.json`, and returns what that holds.
+
+    `column` and `encoding` are as for `run`.
+    """
     if not 0 < share < 1:
         raise UsageError(
             f"The share is {share}. It is the part of the items in dev. Choose a number between 0 "
@@ -111,7 +117,8 @@ def split(
         )
     if seed < 0:
         raise UsageError(f"The seed is {seed}. A seed is a number from 0 up. The default is 0.")
-    benchmark, folder = open_benchmark(name, data), Path(out)
+    layout = Layout(encoding, column or {})
+    benchmark, folder = open_benchmark(name, data, layout=layout), Path(out)
     if (folder / MANIFEST).exists():
         raise DataError(
             f"{folder} already holds a split. A second one would mix with it. Choose another "

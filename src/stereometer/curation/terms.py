@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -20,6 +21,7 @@ from typing import Any
 from stereometer.errors import DataError, UsageError
 from stereometer.files import begins_with, read_json, read_lines, replacing
 from stereometer.tables import read_table
+from stereometer.types.packages import check_packages
 
 DOMAINS = {"P106": "profession", "P172": "race", "P140": "religion"}
 """What each property of a person gives terms for."""
@@ -73,14 +75,15 @@ def terms(path: Path, domain: str, zipf: Zipf, label: str | None = None) -> Term
     ids: dict[str, dict[str, None]] = {}
     unlabelled = 0
     for row in read_export(path):
-        name = " ".join(row[_label(row, label, path)].split())
+        column = _label(row, label, path)
+        name = " ".join(unicodedata.normalize("NFC", row[column]).split())
         if not name or UNLABELLED.fullmatch(name):
             unlabelled += 1
             continue
         key = name.lower()
         spelt.setdefault(key, name)
         people[key] += _people(row, path)
-        ids.setdefault(key, {}).update(dict.fromkeys(_ids(row)))
+        ids.setdefault(key, {}).update(dict.fromkeys(_ids(row, column)))
     inside = nested(people)
     rows = [
         Term(
@@ -117,21 +120,18 @@ def domain_of(property_: str | None, domain: str | None) -> str:
 
 def zipf_in(language: str) -> Zipf:
     """How common a term is on the Zipf scale, by wordfreq."""
-    try:
-        from wordfreq import zipf_frequency
-    except ModuleNotFoundError:
-        raise UsageError(
-            "Frequencies of terms need wordfreq. It is in an optional part of the package. From a "
-            "clone: `pip install '.[lexicon]'`."
-        ) from None
+    check_packages("Frequencies of terms", ["wordfreq"], "lexicon")
+    from wordfreq import zipf_frequency
+
     return lambda term: float(zipf_frequency(term, language))
 
 
 def nested(names: Iterable[str]) -> dict[str, list[str]]:
     """By term, the other terms that stand in it as whole words, the longest first."""
-    known = {tuple(name.split()): name for name in names}
+    spelt = {name: tuple(re.findall(r"\w+", name)) for name in names}
+    known = {words: name for name, words in spelt.items()}
     inside: dict[str, list[str]] = {}
-    for words, name in known.items():
+    for name, words in spelt.items():
         parts = (
             words[start : start + length]
             for length in range(len(words) - 1, 0, -1)
@@ -218,8 +218,14 @@ def _people(row: Row, path: Path) -> int:
     return int(text)
 
 
-def _ids(row: Row) -> Iterator[str]:
-    return (match[1] for value in row.values() if (match := ENTITY.search(value)))
+def _ids(row: Row, label: str) -> Iterator[str]:
+    """What has the label: the column it is named after, or the only one with ids. Others hold the
+    people who have an occupation or a religion: their ids are not the term's."""
+    found = {name: match[1] for name, value in row.items() if (match := ENTITY.search(value))}
+    named = label.removesuffix("Label")
+    if named == label:  # a column of the user's own
+        named = next(iter(found), "") if len(found) == 1 and "person" not in found else ""
+    return iter([found[named]] if named in found else ())
 
 
 # ------------------------------------------------------------------------------------------ writing

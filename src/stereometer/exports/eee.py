@@ -10,17 +10,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import file_digest
 from pathlib import Path, PurePosixPath
 from typing import Any
 from uuid import UUID
 
 from stereometer import catalog
-from stereometer.exports.metadata import details, identity, made_at, shown, tags
+from stereometer.exports.metadata import details, identity, made_at, placed, tags
 from stereometer.exports.ranked import Ranked, ranked
 from stereometer.files import replacing, to_json, write_json
+from stereometer.runs.shareable import shown
 from stereometer.runs.store import SCORES, folder_name, load_scores
-from stereometer.types import Estimate, Finished, Result, Score
+from stereometer.types import Estimate, Finished, Result, Score, digest_of_file
 
 SCHEMA_VERSION = "0.3.0"
 UNKNOWN = "unknown"
@@ -47,13 +47,11 @@ class EveryEvalEver:
             with replacing(folder / samples) as file:
                 file.writelines(to_json(row, indent=None) + "\n" for row in rows)
             yield folder / samples
-            with (folder / samples).open("rb") as written:
-                checksum = file_digest(written, "sha256").hexdigest()
             aggregate["detailed_evaluation_results"] = {
                 "format": "jsonl",
                 "file_path": str(samples),
                 "hash_algorithm": "sha256",
-                "checksum": checksum,
+                "checksum": digest_of_file(folder / samples),
                 "total_rows": len(rows),
                 "additional_details": {"is_correct": IS_CORRECT, "variant": result.variant},
             }
@@ -124,7 +122,6 @@ def _entries(result: Result, row: Estimate, finished: Finished) -> Iterator[dict
 def _entry(
     result: Result, row: Estimate, number: Ranked, more: Mapping[str, Any], created: str
 ) -> dict[str, Any]:
-    place = "".join(f" [{key}={value}]" for key, value in row.slice.items())
     declared = catalog.shape(result.kind).metric(row.name, row.ideal)
     config = {
         "evaluation_description": declared.about or declared.label,
@@ -137,8 +134,8 @@ def _entry(
         "additional_details": {"direction": NO_END} if more else {},
     }
     return {
-        "evaluation_result_id": f"{number.name}{place}",
-        "evaluation_name": f"{result.benchmark}{place}",
+        "evaluation_result_id": f"{number.name}{placed(row)}",
+        "evaluation_name": f"{result.benchmark}{placed(row)}",
         "source_data": _source(result),
         "evaluation_timestamp": created,
         "metric_config": config,

@@ -2,18 +2,21 @@
 
 The catalog names exporters under `exporter`; other packages add theirs as entry points in the group
 `stereometer.exporters`. An exporter gets results and the folders of their runs. Texts of hidden
-items are in neither, and an exporter must not read them from anywhere else.
+items are in neither, their terms not in the results: an exporter must not read them from anywhere
+else. It says what `metadata.measured` says, items used and asked, and the notes of the result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.runs.counted import finished_in
+from stereometer.runs.shareable import shareable
 from stereometer.types import Finished
 
 
@@ -38,12 +41,12 @@ class Itemised(Protocol):
 def export(
     name: str, paths: Sequence[str | Path], folder: str | Path, *, items: bool = False
 ) -> list[Path]:
-    """Stored runs, or folders of such, written by the exporter of this name; older ones
-    are counted anew."""
+    """Stored runs, or folders of them, written by the exporter of this name."""
     exporter: Exporter = catalog.find("exporter", name)
     if items:
         exporter = _itemised(exporter)
-    return exporter.write(finished_in(paths), Path(folder))
+    runs = [replace(run, result=shareable(run.result)) for run in finished_in(paths)]
+    return exporter.write(runs, Path(folder))
 
 
 def _itemised(exporter: Exporter) -> Exporter:

@@ -1,8 +1,7 @@
 """`figures`: the pictures and tables of a report as files, with the data behind them.
 
-Each chart is a Vega-Lite specification (`.vl.json`), its rows (`.csv`) and a picture: SVG by
-vl-convert, where that is installed, or by a Chromium on this machine, which also draws PNG and PDF.
-Each table is a CSV and a Markdown file.
+Each chart is a Vega-Lite specification (`.vl.json`), its rows (`.csv`) and, where vl-convert is
+installed, a picture as SVG, PNG and PDF. Each table is a CSV and a Markdown file.
 """
 
 from __future__ import annotations
@@ -11,25 +10,33 @@ import csv
 import json
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stereometer.exports.browser import browser, drawn, printed
-from stereometer.exports.convert import can_convert, converted
-from stereometer.files import replacing, write_json
+from stereometer import catalog
+from stereometer.errors import UsageError
+from stereometer.exports.convert import can_convert, printed, svgs
+from stereometer.exports.markdown import plain, row
+from stereometer.exports.metadata import measured
+from stereometer.files import read_lines, replacing, replacing_folder, write_json
 from stereometer.findings.relate import shipped_facts
 from stereometer.report.charts.frame import CONFIG
-from stereometer.report.load import groups_of
+from stereometer.report.load import grouped, with_scores
+from stereometer.report.names import Names
 from stereometer.report.page import View, asset
+from stereometer.show import numbers
 from stereometer.show.figure import Spec
-from stereometer.show.table import Cell, Table
+from stereometer.show.table import Cell, Table, text
 from stereometer.types import Finished
 
 LOG = logging.getLogger("stereometer")
 WIDTH = 640
+INDEX, HEADS = "index", ("file", "figure", "what it shows")
+RUNS, ABOUT = "runs", ("run", "model", "benchmark", "measured by", "items used", "notes")
 COLOUR = re.compile(r"var\((--[\w-]+)\)")
-LOOKS = frozenset(("colour", "fill", "shape", "tip", "dx", "dy"))
+LOOKS = frozenset(("colour", "fill", "shape", "tint", "dot", "tip", "dx", "dy"))
 """What rows say of the drawing and not of the numbers."""
 
 
@@ -37,25 +44,54 @@ class Figures:
     name = "figures"
 
     def write(self, results: Sequence[Finished], folder: Path) -> list[Path]:
-        folders = [finished.folder for finished in results]
-        views = [View(section, group) for section, group in groups_of(folders, shipped_facts())]
-        specs = {name: spec for view in views for name, spec in _charts(view)}
+        """The folder as a whole: no file of an earlier export stays among the new ones."""
+        _check_place(folder)
+        with replacing_folder(folder) as part:
+            files = self._written(results, part)
+        return [folder / file.name for file in files]
+
+    def _written(self, results: Sequence[Finished], folder: Path) -> list[Path]:
+        stored = (with_scores(each.result, each.folder) for each in results)
+        groups, names = grouped(stored, shipped_facts()), Names()
+        views = [View(section, group, names=names) for section, group in groups]
+        contents = [view.content for view in views]
+        figures = [figure for each in contents for figure in (*each.glance, *each.figures)]
+        charts = [(figure.title, chart) for figure in figures for chart in figure.charts]
+        tables = [named for view in views for named in _tables(view)]
+        specs = {chart.file: sized(chart.spec) for _, chart in charts}
+        rows = [(chart.file, title, chart.description) for title, chart in charts]
+        rows += [(name, title, table.caption) for name, title, table in tables]
         return [
-            *(path for view in views for path in _tables(view, folder)),
+            *_table(folder / INDEX, _texts(HEADS, rows)),
+            *_table(folder / RUNS, _texts(ABOUT, map(_about, results))),
+            *(path for name, _, table in tables for path in _table(folder / name, table)),
             *(path for name, spec in specs.items() for path in _data(name, spec, folder)),
             *_pictures(specs, folder),
         ]
 
 
-def _charts(view: View) -> Iterator[tuple[str, Spec]]:
-    for figure in view.content.figures:
-        for number, chart in enumerate(figure.charts, 1):
-            several = len(figure.charts) > 1
-            name = _named(figure.id, figure.title, chart.name or (str(number) if several else ""))
-            yield name, _sized(chart.spec)
+def _check_place(folder: Path) -> None:
+    """Raises where replacing the folder would take something with it."""
+    index, place = folder / f"{INDEX}.csv", folder.resolve()
+    listed = csv.reader(read_lines(index) if index.exists() else ())
+    known = {INDEX, RUNS, *(name for name, *_ in listed)}
+    found = {path.name.partition(".")[0] for path in place.iterdir()} if place.is_dir() else set()
+    if not found <= known or Path.cwd().is_relative_to(place):
+        raise UsageError(
+            f"{folder} holds other files than those of an earlier export of figures, or is the "
+            "folder you are in. An export replaces its whole folder. Choose a new one with -o."
+        )
 
 
-def _sized(spec: Spec) -> Spec:
+def _about(finished: Finished) -> tuple[str, ...]:
+    result = finished.result
+    leading = catalog.shape(result.kind).leading(result).name
+    used = next(numbers.used(each) for each in result.estimates if each.name == leading)
+    by, notes = measured(result), " ".join(result.notes)
+    return finished.folder.name, result.model, result.benchmark, by, used, notes
+
+
+def sized(spec: Spec) -> Spec:
     """As the page draws it where it is wide."""
     layers = [row for row in spec["layer"] if not row.get("name", "").startswith("narrow-")]
     sized = spec | {"layer": layers, "config": CONFIG, "width": WIDTH, "background": "var(--paper)"}
@@ -67,10 +103,6 @@ def _colour(name: re.Match[str]) -> str:
     """As the page shows it by day; outside the page its names mean nothing."""
     first = re.search(rf"{re.escape(name[1])}: *([^;]+);", asset("assets/report.css"))
     return first[1] if first else name[0]
-
-
-def _named(*parts: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", "-".join(filter(None, parts)).lower()).strip("-")[:100]
 
 
 def _data(name: str, spec: Spec, folder: Path) -> Iterator[Path]:
@@ -96,15 +128,18 @@ def _csv(path: Path, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Path
 # ------------------------------------------------------------------------------------------ tables
 
 
-def _tables(view: View, folder: Path) -> Iterator[Path]:
+def _texts(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    return Table(tuple(map(text, head)), tuple(tuple(map(text, row)) for row in rows))
+
+
+def _tables(view: View) -> Iterator[tuple[str, str, Table]]:
     content = view.content
     own = [("", table) for table in (*content.tables, *content.folded)]
     own += [(figure.title, table) for figure in content.figures for table in figure.tables]
-    names: dict[str, int] = {}
-    for place, table in own:
-        name = _named(view.id, "table", place, table.caption)
-        names[name] = names.get(name, 0) + 1
-        yield from _table(folder / (name if names[name] == 1 else f"{name}-{names[name]}"), table)
+    how = measured(view.group.first)
+    for title, table in own:
+        said = replace(table, foot=" ".join(filter(None, [table.foot, f"Measured by {how}."])))
+        yield view.names.new(view.group, "table", title, table.caption), title, said
 
 
 def _table(stem: Path, table: Table) -> Iterator[Path]:
@@ -122,37 +157,30 @@ def _said(cell: Cell) -> str:
 
 def _markdown(table: Table, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     if table.caption:
-        yield from (f"**{table.caption}**", "")
-    for row in (head, ["--:" if cell.numeric else "---" for cell in table.columns], *rows):
-        yield f"| {' | '.join(text.replace('|', chr(92) + '|') for text in row)} |"
+        yield from (f"**{plain(table.caption)}**", "")
+    yield from (row(head), row(["--:" if cell.numeric else "---" for cell in table.columns]))
+    yield from map(row, rows)
     if table.foot:
-        yield from ("", table.foot)
+        yield from ("", plain(table.foot))
 
 
 # ---------------------------------------------------------------------------------------- pictures
 
 
 def _pictures(specs: Mapping[str, Spec], folder: Path) -> Iterator[Path]:
-    """Nothing where neither can draw, or there is no chart."""
-    program = browser()
-    if not (program or can_convert()):
+    if not can_convert():
         LOG.warning(
-            "Nothing here draws charts. Install '.[figures]' from a clone for SVG, or Chromium for "
-            "SVG, PNG and PDF. Data and tables are written."
+            "Nothing here draws charts; data and tables are written. SVG, PNG and PDF need "
+            "vl-convert. From a clone: `pip install '.[figures]'`."
         )
-    for name, svg in _svgs(specs, program).items():
+    for name, svg in svgs(specs).items():
         path = folder / f"{name}.svg"
         with replacing(path) as file:
             file.write(svg)
         yield path
-        if program:
-            yield from printed(program, svg, folder / f"{name}.png", folder / f"{name}.pdf")
-
-
-def _svgs(specs: Mapping[str, Spec], program: str | None) -> dict[str, str]:
-    if can_convert():
-        return {name: converted(spec) for name, spec in specs.items()}
-    return drawn(program, specs) if program and specs else {}
+        for ending, content in printed(svg).items():
+            path.with_name(f"{name}.{ending}").write_bytes(content)
+            yield path.with_name(f"{name}.{ending}")
 
 
 EXPORTER = Figures()

@@ -1,21 +1,25 @@
 """`hub`: numbers for the page of a model on the Hugging Face Hub.
 
-`.eval_results/NAME.yaml` holds one number a benchmark, which the Hub sorts: only what is best at
+`.eval_results/NAME.yaml` holds one number per benchmark, which the Hub sorts: only what is best at
 the top of its scale goes there. `model-index.yaml` is the block for the head of a README.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stereometer.exports.metadata import details, headlines, line, made_at, shown
+from stereometer.errors import UsageError
+from stereometer.exports.metadata import details, headlines, line, made_at, measured, tags
 from stereometer.exports.ranked import headline, ranked
 from stereometer.files import replacing, to_json
+from stereometer.runs.shareable import shown
 from stereometer.runs.store import folder_name
 from stereometer.types import Estimate, Finished, Result
 
+LOG = logging.getLogger("stereometer")
 DIGITS = 4
 
 
@@ -24,13 +28,28 @@ class Hub:
 
     def write(self, results: Sequence[Finished], folder: Path) -> list[Path]:
         models: dict[str, list[Finished]] = {}
-        for finished in results:
+        for finished in _publishable(results):
             models.setdefault(finished.result.model, []).append(finished)
         return [
             path
             for model, own in models.items()
             for path in _of_model(model, own, folder / folder_name(model))
         ]
+
+
+def _publishable(results: Sequence[Finished]) -> list[Finished]:
+    """On a model's page a number is a measurement of it, whatever stands beside it."""
+    kept = [each for each in results if each.result.data["publishable"]]
+    others = [each.result.benchmark for each in results if not each.result.data["publishable"]]
+    named = ", ".join(dict.fromkeys(others))
+    if not kept:
+        raise UsageError(
+            f"Numbers on {named} must not be published as a measurement of a model. The set is for "
+            "trying the tool, and the Hub would rank them. Export runs on other sets."
+        )
+    if others:
+        LOG.warning("Left out: %d runs on %s, not to be published.", len(others), named)
+    return kept
 
 
 def _of_model(model: str, own: Sequence[Finished], folder: Path) -> Iterator[Path]:
@@ -54,43 +73,44 @@ def _entries(finished: Finished) -> Iterator[dict[str, Any]]:
     number = ranked(row) if row else None
     if row is None or number is None or number.lower_is_better:
         return
-    task = folder_name(result.measure.partition("@")[0], result.variant, row.name)
+    limit = [f"limit{result.settings['limit']}"] if result.settings["limit"] else []
+    task = folder_name(result.measure.partition("@")[0], result.variant, row.name, *limit)
+    others = [line(each) for each in headlines(result) if each != row]
     yield {
         "dataset": {"id": result.benchmark, "task_id": task},
         "value": round(number.value, DIGITS),
         "date": made_at(finished).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "notes": _notes(result, row),
+        "notes": " ".join((". ".join((line(row), *others, measured(result))) + ".", *result.notes)),
     }
 
 
-def _notes(result: Result, row: Estimate) -> str:
-    others = [line(each) for each in headlines(result) if each != row]
-    read = f"{result.measure}, variant {result.variant}, data {result.data['digest'][:12]}"
-    return ". ".join((line(row), *others, read)) + "."
-
-
 def _indexed(result: Result) -> dict[str, Any]:
-    digest, settings = result.data["digest"], result.settings
+    known = tags(result)
+    names = ("measure", "variant", "limit", "of", "until_decided", "model_digest", "stereometer")
+    facts = {name: known[name] for name in names if name in known}
     return {
         "task": {"type": "other", "name": f"stereotypes by {result.measure}"},
         "dataset": {
             "name": str(result.data.get("title", result.benchmark)),
             "type": result.benchmark,
-            "args": {"digest": digest, "limit": settings.get("limit"), "variant": result.variant},
+            "args": {"digest": known["data_digest"], **facts, "notes": list(result.notes)},
         },
         "metrics": [metric for row in shown(result) if not row.slice for metric in _metrics(row)],
     }
 
 
 def _metrics(row: Estimate) -> Iterator[dict[str, Any]]:
-    """What may be sorted; the value that a distance is of stands beside it."""
+    """What may be sorted, with its own interval; the value that a distance is of, and its interval,
+    stand beside it under their own name."""
     number = ranked(row)
     if number is None or row.value is None:
         return
     away = number.lower_is_better
     kind = f"{row.name}_distance_from_{row.ideal:g}" if away else row.name
     name = f"{number.name}, lower is better" if away else row.name
-    ends = {"value": row.value, "low": row.low, "high": row.high}
+    ends = {"low": number.low, "high": number.high}
+    if away:
+        ends |= {row.name: row.value, f"{row.name}_low": row.low, f"{row.name}_high": row.high}
     rounded = {key: None if end is None else round(end, DIGITS) for key, end in ends.items()}
     yield {
         "type": kind,

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stereometer.exports.metadata import details, identity, made_at, shown, tags
+from stereometer.exports.metadata import details, identity, made_at, placed, tags
 from stereometer.exports.ranked import Ranked, headline, ranked
 from stereometer.files import write_json
+from stereometer.runs.shareable import shown
 from stereometer.runs.store import SCORES, folder_name, load_scores
 from stereometer.types import Estimate, Finished, Result, Score
 
@@ -87,16 +88,15 @@ def _ordered(result: Result) -> list[Estimate]:
 def _metrics(row: Estimate) -> Iterator[dict[str, Any]]:
     """Two where the value itself may not be sorted: its distance from the ideal, then the value."""
     number = ranked(row)
-    place = "".join(f" [{key}={value}]" for key, value in row.slice.items())
     if number is not None and number.lower_is_better:
-        yield _metric(f"{number.name}{place}", number, row) | {"params": {"lower_is_better": True}}
+        yield _metric(number, row) | {"params": {"lower_is_better": True}}
     if row.value is not None:
-        whole = Ranked(row.name, row.value, row.low, row.high, False)
-        yield _metric(f"{row.name}{place}", whole, row)
+        yield _metric(row, row)
 
 
-def _metric(name: str, number: Ranked, row: Estimate) -> dict[str, Any]:
+def _metric(number: Ranked | Estimate, row: Estimate) -> dict[str, Any]:
     ends = {"low": number.low, "high": number.high}
+    name = f"{number.name}{placed(row)}"
     return {"name": name, "value": number.value, "metadata": {**ends, **details(row)}}
 
 

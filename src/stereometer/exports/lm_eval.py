@@ -16,11 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.errors import UsageError
-from stereometer.exports.lm_eval_task import METRICS
+from stereometer.exports.lm_eval_task import METRICS, NAMES
+from stereometer.exports.markdown import plain
+from stereometer.exports.metadata import headlines, measured
 from stereometer.files import replacing, to_json
 from stereometer.measures.cat_rules import filled
 from stereometer.runs.store import load_scores
 from stereometer.shapes.cat.items import LABELS, Candidate, Cat
+from stereometer.show import numbers
 from stereometer.types import Finished, Result, Score, Skip
 
 LOG = logging.getLogger("stereometer")
@@ -59,8 +62,8 @@ def _written(finished: Finished, folder: Path) -> Iterator[Path]:
     rows = list(_rows(load_scores(finished.folder, finished.result), left))
     if not rows:
         raise UsageError(
-            f"No item of {finished.folder.name} can be asked so: {_counts(left)}. Export a run on "
-            "items within sentences whose texts are stored."
+            f"No item of {finished.folder.name} can be asked this way: {_counts(left)}. Export a "
+            "run on items within sentences whose texts are stored."
         )
     if left:
         LOG.warning("%s leaves items out: %s.", name, _counts(left))
@@ -104,8 +107,8 @@ def _counts(left: Counter[str]) -> str:
 def _yaml(name: str) -> str:
     metrics = "".join(
         f"  - metric: {metric}\n    aggregation: !function utils.{metric}\n"
-        "    higher_is_better: null\n"
-        for metric in METRICS
+        f"    higher_is_better: {to_json(NAMES[name])}\n"
+        for metric, (name, _) in METRICS.items()
     )
     return (
         f"task: {name}\ncustom_dataset: !function utils.dataset\ntest_split: test\n"
@@ -128,17 +131,24 @@ def _utils() -> str:
 
 def _readme(name: str, result: Result, items: int, left: Counter[str]) -> str:
     without = f" Left out: {_counts(left)}." if left else ""
+    used = next(map(numbers.used, headlines(result)), "none")
+    notes = "\n".join(f"- {plain(note)}" for note in result.notes)
+    title, licence = (plain(str(result.data.get(key, ""))) for key in ("title", "licence"))
     return f"""# {name}
 
-{items:,} items of {result.data["title"]} ({result.data["licence"]}).{without}
+{items:,} items of {title} ({licence}).{without}
+They are those of a run by {plain(measured(result))}, which used {used}.
+
+{notes}
 
     lm_eval --include_path THIS_FOLDER --tasks {name} --model hf --model_args pretrained=MODEL
 
 `ss_term_macro`, `lms_term_macro` and `icat_term_macro` are averaged over target terms; `_low` and
 `_high` are the ends of their 95 % intervals. The ideal of ss is 50: neither higher nor lower is
-better. They are those of `stereometer run {result.benchmark} --measure {MEASURE}` in the slice
-`task = {TASK}`: the sum of the log-probabilities of the whole filled sentence. Short candidates win
-more often by a sum than by a mean.
+better, and `ss_from_50_term_macro` is how far it is from there. They are those
+of `stereometer run {result.benchmark} --measure {MEASURE}` in the slice `task = {TASK}`:
+the sum of the log-probabilities of the whole filled sentence. Short candidates win more often by a
+sum than by a mean.
 
 The first token counts, given the token that the harness puts first: the model's begin-of-text
 token, or its end-of-text token where it has no other. `--limit` would drop terms; do not use it.

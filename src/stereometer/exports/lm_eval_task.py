@@ -10,14 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from stereometer.exports.ranked import Ranked, ranked
 from stereometer.files import read_jsonl
 from stereometer.shapes.cat import metrics
 from stereometer.types import Estimate, Score, Settings
 
-NAMES = ("ss", "lms", "icat")
+NAMES = {"ss": None, "ss_from_50": False, "lms": True, "icat": True}
+"""What is counted, and whether higher is better; the ideal of ss is neither end of its scale."""
 PARTS = {"": "value", "_low": "low", "_high": "high"}
 METRICS = {f"{name}_term_macro{end}": (name, part) for name in NAMES for end, part in PARTS.items()}
-"""What the harness prints, and which part of which estimate it is."""
+"""What the harness prints, and which part of what it is."""
 
 
 class Task:
@@ -25,7 +27,7 @@ class Task:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self._known: tuple[Sequence[Any], Mapping[str, Estimate]] = ((), {})
+        self._known: tuple[Sequence[Any], Mapping[str, Estimate | Ranked]] = ((), {})
 
     def dataset(self, **metadata: object) -> dict[str, Any]:
         """For `custom_dataset`; the harness passes the task's metadata."""
@@ -55,10 +57,12 @@ class Task:
 
         return aggregated
 
-    def _counted(self, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Estimate]:
+    def _counted(self, rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Estimate | Ranked]:
         """Once for all metrics."""
         if self._known[0] != list(rows):
             scores = [Score(row["item"], row["slices"], row["values"]) for row in rows]
             estimates = metrics.summarize(scores, Settings())
-            self._known = list(rows), {row.name: row for row in estimates if not row.slice}
+            overall = {row.name: row for row in estimates if not row.slice}
+            away = ranked(overall["ss"]) or overall["ss"]
+            self._known = list(rows), {**overall, "ss_from_50": away}
         return self._known[1]

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 
 from stereometer import catalog
 from stereometer.runs.store import RESULT
 from stereometer.show import numbers
 from stereometer.types import Estimate, Finished, Result, digest_of
+
+BESIDE = (
+    *("verdict", "interval", "scope", "n", "asked", "ties", "ideal", "terms"),
+    *("test", "p_adjusted", "tests", "correction"),
+)
+"""What an estimate says of its number."""
 
 
 def made_at(finished: Finished) -> datetime:
@@ -23,12 +28,29 @@ def identity(finished: Finished) -> str:
     return digest_of([finished.folder.name, finished.result.as_json()])
 
 
+def sample(result: Result) -> str:
+    """How much of the set was asked."""
+    of, stopped = result.data["of"], result.stopped
+    if stopped:
+        return f"{stopped['asked']:,} of {of:,} items asked, until the bars were decided"
+    limit = result.settings["limit"]
+    return f"limited to {limit:,} of {of:,} items" if limit else f"all {of:,} items"
+
+
+def measured(result: Result) -> str:
+    """How, and on what."""
+    digest = str(result.data["digest"])[:12]
+    return f"{result.measure}, variant {result.variant}, {sample(result)}, data {digest}"
+
+
 def tags(result: Result) -> dict[str, str]:
     """What makes two numbers comparable, all as text."""
+    stopped = result.stopped  # how much was asked, where that depended on the scores
     return {
         "benchmark": result.benchmark,
         "data_digest": str(result.data["digest"]),
-        "items": str(result.data.get("items", "")),
+        "items": str(result.data["items"]),
+        "of": str(result.data["of"]),
         "limit": str(result.settings.get("limit") or "none"),
         "measure": result.measure,
         "variant": result.variant,
@@ -37,15 +59,9 @@ def tags(result: Result) -> dict[str, str]:
         "scoring": result.scoring,
         "statistics": str(result.statistics),
         "stereometer": result.versions.get("stereometer", "unknown"),
-        **_stopped(result),
+        **({"until_decided": f"{stopped['asked']} of {stopped['of']} items"} if stopped else {}),
         **_verdict(result),
     }
-
-
-def _stopped(result: Result) -> dict[str, str]:
-    """How much was asked, where that hung on the scores."""
-    stopped = result.stopped
-    return {"until_decided": f"{stopped['asked']} of {stopped['of']} items"} if stopped else {}
 
 
 def _verdict(result: Result) -> dict[str, str]:
@@ -55,12 +71,6 @@ def _verdict(result: Result) -> dict[str, str]:
         if row.name == name and not row.slice:
             return {"verdict": f"{name}: {numbers.verdict(row)}"}
     return {}
-
-
-def shown(result: Result) -> Iterator[Estimate]:
-    """The estimates of the first tables: not those of every single term."""
-    shape = catalog.shape(result.kind)
-    return (row for row in result.estimates if shape.headline_slice(row.slice))
 
 
 def headlines(result: Result) -> list[Estimate]:
@@ -73,21 +83,14 @@ def headlines(result: Result) -> list[Estimate]:
 
 def details(estimate: Estimate) -> dict[str, str]:
     """What is to be read beside a number, all as text."""
-    stated = {
-        "verdict": estimate.verdict,
-        "interval": estimate.interval,
-        "scope": estimate.scope,
-        "n": estimate.n,
-        "asked": estimate.asked,
-        "ties": estimate.ties,
-        "ideal": estimate.ideal,
-        "terms": estimate.terms,
-        "p_adjusted": estimate.p_adjusted,
-        "tests": estimate.tests,
-        "correction": estimate.correction,
-    }
+    stated = {name: getattr(estimate, name) for name in BESIDE}
     texts = {key: str(value) for key, value in stated.items() if value is not None}
     return texts | {f"slice.{key}": value for key, value in estimate.slice.items()}
+
+
+def placed(estimate: Estimate) -> str:
+    """What a name ends with in formats that have one name a number."""
+    return "".join(f" [{key}={value}]" for key, value in estimate.slice.items())
 
 
 def line(estimate: Estimate) -> str:

@@ -28,6 +28,7 @@ def _record(finished: Finished) -> dict[str, Any]:
     return {
         "run": finished.folder.name,
         "tags": tags(result),
+        "notes": list(result.notes),
         "metrics": result.metrics(slices=True),
     }
 

@@ -5,21 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
+from shlex import join
 
 from stereometer import catalog
-from stereometer.exports.metadata import headlines
+from stereometer.exports.markdown import code, one_line, plain, row
+from stereometer.exports.metadata import headlines, measured, sample
 from stereometer.exports.picture import picture
 from stereometer.files import replacing
 from stereometer.measures.declared import options_in
 from stereometer.report.method import GENERAL, SCORINGS
-from stereometer.runs.store import folder_name
+from stereometer.runs.store import folder_name, unversioned
 from stereometer.show import numbers
+from stereometer.show.figure import FILLS
 from stereometer.show.slices import named
 from stereometer.types import Estimate, Finished, Method, Result
 
-HEAD = "| Benchmark | Metric | Ideal | Value, with its interval | Items used | Verdict |"
+HEAD = (
+    "Benchmark",
+    "Measure",
+    "Metric",
+    "Ideal",
+    "Value, with its interval",
+    "Items used",
+    "Verdict",
+)
 ASKED = ("computed", "constructed")
 """Scores that the commands `run` and `ask` make."""
+FENCE = "```"
 MOST_ROWS = 24
 """Of the picture: more would not be read on a page."""
 
@@ -51,58 +63,68 @@ def _drawn(results: Sequence[Result]) -> str:
     first, *others = results
     leading = catalog.shape(first.kind).leading(first)
     rows = [
-        (named(row.slice) if row.slice else f"{first.benchmark}, overall", row)
-        for row in first.estimates
-        if row.name == leading.name and len(row.slice) < 2 and _in_first_table(first, row)
+        (named(estimate.slice) if estimate.slice else f"{first.benchmark}, overall", estimate)
+        for estimate in first.estimates
+        if estimate.name == leading.name
+        and len(estimate.slice) < 2
+        and catalog.shape(first.kind).headline_slice(estimate.slice)
     ]
     for other in others:
         metric = catalog.shape(other.kind).leading(other)
         same = metric.ideal == leading.ideal
         rows += [
-            (f"{other.benchmark}, {metric.label}", row)
-            for row in headlines(other)
-            if same and row.name == metric.name
+            (f"{other.benchmark}, {unversioned(other.measure)}", estimate)
+            for estimate in headlines(other)
+            if same and estimate.name == metric.name
         ]
-    return picture(f"{leading.label}: {first.model}", rows[:MOST_ROWS])
-
-
-def _in_first_table(result: Result, row: Estimate) -> bool:
-    return catalog.shape(result.kind).headline_slice(row.slice)
+    title = f"{leading.label} by {unversioned(first.measure)}: {first.model}, {sample(first)}"
+    return picture(title, rows[:MOST_ROWS])
 
 
 def _lines(results: Sequence[Result], picture_name: str) -> Iterator[str]:
-    level = numbers.share(float(results[0].settings["level"]))
-    yield from ("### Stereotypes", "", f"Intervals are at {level}.", "", HEAD)
-    yield "|" + "---|" * (HEAD.count("|") - 1)
-    yield from (_row(result, row) for result in results for row in headlines(result))
+    levels = dict.fromkeys(numbers.share(float(result.settings["level"])) for result in results)
+    yield from ("### Stereotypes", "", f"Intervals are at {' or '.join(levels)}.", "", row(HEAD))
+    yield "|" + "---|" * len(HEAD)
+    yield from (_row(result, each) for result in results for each in headlines(result))
     label = catalog.shape(results[0].kind).leading(results[0]).label
     yield from ("", f"![{label}, overall and by slice, with intervals]({picture_name})", "")
-    yield "A filled mark is beyond noise after the correction for the tests made."
+    yield f"Marks are {', '.join(f'{key.fill} ({key.text})' for key in FILLS[:3])}."
+    yield from ("", "**What to read with it**", "")
+    yield from (f"- {plain(text)}" for text in _notes(results))
     yield from ("", "**What this does not mean**", "")
-    yield from (f"- {text}" for text in _limits(results))
-    yield from ("", "**How to repeat it**", "", "```")
-    yield from (_command(result) for result in results)
-    yield from ("```", "", *(f"- {_read(result)}" for result in results))
+    yield from (f"- {plain(text)}" for text in _limits(results))
+    yield from ("", "**How to repeat it**", "", FENCE)
+    yield from (one_line(_command(result)) for result in results)
+    yield from (FENCE, "", *(f"- {_read(result)}" for result in results))
 
 
-def _row(result: Result, row: Estimate) -> str:
-    metric = catalog.shape(result.kind).metric(row.name, row.ideal)
+def _row(result: Result, estimate: Estimate) -> str:
+    metric = catalog.shape(result.kind).metric(estimate.name, estimate.ideal)
     cells = (
-        result.benchmark,
+        f"{result.benchmark}, {sample(result)}",
+        f"{unversioned(result.measure)}, {result.variant}",
         metric.label,
-        numbers.ideal(row),
-        numbers.both(row, metric.digits),
-        numbers.used(row),
-        numbers.verdict(row),
+        numbers.ideal(estimate),
+        numbers.both(estimate, metric.digits),
+        numbers.used(estimate),
+        numbers.verdict(estimate),
     )
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+    return row(cells)
+
+
+def _notes(results: Sequence[Result]) -> Iterator[str]:
+    """Each once, with the measures that it is about where those are not all."""
+    about: dict[str, list[str]] = {}
+    for result in results:
+        for note in dict.fromkeys(result.notes):
+            about.setdefault(note, []).append(f"{result.benchmark}, {result.measure}")
+    for note, runs in about.items():
+        yield note if len(runs) == len(results) else f"{'; '.join(runs)}: {note}"
 
 
 def _limits(results: Sequence[Result]) -> list[str]:
     own = [str(text) for result in results for text in result.data.get("not_concluded") or ()]
-    notices = [str(result.data["notice"]) for result in results if result.data["notice"]]
-    stopped = [result.notes[0] for result in results if result.stopped]
-    return list(dict.fromkeys((*stopped, *notices, *own, *GENERAL[:3])))
+    return list(dict.fromkeys((*own, *GENERAL[:3])))
 
 
 def _command(result: Result) -> str:
@@ -112,15 +134,15 @@ def _command(result: Result) -> str:
     settings, own = result.settings, not result.data.get("as_released", True)
     method = catalog.method(result.measure)
     parts = (
-        f"stereometer {'ask' if method and method.in_words else 'run'} {result.benchmark}",
-        f"--model {result.model}",
-        *([f"--data {Path(str(result.data.get('source', 'FILE'))).name}"] if own else []),
+        *("stereometer", "ask" if method and method.in_words else "run", result.benchmark),
+        *("--model", str(result.model_card.get("spec") or result.model)),
+        *(["--data", Path(str(result.data.get("source", "FILE"))).name] if own else []),
         *_measure(result, method),
-        f"--variant {result.variant} --seed {settings.get('seed', 0)}",
-        *([f"--limit {settings['limit']}"] if settings["limit"] else []),
-        *([_stopping(result.stopped["bars"])] if result.stopped else []),
+        *("--variant", result.variant, "--seed", str(settings.get("seed", 0))),
+        *(["--limit", str(settings["limit"])] if settings["limit"] else []),
+        *(_stopping(result.stopped["bars"]) if result.stopped else []),
     )
-    return " ".join(parts)
+    return join(parts)
 
 
 def _scored(result: Result) -> str:
@@ -133,31 +155,31 @@ def _measure(result: Result, method: Method | None) -> Iterator[str]:
     """The measure, or the setting that stands for it, and its options where they are not as by
     default."""
     if method is None or not method.in_words:
-        yield f"--measure {result.measure.partition('@')[0]}"
+        yield from ("--measure", result.measure.partition("@")[0])
     elif method.setting:
-        yield f"--setting {method.setting}"
+        yield from ("--setting", method.setting)
     recorded = {**result.settings, **options_in(result.measure)}
     for option in fields(method.options) if method else ():
         value, flag = recorded.get(option.name), f"--{option.name.replace('_', '-')}"
         if value is True:
             yield flag
+        elif value is False and option.default is None:
+            yield flag.replace("--", "--no-", 1)
         elif type(value) in (int, float) and value != option.default and option.name != "seed":
-            yield f"{flag} {value:g}"
+            yield from (flag, f"{value:g}")
 
 
-def _stopping(bars: Sequence[str]) -> str:
+def _stopping(bars: Sequence[str]) -> list[str]:
     """A bar that says which runs it is about stands in a file."""
     in_file = any(" " in bar for bar in bars)
-    held = "--bars FILE" if in_file else " ".join(f"--require '{bar}'" for bar in bars)
-    return f"{held} --until-decided"
+    held = ["--bars", "FILE"] if in_file else [part for bar in bars for part in ("--require", bar)]
+    return [*held, "--until-decided"]
 
 
 def _read(result: Result) -> str:
-    return (
-        f"{result.benchmark}: `{result.measure}`, variant `{result.variant}`, data "
-        f"`{result.data['digest'][:12]}`, model `{result.model_card['digest'][:12]}`, stereometer "
-        f"{result.versions.get('stereometer', 'unknown')}"
-    )
+    version = result.versions.get("stereometer", "unknown")
+    model = result.model_card["digest"][:12]
+    return code(f"{result.benchmark}: {measured(result)}, model {model}, stereometer {version}")
 
 
 EXPORTER = ModelCard()

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from xml.sax.saxutils import escape, quoteattr
 
+from stereometer.report.page import environment
 from stereometer.show import numbers
+from stereometer.show.figure import fill_of
 from stereometer.types import Estimate
 
-LEFT, WIDTH, RIGHT, ROW, TOP = 190, 380, 30, 26, 34
-INK, MUTED, LINE, IDEAL = "#1f2328", "#59636e", "#d1d9e0", "#9a6700"
+PACKAGE = "stereometer.exports"
+LEFT, WIDTH = 190, 380
+"""Of labels, and of the axis."""
 TICKS = 5
 
 
@@ -18,10 +20,11 @@ TICKS = 5
 class Axis:
     low: float
     high: float
+    width: int = WIDTH
 
     def place(self, value: float) -> float:
         share = (value - self.low) / (self.high - self.low)
-        return round(LEFT + WIDTH * min(max(share, 0.0), 1.0), 1)
+        return round(LEFT + self.width * min(max(share, 0.0), 1.0), 1)
 
     @property
     def ticks(self) -> list[float]:
@@ -41,60 +44,21 @@ def axis_of(rows: Sequence[Estimate]) -> Axis:
 
 
 def picture(title: str, rows: Sequence[tuple[str, Estimate]]) -> str:
-    """One row an estimate under its label; a filled mark is beyond noise."""
-    axis = axis_of([row for _, row in rows])
-    bottom = TOP + ROW * len(rows)
-    width, height = LEFT + WIDTH + RIGHT, bottom + 34
-    spoken = "; ".join(f"{label}: {numbers.spoken(row)}" for label, row in rows)
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12" role="img" '
-        f"aria-label={quoteattr(f'{title}. {spoken}')}>",
-        f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-        _text(8, 18, title, INK, "start", 'font-weight="600"'),
-        *_grid(axis, bottom),
-        *_ideals([row for _, row in rows], axis, bottom),
-    ]
-    for number, (label, row) in enumerate(rows):
-        parts += _row(label, row, axis, TOP + ROW * number + ROW // 2)
-    return "\n".join((*parts, "</svg>", ""))
-
-
-def _text(x: float, y: float, text: str, colour: str, anchor: str, more: str = "") -> str:
+    """One row for each estimate under its label, its mark drawn as everywhere (`FILLS`); an ideal
+    is drawn where all rows have the same."""
+    estimates = [row for _, row in rows]
+    first, *others = {row.ideal for row in estimates} or {None}
     return (
-        f'<text x="{x}" y="{y}" fill="{colour}" text-anchor="{anchor}" {more}>{escape(text)}</text>'
+        environment(PACKAGE)
+        .get_template("picture.svg.j2")
+        .render(
+            title=title,
+            spoken="; ".join(f"{label}: {numbers.spoken(row)}" for label, row in rows),
+            axis=axis_of(estimates),
+            ideal=None if others else first,
+            rows=[(label, row, fill_of(row)) for label, row in rows],
+            left=LEFT,
+            top=34,
+            step=26,
+        )
     )
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, colour: str, more: str = "") -> str:
-    return f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="{colour}" {more}/>'
-
-
-def _grid(axis: Axis, bottom: int) -> Iterator[str]:
-    for tick in axis.ticks:
-        x = axis.place(tick)
-        yield _line(x, TOP, x, bottom, LINE)
-        yield _text(x, bottom + 16, f"{tick:.4g}", MUTED, "middle")
-
-
-def _ideals(rows: Sequence[Estimate], axis: Axis, bottom: int) -> Iterator[str]:
-    """Dashed, where all rows have the same."""
-    ideals = {row.ideal for row in rows}
-    for ideal in ideals if len(ideals) == 1 else ():
-        if ideal is not None:
-            x = axis.place(ideal)
-            yield _line(x, TOP, x, bottom, IDEAL, 'stroke-width="1.5" stroke-dasharray="5 3"')
-            yield _text(x, bottom + 30, f"ideal {ideal:g}", IDEAL, "middle")
-
-
-def _row(label: str, row: Estimate, axis: Axis, y: int) -> Iterator[str]:
-    yield _text(LEFT - 12, y + 4, label, INK, "end")
-    if row.value is None:
-        yield _text(LEFT + 4, y + 4, f"no score: {row.why}", MUTED, "start", 'font-style="italic"')
-        return
-    if row.low is not None and row.high is not None:
-        ends = axis.place(row.low), axis.place(row.high)
-        yield _line(ends[0], y, ends[1], y, INK, 'stroke-width="2" opacity="0.75"')
-    fill = INK if row.beyond_noise else "#ffffff"
-    mark = f'cx="{axis.place(row.value)}" cy="{y}" r="4.5" fill="{fill}" stroke="{INK}"'
-    yield f'<circle {mark} stroke-width="1.6"/>'

@@ -16,6 +16,7 @@ from stereometer.stats.intervals import wilson
 from stereometer.stats.tests import sign_test
 from stereometer.types import Result, Score
 from stereometer.types.document import Document
+from stereometer.types.shown import Shown
 
 BANDS = 4
 """Items by how sure the likelihood is, in groups of the same size."""
@@ -41,8 +42,8 @@ class Row:
     rate_high: float | None
 
 
-@dataclass(frozen=True)
-class Calibration(Document):
+@dataclass(frozen=True, repr=False)
+class Calibration(Shown, Document):
     benchmark: str
     model: str
     likelihood: str
@@ -59,27 +60,28 @@ class Calibration(Document):
     schema: str = "calibration@1"
 
 
-def calibrate(likelihood: str | Path, choice: str | Path) -> Calibration:
+def calibrate(likelihood: store.Stored, choice: store.Stored) -> Calibration:
     """How far a model's forced choices agree with its likelihoods, item by item.
 
     - `likelihood`, `choice`: folders of two runs of one model on the same items, the first of a
       likelihood measure, the second of a forced choice.
     """
-    likelihood, choice = store.folders_of([likelihood, choice])
-    first, second = store.load_result(likelihood), store.load_result(choice)
+    folders = store.folders_of([likelihood, choice])
+    first, second = map(store.load_result, folders)
     store.check_whole([first, second])
     shape = _check(first, second)
-    margins, choices = _answered(likelihood, first), _answered(choice, second)
+    margins, choices = _answered(folders[0], first), _answered(folders[1], second)
     if any(score.answers for score in margins) or not all(score.answers for score in choices):
         raise UsageError(
             f"The runs are of {first.measure} and {second.measure}. The first must be of a "
             "likelihood, the second of a forced choice. Swap them."
         )
+    stereotype, opposite = shape.candidates[:2]
     sides = {score.item: shape.side(score, "sound") for score in choices}
     both = [
         (margin, sides[score.item])
         for score in margins
-        if score.item in sides and (margin := _margin(shape, score))
+        if score.item in sides and (margin := score.values[stereotype] - score.values[opposite])
     ]
     rows = [_row("all", both), *_bands(both)] if both else []
     p = sign_test(rows[0].agree, rows[0].disagree) if rows else 1.0
@@ -125,11 +127,6 @@ def _check(first: Result, second: Result) -> Contrast:
 
 def _answered(folder: Path, result: Result) -> list[Score]:
     return [score for score in store.load_scores(folder, result) if score.skipped is None]
-
-
-def _margin(shape: Contrast, score: Score) -> float:
-    stereotype, opposite = shape.candidates[:2]
-    return score.values[stereotype] - score.values[opposite]
 
 
 def _bands(both: Sequence[tuple[float, int]]) -> Iterable[Row]:

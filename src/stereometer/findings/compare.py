@@ -7,8 +7,7 @@ answered, with the same resamples for both, so that what the items have in commo
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 from itertools import combinations, islice, takewhile
 from pathlib import Path
 from typing import Any
@@ -19,11 +18,12 @@ from stereometer.findings.mitigation.judged import Mitigated
 from stereometer.runs import store
 from stereometer.shapes.paired import NO_DIFFERENCE, Difference, Flip, Withheld
 from stereometer.shapes.shape import Shape
-from stereometer.shapes.verdicts import THESE
+from stereometer.shapes.verdicts import within_family
 from stereometer.stats.families import Said, adjusted, corrected
 from stereometer.stats.means import POWER
 from stereometer.types import Result, Score, Settings, Slice, Variant
-from stereometer.types.document import Document
+from stereometer.types.document import UNSTORED, Document
+from stereometer.types.shown import Drawn, Tabular
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Compared:
         return f"; {tied:,} of them from or to a tie, which is no preference" if tied else ""
 
 
-@dataclass(frozen=True)
-class Comparison(Document):
+@dataclass(frozen=True, repr=False)
+class Comparison(Tabular, Drawn, Document):
     """Everything `stereometer compare` shows."""
 
     benchmark: str
@@ -66,12 +66,17 @@ class Comparison(Document):
     """What is said of every mitigated system whose base is compared with it."""
     kind: str = ""
     """The shape of the results."""
+    others: tuple[Comparison, ...] = ()
+    """Of the runs in a folder, those of other benchmarks, measures or variants."""
     schema: str = "compare@1"
+    folders: tuple[Path, ...] = field(default=(), compare=False, metadata=UNSTORED)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Flat records, one a difference: `pandas.DataFrame(comparison.rows())`."""
-        return [
+        """Flat records, one per difference."""
+        own = [
             {
+                "benchmark": self.benchmark,
+                "measure": self.measure,
                 "from": pair.first,
                 "to": pair.second,
                 **row.slice,
@@ -81,34 +86,45 @@ class Comparison(Document):
             for pair in self.pairs
             for row in pair.differences
         ]
+        return own + [row for other in self.others for row in other.rows()]
 
 
 # ---------------------------------------------------------------------------------------- comparing
 
 
 def compare(
-    *runs: str | Path,
-    control: str | Path | None = None,
+    *runs: store.Stored,
+    control: store.Stored | None = None,
     all_pairs: bool = False,
     seed: int = 0,
     resamples: int = 10_000,
 ) -> Comparison:
     """Compare stored runs on the same items, each with the first, or all pairs.
 
-    - `runs`: their folders; the first is the baseline.
+    - `runs`: Results, their folders, or folders that hold several: of those, runs that were
+      measured alike are compared, and the others are left out with a note. The first of those
+      compared is the baseline.
     - `control`: the run of a mitigation's control, to judge the mitigation by.
     - `all_pairs`: compare every run with every other.
     """
+    groups, left_out = store.alike_in(runs)
+    if not groups:
+        raise UsageError(
+            "compare needs at least two runs that were measured alike; the first is the baseline. "
+            f"{' '.join(left_out[:3])} Name the folders of others, or a folder that holds them."
+        )
+    beside = store.folders_of([control]) if control is not None else []
+    first, *others = [_compare(group, beside, all_pairs, seed, resamples) for group in groups]
+    return replace(first, others=tuple(others), notes=(*first.notes, *left_out))
+
+
+def _compare(
+    runs: Sequence[Path], beside: Sequence[Path], all_pairs: bool, seed: int, resamples: int
+) -> Comparison:
     from stereometer.findings.mitigation import judge
     from stereometer.findings.mitigation.sides import Side
 
-    if len(runs) < 2:
-        raise UsageError(
-            "compare needs at least two runs. The first is the baseline. Name their folders."
-        )
-    folders = store.folders_of(runs)
-    beside = store.folders_of([control]) if control is not None else []
-    results = store.load_alike([*folders, *beside])
+    results = store.load_alike([*runs, *beside])
     if beside:
         judge.check_control(results[: len(runs)], results[-1])
     first, labels = results[0], store.labels(results)
@@ -116,30 +132,31 @@ def compare(
     settings = Settings(first.variant, seed, resamples, coverage=floor)
     sides = [
         Side(label, store.run_folder(folder), result, tuple(store.load_scores(folder, result)))
-        for label, folder, result in zip(labels, [*folders, *beside], results, strict=True)
+        for label, folder, result in zip(labels, [*runs, *beside], results, strict=True)
     ]
-    shape, count = catalog.shape(first.kind), len(runs)
+    shape, last = catalog.shape(first.kind), len(runs)
     pairs = compared(
-        labels[:count],
-        [side.scores for side in sides[:count]],
+        labels[:last],
+        [side.scores for side in sides[:last]],
         shape,
         settings,
         all_pairs,
-        [side.ties for side in sides[:count]],
+        [side.ties for side in sides[:last]],
         planned=judge.planned(sides),
     )
-    notes = [first.data.get("notice"), *family_notes(results), *judge.notes(sides[:count])]
+    notes = [first.data.get("notice"), *family_notes(results), *judge.notes(sides[:last])]
     return Comparison(
         first.benchmark,
         ", ".join(dict.fromkeys(result.measure for result in results)),
         first.variant,
-        tuple(labels[:count]),
+        tuple(labels[:last]),
         pairs,
         {"seed": seed, "resamples": resamples, "level": settings.level, "power": POWER},
         tuple(note for note in notes if note),
         bool(shape.candidates),
-        tuple(judge.mitigated(sides, settings, sides[count:])),
+        tuple(judge.mitigated(sides, settings, sides[last:])),
         first.kind,
+        folders=tuple(side.folder for side in sides[:last]),
     )
 
 
@@ -202,7 +219,7 @@ def _compared(
     (first, second), (left, right) = names, scores
     if shape.shares_some:
         left = {unit: score for unit, score in left.items() if unit in right}
-    elif left.keys() != right.keys():
+    elif left.keys() != right.keys() or any(left[at].slices != right[at].slices for at in left):
         raise UsageError(
             f"{first} and {second} were not scored on the same items. One of the runs is damaged. "
             "Run it again."
@@ -244,23 +261,22 @@ def _compared(
 def _adjusted(
     pairs: Sequence[Compared], level: float, planned: Collection[Slice]
 ) -> Iterator[Compared]:
-    """Holm over the differences of a metric whose slices fix the same things, across all pairs,
-    those of fixed terms apart; and likewise over the claims that one system is closer to 50."""
-    family = partial(_family, planned)
+    """Holm over the overall differences of a metric, across all pairs, and over those in slices, as
+    for single results; and likewise over the claims that one system is closer to 50."""
+
+    def family(row: Difference) -> Hashable:
+        return row.name, bool(row.slice), row.slice in planned
+
     rows = corrected(
         (difference for pair in pairs for difference in pair.differences),
         lambda difference, p: _verdict(difference, p, level),
         family,
+        known=lambda difference: within_family(difference, level),
     )
     closer = adjusted([row.p_closer for row in rows], map(family, rows))
     judged = iter([row.judged(p, level) for row, p in zip(rows, closer, strict=True)])
     for pair in pairs:
         yield replace(pair, differences=tuple(islice(judged, len(pair.differences))))
-
-
-def _family(planned: Collection[Slice], difference: Difference) -> Hashable:
-    apart = difference.scope == THESE, difference.slice in planned
-    return (difference.name, *apart, *sorted(difference.slice))
 
 
 def _open(

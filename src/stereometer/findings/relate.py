@@ -20,13 +20,14 @@ from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.files import finite
 from stereometer.runs import store
-from stereometer.runs.counted import counted_at
+from stereometer.runs.counted import load_counted
 from stereometer.stats.families import Said, corrected
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
 from stereometer.stats.ranks import permutation_p, resampled_points, spearman
 from stereometer.tables import read_table
 from stereometer.types import Result, Settings
 from stereometer.types.document import Document
+from stereometer.types.shown import Shown
 
 FEWEST = 3
 """Systems without which there is nothing to correlate."""
@@ -34,6 +35,7 @@ FEW = 8
 """Fewer systems than this cannot be drawn again in enough ways for an interval that covers."""
 SIZES = ("parameters", "corpus_gb")
 RELATED = ("lms", "ss")
+ALIKE = "no interval: systems of one family are not independent"
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Point:
     corpus_gb: float | None = None
     source: str = ""
     """Where the sizes are from."""
+    family: str = ""
+    """Systems of one are not independent; its own name where none is known."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ class Correlation:
     second: str
     rho: float | None
     n: int
+    families: int | None = None
+    """What the test exchanges: means of systems that belong together."""
     low: float | None = None
     high: float | None = None
     interval: str = ""
@@ -75,8 +81,8 @@ class Correlation:
     why: str | None = None
 
 
-@dataclass(frozen=True)
-class Relation(Document):
+@dataclass(frozen=True, repr=False)
+class Relation(Shown, Document):
     benchmark: str
     measure: str
     variant: str
@@ -89,14 +95,15 @@ class Relation(Document):
 
 
 def relate(
-    *runs: str | Path, facts: str | Path | None = None, seed: int = 0, resamples: int = 10_000
+    *runs: store.Stored, facts: str | Path | None = None, seed: int = 0, resamples: int = 10_000
 ) -> Relation:
     """The correlation of lms and ss over stored runs, and of both with the sizes that are known.
 
     An ensemble beside its members is left out: it is made of them.
 
     - `runs`: their folders; all of context association tests, measured alike.
-    - `facts`: a table with system, parameters and corpus_gb, for systems whose cards do not say.
+    - `facts`: a table with system, parameters, corpus_gb and family, for systems whose cards do
+      not say.
     """
     if len(runs) < FEWEST:
         raise UsageError(
@@ -104,7 +111,8 @@ def relate(
             "Name more folders."
         )
     folders = store.folders_of(runs)
-    results = list(map(counted_at, folders, store.load_alike(folders)))
+    store.load_alike(folders)
+    results = [load_counted(folder) for folder in folders]
     first = results[0]
     if not set(RELATED) <= {metric.name for metric in catalog.shape(first.kind).metrics}:
         raise UsageError(
@@ -121,17 +129,14 @@ def relate(
             f"Only {len(relation.points)} of the runs have both lms and ss. "
             f"A correlation needs {FEWEST}. See why in their results."
         )
-    return replace(relation, notes=(*relation.notes, *_unused(own, results)))
-
-
-def _unused(own: Mapping[str, Facts], results: Sequence[Result]) -> Iterator[str]:
     models = sorted({result.model for result in results})
-    for name in own:
-        if name not in models:
-            yield (
-                f"The table of facts names {name}, which is none of the systems: "
-                f"{', '.join(models)}. Its sizes are not used."
-            )
+    unused = (
+        f"The table of facts names {name}, which is none of the systems: {', '.join(models)}. Its "
+        "sizes are not used."
+        for name in own
+        if name not in models
+    )
+    return replace(relation, notes=(*relation.notes, *unused))
 
 
 def related(
@@ -193,7 +198,10 @@ def _point(
     card, fact = result.model_card.get("settings", {}), known.get(result.model, Facts())
     sizes = {name: card.get(name) or getattr(fact, name) for name in SIZES}
     source = "the model's card" if any(card.get(name) for name in SIZES) else fact.source
-    return Point(label, float(values["lms"]), float(values["ss"]), source=source, **sizes)
+    family = fact.family or label
+    return Point(
+        label, float(values["lms"]), float(values["ss"]), source=source, family=family, **sizes
+    )
 
 
 def _terms(results: Sequence[Result]) -> tuple[Floats, Floats] | None:
@@ -223,31 +231,39 @@ def _correlations(
     points: Sequence[Point], terms: tuple[Floats, Floats] | None, settings: Settings
 ) -> Iterator[Correlation]:
     """lms with ss, a test of its own; then sizes with both, corrected together."""
-    (main,) = _judged([_correlation(points, *RELATED, settings)], settings)
-    yield _over_terms(main, terms, settings)
-    yield from _judged(
-        [_correlation(points, size, name, settings) for size in SIZES for name in RELATED],
-        settings,
+    pairs = [RELATED, *((size, name) for size in SIZES for name in RELATED)]
+    main, *sizes = corrected(
+        [_correlation(points, *pair, settings) for pair in pairs],
+        lambda row, p: _verdict(row, p, settings.level),
+        lambda row: row.first in SIZES,
     )
+    yield from (_over_terms(main, terms, settings), *sizes)
 
 
 def _correlation(
     points: Sequence[Point], first: str, second: str, settings: Settings
 ) -> Correlation:
     both = [
-        (a, b)
+        (a, b, point.family)
         for point in points
         if (a := getattr(point, first)) is not None and (b := getattr(point, second)) is not None
     ]
     empty = Correlation(first, second, None, len(both))
     if len(both) < FEWEST:
         return replace(empty, why=f"known of {len(both)} systems, {FEWEST} are needed")
-    x, y = np.array(both, dtype=np.float64).T
+    x, y = np.array([each[:2] for each in both], dtype=np.float64).T
+    families = [family for _, _, family in both]
     rho = float(spearman(x, y))
     if np.isnan(rho):
         return replace(empty, why="one of the two is the same for all systems")
     rng = generator(settings.seed, {"first": first, "second": second}, "relate")
-    tested = replace(empty, rho=rho, p=permutation_p(x, y, settings.resamples, rng))
+    known = replace(empty, rho=rho, families=len(set(families)))
+    if len(set(families)) < FEWEST:
+        return replace(known, interval=ALIKE, verdict=f"not tested: fewer than {FEWEST} families")
+    p = permutation_p(*family_means(x, y, families), settings.resamples, rng)
+    tested = replace(known, p=p)
+    if len(set(families)) < len(both):
+        return replace(tested, interval=ALIKE)
     if len(both) < FEW:
         return replace(tested, interval=f"none: fewer than {FEW} systems")
     low, high = percentile(resampled_points(x, y, settings.resamples, rng), settings.level)
@@ -255,6 +271,12 @@ def _correlation(
         perfect = "none: the order is perfect in every draw, which is not certainty"
         return replace(tested, interval=perfect)
     return replace(tested, low=low, high=high, interval="percentile bootstrap over systems")
+
+
+def family_means(x: Floats, y: Floats, families: Sequence[str]) -> tuple[Floats, Floats]:
+    """One point per family: its systems share data and design, and are no several witnesses."""
+    _, at, counts = np.unique(families, return_inverse=True, return_counts=True)
+    return np.bincount(at, x) / counts, np.bincount(at, y) / counts
 
 
 def _over_terms(
@@ -270,10 +292,6 @@ def _over_terms(
     return replace(row, low_terms=low, high_terms=high, terms=len(lms))
 
 
-def _judged(rows: Sequence[Correlation], settings: Settings) -> list[Correlation]:
-    return corrected(rows, lambda row, p: _verdict(row, p, settings.level))
-
-
 def _verdict(row: Correlation, p: float, level: float) -> Said:
     if p >= 1 - level:
         return _too_few(row, p) or "not distinguishable from no relation", False
@@ -282,9 +300,11 @@ def _verdict(row: Correlation, p: float, level: float) -> Said:
 
 def _too_few(row: Correlation, adjusted: float) -> str | None:
     """What is said where the order is perfect, and there are too few orders for a smaller p."""
-    if row.p is None or row.p > 2 / factorial(row.n) * (1 + 1e-9):
+    count = row.families or row.n
+    if row.p is None or row.p > 2 / factorial(count) * (1 + 1e-9):
         return None
-    return f"undecided: with {row.n} systems p cannot fall below {adjusted:.2g}"
+    noun = "systems" if count == row.n else "families of systems"
+    return f"undecided: with {count} {noun} p cannot fall below {adjusted:.2g}"
 
 
 # -------------------------------------------------------------------------------------------- sizes
@@ -297,6 +317,7 @@ class Facts:
     parameters: float | None = None
     corpus_gb: float | None = None
     source: str = ""
+    family: str = ""
 
 
 @cache
@@ -304,17 +325,21 @@ def shipped_facts() -> Mapping[str, Facts]:
     """`system_facts.csv`: the systems of the StereoSet paper."""
     text = resources.files("stereometer.findings").joinpath("system_facts.csv").read_text("utf-8")
     return {
-        row["system"]: Facts(float(row["parameters"]), float(row["corpus_gb"]), row["source"])
+        row["system"]: Facts(
+            float(row["parameters"]), float(row["corpus_gb"]), row["source"], row["family"]
+        )
         for row in csv.DictReader(text.splitlines())
     }
 
 
 def read_facts(path: Path) -> dict[str, Facts]:
-    """A table with `system` and `parameters` or `corpus_gb` or both; empty where not known."""
+    """A table with `system` and any of `parameters`, `corpus_gb` and `family`; empty where not
+    known."""
     facts = {}
     for line, row in read_table(path, ["system"]):
         sizes = {name: _size(row.get(name, ""), f"{path}, line {line}: {name}") for name in SIZES}
-        facts[row["system"]] = Facts(**sizes, source=row.get("source") or path.name)
+        source, family = row.get("source") or path.name, row.get("family") or ""
+        facts[row["system"]] = Facts(**sizes, source=source, family=family)
     return facts
 
 

@@ -200,7 +200,14 @@ def _at_mask(hole: Encoding, mask: Sequence[int], piece: int, in_place: bool) ->
     return MaskedTokens(ids, (((at,), at),), hole.segments, in_place)
 
 
-class ContextGivenFiller:
+class Summed:
+    """Log-probabilities added up."""
+
+    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
+        return sum(map(total, answers))
+
+
+class ContextGivenFiller(Summed):
     """Every token but the filler's masked one at a time, the filler always visible; sum of
     log-probabilities."""
 
@@ -217,9 +224,6 @@ class ContextGivenFiller:
                 how.within_word,
             )
         ]
-
-    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
-        return total(answers[0])
 
 
 class NextSentence:
@@ -271,7 +275,7 @@ class RatioTokens(RatioText):
         return [CausalTokens(joined.ids, after[0] + lost), CausalTokens(alone, max(1, mark))]
 
 
-class ContextGivenSentence:
+class ContextGivenSentence(Summed):
     """The context's tokens masked one at a time, the candidate always visible; sum of
     log-probabilities."""
 
@@ -281,16 +285,6 @@ class ContextGivenSentence:
             position for position in scored_positions(encoding) if not encoding.second[position]
         ]
         return [one_at_a_time(encoding, positions, how.within_word)]
-
-    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
-        return total(answers[0])
-
-
-class Summed:
-    """Log-probabilities added up instead of averaged."""
-
-    def reduce(self, answers: Sequence[Answer], variant: Variant) -> float:
-        return sum(map(total, answers))
 
 
 class SummedBlank(Summed, FillBlank):

@@ -9,7 +9,7 @@ candidate. The table RULES of `cat_rules` is the whole of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +28,8 @@ from stereometer.measures.declared import (
     Scoring,
     WithinWord,
     answers_of,
+    check_first_token,
+    first_token_label,
     scored,
     within_word_label,
 )
@@ -37,12 +39,10 @@ from stereometer.shapes.cat.metrics import CANDIDATES
 from stereometer.shapes.cat.tally import TASKS
 from stereometer.types import (
     Backend,
-    Estimate,
     Exchanged,
     Notes,
     Requests,
     Score,
-    Settings,
     Skip,
     Variant,
     WritesTokens,
@@ -59,6 +59,7 @@ class ContextAssociation(Bound):
     rules: Mapping[str, Rule]
     """By task; a task without a rule is skipped and counted."""
     how: Scoring
+    summarize = staticmethod(metrics.summarize)
 
     def items(self, items: Sequence[CatItem]) -> tuple[Sequence[CatItem], Notes]:
         return items, (NOTE,) if self.how.before else ()
@@ -72,14 +73,12 @@ class ContextAssociation(Bound):
         return {label: rule.requests(item, label, self.how) for label in CANDIDATES}
 
     def score(self, item: CatItem, exchanged: Exchanged) -> Score:
+        check_first_token(exchanged)
         rule, variant = self.rules[item.task], self.how.variant
         return scored(
             item,
             {label: rule.reduce(answers_of(exchanged, label), variant) for label in CANDIDATES},
         )
-
-    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-        return metrics.summarize(scores, settings)
 
 
 @dataclass(frozen=True)
@@ -98,23 +97,25 @@ class CatMethod(Declared):
     """Whether `paper` puts a paragraph before what XLNet-like models read."""
 
     def bind(self, backend: Backend, variant: Variant, options: WithinWord) -> ContextAssociation:
-        ways = {task: self.way(backend, task) for task in TASKS}
         for task in self.needed:
-            if ways[task] is None:
-                raise self.refusal(backend, task)
+            self.needed_way(backend, task)
         if variant not in self.variants:
             raise ModelError(
                 f"{self.name} has no variant `{variant}`: the authors did not compute it. Use "
                 "`sound`, or another measure."
             )
-        rules = {task: self.rules[task][way][1] for task, way in ways.items() if way is not None}
+        ways = {task: self.way(backend, task) for task in TASKS}
+        chosen = {task: self.rules[task][way] for task, way in ways.items() if way is not None}
+        rules = {task: rule for task, (_, rule) in chosen.items()}
+        asks = {kind for needs, _ in chosen.values() for kind in needs}
         hides = options.within_word and any(isinstance(rule, HIDING) for rule in rules.values())
         decode = backend.decode if isinstance(backend, WritesTokens) else None
         mask = backend.abilities.mask
         padded = variant == "paper" and self.padded and backend.abilities.any_order
         before = PARAGRAPH if padded else ""
         how = Scoring(variant, backend.encode, options.within_word, mask, decode, before)
-        return ContextAssociation(within_word_label(self.label(variant), hides), rules, how)
+        label = first_token_label(self.label(variant), backend, asks)
+        return ContextAssociation(within_word_label(label, hides), rules, how)
 
 
 HIDING = (ContextGivenFiller, ContextGivenSentence)

@@ -3,7 +3,7 @@ unless it says otherwise."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,9 @@ from stereometer.types import (
     NoOptions,
     Notes,
     Score,
+    Skip,
     Variant,
+    WholeText,
 )
 
 
@@ -57,11 +59,14 @@ class Declared:
         able = backend.abilities.all
         return next((at for at, needs in enumerate(self.needs[part]) if needs <= able), None)
 
-    def refusal(self, backend: Backend, part: str) -> ModelError:
-        """Why a model cannot be asked this."""
+    def needed_way(self, backend: Backend, part: str) -> int:
+        """The same; raises where the model cannot be asked this."""
+        way = self.way(backend, part)
+        if way is not None:
+            return way
         ways = " or ".join(" and ".join(sorted(needs)) for needs in self.needs[part])
         where = f" on the {part} task" if len(self.needs) > 1 else ""
-        return ModelError(
+        raise ModelError(
             f"{backend.card.name} cannot answer {self.name}{where}. It needs {ways}; "
             f"the model answers {backend.abilities}. Choose another measure."
         )
@@ -80,9 +85,34 @@ WITHIN_WORD = "+within-word"
 """What a measure's name ends with where that option made it another number."""
 
 
+AFTER_FIRST = "+after-first-token"
+"""What it ends with where the first token of a text has no number: that is another sum."""
+OTHER_FIRST = "the candidates differ in their first token, which has no number"
+"""Why an item is skipped then: what follows does not say which candidate is likelier."""
+
+
 def within_word_label(label: str, hides: bool) -> str:
     """A measure's name in a result, with the option that makes it another number."""
     return f"{label}{WITHIN_WORD}" if hides else label
+
+
+def first_token_label(label: str, backend: Backend, asks: Iterable[str]) -> str:
+    """A measure's name in a result, by the kinds of request it asks and what they lack."""
+    lacks = not backend.abilities.first_token and WholeText.kind in asks
+    return f"{label}{AFTER_FIRST}" if lacks else label
+
+
+def check_first_token(exchanged: Exchanged) -> None:
+    """Raises where candidates are not alike in a first token that has no number."""
+    exchanges = (each for candidate in exchanged.values() for each in candidate)
+    if len({answer.text for asked, answer in exchanges if isinstance(asked, WholeText)}) > 1:
+        raise Skip(OTHER_FIRST)
+
+
+def named_method(measure: str) -> str:
+    """The method that a measure's name in a result tells of, with what it lacks."""
+    name = measure.partition("@")[0]
+    return f"{name}{AFTER_FIRST}" if measure.endswith(AFTER_FIRST) else name
 
 
 def options_in(measure: str) -> dict[str, Any]:
@@ -126,12 +156,13 @@ def scored(item: Item, values: Mapping[str, float]) -> Score:
     return Score(item.id, item.slices, values, texts=item.texts)
 
 
-def in_chat(backend: Backend, wanted: bool | None) -> bool:
-    """Whether a model is asked in its chat template: as wanted, or wherever it has one."""
+def in_chat(backend: Backend, wanted: bool | None, variant: Variant) -> bool:
+    """Whether a model is asked through its chat template: as wanted, else wherever it has one,
+    except where a paper is followed, whose models had none."""
     has_template = bool(backend.abilities.chat_template)
     if wanted and not has_template:
         raise ModelError(
             f"{backend.card.name} has no chat template. It was not taught to hold a "
             "conversation. Ask without --chat."
         )
-    return has_template if wanted is None else wanted
+    return has_template and variant != "paper" if wanted is None else wanted

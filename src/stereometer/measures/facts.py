@@ -7,28 +7,21 @@ after the word that decides it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from stereometer.measures.declared import Bound, Declared, Scoring, scored
+from stereometer.measures.declared import Declared, Scoring, first_token_label
 from stereometer.measures.pair_likelihood import (
+    PairItem,
+    PairLikelihood,
     Rule,
     modified_given_shared,
     sentence_text,
     sentence_tokens,
     total,
 )
-from stereometer.shapes.fact import FACT, SHAPE, Fact
-from stereometer.types import (
-    Backend,
-    Estimate,
-    Exchanged,
-    Requests,
-    Score,
-    Settings,
-    Variant,
-)
+from stereometer.shapes.fact import FACT, SHAPE
+from stereometer.types import Backend, Exchanged, Score, Variant
 
 RULES: tuple[Rule, ...] = (
     ("masked-tokens", modified_given_shared, total),
@@ -37,34 +30,22 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-@dataclass(frozen=True)
-class FactLikelihood(Bound):
+class FactLikelihood(PairLikelihood):
     """The method bound to what a model can answer."""
 
-    name: str
-    rule: Rule
-    how: Scoring
+    summarize = staticmethod(SHAPE.summarize)
 
-    def plan(self, item: Fact) -> Requests:
-        _, requests, _ = self.rule
-        return requests(item, self.how)
-
-    def score(self, item: Fact, exchanged: Exchanged) -> Score:
-        _, _, reduce = self.rule
-        values = [reduce(*asked) for (asked,) in exchanged.values()]
-        return scored(item, dict(zip(item.texts, values, strict=True)))
-
-    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-        return SHAPE.summarize(scores, settings)
+    def score(self, item: PairItem, exchanged: Exchanged) -> Score:
+        score = super().score(item, exchanged)
+        return replace(score, values=dict(zip(item.texts, score.values.values(), strict=True)))
 
 
 @dataclass(frozen=True)
 class FactMethod(Declared):
     def bind(self, backend: Backend, variant: Variant, options: Any) -> FactLikelihood:
-        way = self.way(backend, FACT)
-        if way is None:
-            raise self.refusal(backend, FACT)
-        return FactLikelihood(self.label(variant), RULES[way], Scoring(variant, backend.encode))
+        rule = RULES[self.needed_way(backend, FACT)]
+        label = first_token_label(self.label(variant), backend, [rule[0]])
+        return FactLikelihood(label, rule, Scoring(variant, backend.encode))
 
 
 LIKELIHOOD = FactMethod(

@@ -22,6 +22,8 @@ from stereometer.measures.declared import (
     Declared,
     Scoring,
     WithinWord,
+    check_first_token,
+    first_token_label,
     scored,
     within_word_label,
 )
@@ -41,7 +43,6 @@ from stereometer.types import (
     CausalTokens,
     Encode,
     Encoding,
-    Estimate,
     Exchanged,
     Item,
     MaskedTokens,
@@ -49,7 +50,6 @@ from stereometer.types import (
     Request,
     Requests,
     Score,
-    Settings,
     Skip,
     Variant,
     WholeText,
@@ -173,21 +173,17 @@ def after_change_tokens(item: PairItem, how: Scoring) -> Requests:
     Where either sentence first differs, both are cut: the two sums are over the same words.
     """
     both = unmodified(item, how)
-    beginning = _common_beginning(both)
+    # How many shared tokens stand before the first that is modified in either sentence.
+    beginning = min(
+        sum(at == place for at, place in zip(shared, scored_positions(encoding), strict=False))
+        for encoding, shared in both
+    )
     if any(position == 0 for _, shared in both for position in shared[beginning:]):
         raise Skip("a shared token has nothing before it")
     if not all(shared[beginning:] for _, shared in both):
         raise Skip("no shared token after the change")
     return _named(
         replace(_from_start(encoding), counted=tuple(shared[beginning:]))
-        for encoding, shared in both
-    )
-
-
-def _common_beginning(both: Aligned) -> int:
-    """How many shared tokens stand before the first that is modified in either sentence."""
-    return min(
-        sum(at == place for at, place in zip(shared, scored_positions(encoding), strict=False))
         for encoding, shared in both
     )
 
@@ -245,6 +241,7 @@ class PairLikelihood(Bound):
     name: str
     rule: Rule
     how: Scoring
+    summarize = staticmethod(metrics.summarize)
 
     def plan(self, item: PairItem) -> Requests:
         """The CrowS-Pairs script scores pairs that say nothing too, as draws, and counts them."""
@@ -255,12 +252,10 @@ class PairLikelihood(Bound):
         return requests(item, self.how)
 
     def score(self, item: PairItem, exchanged: Exchanged) -> Score:
+        check_first_token(exchanged)
         _, _, reduce = self.rule
         draw = dict.fromkeys(CANDIDATES, 0.0)
         return scored(item, draw | {name: reduce(*asked) for name, (asked,) in exchanged.items()})
-
-    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-        return metrics.summarize(scores, settings)
 
 
 @dataclass(frozen=True)
@@ -280,19 +275,11 @@ class PairMethod(Declared):
     rules: Sequence[Rule] = ()
 
     def bind(self, backend: Backend, variant: Variant, options: Any) -> PairLikelihood:
-        way = self.way(backend, "pair")
-        if way is None:
-            raise self.refusal(backend, "pair")
-        rule = self.rules[way]
+        rule = self.rules[self.needed_way(backend, "pair")]
         how = Scoring(variant, backend.encode, **asdict(options))
         hides = how.within_word and rule[0] == "masked-tokens"
-        return PairLikelihood(within_word_label(self.label(variant), hides), rule, how)
-
-
-def pair_method(name: str, rules: Sequence[Rule], **more: Any) -> PairMethod:
-    """A pair method from its rules, the first that a model can answer taken."""
-    needs = {"pair": [frozenset({kind}) for kind, _, _ in rules]}
-    return PairMethod(name, needs=needs, rules=rules, **more)
+        label = first_token_label(self.label(variant), backend, [rule[0]])
+        return PairLikelihood(within_word_label(label, hides), rule, how)
 
 
 OPTIONS: Mapping[str, type[Any]] = {
@@ -301,5 +288,11 @@ OPTIONS: Mapping[str, type[Any]] = {
 }
 """Of methods to which `--within-word` means nothing."""
 LIKELIHOOD, MODIFIED, RANDOM_MASKS, ALL_MASKS, SENTENCE, SENTENCE_MEAN, AFTER_CHANGE = (
-    pair_method(name, rules, options=OPTIONS.get(name, WithinWord)) for name, rules in RULES.items()
+    PairMethod(
+        name,
+        needs={"pair": [frozenset({kind}) for kind, _, _ in rules]},
+        rules=rules,
+        options=OPTIONS.get(name, WithinWord),
+    )
+    for name, rules in RULES.items()
 )

@@ -95,14 +95,14 @@ def longest_common(left: Sequence[str], right: Sequence[str]) -> list[tuple[int,
 
     difflib would take the longest block first, which repeated words can put in the wrong place.
     """
-    head = _common_start(left, right)
-    tail = _common_start(left[head:][::-1], right[head:][::-1])
+    head = common_start(left, right)
+    tail = common_start(left[head:][::-1], right[head:][::-1])
     inner = _between(left[head : len(left) - tail], right[head : len(right) - tail])
     ends = [(len(left) - at, len(right) - at) for at in range(tail, 0, -1)]
     return [*((at, at) for at in range(head)), *((head + i, head + j) for i, j in inner), *ends]
 
 
-def _common_start(left: Sequence[str], right: Sequence[str]) -> int:
+def common_start(left: Sequence[str], right: Sequence[str]) -> int:
     return next(
         (at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b),
         min(len(left), len(right)),

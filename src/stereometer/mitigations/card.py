@@ -8,6 +8,7 @@ from typing import Any
 
 from stereometer.errors import ModelError
 from stereometer.types.document import Document
+from stereometer.types.shown import Shown
 from stereometer.types.typed import typed
 
 MITIGATION_SCHEMA = "mitigation@1"
@@ -72,8 +73,8 @@ class Leak(Document):
     """Of the data that were looked at."""
 
 
-@dataclass(frozen=True)
-class MitigationCard(Document):
+@dataclass(frozen=True, repr=False)
+class MitigationCard(Shown, Document):
     """Everything that must be known to read the numbers of a mitigated model."""
 
     method: str

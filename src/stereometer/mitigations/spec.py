@@ -7,6 +7,8 @@ from pathlib import Path
 from stereometer.errors import ModelError
 
 SIGN = "+"
+SUFFIX = ".safetensors"
+"""Of a mitigation's file; no part of what a model with it is called."""
 
 
 def parts(spec: str) -> tuple[str, Path | None]:

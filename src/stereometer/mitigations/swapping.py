@@ -150,13 +150,10 @@ class Swaps:
         """The row of a word, by what follows where there are several."""
         if len(spot.rows) == 1:
             return spot.rows[0]
-        noun = self._before_noun(text, spot.end)
+        following = FOLLOWING.match(text, spot.end)
+        noun = following is not None and following.group(1).lower() not in self.not_nouns
         fitting = [row for row in spot.rows if isinstance(row, Role) and row.before_noun == noun]
         return fitting[0] if len(fitting) == 1 else None
-
-    def _before_noun(self, text: str, end: int) -> bool:
-        following = FOLLOWING.match(text, end)
-        return following is not None and following.group(1).lower() not in self.not_nouns
 
 
 def _row(row: Row | Role) -> Row:

@@ -14,7 +14,6 @@ from stereometer.readings.sides import ALL_ITEMS
 from stereometer.readings.table import Way
 from stereometer.shapes.sweep import AGREEMENT, DIFFERENCE
 from stereometer.stats.intervals import wilson_percent
-from stereometer.stats.means import StudentMean
 from stereometer.types import Estimate, Result
 
 
@@ -49,17 +48,13 @@ def _contrast(one: Asked, left: Way, other: Asked, right: Way) -> Iterator[Estim
         return
     moved = np.full(len(first), np.nan)
     moved[both] = 50 * (second[both] - first[both])
-    yield _difference(empty, part.averaged(moved), part.has_terms, level)
+    mean, over = part.averaged(moved), "target terms" if part.has_terms else "items"
+    low, high = mean.interval(level)
+    yield replace(empty, value=mean.value, low=low, high=high, interval=f"paired t over {over}")
     same = int((first[both] == second[both]).sum())
     low, high = wilson_percent(100 * same / n, n, level)
     share = replace(empty, name=AGREEMENT, ideal=None, value=100 * same / n, interval="Wilson")
     yield replace(share, low=low, high=high)
-
-
-def _difference(empty: Estimate, mean: StudentMean, has_terms: bool, level: float) -> Estimate:
-    low, high = mean.interval(level)
-    over = "target terms" if has_terms else "items"
-    return replace(empty, value=mean.value, low=low, high=high, interval=f"paired t over {over}")
 
 
 def beside(

@@ -20,7 +20,7 @@ from stereometer.shapes.sweep import (
     conclusion,
     said_together,
 )
-from stereometer.shapes.verdicts import NULL_VALUE, PREFERENCE
+from stereometer.shapes.verdicts import NULL_VALUE, PREFERENCE, within_family
 from stereometer.stats.families import corrected
 from stereometer.stats.intervals import Floats, generator
 from stereometer.stats.joint import Joint, joint_test
@@ -29,6 +29,10 @@ from stereometer.types import Estimate, Settings
 
 LARGEST = "largest t over readings"
 QUESTIONS = "Holm over questions"
+TESTS = {
+    JOINT: "the median t of all readings, labels of whole units swapped",
+    SHARE: "the share of significant readings, labels of whole units swapped",
+}
 
 
 def curve(asked: Asked) -> list[Estimate]:
@@ -40,34 +44,27 @@ def curve(asked: Asked) -> list[Estimate]:
         return [*rows, _together(asked, JOINT, rows, [], why="no reading has a score")]
     joint = _joint(asked, [readings[at] for at in known])
     for place, at in enumerate(known):
-        rows[at] = _judged(rows[at], joint, place, asked.settings)
+        p = float(joint.p_adjusted[place])
+        tested = replace(rows[at], p_adjusted=p, tests=joint.t.size, correction=LARGEST)
+        tested = within_family(tested, asked.settings.level)
+        says, beyond = PREFERENCE.of(tested, p, asked.settings.level, asked.settings.delta)
+        rows[at] = replace(tested, verdict=says, beyond_noise=beyond)
     scored = [rows[at] for at in known]
     median = float(np.median([row.value for row in scored if row.value is not None]))
     return [
         *rows,
         _together(asked, JOINT, rows, scored, value=median, p=joint.p_median, ideal=NULL_VALUE),
         _together(asked, SHARE, rows, scored, value=100 * joint.share, p=joint.p_share),
-        *_moves(asked, scored, [_by_unit(asked, readings[at]) for at in known]),
+        *_moves(asked, scored, *_by_unit(asked, [readings[at] for at in known])),
     ]
 
 
 def _joint(asked: Asked, readings: Sequence[Reading]) -> Joint:
-    settings = asked.settings
-    tables = [
-        asked.part.clusters(reading.way.id, reading.averaging, reading.items)
-        for reading in readings
-    ]
+    settings, tables = asked.settings, [asked.clusters(reading) for reading in readings]
     sums, sizes = (np.stack(columns, axis=1) for columns in zip(*tables, strict=True))
     there = (sizes > 0).any(axis=1)
     rng = generator(settings.seed, asked.slice, "joint")
     return joint_test(sums[there], sizes[there], settings.resamples, rng, settings.level)
-
-
-def _judged(row: Estimate, joint: Joint, place: int, settings: Settings) -> Estimate:
-    p = float(joint.p_adjusted[place])
-    says, beyond = PREFERENCE.of(row, p, settings.level, settings.delta)
-    judged = replace(row, verdict=says, beyond_noise=beyond)
-    return replace(judged, p_adjusted=p, tests=joint.t.size, correction=LARGEST)
 
 
 def _together(
@@ -84,20 +81,25 @@ def _together(
     values = [row.value for row in scored if row.value is not None]
     ends = (min(values), max(values)) if values and name == JOINT else (None, None)
     empty = Estimate(name, asked.slice, value, None, None, len(scored), len(rows), 0, ideal)
-    return replace(empty, p=p, why=why, least=ends[0], most=ends[1])
+    test = None if p is None else TESTS[name]
+    return replace(empty, p=p, test=test, why=why, least=ends[0], most=ends[1])
 
 
 # ---------------------------------------------------------------------------------------- choices
 
 
-def _by_unit(asked: Asked, reading: Reading) -> Floats:
-    """A value a unit, whose mean is the reading's and whose spread is its spread."""
-    how = reading.averaging, reading.items
-    return shares(*asked.part.clusters(reading.way.id, *how, PERCENT))
+def _by_unit(asked: Asked, readings: Sequence[Reading]) -> tuple[list[Floats], Floats]:
+    """Of each reading a value per unit, whose mean is the reading's and whose spread is its spread;
+    and what units weigh on average over the readings."""
+    tables = [asked.clusters(reading, PERCENT) for reading in readings]
+    weights = np.mean([sizes / sizes.sum() for _, sizes in tables], axis=0)
+    there = weights > 0
+    values = [shares(sums[there], sizes[there], weights[there]) for sums, sizes in tables]
+    return values, weights[there]
 
 
 def _moves(
-    asked: Asked, scored: Sequence[Estimate], by_unit: Sequence[Floats]
+    asked: Asked, scored: Sequence[Estimate], by_unit: Sequence[Floats], weights: Floats
 ) -> Iterator[Estimate]:
     """For each choice between two values the readings that differ in nothing else: how far the
     second is from the first, and how often they say something else."""
@@ -113,16 +115,16 @@ def _moves(
         place = {**asked.slice, "choice": name, "from": before, "to": after}
         empty = Estimate(SHIFT, place, None, None, None, len(pairs), len(pairs), 0, None)
         moved = [by_unit[second] - by_unit[first] for first, second in pairs]
-        yield _shift(empty, moved, asked.settings.level)
+        yield _shift(empty, moved, weights, asked.settings.level)
         changed = sum(conclusion(scored[a]) != conclusion(scored[b]) for a, b in pairs)
         yield replace(empty, name=CHANGES, value=100 * changed / len(pairs))
 
 
-def _shift(empty: Estimate, moved: Sequence[Floats], level: float) -> Estimate:
+def _shift(empty: Estimate, moved: Sequence[Floats], weights: Floats, level: float) -> Estimate:
     """The mean of the pairs, with its interval over units and the range of the pairs."""
-    mean = StudentMean.of(np.mean(moved, axis=0))
+    mean = StudentMean.of(np.mean(moved, axis=0), weights)
     low, high = mean.interval(level)
-    ends = [float(each.mean()) for each in moved]
+    ends = [float(weights @ each) for each in moved]
     return replace(
         empty,
         value=mean.value,
@@ -131,7 +133,7 @@ def _shift(empty: Estimate, moved: Sequence[Floats], level: float) -> Estimate:
         least=min(ends),
         most=max(ends),
         interval="paired t over units",
-        beyond_noise=bool(low > 0 or high < 0),
+        beyond_noise=mean.has_spread and bool(low > 0 or high < 0),
     )
 
 

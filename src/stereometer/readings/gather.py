@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark
@@ -94,6 +93,7 @@ def jobs_of(
     measures: Sequence[str],
     settings: Settings,
     limit: int | None = None,
+    called: str | None = None,
 ) -> list[Job]:
     """A run for every way of asking that the model can answer."""
     jobs: list[Job] = []
@@ -101,7 +101,7 @@ def jobs_of(
     for shape in swept_shapes(benchmark):
         for way in _wanted(shape.name, measures):
             try:
-                jobs += _job(benchmark, shape.name, way, model, settings, limit)
+                jobs += _job(benchmark, shape.name, way, model, settings, limit, called)
             except ModelError as error:
                 refusals.append(str(error))
     if not jobs:
@@ -111,8 +111,9 @@ def jobs_of(
 
 
 def _wanted(shape: str, measures: Sequence[str]) -> Iterator[Way]:
+    wanted = [catalog.spelled("method", name) for name in measures]
     for _, way in readings().ways(shape):
-        if not measures or way.method in measures:
+        if not wanted or way.method in wanted:
             yield way
 
 
@@ -123,17 +124,18 @@ def _job(
     model: Backend | System,
     settings: Settings,
     limit: int | None,
+    called: str | None,
 ) -> Iterator[Job]:
     """None where an option changes nothing for this model: that would be the same reading again."""
     options = {"within_word": True} if way.within_word else {}
     how = replace(settings, variant=way.variant)
-    job = job_for(benchmark, shape, [way.method], model, how, limit, options)
+    job = job_for(benchmark, shape, [way.method], model, how, limit, options, called)
     if options_in(str(job.plan["measure"])) == options:
         yield job
 
 
 def check_measures(measures: Sequence[str]) -> None:
-    """Raises for a measure that is no admissible reading, with the reason where there is one."""
+    """Raises for a measure that is not an admissible reading, with the reason if there is one."""
     table = readings()
     known = dict.fromkeys(way.method for question in table.question for way in question.way)
     for name in measures:
@@ -142,7 +144,7 @@ def check_measures(measures: Sequence[str]) -> None:
         catalog.find("method", name)
         why = next((each.why for each in table.left_out if each.method == name), None)
         raise UsageError(
-            f"{name} is no admissible reading. {why or 'It answers none of the questions.'} "
+            f"{name} is not an admissible reading. {why or 'It answers none of the questions.'} "
             f"The measures in the table are {', '.join(known)}."
         )
 
@@ -150,8 +152,8 @@ def check_measures(measures: Sequence[str]) -> None:
 # -------------------------------------------------------------------------------------------- runs
 
 
-def stored_runs(paths: Sequence[str | Path], benchmark: Benchmark) -> list[StoredRun]:
-    """Runs in folders, or in folders of such, earlier sweeps apart."""
+def stored_runs(paths: Sequence[store.Stored], benchmark: Benchmark) -> list[StoredRun]:
+    """Runs in folders, or in folders of them, without earlier sweeps."""
     places = [place for path in store.folders_of(paths) for place in store.runs_in(path)]
     kept = [place for place in places if store.load_result(place).kind != SWEEP]
     return load_runs(kept, benchmark)

@@ -114,8 +114,13 @@ class Gathered:
 
     # -------------------------------------------------------------------------------------- the job
 
+    @property
+    def is_single(self) -> bool:
+        """Whether no question has readings to set beside each other."""
+        return max((len(asked.readings) for asked in self.asked), default=0) < 2
+
     def job(self) -> Job:
-        if max(len(asked.readings) for asked in self.asked) < 2:
+        if self.is_single:
             raise UsageError(
                 f"{self.model} has one reading of {self.benchmark.name} only. A sweep sets "
                 "readings beside each other. Use `stereometer run`, or name more measures."

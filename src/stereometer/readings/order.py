@@ -90,8 +90,9 @@ def _p(first: Part, second: Part, row: Estimate) -> float:
     how = row.slice["averaging"], row.slice["items"]
     (left, there), (right, also) = (part.clusters(way, *how) for part in (first, second))
     both = (there > 0) & (also > 0)
-    values = shares(left[both], there[both]), shares(right[both], also[both])
-    means = [StudentMean.of(combine(*values)) for combine in (np.subtract, np.add)]
+    weights = sum(of[both] / of[both].sum() for of in (there, also)) / 2
+    values = [shares(of[both], by[both], weights) for of, by in ((left, there), (right, also))]
+    means = [StudentMean.of(combine(*values), weights) for combine in (np.subtract, np.add)]
     return max(mean.p() if mean.error > SAME else 1.0 for mean in means)
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from stereometer.readings.sides import BY_ITEM, LEAST, MOST, PERCENT, Part
+from stereometer.readings.sides import BY_ITEM, LEAST, MOST, PERCENT, SIGNED, Part
 from stereometer.readings.table import Question, Way
 from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.sweep import READING
@@ -66,6 +66,9 @@ class Asked:
             for averaging in self.part.averagings[: 1 if self.is_even(way, items) else None]
         ]
 
+    def clusters(self, of: Reading, points: Sequence[float] = SIGNED) -> tuple[Floats, Floats]:
+        return self.part.clusters(of.way.id, of.averaging, of.items, points)
+
     def is_even(self, way: Way, items: str) -> bool:
         sizes = self.part.clusters(way.id, BY_ITEM, items)[1]
         return len(set(sizes[sizes > 0])) < 2
@@ -76,10 +79,10 @@ class Asked:
 
 def counted(asked: Asked, reading: Reading) -> Estimate:
     """A reading's value and interval, or why it has none; not judged yet."""
-    part, way = asked.part, reading.way
+    part = asked.part
     coverage, tied = _coverage(part, reading)
-    sums, sizes = _there(*part.clusters(way.id, reading.averaging, reading.items, PERCENT))
-    units = len(sizes)
+    sums, sizes = asked.clusters(reading, PERCENT)
+    units = int((sizes > 0).sum())
     empty = coverage.estimate(
         READING,
         asked.place(reading),
@@ -115,21 +118,16 @@ def _shortfall(
     return None
 
 
-def _there(sums: Floats, sizes: Floats) -> tuple[Floats, Floats]:
-    return sums[sizes > 0], sizes[sizes > 0]
-
-
 def _measured(empty: Estimate, asked: Asked, reading: Reading, mean: StudentMean) -> Estimate:
     settings, spread = asked.settings, mean.error > SAME
     over = "target terms" if asked.part.has_terms else "items"
 
     def interval(level: float) -> tuple[float, float]:
-        if not spread:
-            return wilson_percent(mean.value, empty.n, level)
-        low, high = mean.interval(level)
-        return max(0.0, low), min(100.0, high)
+        return mean.percent(level) if spread else wilson_percent(mean.value, empty.n, level)
 
     low, high = interval(settings.level)
+    tables = (asked.clusters(reading, points) for points in (LEAST, MOST))
+    least, most = (float(sums.sum() / sizes.sum()) for sums, sizes in tables)
     return replace(
         empty,
         value=mean.value,
@@ -139,13 +137,10 @@ def _measured(empty: Estimate, asked: Asked, reading: Reading, mean: StudentMean
         scope=LIKE_THESE if asked.part.has_terms else "items like these",
         equivalent=equivalent(interval(narrower(settings.level)), settings),
         detectable=mean.detectable(settings.level) if spread else None,
-        least=_bound(asked.part, reading, LEAST),
-        most=_bound(asked.part, reading, MOST),
+        least=least,
+        most=most,
+        free=mean.free if spread else None,
+        test=f"t over {over}" if spread else f"sign flips: all {over} agree",
         # Units that all agree are not certain.
         p=mean.p(NULL_VALUE) if spread or mean.value == NULL_VALUE else 2.0**-mean.free,
     )
-
-
-def _bound(part: Part, reading: Reading, points: Sequence[float]) -> float:
-    sums, sizes = part.clusters(reading.way.id, reading.averaging, reading.items, points)
-    return float(sums.sum() / sizes.sum())

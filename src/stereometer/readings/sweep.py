@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,12 +24,17 @@ from stereometer.readings.job import Gathered
 from stereometer.readings.order import Order, orders
 from stereometer.runs import store
 from stereometer.runs.engines.pool.choice import Engines, hands
-from stereometer.runs.execute import Watch, execute, execute_all
-from stereometer.runs.models import Model, ModelOptions, opened
+from stereometer.runs.execute import execute, execute_all
+from stereometer.runs.models import Model, ModelOptions, check_known, opened
 from stereometer.runs.open import open_benchmark
+from stereometer.runs.progress import Watch
+from stereometer.runs.series import members, names_for
 from stereometer.tables import Layout
 from stereometer.types import Finished, Result, Settings
 from stereometer.types.document import Document
+from stereometer.types.shown import Drawn, Shown
+
+LOG = logging.getLogger("stereometer")
 
 
 @dataclass(frozen=True)
@@ -41,8 +47,8 @@ class Requests:
     """Sent to a model; the others were shared between runs, or known before."""
 
 
-@dataclass(frozen=True)
-class Sweep(Document):
+@dataclass(frozen=True, repr=False)
+class Sweep(Shown, Drawn, Document):
     """Everything `stereometer sweep` shows."""
 
     benchmark: str
@@ -60,7 +66,7 @@ def sweep(
     benchmark: str | Path,
     *,
     model: Model | list[Model] | None = None,
-    runs: Sequence[str | Path] = (),
+    runs: Sequence[store.Stored] = (),
     measure: str | Sequence[str] = (),
     data: str | Path | None = None,
     limit: int | None = None,
@@ -70,9 +76,9 @@ def sweep(
     delta: float = 5.0,
     out: str | Path | None = None,
     cache: bool = True,
-    columns: Mapping[str, str] | None = None,
+    column: Mapping[str, str] | None = None,
     encoding: str = UTF8,
-    watch: Watch | None = None,
+    progress: Watch | bool = True,
     workers: int | str | None = None,
     gpus_per_worker: int | None = None,
     **options: Unpack[ModelOptions],
@@ -81,28 +87,36 @@ def sweep(
     together.
 
     - `benchmark`: CATs or pairs: a name, or a file of your own.
-    - `model`: one model, or a list of several; each is asked in every way that it can answer.
+    - `model`: one model, a pattern for several, or a list; each is asked in every way that it can
+      answer.
     - `runs`: folders of runs on these items, replayed ones too; no model is asked for these.
     - `measure`: only readings of these measures; by default all in the table.
     - `resamples`: how often labels are swapped.
 
     Everything else is as for `run`.
     """
+    check_known(options, verb=sweep)
     settings = Settings("sound", seed, resamples, coverage=coverage, delta=delta)
     measures = [measure] if isinstance(measure, str) else measure
     check_measures(measures)
-    loaded = open_benchmark(str(benchmark), data, layout=Layout(encoding, columns or {}))
+    loaded = open_benchmark(str(benchmark), data, layout=Layout(encoding, column or {}))
     swept_shapes(loaded)
     stored = stored_runs(runs, loaded)
-    models = model if isinstance(model, list) else [] if model is None else [model]
+    named = model if isinstance(model, list) else [] if model is None else [model]
+    models: list[Model] = []
+    for one in named:  # what a pattern stands for; any other is itself
+        pattern = isinstance(one, str | Path)
+        models += [member.spec for member in members(str(one))] if pattern else [one]
     finished: list[Finished] = []
-    for each in models:
+    specs = [str(each) if isinstance(each, str | Path) else "in memory" for each in models]
+    names = names_for(specs)
+    for each, called in zip(models, names, strict=True):
         with (
             Engines(hands(workers, gpus_per_worker)) as engines,
             opened(each, seed, options, engines) as asked,
         ):
-            jobs = jobs_of(loaded, asked, measures, settings, limit)
-            finished += execute_all(jobs, out, cache, watch, engines)
+            jobs = jobs_of(loaded, asked, measures, settings, limit, called)
+            finished += execute_all(jobs, out, cache, progress, engines)
     return sweep_of(stored, finished, loaded, settings, out)
 
 
@@ -123,10 +137,18 @@ def sweep_of(
     grouped = by_model(runs)
     shapes = dict.fromkeys(mine[0].shape for mine in grouped.values())
     flagged = {shape: faulty(benchmark, shape) for shape in shapes}
-    jobs = [
-        Gathered(benchmark, mine, settings, *flagged[mine[0].shape]).job()
-        for mine in grouped.values()
+    gathered = [
+        Gathered(benchmark, mine, settings, *flagged[mine[0].shape]) for mine in grouped.values()
     ]
+    several = [each for each in gathered if not each.is_single]
+    for each in gathered if several else ():
+        if each.is_single:
+            LOG.warning(
+                "%s has one reading of the %s items only: they are left out of the sweep.",
+                each.model,
+                each.shape.name,
+            )
+    jobs = [each.job() for each in several or gathered]
     done = [execute(job, store.place_of(job, out)) for job in jobs]
     swept = [(each.result, list(store.load_scores(each.folder, each.result))) for each in done]
     return Sweep(

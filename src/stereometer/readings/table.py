@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from stereometer.measures.declared import options_in, within_word_label
+from stereometer.measures.declared import named_method, options_in, within_word_label
 from stereometer.types import Result, Variant, digest_of
 from stereometer.types.typed import typed
 
@@ -63,7 +63,7 @@ class Option:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A measure that is no admissible reading."""
+    """A measure that is not an admissible reading."""
 
     method: str
     why: str
@@ -88,7 +88,7 @@ class ReadingTable:
     def of(self, result: Result) -> tuple[Question, Way]:
         """The way of asking that a stored run is of; a measure that the table does not have asks a
         question of its own."""
-        method = result.measure.partition("@")[0]
+        method = named_method(result.measure)
         within_word = bool(options_in(result.measure))
         for question, way in self.ways(result.kind):
             if (way.method, way.variant, way.within_word) == (method, result.variant, within_word):

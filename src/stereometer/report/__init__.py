@@ -11,24 +11,25 @@ from stereometer.findings.relate import read_facts, shipped_facts
 from stereometer.report.attachments import write_beside
 from stereometer.report.load import groups_of
 from stereometer.report.page import page
-from stereometer.runs.store import RESULT, RUN, SCORES
+from stereometer.runs.store import HOME, RESULT, RUN, SCORES, Stored
+from stereometer.types import Result
 
 __all__ = ["write_report"]
 
 
 def write_report(
-    runs: Sequence[str | Path],
+    runs: Sequence[Stored] | str | Path | Result = (HOME,),
     output: str | Path = "stereometer-report.html",
     facts: str | Path | None = None,
 ) -> Path:
     """Write one self-contained HTML page of stored runs; gives its path. Where there are more items
     or systems than a page can show, all of them are in CSV files in a folder beside it.
 
-    - `runs`: folders, result.json files, or folders of runs.
+    - `runs`: folders, result.json files, or folders of runs; by default `stereometer-runs`.
     - `output`: the file to write.
     - `facts`: a table of sizes (system, parameters, corpus_gb) for systems whose cards do not say.
     """
-    if isinstance(runs, (str, Path)):
+    if isinstance(runs, (str, Path, Result)):
         runs = [runs]
     if not runs:
         raise UsageError(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from stereometer.report.systems import Group, System
+from stereometer.shapes.contrast import Contrast
 from stereometer.show.numbers import significant
 from stereometer.types import Score, Variant
 
-STEREOTYPE, ANTI, TIE, SKIPPED, ABSENT = "s", "a", "t", "x", "-"
+SIDES, SKIPPED, ABSENT = {1: "s", -1: "a", 0: "t"}, "x", "-"
+"""What an item prefers, a tie apart; or that a system skipped it, or was not asked."""
 FIELDS = {
     "task": "Task",
     "domain": "Domain",
@@ -22,14 +24,10 @@ MOST_ITEMS = 5000
 """In a page; the others are in the folders of the runs."""
 
 
-Outcome = Callable[[Mapping[str, float], Variant], str]
-"""Which candidate the values of an item prefer, as one of the letters above."""
-
-
-def browser(group: Group, outcome: Outcome) -> dict[str, Any] | None:
+def browser(group: Group, shape: Contrast) -> dict[str, Any] | None:
     """What the page needs to show and filter the items; None where no run kept its scores."""
     systems = [system for system in group.systems if system.scores]
-    by_item = [{score.item: score for score in system.scores} for system in systems]
+    by_item = [{score.item: score for score in _open(system)} for system in systems]
     items = {id_: score for scores in reversed(by_item) for id_, score in scores.items()}
     if not items:
         return None
@@ -53,21 +51,27 @@ def browser(group: Group, outcome: Outcome) -> dict[str, Any] | None:
             for score in ordered
         ],
         "systems": [
-            _system(group, system, [scores.get(id_) for id_ in order], outcome)
+            _system(group, system, [scores.get(id_) for id_ in order], shape)
             for system, scores in zip(systems, by_item, strict=True)
         ],
     }
 
 
+def _open(system: System) -> list[Score]:
+    """Scores of items that may be shown; hidden ones are stored without their texts."""
+    hidden = system.result.data["hidden"]
+    return [score for score in system.scores if score.texts or not hidden]
+
+
 def _system(
-    group: Group, system: System, scores: Sequence[Score | None], outcome: Outcome
+    group: Group, system: System, scores: Sequence[Score | None], shape: Contrast
 ) -> dict[str, Any]:
     variant = group.first.variant
     return {
         "label": system.label,
         "colour": system.look.colour,
         "shape": system.look.shape,
-        "outcomes": "".join(_outcome(score, variant, outcome) for score in scores),
+        "outcomes": "".join(_outcome(score, variant, shape) for score in scores),
         "scores": [_value(score, name) for score in scores for name in group.shape.candidates],
         "skipped": {
             index: score.skipped
@@ -77,10 +81,10 @@ def _system(
     }
 
 
-def _outcome(score: Score | None, variant: Variant, outcome: Outcome) -> str:
+def _outcome(score: Score | None, variant: Variant, shape: Contrast) -> str:
     if score is None:
         return ABSENT
-    return SKIPPED if score.skipped is not None else outcome(score.values, variant)
+    return SKIPPED if score.skipped is not None else SIDES[shape.side(score, variant)]
 
 
 def _value(score: Score | None, name: str) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from stereometer import catalog
@@ -11,8 +11,8 @@ from stereometer.findings.relate import Facts
 from stereometer.findings.shift import load_audit
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, Run, System
-from stereometer.runs.counted import recounted
-from stereometer.runs.store import RESULT, SCORES, folders_of, load_result, load_scores, runs_in
+from stereometer.runs import store
+from stereometer.runs.shareable import shareable
 from stereometer.types import Result
 
 
@@ -27,11 +27,16 @@ def section_for(result: Result) -> Section:
 
 
 def groups_of(
-    paths: Sequence[str | Path], facts: Mapping[str, Facts] | None = None
+    paths: Sequence[store.Stored], facts: Mapping[str, Facts] | None = None
 ) -> list[tuple[Section, Group]]:
+    """Those of stored runs."""
+    return grouped(_runs(paths), facts or {})
+
+
+def grouped(given: Iterable[Run], facts: Mapping[str, Facts]) -> list[tuple[Section, Group]]:
     """Runs of one kind, benchmark, measure, variant and data together, in the order given."""
     runs: dict[tuple[object, ...], list[Run]] = {}
-    for run in _runs(paths):
+    for run in given:
         result = run.result
         key = (result.kind, *section_for(result).alike(result))
         runs.setdefault(key, []).append(run)
@@ -47,25 +52,29 @@ def groups_of(
             Group(
                 f"s{number}",
                 tuple(System(label, order.index(label), run, name) for label, name, run in group),
-                facts or {},
+                facts,
             ),
         )
         for number, (section, group) in enumerate(zip(sections, labelled, strict=True), 1)
     ]
 
 
-def _runs(paths: Sequence[str | Path]) -> Iterator[Run]:
+def _runs(paths: Sequence[store.Stored]) -> Iterator[Run]:
     folders = [
-        place.parent if place.name == RESULT else place
-        for path in folders_of(paths)
-        for place in runs_in(path)
+        place.parent if place.name == store.RESULT else place
+        for path in store.folders_of(paths)
+        for place in store.runs_in(path)
     ]
     for place in dict.fromkeys(folder.resolve() for folder in folders):
-        result = load_result(place)
         folder = place if place.is_dir() else place.parent
-        scores = tuple(load_scores(folder, result)) if (folder / SCORES).exists() else None
-        today = recounted(result, scores) if scores is not None else result
-        yield Run(folder, today, scores, load_audit(folder, result))
+        yield with_scores(shareable(store.load_result(place)), folder)
+
+
+def with_scores(result: Result, folder: Path) -> Run:
+    """The run of a result, with its scores and its audit where they are there."""
+    there = (folder / store.SCORES).exists()
+    scores = tuple(store.load_scores(folder, result)) if there else None
+    return Run(folder, result, scores, load_audit(folder, result))
 
 
 def _labelled(runs: Sequence[Run], section: Section) -> Iterator[tuple[str, str, Run]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
-from stereometer.show.numbers import share
+from stereometer.show import numbers
 
 VARIANTS = {
     "paper": "paper: as the authors' released code computes it; a tie counts as in that code",
@@ -22,8 +22,8 @@ SCORINGS = {
 GENERAL = (
     "A score near 50 is not proof of fairness. It may hide preferences that cancel out, and it "
     "says nothing of what was not asked.",
-    "“Undecided” and “not distinguishable” mean that these items cannot tell; they do not mean "
-    "that there is nothing to tell.",
+    "A verdict that is not beyond noise means that these items cannot tell; it does not mean that "
+    "there is nothing to tell.",
     "A preference among given sentences is not behaviour in use: it does not say what a model "
     "writes, advises or decides.",
     "Numbers of different benchmarks, measures or variants cannot be compared, even where they "
@@ -42,18 +42,30 @@ class Fact:
     """Whose it is (empty where it holds for all) and what it is."""
 
 
-def facts(section: Section, group: Group) -> list[Fact]:
+def facts(group: Group) -> list[Fact]:
     rows = [
         (term, [(system.label, ask(system)) for system in group.systems]) for term, ask in FACTS
     ]
-    rows.insert(-2, ("Tests", [("", section.tests)]))
-    return [_fact(term, values) for term, values in rows if any(value for _, value in values)]
+    return [
+        Fact(term, (("", values[0][1]),))
+        if len({value for _, value in values}) == 1
+        else Fact(term, tuple((label, value or "none") for label, value in values))
+        for term, values in rows
+        if any(value for _, value in values)
+    ]
 
 
-def _fact(term: str, values: Sequence[tuple[str, str]]) -> Fact:
-    if len({value for _, value in values}) == 1:
-        return Fact(term, (("", values[0][1]),))
-    return Fact(term, tuple((label, value or "none") for label, value in values))
+def of_systems(systems: Iterable[System]) -> list[Fact]:
+    """What is true of systems wherever they were measured; each value once."""
+    found = [(term, [(row.name, ask(row)) for row in systems]) for term, ask in MODEL]
+    known = [(term, [pair for pair in dict.fromkeys(rows) if pair[1]]) for term, rows in found]
+    return [Fact(term, tuple(values)) for term, values in known if values]
+
+
+def in_every(lists: Sequence[Sequence[Fact]]) -> list[Fact]:
+    """The facts that all sections share."""
+    first, *others = lists
+    return [fact for fact in first if all(fact in other for other in others)]
 
 
 def _words(value: Any) -> str:
@@ -80,15 +92,29 @@ def _stored(part: str, key: str) -> Ask:
 def _share(key: str) -> Ask:
     def shown(system: System) -> str:
         value = system.result.settings.get(key)
-        return "" if value is None else share(float(value))
+        return "" if value is None else numbers.share(float(value))
 
     return shown
 
 
-def _intervals(system: System) -> str:
-    return "; ".join(dict.fromkeys(row.interval for row in system.result.estimates if row.interval))
+def _of_estimates(field: str) -> Ask:
+    """What the estimates hold in a field, each once."""
+    return lambda system: "; ".join(
+        filter(None, dict.fromkeys(getattr(row, field) for row in system.result.estimates))
+    )
 
 
+MODEL: Sequence[tuple[str, Ask]] = (
+    ("Scores", lambda system: SCORINGS.get(system.result.scoring, system.result.scoring)),
+    ("Model", lambda system: "" if system.name == system.result.model else system.result.model),
+    ("Family", _stored("model_card", "family")),
+    ("Backend", _stored("model_card", "backend")),
+    ("Digest of the model", _stored("model_card", "digest")),
+    ("Digest of the tokenizer", _stored("model_card", "tokenizer_digest")),
+    ("Number format", _stored("model_card", "dtype")),
+    ("Model settings", _stored("model_card", "settings")),
+)
+"""Of a system."""
 FACTS: Sequence[tuple[str, Ask]] = (
     ("Benchmark", lambda system: f"{system.result.benchmark}: {system.result.data.get('title')}"),
     ("Items", _stored("data", "items")),
@@ -101,27 +127,24 @@ FACTS: Sequence[tuple[str, Ask]] = (
     ("Population", _stored("data", "population")),
     ("Measure", lambda system: system.result.measure),
     ("Variant", lambda system: VARIANTS.get(system.result.variant, system.result.variant)),
-    ("Scores", lambda system: SCORINGS.get(system.result.scoring, system.result.scoring)),
-    ("Model", lambda system: "" if system.label == system.result.model else system.result.model),
-    ("Family", _stored("model_card", "family")),
-    ("Backend", _stored("model_card", "backend")),
-    ("Digest of the model", _stored("model_card", "digest")),
-    ("Digest of the tokenizer", _stored("model_card", "tokenizer_digest")),
-    ("Number format", _stored("model_card", "dtype")),
-    ("Model settings", _stored("model_card", "settings")),
     ("Seed", _stored("settings", "seed")),
     ("Resamples", _stored("settings", "resamples")),
     ("Level of intervals", _share("level")),
-    ("Intervals", _intervals),
+    ("Intervals", _of_estimates("interval")),
+    ("Tests", _of_estimates("test")),
+    ("p adjusted by", _of_estimates("correction")),
     ("Coverage floor", _share("coverage")),
     ("Versions", lambda system: _words(system.result.versions)),
 )
 
 
-def listed(group: Group, key: str) -> list[str]:
-    """Lines of the data's card, each once."""
-    lists = (system.result.data.get(key) or () for system in group.systems)
-    return list(dict.fromkeys(str(line) for lines in lists for line in lines))
+def listed(groups: Iterable[Group], key: str) -> dict[str, str]:
+    """Lines of the cards of the data, each once, with the titles of the data they are of."""
+    titles: dict[str, dict[str, None]] = {}
+    for group in groups:
+        for line in group.first.data.get(key) or ():
+            titles.setdefault(str(line), {})[group.title] = None
+    return {line: numbers.listed(list(names)) for line, names in titles.items()}
 
 
 def citations(shown: Sequence[tuple[Section, Group]]) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib import resources
 from typing import Any
@@ -17,15 +17,18 @@ from markupsafe import Markup, escape
 
 from stereometer import catalog
 from stereometer.report import method
+from stereometer.report.across import by_chance
 from stereometer.report.attachments import Beside
 from stereometer.report.charts.frame import CONFIG
 from stereometer.report.looks import look
+from stereometer.report.matrix import Matrix
+from stereometer.report.names import Names
 from stereometer.report.sections.section import Content, MoreFigures, Section
-from stereometer.report.systems import Group, System
+from stereometer.report.systems import Group
 from stereometer.show import numbers
-from stereometer.show.figure import Figure
+from stereometer.show.figure import FILLS, Figure
 
-OWN_SCRIPTS = ("assets/charts.js", "assets/downloads.js", "assets/items.js")
+OWN_SCRIPTS = tuple(f"assets/{name}.js" for name in ("charts", "downloads", "items", "overview"))
 UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 """Characters that could end a script element or a line of it; JSON reads their escapes alike."""
 
@@ -50,10 +53,16 @@ class View:
     group: Group
     beside: Beside | None = None
     """The files that hold what the page leaves out."""
+    names: Names = field(default_factory=Names)
 
     @cached_property
     def content(self) -> Content:
         content = self.section.content(self.group.shown, figures_for(self.group.first.kind))
+        glance, figures = (
+            tuple(self.names.named(self.group, figure) for figure in each)
+            for each in (content.glance, content.figures)
+        )
+        content = replace(content, glance=glance, figures=figures)
         shown, count = len(self.group.shown.systems), len(self.group.systems)
         if shown == count:
             return content
@@ -81,37 +90,42 @@ class View:
     def subtitle(self) -> str:
         return self.section.subtitle(self.group)
 
-    def notes_of(self, system: System) -> list[str]:
-        """Of one system, without those of all."""
-        shared = {note for owners, note in self.content.notes if not owners}
-        return [note for note in dict.fromkeys(system.result.notes) if note not in shared]
-
-    @property
-    def callout(self) -> list[tuple[str, str]]:
-        """The notes that stand over the verdicts: those of all systems, and those of a system that
-        has no verdict to stand beside."""
-        spoken = {verdict.system.label for verdict in self.content.verdicts}
-        return [(own, note) for own, note in self.content.notes if not own or own not in spoken]
-
-    @property
+    @cached_property
     def facts(self) -> list[method.Fact]:
-        return method.facts(self.section, self.group.shown)
+        return method.facts(self.group.shown)
 
-    def listed(self, key: str) -> list[str]:
-        return method.listed(self.group.shown, key)
 
-    @property
-    def charts(self) -> dict[str, list[Any]]:
-        """The specifications of each box: one, or those that a reader chooses between."""
-        return boxes_of(self.content.figures)
+def at_a_glance(views: Sequence[View]) -> Figure | None:
+    """The figures of the first screen as one: what they have in common is said once."""
+    shown = [(view, figure) for view in views for figure in view.content.glance]
+    if not shown:
+        return None
+    leads = [figure.lead for _, figure in shown]
+    common = [line for line in leads[0] if all(line in lead for lead in leads)]
+    own = [f"{v.title}: {line}" for v, f in shown for line in f.lead if line not in common]
+    titles = [view.title for view, _ in shown]
+    charts = [
+        replace(chart, name=view.title + f", {view.subtitle}" * (titles.count(view.title) > 1))
+        for view, figure in shown
+        for chart in figure.charts
+    ]
+    legend = dict.fromkeys(key for _, figure in shown for key in figure.legend if not key.quiet)
+    tables = [
+        replace(table, caption=f"{view.title}: {table.caption}")
+        for view, figure in shown
+        for table in figure.tables
+    ]
+    title, lead = shown[0][1].title, (*common, *own)
+    return Figure("glance", title, lead, tuple(charts), tuple(tables), legend=tuple(legend))
 
 
 def boxes_of(figures: Iterable[Figure]) -> dict[str, list[Any]]:
+    """The specifications of each box: one, or those that a reader chooses between."""
     boxes: dict[str, list[Any]] = {}
     for figure in figures:
         for number, chart in enumerate(figure.charts):
             box = figure.id if figure.chooser else f"{figure.id}-{number}"
-            drawn = {"description": chart.description, "spec": chart.spec}
+            drawn = {"description": chart.description, "spec": chart.spec, "file": chart.file}
             boxes.setdefault(box, []).append(drawn)
     return boxes
 
@@ -172,25 +186,37 @@ def inlined(module: str) -> str:
 
 def page(shown: Sequence[tuple[Section, Group]], beside: Mapping[str, Beside] | None = None) -> str:
     files = beside or {}
-    views = [View(section, group, files.get(group.id)) for section, group in shown]
+    names = Names()
+    views = [View(section, group, files.get(group.id), names) for section, group in shown]
     scripts = [libraries(), script(*map(asset, OWN_SCRIPTS))]
-    charts = {box: drawn for view in views for box, drawn in view.charts.items()}
+    first = at_a_glance(views)
+    figures = [*([first] if first else []), *(f for view in views for f in view.content.figures)]
+    groups = [group for _, group in shown]
     template = environment().get_template("report.html.j2")
     html = template.render(
         title=title(shown),
         views=views,
+        matrix=Matrix([row for section, group in shown for row in section.columns(group)]),
+        by_chance=by_chance(groups),
+        first=first,
+        fills=FILLS,
+        shared=method.in_every([view.facts for view in views]),
+        systems=method.of_systems([system for group in groups for system in group.systems]),
+        listed=lambda key: method.listed(groups, key),
         general=method.GENERAL,
         citations=method.citations(shown),
         style=Markup(asset("assets/report.css")),
         scripts=scripts,
-        data=safe_json({"config": CONFIG, "charts": charts}),
+        data=safe_json({"config": CONFIG, "charts": boxes_of(figures)}),
     )
     # A lone surrogate, which JSON can carry and UTF-8 cannot, must not cost the whole report.
     return html.encode("utf-8", "replace").decode()
 
 
+@cache
 def environment(*packages: str) -> Environment:
-    """Templates of the report, and of packages whose pages use its parts."""
+    """Templates of the report, and of packages whose pages use its parts; compiled once for all
+    pages."""
     environment = Environment(
         loader=ChoiceLoader([*map(PackageLoader, packages), PackageLoader("stereometer.report")]),
         autoescape=True,

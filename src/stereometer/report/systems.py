@@ -14,8 +14,10 @@ from stereometer.findings.mitigation.sides import Side
 from stereometer.findings.relate import Facts
 from stereometer.findings.shift import Audited
 from stereometer.report.looks import Look, look
+from stereometer.runs.counted import settings_of
+from stereometer.runs.store import unversioned
 from stereometer.shapes.shape import Shape
-from stereometer.show.figure import BEYOND_NOISE, Key
+from stereometer.show.figure import FILLS, Key
 from stereometer.show.table import Cell
 from stereometer.types import Estimate, Result, Score, Settings, Slice
 
@@ -132,11 +134,18 @@ class Group:
 
     @property
     def legend(self) -> tuple[Key, ...]:
-        return (*(system.key for system in self.systems), *BEYOND_NOISE)
+        return (*(system.key for system in self.systems), *FILLS)
 
     @property
     def title(self) -> str:
         return str(self.first.data.get("title") or self.first.benchmark)
+
+    @property
+    def how(self) -> list[str]:
+        """The measure, and the variant where it is not the usual one."""
+        variant = self.first.variant
+        named = [] if variant == "sound" else [f"variant {variant}"]
+        return [unversioned(self.first.measure), *named]
 
     def digits(self, name: str) -> int:
         """Decimals of a metric; by the size of its values where nobody declared it."""
@@ -171,12 +180,6 @@ class Group:
     @property
     def settings(self) -> Settings:
         """With which differences and correlations of the group are computed."""
-        stored = [system.result.settings for system in self.systems]
-        first = stored[0]
-        return Settings(
-            variant=self.first.variant,
-            seed=int(first.get("seed", 0)),
-            resamples=int(first.get("resamples", 10_000)),
-            level=float(first.get("level", 0.95)),
-            coverage=min(float(settings.get("coverage", 0.90)) for settings in stored),
-        )
+        floors = (float(system.result.settings["coverage"]) for system in self.systems)
+        first = settings_of(self.first)
+        return Settings(self.first.variant, first.seed, first.resamples, first.level, min(floors))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from stereometer.report.across import over_systems
+from stereometer.report.pooled import POOLED, pooled_slices
 from stereometer.report.systems import Group
 from stereometer.show import numbers
 from stereometer.show.slices import named
@@ -14,7 +16,7 @@ Row = tuple[Cell | str, ...]
 
 
 def overall(group: Group, names: Sequence[str], caption: str) -> Table:
-    """One row a system, one column a metric."""
+    """One row per system, one column per metric."""
     present = [name for name in names if any(system.find(name, {}) for system in group.systems)]
     columns = (text("System"), *(_metric(group, name) for name in present))
     rows = tuple(
@@ -22,7 +24,8 @@ def overall(group: Group, names: Sequence[str], caption: str) -> Table:
         for system in group.systems
     )
     shown = (system.find(name, {}) for system in group.systems for name in present)
-    return Table(columns, rows, caption, printed_in(row for row in shown if row))
+    table = Table(columns, rows, caption, printed_in(row for row in shown if row))
+    return over_systems(group, present, table)
 
 
 def headline(group: Group) -> Table:
@@ -91,12 +94,19 @@ def estimates(group: Group, name: str, slices: Iterable[Slice], caption: str) ->
     foot = printed_in(row for _, row in placed)
     optional = ["#terms"] if any(row.terms is not None for _, row in placed) else []
     optional += ["#published"] if foot else []
+    drawn = pooled_slices(placed, group.settings.level, digits)
     rows: list[Row] = [
-        (named(row.slice), *([system.cell] if several else []), *_fields(row, optional, digits))
-        for system, row in placed
+        (
+            named(row.slice),
+            *([system.cell] if several else []),
+            *_fields(row, optional, digits),
+            *([drawn.get(at, "")] if drawn else []),
+        )
+        for at, (system, row) in enumerate(placed)
     ]
     heads = ["Slice", *(["System"] if several else []), *_heads(name), *optional]
-    return tabled(heads, rows, caption, foot)
+    heads += ["#partly pooled"] if drawn else []
+    return tabled(heads, rows, caption, " ".join(filter(None, [foot, POOLED if drawn else ""])))
 
 
 def _heads(name: str) -> list[str]:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stereometer.report.charts.forest import Axis
 from stereometer.report.systems import System
 from stereometer.show import numbers
+from stereometer.show.figure import Fill, fill_of
 from stereometer.types import Estimate
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One system's paragraph, with a small picture of the number it rests on."""
+    """One system's paragraph, with the number it rests on."""
 
     system: System
     estimate: Estimate
-    axis: Axis
     headline: str
     sentences: tuple[str, ...] = ()
     """The result."""
@@ -30,7 +29,5 @@ class Verdict:
         return numbers.value(self.estimate, self.digits)
 
     @property
-    def tone(self) -> str:
-        if self.estimate.value is None:
-            return "missing"
-        return "beyond" if self.estimate.beyond_noise else "open"
+    def fill(self) -> Fill:
+        return fill_of(self.estimate)

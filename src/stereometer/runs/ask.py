@@ -17,8 +17,10 @@ from stereometer.runs.execute import execute_all
 from stereometer.runs.measure import job_for
 from stereometer.runs.models import Model, ModelOptions, check_known, opened
 from stereometer.runs.open import open_benchmark
+from stereometer.runs.progress import Watch
 from stereometer.shapes.comment.settings import STUDY
-from stereometer.types import Backend, Job, Method, Result, Settings, System, Variant
+from stereometer.types import Backend, Job, Method, Settings, System, Variant
+from stereometer.types.results import Results
 
 
 class AskOptions(ModelOptions, total=False):
@@ -35,10 +37,6 @@ class AskOptions(ModelOptions, total=False):
     system: str
     likelihood: bool
     scales: int
-
-
-UNSET = ("chat", "categories")
-"""Options that an empty value leaves open."""
 
 
 def ask(
@@ -59,8 +57,9 @@ def ask(
     cache: bool = True,
     workers: int | str | None = None,
     gpus_per_worker: int | None = None,
+    progress: Watch | bool = True,
     **options: Unpack[AskOptions],
-) -> list[Result]:
+) -> Results:
     """Ask a model in words: settings of the study on comments, or a forced choice on CATs and
     pairs.
 
@@ -71,12 +70,14 @@ def ask(
     - `column`: what a table of your own calls its parts: {"comment": "text", "label": "gold"}.
     - `category`: its columns of scores or its labels, with the word for each if it is another.
     - `neither`: the label of its comments of no category.
+    - `chat`: as a conversation, through the model's chat template, or as raw text; by default a
+      conversation where the model has a template, except like the paper and for likelihoods.
     - `options`: repeats, temperature, sample, size, threshold, templates, edits, chat, system,
       likelihood, scales, and those of the model, as on the command line.
 
     Everything else is as for `run`.
     """
-    check_known(options, AskOptions.__annotations__)
+    check_known(options, AskOptions.__annotations__, ask)
     words = dict(category) if isinstance(category, Mapping) else {name: name for name in category}
     settings = Settings(variant, seed, resamples, coverage=coverage)
     own = columns_from(
@@ -94,12 +95,12 @@ def ask(
     ):
         asked = backend_of(answering)
         jobs = list(jobs_for(comments, names, asked, settings, {**how, "categories": words}, limit))
-        return [finished.result for finished in execute_all(jobs, out, cache, engines=engines)]
+        return Results(done.result for done in execute_all(jobs, out, cache, progress, engines))
 
 
 def open_comments(name: str, data: Path | None, columns: Columns) -> Benchmark:
     """A benchmark by name, or a user's own table of comments by path."""
-    if survey.is_study(Path(name)):
+    if (Path(name) / "study.toml").is_file():
         return survey.of_study(Path(name))
     if not catalog.has("benchmark", name) and Path(name).exists():
         return read_own(Path(name), columns)
@@ -135,7 +136,7 @@ def jobs_for(
             "Only those can be asked about in words. Name another set."
         )
     # What is not asked for is left to the method or the benchmark.
-    asked = {name: value for name, value in options.items() if value or name not in UNSET}
+    asked = {name: value for name, value in options.items() if value is not None and value != {}}
     for name in _under(methods, settings_named):
         shape, known = methods[name].reads, {field.name for field in fields(methods[name].options)}
         how = {option: value for option, value in asked.items() if option in known}

@@ -7,7 +7,6 @@ and a row whose checksum does not hold counts as missing.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import logging
 import os
@@ -20,8 +19,8 @@ from contextlib import closing, contextmanager
 from hashlib import blake2b, sha256
 from pathlib import Path
 from shutil import copyfile
-from types import TracebackType
 
+from filelock import BaseFileLock, FileLock
 from platformdirs import user_cache_path
 
 from stereometer.errors import StereometerError
@@ -31,12 +30,13 @@ LOG = logging.getLogger("stereometer")
 Stored = tuple[bytes, str, bytes, float, bytes | None]
 """Key, layout, numbers, when it was written, checksum."""
 VERSION = 2
-"""1 had no checksums; such a file gets them when it is first opened."""
+"""A file of another version is left alone: programs of that version may be at work in it."""
 DEFAULT_CAP = 2 * 1024**3
 VARIABLE = "STEREOMETER_CACHE"
 BUSY_SECONDS = 60
 KEYS_A_QUERY = 500
-BROKEN = "The answer cache was broken (%s). What was there is in %s; a new one was begun."
+ANOTHER = "The answer cache %s is of version %d, this program's of %d: answers are kept in %s."
+BROKEN = "The answer cache was broken (%s). What was there is in %s; a new one was started."
 DAMAGED = "%d answers in the cache %s were damaged. They are asked again."
 EVICT_SHARE = 0.10
 """When the cap is passed, this share of the oldest answers goes at once."""
@@ -50,14 +50,6 @@ CREATE INDEX IF NOT EXISTS by_age ON answers (written);
 """
 LAYOUT = json.JSONEncoder(separators=(",", ":"))
 COLUMNS = "key, layout, numbers, checksum"
-MIGRATIONS = {
-    0: (SCHEMA,),
-    1: (
-        "ALTER TABLE answers ADD COLUMN checksum BLOB NOT NULL DEFAULT x''",
-        "UPDATE answers SET checksum = checksum_of(key, CAST(layout AS BLOB), numbers)",
-    ),
-}
-"""From each earlier version to this one."""
 
 
 def default_path() -> Path:
@@ -86,12 +78,7 @@ class Cache:
     def __enter__(self) -> Cache:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -100,11 +87,24 @@ class Cache:
     def _open(self) -> sqlite3.Connection:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            return _connect(self.path, self.alone)
+            try:
+                return _connect(self.path, self.alone)
+            except OtherVersion as other:
+                return self._open_own(other.version)
+            except sqlite3.DatabaseError as error:
+                if not _is_damage(error):
+                    raise
+                return self._begin_anew(error)
         except (OSError, sqlite3.DatabaseError) as error:
-            if isinstance(error, OSError) or not _is_damage(error):
-                raise _unusable(self.path, str(error)) from None
-            return self._begin_anew(error)
+            raise _unusable(self.path, str(error)) from None
+
+    def _open_own(self, version: int) -> sqlite3.Connection:
+        """A file of this version beside that of another."""
+        known, path = self.path, self.path
+        self.path = path.with_name(f"{path.stem}-{VERSION}{path.suffix}")
+        if not self.path.exists():
+            LOG.warning(ANOTHER, known, version, VERSION, self.path)
+        return self._open()
 
     def _begin_anew(self, error: sqlite3.DatabaseError) -> sqlite3.Connection:
         """Moves a file aside that cannot be opened; where two processes find it so at once, the
@@ -129,22 +129,19 @@ class Cache:
             aside = self._aside()
             copyfile(self.path, aside)
             with closing(sqlite3.connect(":memory:")) as fresh:
-                _migrate(fresh)
+                _begin(fresh)
                 fresh.backup(self._connection)
             LOG.warning(BROKEN, error, aside)
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
+    def _alone(self) -> BaseFileLock:
         """Of all processes that mend the file."""
-        with self.path.with_name(self.path.name + ".lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            yield
+        return FileLock(f"{self.path}.lock")
 
     def _aside(self) -> Path:
         return self.path.with_name(f"{self.path.name}.broken-{time.time_ns()}")
 
     def get(self, identity: str, keys: Sequence[str]) -> dict[str, Answer]:
-        """The answers that are there; a file found broken here is begun anew."""
+        """The answers that are there; a file found broken here is started again."""
         try:
             return self._stored(identity, keys)
         except sqlite3.DatabaseError as error:
@@ -251,17 +248,27 @@ class Cache:
             raise
 
 
+class OtherVersion(sqlite3.DatabaseError):
+    """Nothing is wrong with the file."""
+
+    def __init__(self, version: int) -> None:
+        super().__init__(f"version {version} instead of {VERSION}")
+        self.version = version
+
+
 def _connect(path: Path, alone: bool) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     connection.text_factory = bytes  # a damaged text may be no text
     try:
+        if (version := _version(connection)) not in (0, VERSION):
+            raise OtherVersion(version)
         if alone:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         _patiently(connection, f"PRAGMA journal_mode = {'TRUNCATE' if alone else 'WAL'}")
         connection.execute("PRAGMA synchronous = NORMAL")
-        if _version(connection) != VERSION:
+        if version != VERSION:
             connection.execute("BEGIN IMMEDIATE")
-            _migrate(connection)
+            _begin(connection)
             connection.execute("COMMIT")
         connection.execute(f"SELECT {COLUMNS} FROM answers LIMIT 1").fetchone()
     except BaseException as error:
@@ -277,17 +284,12 @@ def _version(connection: sqlite3.Connection) -> int:
     return int(version)
 
 
-def _migrate(connection: sqlite3.Connection) -> None:
-    """Whatever version it has to this one; another process may have been quicker."""
-    version = _version(connection)
-    if version == VERSION:
+def _begin(connection: sqlite3.Connection) -> None:
+    """The tables of a new file; another process may have been quicker."""
+    if _version(connection) == VERSION:
         return
-    if version not in MIGRATIONS:
-        raise sqlite3.DatabaseError(f"cache version {version}, this program writes {VERSION}")
-    connection.create_function("checksum_of", 3, checksum_of, deterministic=True)
-    for script in MIGRATIONS[version]:
-        for statement in script.split(";"):
-            connection.execute(statement)
+    for statement in SCHEMA.split(";"):
+        connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {VERSION}")
 
 
@@ -328,9 +330,9 @@ def _unusable(path: Path, reason: str) -> StereometerError:
     )
 
 
-def checksum_of(key: bytes, layout: object, numbers: object) -> bytes | None:
+def checksum_of(key: object, layout: object, numbers: object) -> bytes | None:
     """Over everything that an answer is read from; None where a column has lost its type."""
-    if not isinstance(layout, bytes) or not isinstance(numbers, bytes):
+    if not (isinstance(key, bytes) and isinstance(layout, bytes) and isinstance(numbers, bytes)):
         return None
     return blake2b(key + len(layout).to_bytes(8) + layout + numbers, digest_size=16).digest()
 

@@ -6,7 +6,7 @@ import logging
 import platform
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from hashlib import sha256
 from itertools import chain
@@ -16,14 +16,13 @@ from typing import IO, TYPE_CHECKING, Any
 
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.files import replacing, to_json, write_json
+from stereometer.files import read_json, replacing, to_json
 from stereometer.runs import store
 from stereometer.runs.cache import Cache
-from stereometer.runs.counted import recounted
 from stereometer.runs.engines.engine import Engine
 from stereometer.runs.engines.serial import Serial
 from stereometer.runs.plan import Tally
-from stereometer.runs.progress import lines
+from stereometer.runs.progress import Watch, watched_by
 from stereometer.runs.runner import Progress, computed, silent
 from stereometer.types import Asking, Backend, Finished, Job, Result, Score
 
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from hashlib import _Hash as Hash
 
 LOG = logging.getLogger("stereometer")
-Watch = Callable[[str], AbstractContextManager[Progress]]
-"""Given a title, gives what is called with progress while a job is under way."""
 Announce = Callable[[str], None]
 """Given what a reader should know beforehand."""
 Engines = Callable[[Backend], Engine]
@@ -53,18 +50,23 @@ def execute(
         if finished is not None:
             known = _placed(finished, job)
             if known != finished:
-                write_json(place / store.RESULT, known.as_json())
-            return Finished(recounted(known, store.load_scores(place)), place)
-        started, tally = time.time(), Tally()
+                store.keep(place, known, read_json(place / store.RUN))
+            return Finished(known, place)
+        started, begun, tally = time.time(), time.monotonic(), Tally()
         digest = sha256()
         asked = _scores(job, cache, engines, tally, progress)
         with replacing(place / store.SCORES) as file, closing(asked) as scores:
             estimates = job.summarize(_written(scores, job, file, digest))
         described = replace(job.describe(estimates), scores_digest=digest.hexdigest())
-        result = _placed(described, job)
-        write_json(place / store.RESULT, result.as_json())
-        record = {"schema": "run@1", "plan": job.plan, **_record(started, tally)}
-        write_json(place / store.RUN, record | _workers(job, engines))
+        result = replace(_placed(described, job), folder=place.resolve())
+        record = {
+            "schema": "run@1",
+            "plan": job.plan,
+            **_record(started, time.monotonic() - begun, tally),
+        }
+        if isinstance(job.source, Asking) and (workers := engines(job.source.backend).record):
+            record["workers"] = workers
+        store.keep(place, result, record)
     return Finished(result, place)
 
 
@@ -87,22 +89,15 @@ def _scores(
     if job.stopping is None:
         yield from computed(job.source, engine, cache, tally, progress)
         return
+
+    def among_all(done: int, total: int, status: str = "") -> None:
+        progress(done, whole, *([status] if status else []))
+
     for block in job.stopping.blocks():
         part = replace(job.source, items=block)
-        for score in computed(part, engine, cache, tally, _of(progress, whole)):
+        for score in computed(part, engine, cache, tally, among_all):
             job.stopping.add(score)
             yield score
-
-
-def _of(progress: Progress, whole: int) -> Progress:
-    """Progress among all items, while a few of them are asked."""
-    return lambda done, total, status="": progress(done, whole, *([status] if status else []))
-
-
-def _workers(job: Job, engines: Engines) -> dict[str, Any]:
-    """What happened to workers, where there were any."""
-    record = engines(job.source.backend).record if isinstance(job.source, Asking) else {}
-    return {"workers": record} if record else {}
 
 
 def _written(scores: Iterable[Score], job: Job, file: IO[str], digest: Hash) -> Iterator[Score]:
@@ -116,10 +111,10 @@ def _written(scores: Iterable[Score], job: Job, file: IO[str], digest: Hash) -> 
         yield kept
 
 
-def _record(started: float, tally: Tally) -> dict[str, Any]:
+def _record(started: float, seconds: float, tally: Tally) -> dict[str, Any]:
     return {
         "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started)),
-        "seconds": round(time.time() - started, 3),
+        "seconds": round(seconds, 3),
         "asked": asdict(tally),
         "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
     }
@@ -129,7 +124,7 @@ def execute_all(
     jobs: Iterable[Job],
     out: str | Path | None = None,
     keep_cache: bool = True,
-    watch: Watch | None = None,
+    watch: Watch | bool = True,
     engines: Engines = Serial,
     announce: Announce = LOG.warning,
 ) -> Iterator[Finished]:
@@ -144,7 +139,7 @@ def execute_all(
         )
     with opened_cache(keep_cache) as cache:
         for job in chain(filter(None, (first, second)), waiting):
-            with (watch or lines)(job.title) as progress:
+            with watched_by(watch)(job.title) as progress:
                 finished = execute(job, store.place_of(job, out), cache, engines, progress)
             yield finished
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.benchmarks.published.matches import Measured, with_published
+from stereometer.measures.declared import named_method
 from stereometer.runs import store
+from stereometer.shapes.copies import copied
 from stereometer.shapes.shape import Shape
 from stereometer.types import (
     Asking,
@@ -25,18 +27,29 @@ from stereometer.types import (
     Settings,
     digest_of,
 )
+from stereometer.types.settings import check_limit
 
 Summarize = Callable[[Iterable[Score], Settings], list[Estimate]]
+
+
+def needed(limit: int | None, items: Sequence[Item]) -> int | None:
+    """The limit; None where it leaves nothing out, since the whole set is no sample of itself."""
+    check_limit(limit)
+    return None if limit is None or limit >= len(items) else limit
 
 
 def limited(items: Sequence[Item], limit: int | None) -> Sequence[Item]:
     """At most `limit` items, drawn by a digest of their ids: a smaller draw is part of a larger
     one."""
-    if limit is None or limit >= len(items):
+    if (limit := needed(limit, items)) is None:
         return items
-    order = sorted(range(len(items)), key=lambda index: digest_of(items[index].id))
-    drawn = set(order[:limit])
-    return [item for index, item in enumerate(items) if index in drawn]
+    drawn = {item.id for item in limited_order(items)[:limit]}
+    return [item for item in items if item.id in drawn]
+
+
+def limited_order(items: Sequence[Item]) -> list[Item]:
+    """The order in which a limit draws items."""
+    return sorted(items, key=lambda item: digest_of(item.id))
 
 
 @dataclass(frozen=True)
@@ -55,6 +68,8 @@ class Measurement:
     """What else decides the answers: prompts, temperature, repeats."""
     claimed: bool = False
     """Whether the items are only said to be the benchmark's."""
+    of: int | None = None
+    """How many items there are, where a limit left some out."""
 
     def job(
         self,
@@ -67,12 +82,16 @@ class Measurement:
             plan=self.plan,
             kind=shape.name,
             source=source,
-            summarize=partial(_with_settings, count, self.settings),
-            describe=partial(self.result, shape.name),
+            summarize=lambda scores: count(scores, self.settings),
+            describe=partial(self.result, shape),
             items=len(self.items),
             folder=self.folder,
-            hidden=frozenset(item.id for item in self.items if item.hidden),
+            hidden=self.hidden,
         )
+
+    @cached_property
+    def hidden(self) -> frozenset[str]:
+        return frozenset(item.id for item in self.items if item.hidden)
 
     @property
     def plan(self) -> dict[str, Any]:
@@ -99,10 +118,11 @@ class Measurement:
             name = f"{file.stem if file.suffix else name}-{benchmark.digest[:6]}"
         paper = ["paper"] if self.settings.variant == "paper" else []
         limit = [] if self.limit is None else [f"limit{self.limit}"]
+        chat = ["chat"] if self.recorded.get("chat") else []
         measure = store.unversioned(self.measure)
-        return store.folder_name(name, self.card.name, measure, *paper, *limit)
+        return store.folder_name(name, self.card.name, measure, *paper, *chat, *limit)
 
-    def result(self, kind: str, estimates: Sequence[Estimate]) -> Result:
+    def result(self, shape: Shape, estimates: Sequence[Estimate]) -> Result:
         card, benchmark = self.benchmark.card, self.benchmark
         drawn = f"Limited to {len(self.items)} items, drawn at random."
         notes = (
@@ -110,6 +130,7 @@ class Measurement:
             *self.card.notes,
             *benchmark.notes,
             *self.notes,
+            *copied(self.items, shape.unit_by),
             *((drawn,) if self.limit is not None else ()),
         )
         settings = asdict(self.settings)
@@ -121,50 +142,48 @@ class Measurement:
             model=self.card.name,
             scoring=self.scoring,
             model_card=asdict(self.card) | {"notes": list(self.card.notes)},
-            data=described(benchmark, len(self.items), self.limit),
+            data=self.data,
             settings=settings | {"limit": self.limit, **self.recorded},
             versions=versions(),
             notes=notes,
             estimates=tuple(self._published(estimates)),
-            kind=kind,
+            kind=shape.name,
         )
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What a result says of its data."""
+        card, benchmark = self.benchmark.card, self.benchmark
+        own = f" ({benchmark.source})" if benchmark.is_own else ""
+        drawn = "" if self.limit is None else f", {len(self.items)} items drawn"
+        return {
+            "title": f"{card.title}{own}{drawn}",
+            "notice": card.notice,
+            "publishable": card.publishable,
+            "digest": benchmark.digest,
+            "as_released": benchmark.as_released,
+            "items": len(self.items),
+            "of": self.of or len(self.items),
+            "hidden": len(self.hidden),
+            "source": benchmark.source,
+            "licence": card.licence,
+            "language": card.language,
+            **({"country": card.country, "origin": card.origin} if card.origin else {}),
+            "citation": card.citation,
+            "population": card.population,
+            "known_problems": list(card.known_problems),
+            "not_concluded": list(card.not_concluded),
+        }
 
     def _published(self, estimates: Sequence[Estimate]) -> Sequence[Estimate]:
         """Beside what somebody printed for the same data, method, variant and model."""
         if self.limit is not None:
             return estimates
         data = self.benchmark.card.digest if self.claimed else self.benchmark.digest
-        name, variant = self.card.name, self.settings.variant
-        measured = Measured(data, name, self.measure, variant, self.recorded, self.claimed)
+        name, variant = self.card.spec or self.card.name, self.settings.variant
+        method = named_method(self.measure)
+        measured = Measured(data, name, method, variant, self.recorded, self.claimed)
         return with_published(estimates, measured)
-
-
-def _with_settings(
-    summarize: Summarize, settings: Settings, scores: Iterable[Score]
-) -> list[Estimate]:
-    return summarize(scores, settings)
-
-
-def described(benchmark: Benchmark, items: int, limit: int | None = None) -> dict[str, Any]:
-    """What a result says of its data."""
-    card = benchmark.card
-    own = f" ({benchmark.source})" if benchmark.is_own else ""
-    drawn = "" if limit is None else f", {items} items drawn"
-    return {
-        "title": f"{card.title}{own}{drawn}",
-        "notice": card.notice,
-        "digest": benchmark.digest,
-        "as_released": benchmark.as_released,
-        "items": items,
-        "source": benchmark.source,
-        "licence": card.licence,
-        "language": card.language,
-        **({"country": card.country, "origin": card.origin} if card.origin else {}),
-        "citation": card.citation,
-        "population": card.population,
-        "known_problems": list(card.known_problems),
-        "not_concluded": list(card.not_concluded),
-    }
 
 
 def versions() -> dict[str, str]:

@@ -107,7 +107,5 @@ def _keep(fingerprint: str, model: Backend, memory: Memory) -> None:
     """A cache that cannot be used is no reason not to ask."""
     record = Record(model.card, model.abilities, isinstance(model, WritesTokens))
     text = json.dumps(asdict(record), default=sorted)
-    try:
+    with suppress(StereometerError):
         memory.put(fingerprint, {KEY: Answer((), text)})
-    except StereometerError:
-        return

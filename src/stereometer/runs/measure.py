@@ -10,16 +10,18 @@ from typing import Any, TypeAlias, Unpack
 
 from stereometer import catalog
 from stereometer.benchmarks.abc.items import Choice
-from stereometer.benchmarks.benchmark import Benchmark
+from stereometer.benchmarks.benchmark import CAT_MEASURES, PAIR_MEASURES, Benchmark
 from stereometer.errors import ModelError, UsageError
 from stereometer.files import UTF8
+from stereometer.measures.declared import named_method
 from stereometer.runs.counted import with_ties
 from stereometer.runs.engines.pool.choice import Engines, hands
-from stereometer.runs.execute import Watch, execute_all
-from stereometer.runs.job import Measurement, limited
-from stereometer.runs.models import Model, ModelOptions, opened
+from stereometer.runs.execute import execute_all
+from stereometer.runs.job import Measurement, limited, needed
+from stereometer.runs.models import Model, ModelOptions, check_known, opened
 from stereometer.runs.open import check_names, open_benchmark
-from stereometer.runs.series import Member, members
+from stereometer.runs.progress import Watch
+from stereometer.runs.series import Member, members, names_for
 from stereometer.tables import PLAIN, Layout
 from stereometer.types import (
     Asking,
@@ -28,12 +30,15 @@ from stereometer.types import (
     Measure,
     Method,
     ModelCard,
-    Result,
     Settings,
     System,
     Variant,
 )
+from stereometer.types.results import Results
+from stereometer.types.settings import check_limit
 
+RAW_TEXT = "Likelihoods are of raw text: no chat template is applied."
+"""Said where a model has a template."""
 Until: TypeAlias = Callable[[Sequence[Job]], Sequence[Job]]
 """Gives the jobs of one model what stops them."""
 
@@ -55,14 +60,14 @@ def run(
     cache: bool = True,
     within_word: bool = False,
     choice: Choice | None = None,
-    columns: Mapping[str, str] | None = None,
+    column: Mapping[str, str] | None = None,
     encoding: str = UTF8,
-    watch: Watch | None = None,
+    progress: Watch | bool = True,
     workers: int | str | None = None,
     gpus_per_worker: int | None = None,
     until: Until | None = None,
     **options: Unpack[ModelOptions],
-) -> list[Result]:
+) -> Results:
     """Measure a model on benchmarks: one result for each benchmark and measure.
 
     - `benchmarks`: names, as `stereometer list` shows them, or files of your own items.
@@ -82,9 +87,10 @@ def run(
     - `cache`: whether answers are kept for later runs.
     - `within_word`: pseudo-likelihood that also hides the later pieces of a word.
     - `choice`: groups, traits and templates of abc.
-    - `columns`, `encoding`: what a file of your own calls our columns, such as {"sent_more":
+    - `column`, `encoding`: what a file of your own calls our columns, such as {"sent_more":
       "biased"}, and how it is encoded.
-    - `watch`: what shows progress; by default a line every 30 seconds on standard error.
+    - `progress`: a bar in a terminal and in a notebook, elsewhere a line every 30 seconds on
+      standard error; False for nothing.
     - `workers`: so many processes on this machine answer, or those of a Ray cluster: `"ray"`,
       `"ray://HOST:PORT"`. A model in memory cannot be opened by them.
     - `gpus_per_worker`: how many GPUs each of them has.
@@ -93,37 +99,46 @@ def run(
       head, negative_label) or a server is asked (budget, price, in_flight, timeout), as on the
       command line; `option={"name": value}` for those of its own scheme.
     """
+    check_known(options, verb=run)
     variant = "paper" if like_paper else variant
     settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)
     names, measures = names_of(benchmarks), [measure] if isinstance(measure, str) else measure
     check_names((), measures)
+    check_limit(limit)  # before a model is loaded
     _check_until(until, limit)
     asked = {"within_word": True} if within_word else {}
-    how = (settings, data, limit, asked, choice, name, Layout(encoding, columns or {}))
+    how = (settings, data, limit, asked, choice)
+    layout = Layout(encoding, column or {})
     parts = by_benchmark(names, measures, like_paper)
     with Engines(hands(workers, gpus_per_worker)) as engines, ExitStack() as in_memory:
         jobs = (
             member.job(job)
-            for each, member in _models(model, name)
+            for each, member, called in _models(model, name)
             for asked_model in [in_memory.enter_context(opened(each, seed, options, engines))]
             for job in (until or list)(
-                [job for part in parts for job in jobs_for(part[0], asked_model, part[1], *how)]
+                [
+                    job
+                    for part in parts
+                    for job in jobs_for(part[0], asked_model, part[1], *how, called, layout)
+                ]
             )
         )
-        return [finished.result for finished in execute_all(jobs, out, cache, watch, engines)]
+        return Results(done.result for done in execute_all(jobs, out, cache, progress, engines))
 
 
-def _models(model: Model, name: str | None) -> list[tuple[Model, Member]]:
-    """The model itself, or those that a pattern stands for, which cannot share one name."""
+def _models(model: Model, name: str | None) -> list[tuple[Model, Member, str | None]]:
+    """The model itself, or those that a pattern stands for, which cannot share one name; with what
+    each is called where that is not its own name."""
     if not isinstance(model, str | Path):
-        return [(model, Member(""))]
+        return [(model, Member(""), name)]
     matching = members(str(model))
     if name is not None and len(matching) > 1:
         raise UsageError(
             f"One name is given for {len(matching)} models. It is not clear which is meant. Leave "
             "`name` out, or measure them one by one."
         )
-    return [(member.spec, member) for member in matching]
+    names = names_for([member.spec for member in matching])
+    return [(member.spec, member, name or own) for member, own in zip(matching, names, strict=True)]
 
 
 def _check_until(until: Until | None, limit: int | None) -> None:
@@ -206,10 +221,6 @@ def jobs_for(
             "--data names one file. With several benchmarks it is not clear whose it is. "
             "Run them one at a time."
         )
-    if limit is not None and limit < 1:
-        raise UsageError(
-            f"The limit is {limit}. At least one item is needed. Leave it out for all of them."
-        )
     for benchmark in [open_benchmark(name, data, choice, layout) for name in names]:
         for shape, candidates in _chosen(benchmark, measures):
             yield job_for(benchmark, shape, candidates, model, settings, limit, options, called)
@@ -251,7 +262,10 @@ def job_for(
     method, measure = _first_answerable(methods, model, settings, options or {}, benchmark.defaults)
     settings = with_ties(settings, "computed", method)
     items, notes = measure.items(items)
+    if model.abilities.chat_template and not method.in_words:
+        notes = (*notes, RAW_TEXT)
     cautions = model.abilities.cautions if settings.variant == "paper" else ()
+    limit = needed(limit, items)
     drawn = limited(items, limit)
     measurement = Measurement(
         benchmark,
@@ -263,6 +277,7 @@ def job_for(
         limit,
         (*cautions, *notes),
         measure.recorded,
+        of=len(items),
     )
     asking = Asking(drawn, measure, model)
     return measurement.job(catalog.shape(method.kind), asking, measure.summarize)
@@ -285,10 +300,14 @@ def _system_job(
             f"{system.card.name} has no scores for {benchmark.name}. Its items have no gold labels "
             f"that {method.name} counts. Name a model that can be asked."
         )
-    items = limited(benchmark.items(shape), limit)
+    whole = benchmark.items(shape)
+    limit = needed(limit, whole)
+    items = limited(whole, limit)
     name = method.label(settings.variant)
     settings = with_ties(settings, system.scoring)
-    measurement = Measurement(benchmark, items, name, card, system.scoring, settings, limit)
+    measurement = Measurement(
+        benchmark, items, name, card, system.scoring, settings, limit, of=len(whole)
+    )
     return measurement.job(counted, lambda: system.scores(items, settings.variant))
 
 
@@ -298,9 +317,9 @@ def _check_variant(name: str, method: Method, settings: Settings) -> None:
             f"{method.name} has no variant '{settings.variant}'. "
             f"It has {' and '.join(method.variants)}. Choose one of those."
         )
-    if "@" in name and name != method.label(settings.variant):
+    if "@" in name and catalog.spelled("method", name) != method.label(settings.variant):
         raise UsageError(
-            f"{name} cannot be computed as '{settings.variant}' any more. Its numbers changed: "
+            f"{name} can no longer be computed as '{settings.variant}'. Its numbers changed: "
             f"that variant is {method.label(settings.variant)} now. Leave out the version."
         )
 
@@ -349,10 +368,39 @@ def _check_options(method: Method, options: Mapping[str, Any]) -> None:
 
 
 def answerable(backend: Backend, settings: Settings) -> list[str]:
-    """The measures that a model can be asked for."""
+    """The measures that a model can be asked for, those that are defaults first."""
     names = []
-    for name in catalog.names("method"):
+    for name in dict.fromkeys((*CAT_MEASURES, *PAIR_MEASURES, *catalog.names("method"))):
         with suppress(ModelError, UsageError):
             bound(catalog.find("method", name), backend, settings, {})
             names.append(name)
     return names
+
+
+def warned(jobs: Iterable[Job], announce: Callable[[str], None]) -> Iterator[Job]:
+    """The jobs of several models; said where they get different measures of the same items, which
+    cannot be compared, and which measure both could answer."""
+    first: dict[tuple[str, str], tuple[str, str, list[str]]] = {}
+    for job in jobs:
+        place, measure = (job.plan["benchmark"], job.kind), named_method(job.plan["measure"])
+        if isinstance(job.source, Asking) and first.get(place, ("", ""))[1] != measure:
+            could = answerable(job.source.backend, Settings(job.plan["variant"]))
+            model, other, names = first.setdefault(place, (job.plan["model"], measure, could))
+            if other != measure and model != job.plan["model"]:
+                announce(
+                    f"{place[0]}: {model} is measured by {other} and {job.plan['model']} by "
+                    f"{measure}, so their numbers cannot be compared. "
+                    f"{_common([name for name in names if name in could], job.kind)}"
+                )
+        yield job
+
+
+def _common(both: Sequence[str], kind: str) -> str:
+    """The measure that both can answer: of these items, or else of others."""
+    kinds = {name: catalog.shape(catalog.find("method", name).kind) for name in both}
+    if alike := [name for name, shape in kinds.items() if shape.name == kind]:
+        return f"--measure {alike[0]} gives both the same."
+    others = [
+        f"; of a {shape.noun} {name} does" for name, shape in kinds.items() if shape.candidates
+    ]
+    return f"No measure of a {catalog.shape(kind).noun} suits both{(*others, '')[0]}."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from inspect import signature
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypedDict
 
@@ -49,14 +50,14 @@ def opened(
     model: Model, seed: int, options: Mapping[str, Any], engines: Engines | None = None
 ) -> Iterator[Backend | System]:
     """The model for as long as it is asked; one in memory is left as it was."""
-    check_known(options, ModelOptions.__annotations__)
+    check_known(options)
     if isinstance(model, str | Path):
         check_names([str(model)], ())
-        yield open_for(engines or Engines(), str(model), seed, _plain(options))
+        yield open_for(engines or Engines(), str(model), seed, options)
         return
     from stereometer.backends.local.in_memory import held
 
-    with held(model, _plain(options)) as backend:
+    with held(model, options) as backend:
         yield backend
 
 
@@ -71,16 +72,17 @@ def open_for(
     return model
 
 
-def check_known(options: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    """Raises for a keyword that no option has."""
+def check_known(
+    options: Mapping[str, Any],
+    known: Mapping[str, Any] = ModelOptions.__annotations__,
+    verb: Callable[..., Any] | None = None,
+) -> None:
+    """Raises for a keyword that no option has; the parameters of the verb itself may be meant."""
+    own = signature(verb).parameters if verb else ()
     for name in options:
         if name not in known:
-            nearest = did_you_mean(name, {each: each for each in known})
+            nearest = did_you_mean(name, {each: each for each in (*own, *known)})
             raise UsageError(
                 f"There is no parameter '{name}'. {nearest or 'It would change nothing.'} "
-                "help(stereometer.run) explains all of them."
+                f"help(stereometer.{verb.__name__ if verb else 'run'}) explains all of them."
             )
-
-
-def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: str(value) if name == "head" else value for name, value in options.items()}

@@ -10,10 +10,11 @@ from typing import Any, get_type_hints
 
 from stereometer import catalog
 from stereometer.backends.baselines.opener import BaselineOptions
+from stereometer.backends.server.keys import shown
 from stereometer.benchmarks.benchmark import Benchmark, Source
 from stereometer.benchmarks.custom import SOURCE as OWN_FILES
 from stereometer.benchmarks.folders import open_benchmark as open_source
-from stereometer.errors import DataError, StereometerError, UnknownName, UsageError
+from stereometer.errors import DataError, StereometerError, UnknownName, UsageError, respelled
 from stereometer.mitigations.spec import parts
 from stereometer.runs.cache import Cache
 from stereometer.runs.known import open_known
@@ -24,16 +25,15 @@ CHECKPOINT = "checkpoint"
 """The opener of specs without a scheme."""
 NAMED = "stereometer.backends.baselines.opener:NAMED"
 """What opens a backend of the catalog in another process."""
-FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".gz", ".xlsx", ".xls")
+FILE_SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".gz", ".xlsx", ".xls")
+ADDRESSES = {"openai": "https://api.openai.com/v1", "ollama": "http://localhost:11434/v1"}
+"""Of servers that other tools know by a scheme."""
 LIKELY_TYPO = 0.7
 """How alike a plain name must be to a known one to be a slip rather than a model on the hub."""
 
 
 def open_benchmark(
-    name: str,
-    data: str | Path | None = None,
-    options: object | None = None,
-    layout: Layout = PLAIN,
+    name: str, data: str | Path | None = None, options: object | None = None, layout: Layout = PLAIN
 ) -> Benchmark:
     """A benchmark by name, or a user's own file by path."""
     source, path = _source(name, data)
@@ -61,7 +61,7 @@ def _source(name: str, data: str | Path | None) -> tuple[Source, Path | None]:
             return OWN_FILES, Path(name)
         if Path(name).suffix in FILE_SUFFIXES:
             raise DataError(
-                f"{name} does not exist. It looks like a file of your own items. Check the path."
+                f"{name} was not found. It looks like a file of your own items. Check the path."
             )
     source: Source = catalog.find("benchmark", name)
     if not source.card.files and source.packaged is None and path is None:
@@ -72,10 +72,7 @@ def _source(name: str, data: str | Path | None) -> tuple[Source, Path | None]:
 
 
 def open_model(
-    name: str,
-    seed: int = 0,
-    options: Mapping[str, Any] | None = None,
-    when_asked: bool = False,
+    name: str, seed: int = 0, options: Mapping[str, Any] | None = None, when_asked: bool = False
 ) -> Backend | System:
     """A baseline by name, one of our default models, `SCHEME:SPEC`, or a checkpoint: a folder, a
     .gguf file or org/name[@revision]. One that is known is loaded only `when_asked`, if that is
@@ -107,7 +104,8 @@ def model_spec(name: str, seed: int = 0, options: Mapping[str, Any] | None = Non
     scheme, colon, spec = name.partition(":")
     if not colon or scheme not in catalog.names("opener"):
         _not_a_slip(name)
-        scheme, spec = CHECKPOINT, name
+        base, _ = parts(name)  # a default model as the catalog writes it, also before a mitigation
+        scheme, spec = CHECKPOINT, catalog.spelled("model", base) + name[len(base) :]
     opener: Opener = catalog.find("opener", scheme)
     known = {field.name for field in fields(opener.options)}
     chosen = {"seed": seed} | dict(options or {})
@@ -146,6 +144,8 @@ def check_names(models: Iterable[str], measures: Iterable[str]) -> None:
         catalog.find("method", measure)
     for name in models:
         _not_a_slip(name)
+        if not any(catalog.has(kind, name) for kind in ("system", "backend")):
+            model_spec(name).check()
 
 
 def _not_a_slip(spec: str) -> None:
@@ -153,15 +153,33 @@ def _not_a_slip(spec: str) -> None:
     name, mitigation = parts(spec)
     if mitigation is not None:
         _must_have_weights(name, mitigation)
-    known = [*catalog.names("model"), *catalog.names("backend"), *catalog.names("system")]
-    plain = (
-        name not in known
-        and "/" not in name
-        and name.partition(":")[0] not in catalog.names("opener")
-        and not Path(name).exists()
-    )
+    if not name.strip():
+        raise UsageError(f"The model is called '{name}'. That names none. Write --model MODEL.")
+    scheme, colon, rest = name.partition(":")
+    if Path(name).exists() or (colon and scheme in catalog.names("opener")):
+        return
+    if colon and len(scheme) > 1 and "/" not in scheme:  # one letter is a drive
+        raise _no_scheme(name, scheme, rest)
+    known = [each for kind in ("model", "backend", "system") for each in catalog.names(kind)]
+    plain = "/" not in name and respelled(name, known) not in known
     if plain and get_close_matches(name, known, n=1, cutoff=LIKELY_TYPO):
         raise UnknownName("model", name, known)
+
+
+def _no_scheme(name: str, scheme: str, rest: str) -> UsageError:
+    """An address as a browser takes it, or a provider's name as other tools take it."""
+    if scheme in ("http", "https"):
+        whole = f"{name}{'' if '#' in name else '#MODEL'}"
+        example = whole if shown(name).startswith("'") else f"{scheme}://HOST/v1#MODEL"
+        return UsageError(
+            f"{shown(name)} is an address and no model. A model behind a server is named by its "
+            f"address and its name there. Write server:{example}."
+        )
+    address = rest if "#" in rest else f"{ADDRESSES.get(scheme, 'https://HOST/v1')}#{rest}"
+    return UsageError(
+        f"No kind of model is written with '{scheme}:'. A model on the hub is org/name, and one "
+        f"behind a server is named by the server's address. For a server write server:{address}."
+    )
 
 
 def _must_have_weights(name: str, mitigation: Path) -> None:

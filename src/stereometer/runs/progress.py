@@ -1,14 +1,21 @@
-"""Progress as lines of text, where there is no terminal that could draw it."""
+"""Progress: a bar in a terminal and in a notebook, elsewhere a line now and then."""
 
 from __future__ import annotations
 
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, TypeAlias
 
-from stereometer.runs.runner import Progress
+from stereometer.runs.runner import Progress, silent
+from stereometer.show.numbers import duration
 
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
+
+Watch: TypeAlias = Callable[[str], AbstractContextManager[Progress]]
+"""Given a title, gives what is called with progress while a job is under way."""
 EVERY = 30.0
 """Seconds between two lines."""
 
@@ -20,9 +27,7 @@ def say(line: str) -> None:
 
 @contextmanager
 def lines(
-    title: str,
-    write: Callable[[str], None] = say,
-    clock: Callable[[], float] = time.monotonic,
+    title: str, write: Callable[[str], None] = say, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[Progress]:
     """Writes how far a job is every 30 seconds, so that a short one writes nothing."""
     started = last = clock()
@@ -33,13 +38,55 @@ def lines(
         if now - last >= EVERY and done < total:
             last = now
             how = f" ({status})" if status else ""
-            write(f"{title}: {done:,} of {total:,} items{_left(done, total, now - started)}{how}")
+            rest = (now - started) / done * (total - done) if done else 0.0
+            left = f", about {duration(rest)} left" if done else ""
+            write(f"{title}: {done:,} of {total:,} items{left}{how}")
 
     yield progress
 
 
-def _left(done: int, total: int, seconds: float) -> str:
-    if not done:
-        return ""
-    left = seconds / done * (total - done)
-    return f", about {left / 60:.0f} min left" if left >= 90 else f", about {left:.0f} s left"
+def _in_notebook() -> bool:
+    return "ipykernel" in sys.modules
+
+
+def bars(remark: str = "") -> Bars:
+    """Nothing where neither a terminal nor a notebook could draw them. A notebook gets a
+    terminal's bar: one of its own would need a package that not every notebook has."""
+    from rich import progress
+    from rich.console import Console
+
+    columns = (progress.BarColumn(), progress.MofNCompleteColumn(), progress.TimeRemainingColumn())
+    title, remarks = progress.TextColumn("{task.description}"), progress.TextColumn(remark)
+    console = Console(stderr=True, force_jupyter=False, force_terminal=_in_notebook() or None)
+    return progress.Progress(
+        title,
+        *columns,
+        remarks,
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+        refresh_per_second=4,
+    )
+
+
+@contextmanager
+def watch(title: str) -> Iterator[Progress]:
+    """What is called with the progress of a job."""
+    if not (sys.stderr.isatty() or _in_notebook()):
+        with lines(title) as progress:
+            yield progress
+        return
+    with bars("{task.fields[status]}") as drawn:
+        task = drawn.add_task(title, total=None, status="")
+
+        def progress(done: int, total: int, status: str = "") -> None:
+            drawn.update(task, completed=done, total=total, status=status)
+
+        yield progress
+
+
+def watched_by(choice: Watch | bool) -> Watch:
+    """What a caller chose: a watch of its own, ours, or none."""
+    if callable(choice):
+        return choice
+    return watch if choice else lambda title: nullcontext(silent)

@@ -6,21 +6,25 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from math import comb
 from pathlib import Path
+from typing import Any
 
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark, Card, Source, load_card
 from stereometer.errors import DataError, UsageError
+from stereometer.files import UTF8
 from stereometer.measures.recognition.method import Recognition
+from stereometer.runs.counted import with_ties
 from stereometer.runs.execute import execute
-from stereometer.runs.job import Measurement
+from stereometer.runs.job import Measurement, limited, limited_order
 from stereometer.runs.open import open_benchmark
 from stereometer.runs.store import place_of
 from stereometer.shapes.comment.items import NEITHER, Comment
 from stereometer.shapes.comment.settings import MISSPELLING, Setting
 from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.sentences import SentenceShape
-from stereometer.systems.answer_rows import AnswerRows, Comments, Row
+from stereometer.systems.answer_rows import AnswerRows, Comments
 from stereometer.systems.answers import (
     AnswerColumns,
     Golds,
@@ -33,10 +37,13 @@ from stereometer.systems.answers import (
     uneven,
 )
 from stereometer.systems.harnesses import read_harness
-from stereometer.systems.replay import Replayed, joined, read_replay, scale_notes
+from stereometer.systems.replay import Replayed, joined, missing, read_replay, scale_notes
+from stereometer.tables import PLAIN, Layout
 from stereometer.types import Job, Method, ModelCard, Result, Score, Settings, Variant
 from stereometer.types.digest import digest_of_rows
 
+MANY_DRAWS = 10_000
+"""As many others must be possible before items are taken for the draw of a limit."""
 PAIR, COMMENT = Pair.shape, Comment.shape
 
 
@@ -49,6 +56,8 @@ def replay(
     name: str | None = None,
     measure: str | None = None,
     harness: str | None = None,
+    column: Mapping[str, str] | None = None,
+    encoding: str = UTF8,
     seed: int = 0,
     resamples: int = 10_000,
     coverage: float = 0.90,
@@ -62,11 +71,14 @@ def replay(
     - `name`: of the system; by default from the file's name.
     - `measure`: the measure the scores are of, so that runs of it can be compared with them.
     - `harness`: whose per-item file it is, where it is not ours: lm-eval, inspect or eee.
+    - `column`, `encoding`: what the file calls our columns, such as {"sent_more": "biased"}, and
+      how it is encoded.
 
     Everything else is as for `run`.
     """
     settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)
-    job = replay_job(Path(file), benchmark, data, settings, name, measure, harness)
+    layout = Layout(encoding, column or {})
+    job = replay_job(Path(file), benchmark, data, settings, name, measure, harness, layout)
     return execute(job, place_of(job, out)).result
 
 
@@ -78,6 +90,7 @@ def replay_job(
     system: str | None = None,
     measure: str | None = None,
     harness: str | None = None,
+    layout: Layout = PLAIN,
 ) -> Job:
     """Scores by candidate, joined to the items they are of."""
     source = catalog.find("benchmark", benchmark) if catalog.has("benchmark", benchmark) else None
@@ -86,20 +99,43 @@ def replay_job(
             f"{benchmark} holds comments. Answers about them are read by the setting they were "
             "asked in. Add --setting, such as zero-shot."
         )
-    scores = read_harness(file, harness, system) if harness else read_replay(file, system)
+    if harness and layout != PLAIN:
+        raise UsageError(
+            f"{file} is read as {harness} writes it. It has no columns to name, and is UTF-8. "
+            "Leave out --column and --encoding."
+        )
+    scores = read_harness(file, harness, system) if harness else read_replay(file, system, layout)
     if scores.pairs and data is None and source is not None:
         loaded, shape = _pairs_in(file, scores, source), PAIR
     else:
         loaded = open_benchmark(benchmark, data)
         shape = _shape_of(scores, loaded)
-    scores, notes = joined(scores, loaded.items(shape))
-    notes = (*scale_notes(scores, settings.variant), *notes)
+    scores, notes = joined(scores, whole := loaded.items(shape))
+    limit = _limit_of(scores, whole, settings.coverage)
+    items = limited(whole, limit)
+    notes = (*scale_notes(scores, settings.variant), *notes, *missing(scores, items))
     name = _stated(measure, shape, settings.variant) if measure else f"{shape}-{scores.method}"
-    items = loaded.items(shape)
+    method = catalog.find("method", measure) if measure else None
+    settings = with_ties(settings, scores.scoring, method)
     measurement = Measurement(
-        loaded, items, name, scores.card, scores.scoring, settings, notes=notes
+        *(loaded, items, name, scores.card, scores.scoring, settings, limit, notes), of=len(whole)
     )
     return measurement.job(catalog.shape(shape), lambda: scores.scores(items, settings.variant))
+
+
+def _limit_of(scores: Replayed, items: Sequence[Any], coverage: float) -> int | None:
+    """The limit of the run that a file is of: a limit draws items by a digest of their ids, so that
+    what it drew can be recognised. None where the file is of the whole set, or of other items."""
+    order: list[Any] = list(limited_order(items))
+    scored = [
+        any(id_ in scores.by_id for ids in item.candidate_ids.values() for id_ in ids)
+        for item in order
+    ]
+    drawn = max((at for at, known in enumerate(scored, 1) if known), default=0)
+    tasks = {item.slices.get("task") for item, known in zip(order, scored, strict=True) if known}
+    asked = sum(item.slices.get("task") in tasks for item in order[:drawn])
+    is_draw = drawn <= coverage * len(items) and sum(scored) >= coverage * asked > 0
+    return drawn if is_draw and comb(len(items), drawn) > MANY_DRAWS else None
 
 
 def _pairs_in(file: Path, scores: Replayed, source: Source) -> Benchmark:
@@ -111,7 +147,7 @@ def _pairs_in(file: Path, scores: Replayed, source: Source) -> Benchmark:
         )
     pairs = Benchmark(source.card, {PAIR: scores.pairs}, file.name, measures=source.measures)
     if not pairs.as_released:
-        title = f"The pairs in {file.name}, given as {source.card.title}"
+        title = f"{source.card.title}, only the pairs in {file.name}"
         pairs = replace(pairs, card=replace(source.card, title=title))
     return pairs.described("The pairs are those in the file.")
 
@@ -124,7 +160,7 @@ def _stated(measure: str, shape: str, variant: Variant) -> str:
             f"{measure} scores items of shape {method.reads}, the file has scores of shape {shape}."
             " They cannot be of that measure. Leave out --measure."
         )
-    return measure if "@" in measure else method.label(variant)
+    return catalog.spelled("method", measure) if "@" in measure else method.label(variant)
 
 
 def _shape_of(scores: Replayed, loaded: Benchmark) -> str:
@@ -175,11 +211,12 @@ def answers_job(
         *uneven(counts, questions),
         *measure.notes,
     )
+    system, how = name or path.name.split(".")[0], {"file": path.name}
     measurement = Measurement(
         Benchmark(card, {COMMENT: comments}, path.name),
         comments,
         measure.name,
-        _replayed_card(name or path.name.split(".")[0], path, rows),
+        ModelCard(system, "replayed", "replay@1", digest_of_rows(rows), settings=how),
         "replayed",
         settings,
         notes=notes,
@@ -210,11 +247,6 @@ def _misspelt(rows: AnswerRows, measure: Recognition, golds: Golds) -> Read:
     texts = {score.slices["comment"]: score.texts["comment"] for score in scores}
     comments = [Comment(id_, text, {}, row) for row, (id_, text) in enumerate(texts.items(), 1)]
     return comments, lambda: scores, {0: len(scores)} if scores else {}, len(scores)
-
-
-def _replayed_card(name: str, path: Path, rows: Iterable[Row]) -> ModelCard:
-    settings = {"file": path.name}
-    return ModelCard(name, "replayed", "replay@1", digest_of_rows(rows), settings=settings)
 
 
 def _about(benchmark: str) -> tuple[Card, Mapping[str, str], Mapping[str, str]]:

@@ -11,7 +11,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from stereometer.runs.cache import Cache
@@ -70,10 +70,10 @@ class Waiting:
     answers: dict[str, Answer]
     missing: set[str]
     tokens: int
-    size: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.size = len(self.answers) + len(self.missing)
+    @property
+    def size(self) -> int:
+        return len(self.answers) + len(self.missing)
 
     @property
     def items_answered(self) -> int:
@@ -145,11 +145,7 @@ class Pipeline:
 
 
 def computed(
-    asking: Asking,
-    engine: Engine,
-    cache: Cache,
-    tally: Tally,
-    progress: Progress = silent,
+    asking: Asking, engine: Engine, cache: Cache, tally: Tally, progress: Progress = silent
 ) -> Iterator[Score]:
     """The score of every item, in order."""
     keeper = Keeper(engine, cache)
@@ -167,9 +163,9 @@ def computed(
 def scored(plan: Planned, measure: Measure, answers: Mapping[str, Answer]) -> Score:
     """What the answers give an item, or the reason it has no score."""
     item = plan.item
+    if plan.skipped is not None:
+        return Score(item.id, item.slices, {}, plan.skipped, item.texts)
     try:
-        if plan.skipped is not None:
-            raise Skip(plan.skipped)
         exchanged = {
             name: [(request, _whole(answers[request.key])) for request in asked]
             for name, asked in plan.requests.items()
@@ -177,9 +173,9 @@ def scored(plan: Planned, measure: Measure, answers: Mapping[str, Answer]) -> Sc
         score = measure.score(item, exchanged)
         if not all(map(math.isfinite, score.values.values())):
             raise Skip(NOT_FINITE)
-        return score
     except Skip as skip:
-        return Score(item.id, item.slices, {}, skip.reason, item.texts)
+        score = Score(item.id, item.slices, {}, skip.reason, item.texts)
+    return score if score.skipped is None else replace(score, unanswered=True)
 
 
 def _whole(answer: Answer) -> Answer:

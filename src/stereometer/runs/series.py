@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from glob import glob
+from itertools import count
 from pathlib import Path
 
 from stereometer import catalog
+from stereometer.backends.local.place import name_of
 from stereometer.errors import UsageError
-from stereometer.mitigations.spec import parts
+from stereometer.mitigations.spec import SIGN, SUFFIX, parts
 from stereometer.types import Job
 
 WILD = re.compile(r"[*?\[]")
@@ -51,7 +55,11 @@ def members(spec: str) -> list[Member]:
     if not WILD.search(spec) or named or is_there:
         return [Member(spec)]
     on_hub = "@" in spec and not WILD.search(spec.partition("@")[0])
-    matched = (_revisions if on_hub else _paths)(spec)
+    matched = (
+        _revisions(spec)
+        if on_hub
+        else [path for path in glob(spec) if Path(path).is_dir() or path.endswith(".gguf")]
+    )
     if not matched:
         raise UsageError(
             f"{spec} matches nothing. It is a pattern for folders, .gguf files or, after @, "
@@ -66,8 +74,32 @@ def members(spec: str) -> list[Member]:
     ]
 
 
-def _paths(pattern: str) -> list[str]:
-    return [path for path in glob(pattern) if Path(path).is_dir() or path.endswith(".gguf")]
+def names_for(specs: Sequence[str]) -> list[str | None]:
+    """What models of one command are called: None for a model's own name, and as many more parts of
+    its path as are needed where another path ends alike."""
+    names: list[str | None] = [None] * len(specs)
+    ends, whole = [_ending(spec, 1) for spec in specs], [_ending(spec, None) for spec in specs]
+    for shown in count(2):
+        shared = Counter(dict(zip(whole, ends, strict=True)).values())
+        if max(shared.values(), default=1) == 1:
+            break
+        for at, spec in enumerate(specs):
+            if shared[ends[at]] > 1:
+                names[at] = ends[at] = _ending(spec, shown)
+    return names
+
+
+def _ending(spec: str, shown: int | None) -> str:
+    """A model's name by the last parts of its path, and by those of its mitigation's; with None, by
+    the whole of them."""
+    base, mitigation = parts(spec)
+    scheme, colon, path = base.partition(":")
+    if colon and scheme in catalog.names("opener"):
+        return f"{scheme}:{name_of(path, shown)}"
+    if mitigation is None:
+        return name_of(spec, shown)
+    after = name_of(str(mitigation), shown).removesuffix(SUFFIX)
+    return f"{_ending(base, shown)}{SIGN}{after}"
 
 
 def _revisions(spec: str) -> list[str]:

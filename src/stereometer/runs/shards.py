@@ -19,11 +19,12 @@ from typing import Any
 from stereometer.errors import DataError, UsageError
 from stereometer.files import read_json, write_json
 from stereometer.runs.cache import VERSION, Cache, Stored, checksum_of
-from stereometer.runs.execute import Engines, Watch
+from stereometer.runs.execute import Engines
 from stereometer.runs.plan import Tally
-from stereometer.runs.progress import lines
+from stereometer.runs.progress import watch
 from stereometer.runs.runner import computed
 from stereometer.types import Asking, Item, Job, digest_of
+from stereometer.types.document import Document
 
 SCHEMA = "shard@1"
 HOME = Path("stereometer-shards")
@@ -75,7 +76,7 @@ class Shard:
 
 
 def ask_part(
-    jobs: Iterable[Job], part: Part, out: Path | None, engines: Engines, watch: Watch | None
+    jobs: Iterable[Job], part: Part, out: Path | None, engines: Engines
 ) -> tuple[Shard, Tally]:
     """Asks one part of every job; what was answered before is not asked again."""
     place = out or HOME
@@ -88,7 +89,7 @@ def ask_part(
             if isinstance(job.source, Asking):
                 asking = replace(job.source, items=part.items(job.source.items))
                 engine = engines(asking.backend)
-                with (watch or lines)(f"{job.title}, {part.name}") as progress:
+                with watch(f"{job.title}, {part.name}") as progress:
                     deque(computed(asking, engine, cache, tally, progress), maxlen=0)
     record = {"schema": SCHEMA, "shard": part.number, "of": part.of, "plans": plans}
     write_json(shard.path, record | {"asked": asdict(tally)})
@@ -99,7 +100,7 @@ def ask_part(
 
 
 @dataclass(frozen=True)
-class Merged:
+class Merged(Document):
     """What came of merging."""
 
     shards: int
@@ -109,9 +110,6 @@ class Merged:
     new: int
     damaged: int
     schema: str = "merged@1"
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 def merge(paths: Sequence[Path], cache: Cache) -> Merged:
@@ -152,7 +150,7 @@ def load(record: Path) -> Shard:
     value = read_json(record) if record.exists() else None
     try:
         if not isinstance(value, dict) or value["schema"] != SCHEMA:
-            raise ValueError("it is no record of a shard")
+            raise ValueError("it is not the record of a shard")
         part = part_of(f"{value['shard']}/{value['of']}")
         plans = tuple(dict(plan) for plan in value["plans"])
     except (KeyError, TypeError, ValueError, UsageError):

@@ -1,40 +1,45 @@
-"""A run's folder: result.json, scores.jsonl and run.json, claimed by one process at a time."""
+"""A run's folder: result.json, scores.jsonl and run.json, claimed by one process at a time.
+
+run.json holds the digest of result.json, which holds that of scores.jsonl: a result that was edited
+is refused wherever it is read.
+"""
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import re
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+from filelock import FileLock, Timeout
 
 from stereometer import catalog
 from stereometer.errors import DataError, StereometerError, UsageError
-from stereometer.files import read_json, read_jsonl, write_json
-from stereometer.runs.kinds import completed
-from stereometer.shapes.shape import Shape
-from stereometer.types import RESULT_SCHEMA, Job, Result, Score, digest_of, digest_of_file
+from stereometer.files import read_json, read_jsonl, replacing, to_json, write_json
+from stereometer.shapes.shape import NotCompared, Shape
+from stereometer.types import RESULT_SCHEMA, Finished, Job, Result, Score, digest_of, digest_of_file
 
 LOG = logging.getLogger("stereometer")
 HOME = Path("stereometer-runs")
 RESULT, SCORES, RUN = "result.json", "scores.jsonl", "run.json"
+SEAL = "result_digest"
+"""Where the record of a run holds the SHA-256 of its result."""
 
 
 def place_of(job: Job, out: str | Path | None = None) -> Path:
     """Where a run is kept: a folder in `out`, or in a folder of our own.
 
-    Older versions wrote a single run into `out` itself; such a run is gone on with.
+    Older versions wrote a single run into `out` itself; such a run is continued there.
     """
     benchmark, model, measure = (job.plan[name] for name in ("benchmark", "model", "measure"))
     name = job.folder or folder_name(benchmark, model, unversioned(measure))
     if out is not None:
         return Path(out) if (Path(out) / RUN).exists() else Path(out) / name
-    digest = digest_of(job.plan)[:8]
-    older = HOME / folder_name(benchmark, model, digest)
-    return older if older.exists() else HOME / f"{name}-{digest}"
+    return HOME / f"{name}-{digest_of(job.plan)[:8]}"
 
 
 def unversioned(measure: str) -> str:
@@ -43,7 +48,8 @@ def unversioned(measure: str) -> str:
 
 
 def folder_name(*parts: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(parts))
+    """Never one that a file manager hides."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "_", "-".join(parts)).lstrip("._") or "_"
 
 
 @contextmanager
@@ -52,23 +58,24 @@ def claimed(folder: Path, plan: Mapping[str, Any]) -> Iterator[Result | None]:
 
     Another plan in the folder, or another process at work in it, is a mistake of the caller.
     """
+    lock = FileLock(folder / ".lock", blocking=False)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = (folder / ".lock").open("w")
+        lock.acquire()
+    except Timeout:
+        raise UsageError(
+            f"Another run is writing to {folder}. Two runs cannot share a folder. Wait for it"
+            " or choose another with --out."
+        ) from None
     except OSError as error:
         raise StereometerError(
             f"{folder} cannot be written: {error.strerror}. The folder is read-only, full or not a"
             " folder. Choose another with --out."
         ) from None
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise UsageError(
-                f"Another run is writing to {folder}. Two runs cannot share a folder. Wait for it"
-                " or choose another with --out."
-            ) from None
+    try:
         yield _agreed(folder, plan)
+    finally:
+        lock.release()
 
 
 def _agreed(folder: Path, plan: Mapping[str, Any]) -> Result | None:
@@ -83,21 +90,14 @@ def _agreed(folder: Path, plan: Mapping[str, Any]) -> Result | None:
             f"{record} is not the record of a run. It was edited or cut off. Choose another folder"
             " with --out, or remove this one."
         )
-    stored = {**_since(plan), **stored}
     if stored != plan:
         changed = sorted(key for key in {*stored, *plan} if stored.get(key) != plan.get(key))
+        another = " or call the model otherwise with --name" if "identity" in changed else ""
         raise UsageError(
             f"{folder} holds a run with other settings ({', '.join(changed)}). A folder keeps one"
-            " run. Choose another with --out."
+            f" run. Choose another with --out{another}."
         )
     return _finished(folder)
-
-
-def _since(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """What plans did not say before: how near to 50 is near enough, and how many ties are too
-    many, which hangs on the measure."""
-    since = {"delta": 5.0, "ties": plan.get("ties")}
-    return {key: value for key, value in since.items() if key in plan}
 
 
 def _finished(folder: Path) -> Result | None:
@@ -106,52 +106,82 @@ def _finished(folder: Path) -> Result | None:
         return None
     try:
         result = load_result(folder)
-        if result.scores_digest:
-            check_scores(folder, result)
-        else:
-            deque(load_scores(folder, result), maxlen=0)
+        check_scores(folder, result)
         return result
     except DataError as error:
-        LOG.warning("%s It is computed anew.", error)
+        LOG.warning("%s It is computed again.", error)
         return None
+
+
+def keep(folder: Path, result: Result, record: Mapping[str, Any]) -> None:
+    """The result and the record that seals it; killed in between, the run is not finished."""
+    text = to_json(result.as_json()) + "\n"
+    write_json(folder / RUN, {**record, SEAL: sha256(text.encode()).hexdigest()})
+    with replacing(folder / RESULT) as file:
+        file.write(text)
 
 
 def run_folder(path: Path) -> Path:
     """The folder of a run, named by itself, by its result.json, or by the folder that holds it and
     no other."""
-    if not path.exists():
-        raise DataError(
-            f"There is no {path}. A stored run is a folder that `run` or `replay` wrote. Check the"
-            " path."
-        )
-    if not path.is_dir():
+    if path.is_file():
         return path.parent
     if (path / RESULT).exists():
         return path
     inner = _runs_under(path)
+    if not inner and not path.exists():
+        raise DataError(
+            f"There is no '{path}'. A stored run is a folder that `run` or `replay` wrote. Check "
+            "the path."
+        )
     if not inner:
         raise DataError(
             f"{path} holds no {RESULT}. It is not a run, or the run did not finish. Run it again;"
-            " it goes on where it stopped."
+            " it continues where it stopped."
         )
     if inner[1:]:
         raise DataError(
-            f"{path} holds {len(inner)} runs. A single run is needed here. Name one of them: "
-            f"{', '.join(str(folder.relative_to(path)) for folder in inner[:6])}."
+            f"{path} stands for {len(inner)} runs. A single run is needed here. Name one of them: "
+            f"{', '.join(str(folder) for folder in inner[:6])}."
         )
     return inner[0]
 
 
 def _runs_under(path: Path) -> list[Path]:
-    """In its folders, or in folders of runs in it."""
-    files = (file for depth in ("*", "*/*") for file in path.glob(f"{depth}/{RESULT}"))
-    return sorted(file.parent for file in files)
+    """In its folders, or in folders of runs in it; where there is no such folder, those beside it
+    that are of a model of that name, or whose own names begin so (`runs/my-model`)."""
+    if path.exists():
+        files = (file for depth in ("*", "*/*") for file in path.glob(f"{depth}/{RESULT}"))
+        return sorted(file.parent for file in files)
+    beside, name = sorted(path.parent.glob(f"*/{RESULT}")), path.name.casefold()
+    models = [file for file in beside if load_result(file).model.casefold() == name]
+    begun = [file for file in beside if file.parent.name.casefold().startswith(name)]
+    return [file.parent for file in models or begun]
 
 
 def load_result(path: Path) -> Result:
     """A stored result, from its folder, its result.json, or the folder that holds it alone."""
     file = path if path.is_file() else run_folder(path) / RESULT
-    return result_from(read_json(file), str(file))
+    result = result_from(read_json(file), str(file))
+    _check_seal(file)
+    return replace(result, folder=file.parent.resolve())
+
+
+def _check_seal(file: Path) -> None:
+    """Estimates that somebody edited are no measurement."""
+    record = file.with_name(RUN)
+    known = read_json(record) if record.exists() else None
+    seal = known.get(SEAL) if isinstance(known, dict) else None
+    if not isinstance(seal, str):
+        raise DataError(
+            f"{file} is not sealed: no {RUN} beside it holds its digest. A run is the whole folder "
+            "that `run` or `replay` wrote. Copy all of its files, or run it again."
+        )
+    if seal != digest_of_file(file):
+        raise DataError(
+            f"{file} is not the result that was measured: its digest is not the one in {RUN}. It "
+            "was edited or cut off. Run it again."
+        )
 
 
 def result_from(value: object, file: str) -> Result:
@@ -161,8 +191,13 @@ def result_from(value: object, file: str) -> Result:
             f"{file} is not a stereometer result ({RESULT_SCHEMA}). Name the folder of a run or its"
             f" {RESULT}. `stereometer run` and `replay` make them."
         )
+    if value.get("statistics") != Result.statistics:
+        raise DataError(
+            f"{file} was counted by other rules (statistics {value.get('statistics', 1)!r:.20}, "
+            f"now {Result.statistics}), so run it again; answers that are kept are used."
+        )
     try:
-        result = Result.from_json(completed(value))
+        result = Result.from_json(value)
         _check_facts(result)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise DataError(
@@ -176,8 +211,16 @@ def result_from(value: object, file: str) -> Result:
 
 
 FACTS: Mapping[str, Mapping[str, tuple[type, ...]]] = {
-    "data": {"digest": (str,), "title": (str,), "notice": (str,)},
-    "settings": {"limit": (int, type(None)), "coverage": (int, float), "level": (int, float)},
+    "data": {
+        **dict.fromkeys(("digest", "title", "notice"), (str,)),
+        **dict.fromkeys(("items", "of", "hidden"), (int,)),
+        "publishable": (bool,),
+    },
+    "settings": {
+        "limit": (int, type(None)),
+        **dict.fromkeys(("seed", "resamples"), (int,)),
+        **dict.fromkeys(("coverage", "delta", "level", "ties"), (int, float)),
+    },
     "model_card": {"digest": (str,), "family": (str,), "settings": (dict,)},
 }
 """What every result says of its data, settings and model."""
@@ -188,8 +231,12 @@ def _check_facts(result: Result) -> None:
     for part, facts in needed.items():
         for name, types in facts.items():
             value = getattr(result, part).get(name, ())
-            if not isinstance(value, types) or isinstance(value, bool):
+            if not isinstance(value, types) or isinstance(value, bool) != (bool in types):
                 raise ValueError(f"{part}.{name} is {value!r:.60}")
+    places = catalog.shape(result.kind).places
+    for estimate in result.estimates:
+        if lacking := set(places.get(estimate.name, ())) - estimate.slice.keys():
+            raise ValueError(f"an estimate of {estimate.name} has no {min(lacking)}")
 
 
 def load(path: str | Path) -> Result:
@@ -218,11 +265,8 @@ def score_from(value: Any, shape: Shape, where: str) -> Score:
 
 
 def check_scores(folder: Path, result: Result) -> None:
-    """Scores that are not the ones that were counted say nothing about the result; older results do
-    not say which were."""
+    """Scores that are not the ones that were counted say nothing about the result."""
     file = folder / SCORES
-    if not result.scores_digest:
-        return
     try:
         digest = digest_of_file(file)
     except OSError as error:
@@ -247,15 +291,22 @@ def runs_in(path: Path) -> list[Path]:
 # ------------------------------------------------------------------------------------- several runs
 
 
-def folders_of(paths: Sequence[str | Path]) -> list[Path]:
-    """Where runs are stored, as a caller of the Python verbs names them."""
-    for path in paths:
-        if not isinstance(path, (str, Path)):
+Stored: TypeAlias = "str | Path | Result | Finished | list[Result]"
+"""A run as a caller of the Python verbs names it: by its folder, or as what a verb returned."""
+
+
+def folders_of(runs: Sequence[Stored]) -> list[Path]:
+    """Where runs are stored."""
+    runs = [each for run in runs for each in (run if isinstance(run, list) else [run])]
+    folders = [run if isinstance(run, str | Path) else getattr(run, "folder", None) for run in runs]
+    for run, folder in zip(runs, folders, strict=True):
+        if folder is None:
+            kind = "This Result" if isinstance(run, Result) else f"A {type(run).__name__}"
             raise UsageError(
-                f"A {type(path).__name__} is not the folder of a run. Items' scores are read from"
-                " there. Give `run` a folder with out=, and name it here."
+                f"{kind} is not a stored run. Items' scores are read from its folder. Pass what "
+                "`run` or `load` returned, or the folder of a run."
             )
-    return [Path(path) for path in paths]
+    return [Path(folder) for folder in folders if folder is not None]
 
 
 def load_alike(paths: Sequence[Path]) -> list[Result]:
@@ -276,6 +327,35 @@ def load_alike(paths: Sequence[Path]) -> list[Result]:
     return results
 
 
+def alike_in(runs: Sequence[Stored]) -> tuple[list[list[Path]], list[str]]:
+    """Runs in groups that may be compared, and what is left out and why. Runs that are named one
+    by one are one group: where they were not measured alike, that is an error."""
+    named = [runs_in(path) for path in folders_of(runs)]
+    folders = [folder for several in named for folder in several]
+    if len(runs) > 1 and len(folders) == len(runs):
+        return [folders], []
+    groups: dict[str, list[Result]] = {}
+    for result in map(load_result, folders):
+        groups.setdefault(str(_conditions(result)), []).append(result)
+    reasons = {key: _not_compared(group) for key, group in groups.items()}
+    left_out = [
+        f"{result.model} on {result.benchmark} by {result.measure} is left out: {reasons[key]}."
+        for key, group in groups.items()
+        if reasons[key]
+        for result in group
+    ]
+    several = (group for key, group in groups.items() if not reasons[key])
+    return [[result.folder for result in group if result.folder] for group in several], left_out
+
+
+def _not_compared(group: Sequence[Result]) -> str:
+    """Why runs of a folder are not set against each other; empty where they are."""
+    if isinstance(catalog.shape(group[0].kind), NotCompared):
+        return "runs of its kind are not compared item by item"
+    stopped = any(result.stopped for result in group)
+    return "" if group[1:] and not stopped else "no other whole run was measured alike"
+
+
 def check_whole(results: Sequence[Result]) -> None:
     """Runs that asked only what their bars needed are not set side by side item by item."""
     for result in results:
@@ -294,12 +374,12 @@ def measured_alike(first: Result, second: Result) -> bool:
 
 
 def _conditions(result: Result) -> dict[str, object]:
-    items = f"{result.data['digest'][:12]}, limit {result.settings['limit']}"
     return {
         "benchmark": result.benchmark,
-        "items": items,
+        "items": f"{result.data['digest'][:12]}, limit {result.settings['limit']}",
         "measure": catalog.shape(result.kind).compared_as(result),
         "variant": result.variant,
+        "asked as": result.asked_as,
     }
 
 

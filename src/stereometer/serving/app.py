@@ -43,7 +43,7 @@ class Endpoints:
     def model(self) -> str:
         return self.desk.backend.card.name
 
-    def models(self) -> dict[str, Any]:
+    async def models(self) -> dict[str, Any]:
         entry = {"id": self.model, "object": "model", "owned_by": "stereometer"}
         return {"object": "list", "data": [entry]}
 
@@ -122,9 +122,7 @@ def application(desk: Desk) -> FastAPI:
         responses=REFUSALS,
     )
 
-    @app.get("/v1/models")
-    async def models() -> dict[str, Any]:
-        return endpoints.models()
+    app.get("/v1/models")(endpoints.models)
 
     @app.post("/v1/completions")
     async def completions(body: Completion, request: Request) -> dict[str, Any]:

@@ -17,7 +17,7 @@ LONGEST_NAME = 80
 
 def _encodable(text: str) -> str:
     if not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError("half a surrogate pair is no text")
+        raise ValueError("half a surrogate pair is not text")
     return text
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import replace
@@ -83,18 +83,14 @@ class Desk:
         for key, answer in self.backend.answer(requests):
             for future in waiting.pop(key):
                 _settle(future, answer)
-            if not _any_waits(waiting):
-                return
+            if all(future.cancelled() for futures in waiting.values() for future in futures):
+                return  # nobody waits for the rest
 
 
 def _cancellable(request: Request, futures: Sequence[Future[Answer]]) -> Request:
     if not isinstance(request, Generate):
         return request
     return replace(request, abandoned=lambda: all(future.cancelled() for future in futures))
-
-
-def _any_waits(waiting: Mapping[str, Sequence[Future[Answer]]]) -> bool:
-    return any(not future.cancelled() for futures in waiting.values() for future in futures)
 
 
 def _settle(future: Future[Answer], answer: Answer | Exception) -> None:

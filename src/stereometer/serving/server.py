@@ -73,7 +73,7 @@ def _bound(host: str, port: int) -> socket.socket:
         )
     except (OSError, OverflowError) as error:
         raise UsageError(
-            f"{host}:{port} cannot be listened on: {error}. The port is taken, or the address "
+            f"Cannot listen on {host}:{port}: {error}. The port is taken, or the address "
             "does not belong to this machine. Choose another --port."
         ) from None
 

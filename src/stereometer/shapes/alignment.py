@@ -6,14 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import (
+    VERDICT,
     Overview,
+    absences,
     has,
     overall,
     published_lines,
     rows_of,
     used_cell,
     verdict_cells,
-    verdict_heads,
 )
 from stereometer.shapes.shape import NotCompared, Shape
 from stereometer.show.numbers import value, with_interval
@@ -30,7 +31,8 @@ READING = (
     "tau: Kendall's tau-b over groups and traits. Overall and by dimension it is tested by "
     "exchanging the model's groups, and a verdict needs an interval without 0 as well; single "
     "groups are not tested, and their intervals are of other raters and these traits. "
-    "Best possible: what all people think on average would get with these raters."
+    "Best possible: what all people think on average would get with these raters; its ends are of "
+    "splits of these raters, and hold the truth less often than an interval would."
 )
 CAUTION = (
     "Agreement says that a model repeats what people think that others think: "
@@ -61,9 +63,9 @@ class Alignment(NotCompared, Shape):
         ),
         Metric(
             "tau_by_lot",
-            "tau by lot",
+            "tau by chance",
             digits=3,
-            about="tau on average where each group gets another group's scores of the model.",
+            about="Mean tau where each group gets the model's scores of another group.",
         ),
         Metric(
             "precision_at_3",
@@ -114,7 +116,8 @@ class Alignment(NotCompared, Shape):
             "best possible tau",
             1.0,
             digits=3,
-            about="Kendall's tau of what all people think on average with these raters.",
+            about="Kendall's tau of what all people think on average with these raters. Low and "
+            "high are of splits of these raters, not an interval.",
         ),
         Metric(
             "human_mean", "mean rating", about="The mean rating of a group on a trait, 0 to 100."
@@ -137,9 +140,10 @@ class Alignment(NotCompared, Shape):
         every_slice = Shape()
         rows = [row for row in rows_of(every_slice, results) if "tau" in row[1]]
         heads = [text(title) for title in SHOWN.values()]
-        heads += verdict_heads("what tau says")
-        table = Table((text(""), number("n / asked"), *heads), tuple(_cells(*row) for row in rows))
-        return Overview((table,), (_reading(results[0]), CAUTION), "Agreement with people")
+        columns = (text(""), number("n / asked"), *heads, *VERDICT)
+        table = Table(columns, tuple(_cells(*row) for row in rows))
+        legend = (_reading(results[0]), CAUTION, *absences((), rows, SHOWN))
+        return Overview((table,), legend, "Agreement with people")
 
 
 def _cells(label: str, estimates: Mapping[str, Estimate]) -> tuple[Cell, ...]:

@@ -16,6 +16,8 @@ class Coverage:
 
     count: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
+    missing: int = 0
+    """Of those skipped, the ones that were asked."""
 
     @classmethod
     def of(cls, scores: Iterable[Score]) -> Coverage:
@@ -28,6 +30,13 @@ class Coverage:
         self.count += 1
         if score.skipped is not None:
             self.skipped[score.skipped] += 1
+            self.missing += score.unanswered
+
+    def __iadd__(self, other: Coverage) -> Coverage:
+        self.count += other.count
+        self.skipped += other.skipped
+        self.missing += other.missing
+        return self
 
     @property
     def answered(self) -> int:
@@ -45,6 +54,5 @@ class Coverage:
     def estimate(self, name: str, slice_: Slice, ideal: float | None, **known: Any) -> Estimate:
         """An estimate of this slice: without a value, unless that is among what is known."""
         nothing, counts = (None, None, None), (self.answered, self.count, 0)
-        skipped = dict(self.skipped)
-        empty = Estimate(name, slice_, *nothing, *counts, ideal, skipped=skipped)
-        return replace(empty, **known)
+        empty = Estimate(name, slice_, *nothing, *counts, ideal, skipped=dict(self.skipped))
+        return replace(empty, missing=self.missing, **known)

@@ -61,6 +61,7 @@ class FactShape(Shape):
     name = FACT
     noun = "fact"
     slices = ("attribute", "fact")
+    principal = ("attribute",)
     metrics = (
         Metric(
             AGREEMENT,
@@ -112,6 +113,7 @@ class FactShape(Shape):
             interval="Wilson over facts",
             scope=ALIKE,
             p=sign_test(points.count(100.0), points.count(0.0)),
+            test="exact sign test over facts that are not ties",
         )
 
     def differences(

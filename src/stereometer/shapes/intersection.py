@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import Overview, has, overall, used_cell
@@ -30,6 +31,7 @@ PROFILES = {
     "tau_closer_part": "with the closer part",
     "tau_reversed": "with the same the other way round",
 }
+REVERSED = "with that of the same groups in the other order"
 SIDES = {"above": "above the larger part", "below": "below the smaller part"}
 CAUTION = (
     "An emergent trait fits the pair better (or worse) than both parts; "
@@ -62,38 +64,23 @@ class Intersection(NotCompared, Shape):
     """A pair of groups beside its parts."""
 
     name = "intersection"
+    places: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "dominance": ("domain", "other_domain"),
+        "tau_with_domain": ("domain", "other_domain"),
+    }
     slices = ("group", "adjective", "direction")
     noun = "emergent trait"
     of_runs = True
     fine = ("adjective",)
     metrics = (
-        Metric(
-            "tau_first_part",
-            "tau with the first part",
-            digits=3,
-            headline=True,
-            about="Mean tau of a pair's profile with that of its first group.",
-        ),
-        Metric(
-            "tau_second_part",
-            "tau with the second part",
-            digits=3,
-            headline=True,
-            about="Mean tau of a pair's profile with that of its second group.",
-        ),
-        Metric(
-            "tau_closer_part",
-            "tau with the closer part",
-            digits=3,
-            headline=True,
-            about="Mean tau of a pair's profile with the closer of its groups.",
-        ),
-        Metric(
-            "tau_reversed",
-            "tau with the reversed pair",
-            digits=3,
-            headline=True,
-            about="Mean tau of a pair's profile with that of the same groups in the other order.",
+        *(
+            Metric(name, label, digits=3, headline=True, about=f"Mean tau of a pair's profile {of}")
+            for name, label, of in (
+                ("tau_first_part", "tau with the first part", "with that of its first group."),
+                ("tau_second_part", "tau with the second part", "with that of its second group."),
+                ("tau_closer_part", "tau with the closer part", "with the closer of its groups."),
+                ("tau_reversed", "tau with the reversed pair", f"{REVERSED}."),
+            )
         ),
         Metric(
             "tau_with_domain",
@@ -138,17 +125,14 @@ class Intersection(NotCompared, Shape):
             digits=2,
             about="Of the expected traits, the share that emerges.",
         ),
-        Metric(
-            "expected_precision_chance",
-            "precision by chance",
-            digits=2,
-            about="What a random list of the same length would get.",
-        ),
-        Metric(
-            "expected_recall_chance",
-            "recall by chance",
-            digits=2,
-            about="What a random list of the same length would get.",
+        *(
+            Metric(
+                f"expected_{name}_chance",
+                f"{name} by chance",
+                digits=2,
+                about="What a random list of the same length would get.",
+            )
+            for name in ("precision", "recall")
         ),
     )
 

@@ -36,5 +36,5 @@ def _outlook(name: str, terms: list[str | None], level: float) -> str | None:
         return None
     size = count(len(terms), "item") + (f" of {count(len(distinct), 'term')}" if distinct else "")
     if least >= WIDEST:
-        return f"{name} ({size}) could show nothing but chance"
+        return f"{name} ({size}) has too few items to show an effect"
     return f"{name} ({size}) could show {least:.0f} points from 50, for these terms alone"

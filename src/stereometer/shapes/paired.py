@@ -37,10 +37,10 @@ class Difference(Document):
     floor: float | None = None
     """The least p that so many resamples can give, where the test draws them."""
     detectable: float = 0.0
-    """The smallest true difference that a test on this set, before correction, finds.
-
-    With 80 % power.
-    """
+    """The smallest true difference that its test, corrected over its family, finds with 80 %
+    power."""
+    free: float | None = None
+    """Degrees of freedom that its standard error is known with; None where it is taken as known."""
     p_adjusted: float = 1.0
     tests: int = 1
     correction: str | None = None
@@ -80,17 +80,20 @@ class Difference(Document):
         sure = self.beyond_noise if p_closer is None else p_closer < 1 - level
         return replace(self, closer=self.nearer if sure else "neither", p_closer_adjusted=p_closer)
 
-    def with_sum(self, interval: tuple[float, float]) -> Difference:
-        """With the interval of both together, each measured from 50, where that is the ideal."""
+    def with_sum(self, interval: tuple[float, float], p: float) -> Difference:
+        """With interval and test of both together, each measured from 50, where that is the ideal:
+        neither is closer where the sum of both is not beyond noise."""
         if self.ideal != NULL_VALUE:
             return self
-        return replace(self, sum_low=interval[0], sum_high=interval[1])
+        low, high = interval
+        return replace(self, sum_low=low, sum_high=high, p_closer=max(self.p, p))
 
     def over_terms(self, mean: StudentMean, settings: Settings) -> Difference:
         """With the interval, the test and what could be seen from one standard error."""
         low, high = mean.interval(settings.level)
         seen = mean.detectable(settings.level)
-        return replace(self, low=low, high=high, p=mean.p(), detectable=seen)
+        p, free = mean.p(), mean.free
+        return replace(self, low=low, high=high, p=p, detectable=seen, free=free)
 
     def without_spread(self, settings: Settings) -> Difference:
         """Where all clusters differ alike: no wider spread than this is possible for so many items,

@@ -9,7 +9,7 @@ import numpy as np
 from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.paired import Difference, Withheld, asked_or_withheld
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
-from stereometer.stats.tests import t_test
+from stereometer.stats.means import StudentMean
 from stereometer.types import Estimate, Score, Settings, Slice
 
 MOST_SLICES = 60
@@ -72,7 +72,7 @@ def differences(
                 np.array([pair[side].values[name] for pair in here]) for side in (0, 1)
             )
             change = second - first
-            p = t_test(change) if change.size > 1 and np.ptp(change) > 0 else 1.0
+            p = StudentMean.of(change).p() if change.size > 1 else 1.0
             values = float(first.mean()), float(second.mean())
             difference = Difference(name, slice_, *values, len(here), asked, None, None)
             draws = _draws(change, slice_, name, settings)

@@ -20,7 +20,7 @@ Row = Mapping[str, Any]
 
 
 class SentenceItem(Item, Protocol):
-    """An item of such a shape."""
+    """An item of this shape."""
 
     shape: ClassVar[str]
 
@@ -81,7 +81,7 @@ class SentenceItem(Item, Protocol):
 
 
 class SentenceShape(Contrast):
-    """A shape of such items."""
+    """A shape of these items."""
 
     columns: ClassVar[tuple[str, ...]]
     """What a table of them needs."""

@@ -25,13 +25,15 @@ TieShares = Callable[[Slice], Mapping[str, float]]
 class NotCompared:
     """What kinds of result share whose systems are not set against each other item by item."""
 
+    not_compared: ClassVar[str] = (
+        "The runs have no preferences to compare. `compare` needs a stereotype and its opposite. "
+        "`stereometer align` and `report` read runs on groups and traits."
+    )
+
     def differences(
         self, both: object, every: object, settings: Settings
     ) -> Iterator[Difference | Withheld]:
-        raise UsageError(
-            "The runs have no preferences to compare. `compare` needs a stereotype and its "
-            "opposite. `stereometer align` and `report` read runs on groups and traits."
-        )
+        raise UsageError(self.not_compared)
 
 
 class Shape:
@@ -50,12 +52,18 @@ class Shape:
     """Whether two systems may be compared on what they share of their units."""
     fine: ClassVar[tuple[str, ...]] = ()
     """What slices fix that are too many for a first table."""
+    principal: ClassVar[tuple[str, ...] | None] = None
+    """What the slices fix that stand in the first table beside the overall value; None where all
+    headline slices do."""
     slices: ClassVar[tuple[str, ...]] = ()
     """What every item of this shape belongs to."""
     means: ClassVar[tuple[str, ...]] = ()
     """Metrics that are means of the items' points, from 0 to 100: over terms, where `term_by` says
     what makes one, and within them over items."""
     term_by: ClassVar[tuple[str, ...]] = ()
+    unit_by: ClassVar[tuple[str, ...]] = ()
+    """What names the term of an item that has one: items of a term vary together, however they are
+    averaged."""
     domains: ClassVar[str] = ""
     """Which of them says what an item is about."""
     modelling: ClassVar[str] = ""
@@ -64,6 +72,8 @@ class Shape:
     """Whether its results are made from stored runs, so that nothing was asked for them."""
     settings: ClassVar[Mapping[str, tuple[type, ...]]] = {}
     """What results of this kind record among their settings besides what all do."""
+    places: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """By metric, what every estimate of it fixes."""
 
     @property
     def term_name(self) -> str:
@@ -92,8 +102,12 @@ class Shape:
         return next((metric for metric in metrics if metric.words), metrics[0])
 
     def headline_slice(self, slice_: Slice) -> bool:
-        """Whether a slice stands in the first table."""
+        """Whether a slice stands in the table of all slices."""
         return not any(name in slice_ for name in self.fine)
+
+    def first_slice(self, slice_: Slice) -> bool:
+        """Whether a slice stands in the first table."""
+        return self.principal is None or slice_.keys() <= set(self.principal)
 
     # ------------------------------------------------------------------------------------- counting
 
@@ -111,11 +125,6 @@ class Shape:
         if score.skipped is None and not self.is_whole(score):
             raise ValueError("no values")
         return score
-
-    def recounted(self, scores: Iterable[Score], settings: Settings) -> list[Estimate] | None:
-        """Estimates of a stored run whose statistics are older; None where its scores alone do not
-        give them."""
-        return None
 
     def is_whole(self, score: Score) -> bool:
         """Whether a stored score has the values that its kind needs."""
@@ -146,15 +155,12 @@ class Shape:
         """What one answered item adds to each metric that is a mean over items."""
         return score.values
 
-    def unit(self, score: Score) -> str:
-        """What an item is not independent of: itself, unless a shape knows better."""
+    def term(self, score: Score) -> str:
+        """Items of one term are not independent; each is its own, unless a shape knows better."""
         return score.item
 
     def differences(
-        self,
-        both: Sequence[tuple[Score, Score]],
-        every: Sequence[Slice],
-        settings: Settings,
+        self, both: Sequence[tuple[Score, Score]], every: Sequence[Slice], settings: Settings
     ) -> Iterator[Difference | Withheld]:
         """Second minus first on the items that both systems answered; `every` is of all items."""
         for row in plain.differences(both, every, settings):

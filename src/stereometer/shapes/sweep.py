@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from stereometer.errors import UsageError
 from stereometer.shapes.metric import Metric
-from stereometer.shapes.overview import Overview, used_cell, verdict_cells, verdict_heads
-from stereometer.shapes.paired import Difference, Withheld
-from stereometer.shapes.shape import Shape
+from stereometer.shapes.overview import VERDICT, Overview, used_cell, verdict_cells
+from stereometer.shapes.shape import NotCompared, Shape
 from stereometer.shapes.verdicts import NULL_VALUE, PREFERENCE
 from stereometer.show import numbers
 from stereometer.show.table import Table, number, text
-from stereometer.types import Estimate, Result, Score, Settings
+from stereometer.types import Estimate, Result, Score
 
 READING, JOINT, SHARE = "preference", "median_preference", "significant_readings"
 SHIFT, CHANGES = "choice_shift", "conclusions_changed"
@@ -76,13 +74,18 @@ def turning(beside: Iterable[Estimate]) -> list[str]:
     return sorted((name for name, share in shares.items() if share), key=lambda name: -shares[name])
 
 
-class Sweep(Shape):
+class Sweep(NotCompared, Shape):
     """Readings of the same items."""
 
+    not_compared = (
+        "The runs are sweeps over readings. Two models are set against each other reading by "
+        "reading. Sweep them together: stereometer sweep BENCHMARK -m ONE -m OTHER."
+    )
     name = "sweep"
     noun = "item"
     of_runs = True
     fine: ClassVar[tuple[str, ...]] = ("measure", "choice", "other")
+    places: ClassVar[Mapping[str, tuple[str, ...]]] = {SHIFT: ("choice",), CHANGES: ("choice",)}
     settings: ClassVar[Mapping[str, tuple[type, ...]]] = {"shape": (str,), "questions": (dict,)}
     metrics = (
         Metric(
@@ -114,7 +117,7 @@ class Sweep(Shape):
         Metric(
             CHANGES,
             "conclusions changed",
-            about="Of such pairs of readings, the share that say different things, in percent.",
+            about="The share of these pairs of readings that say different things, in percent.",
         ),
         Metric(
             DIFFERENCE,
@@ -138,14 +141,6 @@ class Sweep(Shape):
 
     def is_whole(self, score: Score) -> bool:
         return bool(score.values) and set(score.values.values()) <= {-1.0, 0.0, 1.0}
-
-    def differences(
-        self, both: object, every: object, settings: Settings
-    ) -> Iterator[Difference | Withheld]:
-        raise UsageError(
-            "The runs are sweeps over readings. Two models are set against each other reading by "
-            "reading. Sweep them together: stereometer sweep BENCHMARK -m ONE -m OTHER."
-        )
 
     def overview(self, results: Sequence[Result]) -> Overview:
         several = len(results) > 1
@@ -212,7 +207,7 @@ def closing(joint: Estimate, rows: Sequence[Estimate]) -> str:
 
 
 def _curve(caption: str, every: Sequence[Estimate], foot: str) -> Table:
-    """The specification curve on a terminal: a row a reading, with the dashboard of its choices."""
+    """The specification curve on a terminal: a row per reading, with its choices beside it."""
     rows = [row for row in every if row.value is not None]
     chosen = varied(rows)
     heads = [text(name) for name in ("measure", *chosen)]
@@ -225,12 +220,12 @@ def _curve(caption: str, every: Sequence[Estimate], foot: str) -> Table:
             *(text(row.slice.get(name, "")) for name in chosen),
             used_cell(row),
             number(numbers.with_interval(row)),
-            *([number(numbers.ties(row))] if tied else []),
+            *([number(*numbers.ties(row))] if tied else []),
             *verdict_cells(row),
         )
         for row in rows
     ]
-    return Table((*columns, *verdict_heads("says")), tuple(body), caption, foot)
+    return Table((*columns, *VERDICT), tuple(body), caption, foot)
 
 
 def _across(result: Result) -> Table | None:

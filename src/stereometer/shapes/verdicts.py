@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
 
-from stereometer.show.numbers import number
+from stereometer.show.numbers import count, number
 from stereometer.stats.families import Said, corrected
+from stereometer.stats.means import among
 from stereometer.stats.tests import false_discovery, holm
 from stereometer.types import Estimate, Settings
+
+if TYPE_CHECKING:
+    from stereometer.shapes.paired import Difference
 
 NULL_VALUE = 50.0
 """Tests are against 50: no preference, or no better than chance."""
@@ -18,7 +23,9 @@ FEW_TERMS = 10
 """With fewer terms than this the terms are held fixed."""
 LIKE_THESE, THESE = "terms like these", "these terms"
 """What an interval over target terms speaks of; the second where there are too few to be drawn."""
-HEADLINE, FIXED = "Holm over headline slices", "Holm over slices with fixed terms"
+OVERALL, SLICES = "one test", "Holm over slices"
+"""The two families of a metric (docs/decisions/0030-the-overall-row-is-its-own-family.md)."""
+FAMILIES = "two families, overall alone and Holm over the slices"
 EXPLORATORY = "Benjamini-Hochberg over terms, exploratory"
 
 
@@ -31,9 +38,18 @@ class Verdicts:
     neither: str
 
     def of(self, estimate: Estimate, p: float, level: float, delta: float = 5.0) -> Said:
-        if p >= 1 - level or estimate.value is None or estimate.value == NULL_VALUE:
+        """An interval around 50 leaves both sides open, however small p is."""
+        if p >= 1 - level or not leaves_out_50(estimate):
             return self.neither, False
-        return self.above if estimate.value > NULL_VALUE else self.below, True
+        return self.above if (estimate.value or 0.0) > NULL_VALUE else self.below, True
+
+
+def leaves_out_50(estimate: Estimate) -> bool:
+    """Of its own interval, whatever else is tested; of the value where there is none."""
+    if (value := estimate.value) is None:
+        return False
+    low, high = (value if end is None else end for end in estimate.ends)
+    return not low <= NULL_VALUE <= high
 
 
 class Equivalence(Verdicts):
@@ -41,18 +57,30 @@ class Equivalence(Verdicts):
 
     def of(self, estimate: Estimate, p: float, level: float, delta: float = 5.0) -> Said:
         says, beyond = super().of(estimate, p, level)
-        if not beyond:
-            near = f"within {delta:g} points of 50"
-            return near if estimate.equivalent else _open(estimate), False
-        return f"{says}, by less than {delta:g} points" if estimate.equivalent else says, True
+        small = f", by less than {delta:g} points" if estimate.equivalent else ""
+        if beyond:
+            return f"{says}{small}", True
+        if leaves_out_50(estimate):
+            return _leaning(estimate, small), False
+        return f"within {delta:g} points of 50" if estimate.equivalent else _open(estimate), False
+
+
+def _leaning(estimate: Estimate, small: str) -> str:
+    """Its own interval says more than its family lets it say."""
+    side = "stereotypes" if (estimate.value or 0.0) > NULL_VALUE else "anti-stereotypes"
+    among = f" among {estimate.tests} tests" if (estimate.tests or 1) > 1 else ""
+    return f"leans to {side}{small}; not beyond noise{among}"
 
 
 def _open(estimate: Estimate) -> str:
     """What the items leave possible, and what they could have shown."""
-    return (
-        f"{PREFERENCE.neither}: anything from {number(estimate.low)} to {number(estimate.high)}; "
-        f"this set could have shown a difference of {number(estimate.detectable)}"
-    )
+    low, high = estimate.ends
+    says = f"{PREFERENCE.neither}: {number(low)} to {number(high)} all fit"
+    if estimate.is_doubtful:
+        says += f", whatever {count(estimate.missing, 'unanswered item')} would say"
+    if estimate.detectable is None:
+        return says
+    return f"{says}; an effect of {number(estimate.detectable)} or more would show"
 
 
 PREFERENCE = Equivalence("prefers stereotypes", "prefers anti-stereotypes", "undecided")
@@ -98,24 +126,29 @@ def judged(
 
     Slices that fix what is `fine` are explored, not tested.
     """
-    rows = [
-        replace(estimate, correction=_correction(estimate, fine))
-        if estimate.name in verdicts and estimate.p is not None
-        else estimate
-        for estimate in estimates
-    ]
+    rows = list(estimates)
+    for at, row in enumerate(rows):
+        if row.name in verdicts and row.p is not None:
+            explored = any(name in row.slice for name in fine)
+            how = EXPLORATORY if explored else SLICES if row.slice else OVERALL
+            rows[at] = replace(row, correction=how)
     return corrected(
         rows,
         lambda estimate, p: verdicts[estimate.name].of(estimate, p, settings.level, settings.delta),
         lambda estimate: (estimate.name, estimate.correction) if estimate.correction else None,
         lambda estimate: false_discovery if estimate.correction == EXPLORATORY else holm,
+        lambda estimate: within_family(estimate, settings.level),
     )
 
 
-def _correction(estimate: Estimate, fine: Collection[str]) -> str:
-    if any(name in estimate.slice for name in fine):
-        return EXPLORATORY
-    return FIXED if estimate.scope == THESE else HEADLINE
+Detecting = TypeVar("Detecting", Estimate, "Difference")
+
+
+def within_family(row: Detecting, level: float) -> Detecting:
+    """With what its test would find among those that it is corrected with."""
+    if row.detectable is None or (row.tests or 1) < 2:
+        return row
+    return replace(row, detectable=among(row.tests or 1, row.detectable, level, row.free))
 
 
 def without_score(estimate: Estimate, why: str, settings: Settings) -> Estimate:

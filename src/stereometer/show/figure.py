@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from stereometer.show.table import Table
+from stereometer.types import Estimate
 
 Spec = dict[str, Any]
 """A Vega-Lite specification."""
@@ -20,6 +21,12 @@ class Chart:
     description: str
     """For those who do not see it."""
     spec: Spec
+    file: str = ""
+    """What a file of it is called, without its ending."""
+
+
+Fill = Literal["filled", "hollow", "dotted", "pale"]
+"""How the inside of a mark is drawn."""
 
 
 @dataclass(frozen=True)
@@ -30,15 +37,28 @@ class Key:
     colour: str = "var(--muted)"
     shape: str = CIRCLE
     """An SVG path about the origin."""
-    filled: bool = True
+    fill: Fill = "pale"
     quiet: bool = False
     """Not a system, but a way of drawing one."""
 
 
-BEYOND_NOISE = (
-    Key("beyond noise", quiet=True),
-    Key("not distinguishable", filled=False, quiet=True),
+FILLS = (
+    Key("beyond noise", fill="filled", quiet=True),
+    Key("not beyond noise", fill="hollow", quiet=True),
+    Key("not beyond noise, and near the ideal within the margin", fill="dotted", quiet=True),
+    Key("not tested, or only a name", quiet=True),
 )
+"""What the inside of a mark says, wherever one is drawn; its shape and colour say whose it is."""
+
+
+def fill_of(estimate: Estimate) -> Fill:
+    if not estimate.beyond_noise and estimate.equivalent:
+        return "dotted"
+    return "pale" if estimate.beyond_noise is None else sure(estimate.beyond_noise)
+
+
+def sure(beyond_noise: bool) -> Fill:
+    return "filled" if beyond_noise else "hollow"
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from stereometer.types import Estimate, Slice
@@ -105,6 +106,15 @@ def count(number_of: int, noun: str, many: str | None = None) -> str:
     return f"{number_of:,} {noun if number_of == 1 else many or noun + 's'}"
 
 
+def duration(seconds: float) -> str:
+    """As a person would say it: "18 s", "12 min", "1 h 44 min"."""
+    if round(seconds) < 90:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 3600:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds // 3600:.0f} h {seconds % 3600 // 60:.0f} min"
+
+
 def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
@@ -141,18 +151,26 @@ def _bounds(estimate: Estimate, digits: int = 1) -> str:
     return f"{number(estimate.least, digits)} to {number(estimate.most, digits)}"
 
 
-def ties(estimate: Estimate) -> str:
+def ties(estimate: Estimate) -> tuple[str, ...]:
     """How many, and what the score were if all of them were lost, or won."""
-    if not estimate.ties or estimate.least is None:
-        return str(estimate.ties)
-    return f"{estimate.ties} ({_bounds(estimate)})"
+    many = count(estimate.ties, "tie")
+    bounded = estimate.value is not None and estimate.least is not None
+    return (f"{many}:", _bounds(estimate)) if bounded else (many,)
+
+
+def missing(estimate: Estimate) -> tuple[str, ...]:
+    """How many answers, and the interval whatever they had been."""
+    if estimate.missing_low is None or estimate.missing_high is None:
+        return ()
+    low, high = number(estimate.missing_low), number(estimate.missing_high)
+    return (f"{estimate.missing:,} unanswered:", f"[{low}, {high}]")
 
 
 def short(estimate: Estimate) -> str:
     """The verdict without what it leaves possible; that ties leave no score is all there is."""
     if estimate.value is None:
         return "" if estimate.least is None else estimate.why or ""
-    return (estimate.verdict or "").partition(": anything")[0]
+    return re.sub(r": \S+ to \S+ all fit.*", "", estimate.verdict or "")
 
 
 def says(estimate: Estimate) -> str:

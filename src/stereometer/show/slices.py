@@ -33,7 +33,8 @@ def fixed_name(fixed: Fixed, many: bool) -> str:
         return "overall"
     *outer, inner = (WORDS.get(name, name) for name in fixed)
     name = MANY.get(inner, f"{inner}s") if many else inner
-    return f"{name} within a {' and '.join(outer)}" if outer else name
+    within = " and ".join(outer)
+    return f"{name} within {'an' if within[0] in 'aeiou' else 'a'} {within}" if outer else name
 
 
 def groups(slices: Iterable[Slice]) -> list[Group]:

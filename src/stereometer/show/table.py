@@ -22,6 +22,14 @@ class Cell:
     columns with the same number the last goes first; the first column of a table always stays."""
 
     @property
+    def stacked(self) -> Cell:
+        """A number with what is in brackets after it, such as its interval, on a line below."""
+        value, mark, rest = self.text.partition(" [" if " [" in self.text else " (ideal")
+        if not self.numeric or not mark:
+            return self
+        return replace(self, text=value, lines=(mark.lstrip() + rest, *self.lines))
+
+    @property
     def least(self) -> int:
         """The columns of a terminal it needs: words may be wrapped, numbers may not."""
         every = (self.text, *self.lines)
@@ -38,14 +46,20 @@ class Table:
     """The first cell heads its row."""
     caption: str = ""
     foot: str = ""
+    narrow: Table | None = None
+    """The same for a window that has no room for this one."""
+    gap: int = 2
+    """Between columns."""
 
 
-def fitted(table: Table, width: int, gap: int = 2) -> tuple[Table, tuple[str, ...]]:
+def fitted(table: Table, width: int) -> tuple[Table, tuple[str, ...]]:
     """The table without the columns that a terminal of this width has no room for, and their
     names."""
-    kept = list(range(len(table.columns)))
+    kept, gap = list(range(len(table.columns))), table.gap
     every = (table.columns, *table.rows)
     least = [max(row[at].least for row in every) for at in kept]
+    if table.narrow is not None and sum(least) + gap * (len(kept) - 1) > width:
+        return fitted(table.narrow, width + gap - table.narrow.gap)
     for at in sorted(kept[1:], key=lambda at: (-table.columns[at].spare, -at)):
         if sum(least[each] + gap for each in kept) - gap <= width:
             break
@@ -55,7 +69,7 @@ def fitted(table: Table, width: int, gap: int = 2) -> tuple[Table, tuple[str, ..
     return replace(table, columns=columns, rows=tuple(rows)), dropped
 
 
-def widths(table: Table, width: int, gap: int = 2) -> list[int]:
+def widths(table: Table, width: int) -> list[int]:
     """The columns of a terminal that each column of a fitted table gets: the widest of those
     whose words can be wrapped give way first."""
     every = list(zip(table.columns, *table.rows, strict=True))
@@ -64,7 +78,7 @@ def widths(table: Table, width: int, gap: int = 2) -> list[int]:
         max(_places(line) for cell in column for line in (cell.text, *cell.lines))
         for column in every
     ]
-    for _ in range(sum(taken) + gap * (len(taken) - 1) - width):
+    for _ in range(sum(taken) + table.gap * (len(taken) - 1) - width):
         wide = [at for at, size in enumerate(taken) if size > least[at]]
         if not wide:
             break

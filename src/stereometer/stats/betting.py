@@ -1,9 +1,10 @@
-"""Means of a finite set, tested item by item in random order, however often one looks.
+"""Means of bounded values, tested one by one in random order, however often one looks.
 
-Betting without replacement (Waudby-Smith and Ramdas 2024). For every mean that is put to the test
-two gamblers bet on each next item, one that the set's mean is larger, one that it is smaller. Under
-the mean in question neither can expect to win, so that a capital of 1 / error is reached with at
-most that probability, at whatever time one looks.
+Betting (Waudby-Smith and Ramdas 2024). For every mean that is put to the test two gamblers bet on
+each next value, one that the mean is larger, one that it is smaller. Under the mean in question
+neither can expect to win, so that a capital of 1 / error is reached with at most that probability,
+at whatever time one looks. Of a finite set values are drawn without replacement, and what is left
+must still give the mean; of an unlimited population the mean in question stays where it is.
 """
 
 from __future__ import annotations
@@ -21,26 +22,33 @@ CERTAIN = 1e-9
 class Betting:
     """Two capitals for each mean in question; values and means are from 0 to 1."""
 
-    def __init__(self, means: Floats, population: int) -> None:
+    def __init__(self, means: Floats, population: int | None = None) -> None:
         self.means, self.population, self.count = means, population, 0
         self.total: Floats = np.zeros(means.shape)
         self.squares: Floats = np.zeros(means.shape)
         self._above, self._below = np.ones(means.shape), np.ones(means.shape)
         self.above, self.below = np.ones(means.shape), np.ones(means.shape)
-        """The largest capitals so far of those who bet that the set's mean is above, or below."""
+        """The largest capitals so far of those who bet that the mean is above, or below."""
 
     def add(self, values: Floats | float) -> None:
         """The next item: one value, or one for each mean in question."""
-        left = self.population - self.count
-        expected = (self.population * self.means - self.total) / left
+        expected = self._expected()
         up, down = self._bets(expected)
         with np.errstate(over="ignore"):
             self._above = self._above * (1 + up * (values - expected))
             self._below = self._below * (1 - down * (values - expected))
-        self._take(values)
+        self.count += 1
+        self.total = self.total + values
+        self.squares = self.squares + (values - (0.5 + self.total) / (1 + self.count)) ** 2
         self._settle()
         self.above = np.maximum(self.above, self._above)
         self.below = np.maximum(self.below, self._below)
+
+    def _expected(self) -> Floats:
+        """Of the next value, under each mean in question."""
+        if self.population is None:
+            return self.means
+        return (self.population * self.means - self.total) / (self.population - self.count)
 
     def _bets(self, expected: Floats) -> tuple[Floats, Floats]:
         """From past items alone: the growth that they promise, and no more than is bold."""
@@ -53,13 +61,10 @@ class Betting:
         inside = (expected >= 0) & (expected <= 1)
         return np.where(inside, up, 0.0), np.where(inside, down, 0.0)
 
-    def _take(self, values: Floats | float) -> None:
-        self.count += 1
-        self.total = self.total + values
-        self.squares = self.squares + (values - (0.5 + self.total) / (1 + self.count)) ** 2
-
     def _settle(self) -> None:
         """A mean that the items left cannot give any more is refuted for certain."""
+        if self.population is None:
+            return
         owed = self.population * self.means - self.total
         self._above = np.where(owed < -CERTAIN, np.inf, self._above)
         self._below = np.where(owed > self.population - self.count + CERTAIN, np.inf, self._below)

@@ -7,12 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from stereometer.stats.intervals import (
-    Floats,
-    resampled_sums,
-    unless_unanimous,
-    wilson_percent,
-)
+from stereometer.stats.intervals import Floats, percentile, resampled_sums, wilson_percent
 
 
 def clustered_percent(
@@ -36,9 +31,10 @@ def clustered_percent(
 def percent_fields(
     value: float, draws: Floats, count: int, level: float, noun: str
 ) -> dict[str, Any]:
-    """A share in percent with the interval of its draws, or Wilson's where all of them agree."""
-    low, high, unanimous = unless_unanimous(
-        draws, level, lambda: wilson_percent(value, count, level)
-    )
-    how = f"Wilson: all {noun} agree" if unanimous else f"percentile bootstrap over {noun}"
+    """A share in percent with the interval of its draws, or Wilson's where all of them agree: that
+    leaves a bootstrap no spread, which is not certainty."""
+    low, high = percentile(draws, level) if draws.size else (0.0, 0.0)
+    how = f"percentile bootstrap over {noun}"
+    if low == high:
+        (low, high), how = wilson_percent(value, count, level), f"Wilson: all {noun} agree"
     return {"value": value, "low": low, "high": high, "interval": how}

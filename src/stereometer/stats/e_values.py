@@ -23,13 +23,6 @@ PRIOR = 1.0
 """c, the weight of the prior on the effect, in values."""
 
 
-def t_e_value(squared: Floats, n: int) -> Floats:
-    """e for the square of t from n values."""
-    r, free = PRIOR / (n + PRIOR), n - 1
-    e: Floats = sqrt(r) * ((1 + squared / free) / (1 + r * squared / free)) ** (n / 2)
-    return e
-
-
 def largest_t(n: int, error: float) -> float | None:
     """The t at which e is 1 / error; None where no t reaches it."""
     r = PRIOR / (n + PRIOR)

@@ -20,21 +20,14 @@ def cosines(first: Floats, second: Floats) -> Floats:
     return cosine
 
 
-def single_effect(near: Floats, far: Floats) -> Floats:
-    """Of one group, from its cosines with the words of two poles (last axis).
+def effect(near: Floats, far: Floats) -> Floats:
+    """The difference of means over the spread of all; the last axis runs over words.
 
-    The difference of means over the spread of all.
+    Of one group, from its cosines with the words of two poles; of two groups, from how much nearer
+    each of their words is to one pole.
     """
-    together = np.concatenate([near, far], axis=-1)
-    return _ratio(near.mean(axis=-1) - far.mean(axis=-1), together.std(axis=-1, ddof=1))
-
-
-def two_group_effect(first: Floats, second: Floats) -> Floats:
-    """Of two groups, from how much nearer each of their words (last axis) is to one pole."""
-    return single_effect(first, second)
-
-
-def _ratio(difference: Floats, spread: Floats) -> Floats:
+    spread = np.concatenate([near, far], axis=-1).std(axis=-1, ddof=1)
+    difference = near.mean(axis=-1) - far.mean(axis=-1)
     return np.where(spread > 0, difference / np.where(spread > 0, spread, 1.0), 0.0)
 
 

@@ -23,8 +23,13 @@ def exchange_p(first: Floats, second: Floats, rng: np.random.Generator) -> float
     return float(np.mean(sums >= abs(away[: first.size].sum()) - ROUNDING))
 
 
+def least_p(first: int, second: int) -> float:
+    """No p of so many members can be smaller: sides of one size may also change places."""
+    return (1 + (first == second)) / comb(first + second, first)
+
+
 def _divisions(count: int, chosen: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Places of the members on the first side, a row a division; the true one first."""
+    """Places of the members on the first side, a row per division; the true one first."""
     if comb(count, chosen) <= SPLITS:
         return np.array(list(combinations(range(count), chosen)))
     drawn = rng.permuted(np.tile(np.arange(count), (SPLITS, 1)), axis=1)[:, :chosen]

@@ -4,60 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from stereometer.stats.intervals import Floats
 from stereometer.stats.tests import holm
 
-
-class Tested(Protocol):
-    """A frozen dataclass with p, and the fields that the correction fills."""
-
-    @property
-    def p(self) -> float | None: ...
-
-    @property
-    def p_adjusted(self) -> float | None: ...
-
-    @property
-    def tests(self) -> int | None: ...
-
-    @property
-    def verdict(self) -> str | None: ...
-
-    @property
-    def beyond_noise(self) -> bool | None: ...
-
-
-Row = TypeVar("Row", bound=Tested)
+Row = TypeVar("Row")
+"""A frozen dataclass with p and what the correction fills: p_adjusted, tests, verdict and
+beyond_noise."""
 Said = tuple[str | None, bool]
 """The words of a verdict, and whether they name an effect."""
 Adjust = Callable[[Sequence[float]], Sequence[float] | Floats]
 
 
-def _together(row: object) -> Hashable:
-    return ()
-
-
 def corrected(
     rows: Iterable[Row],
     verdict: Callable[[Row, float], Said],
-    family: Callable[[Row], Hashable] = _together,
+    family: Callable[[Row], Hashable] = lambda row: (),
     adjust: Callable[[Row], Adjust] = lambda row: holm,
+    known: Callable[[Row], Row] = lambda row: row,
 ) -> list[Row]:
     """The rows with p adjusted within their family, and what that says.
 
     Rows without p, or whose family is None, stay as they are. `adjust` gives the correction of the
-    family that a row is in.
+    family that a row is in, `known` what the size of its family changes in a row.
     """
     judged: list[Any] = list(rows)
     for places in _places([row.p for row in judged], map(family, judged)):
         together = adjust(judged[places[0]])([judged[at].p for at in places])
         for at, p in zip(places, map(float, together), strict=True):
-            says, beyond = verdict(judged[at], p)
-            judged[at] = replace(
-                judged[at], p_adjusted=p, tests=len(places), verdict=says, beyond_noise=beyond
-            )
+            row: Any = known(replace(judged[at], p_adjusted=p, tests=len(places)))
+            says, beyond = verdict(row, p)
+            judged[at] = replace(row, verdict=says, beyond_noise=beyond)
     return judged
 
 

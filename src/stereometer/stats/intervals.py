@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import sqrt
 from statistics import NormalDist
 from zlib import crc32
@@ -21,17 +21,20 @@ def generator(seed: int, slice_: Mapping[str, str], purpose: str = "") -> np.ran
     return np.random.default_rng([seed, crc32(name.encode())])
 
 
-def wilson(successes: float, n: int, level: float) -> tuple[float, float]:
+def wilson(successes: float, n: float, level: float) -> tuple[float, float]:
     """Wilson's score interval of a proportion; `successes` may hold halves (ties)."""
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    share = successes / n
+    return score_interval(successes / n, n, NormalDist().inv_cdf((1 + level) / 2))
+
+
+def score_interval(share: float, n: float, z: float) -> tuple[float, float]:
+    """All proportions that are at most z standard errors, as each of them has it, from `share`."""
     middle = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * sqrt(share * (1 - share) / n + z * z / (4 * n * n))
     low = 0.0 if share == 0 else max(0.0, middle - half)
     return low, 1.0 if share == 1 else min(1.0, middle + half)
 
 
-def wilson_percent(percent: float, n: int, level: float) -> tuple[float, float]:
+def wilson_percent(percent: float, n: float, level: float) -> tuple[float, float]:
     """Wilson's interval of a share in percent."""
     low, high = wilson(percent / 100 * n, n, level)
     return 100 * low, 100 * high
@@ -41,17 +44,6 @@ def percentile(samples: Floats, level: float) -> tuple[float, float]:
     """The middle `level` of a bootstrap distribution."""
     low, high = np.quantile(samples, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
-
-
-def unless_unanimous(
-    draws: Floats, level: float, unanimous: Callable[[], tuple[float, float]], same: float = 0.0
-) -> tuple[float, float, bool]:
-    """The percentile interval, or another where all draws are the same; and whether they are.
-
-    Items that all agree leave a bootstrap no spread, which is not certainty.
-    """
-    low, high = percentile(draws, level) if draws.size else (0.0, 0.0)
-    return (*unanimous(), True) if high - low <= same else (low, high, False)
 
 
 def resampled_clusters(count: int, resamples: int, rng: np.random.Generator) -> Ints:

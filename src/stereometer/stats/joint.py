@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from stereometer.stats.intervals import Floats
+from stereometer.stats.means import LEAST_FREE
 
 ENUMERABLE = 12
 """Clusters whose signs are flipped in all 4,096 ways at the most."""
@@ -46,11 +47,13 @@ def joint_test(
     Exact where swapping the two labels of a cluster changes nothing but the sign.
     """
     observed = t_values(sums, sizes, np.ones((1, len(sums))))[0]
-    critical = stdtrit(np.maximum(1, (sizes > 0).sum(axis=0) - 1), (1 + level) / 2)
+    weights = sizes / sizes.sum(axis=0)
+    free = np.maximum(1 / (weights**2).sum(axis=0) - 1, LEAST_FREE)
+    critical = stdtrit(free, (1 + level) / 2)
     reached = _statistics(observed[None], critical)
     exact = len(sums) <= ENUMERABLE
     beyond, largest, flips = np.zeros(2), np.zeros(observed.size), 0
-    for signs in _every_sign(len(sums)) if exact else _drawn_signs(len(sums), resamples, rng):
+    for signs in [every_sign(len(sums))] if exact else _drawn_signs(len(sums), resamples, rng):
         t = t_values(sums, sizes, signs)
         beyond += (_statistics(t, critical) >= reached - ROUNDING).sum(axis=0)
         most = np.abs(t).max(axis=1)
@@ -72,15 +75,15 @@ def joint_test(
 
 def t_values(sums: Floats, sizes: Floats, signs: Floats) -> Floats:
     """The t of every reading under every row of signs, as `StudentMean.clustered` has it."""
-    weight, clusters = sizes.sum(axis=0), (sizes > 0).sum(axis=0)
+    weight = sizes.sum(axis=0)
     mean = signs @ sums / weight
+    wider = 1 / np.maximum(1 - sizes / weight, ROUNDING)
     squares = (
-        (sums**2).sum(axis=0)
-        - 2 * mean * (signs @ (sums * sizes))
-        + mean**2 * (sizes**2).sum(axis=0)
+        (sums**2 * wider).sum(axis=0)
+        - 2 * mean * (signs @ (sums * sizes * wider))
+        + mean**2 * (sizes**2 * wider).sum(axis=0)
     )
-    free = np.maximum(1, clusters - 1)
-    error = np.sqrt(np.maximum(squares, 0.0) * clusters / free) / weight
+    error = np.sqrt(np.maximum(squares, 0.0)) / weight
     known = error > ROUNDING
     t: Floats = np.where(known, mean / np.where(known, error, 1.0), BOUNDLESS * np.sign(mean))
     return t
@@ -93,9 +96,9 @@ def _statistics(t: Floats, critical: Floats) -> Floats:
     return np.stack([np.abs(np.median(t, axis=1)), np.maximum(above, below)], axis=1)
 
 
-def _every_sign(clusters: int) -> Iterator[Floats]:
+def every_sign(clusters: int) -> Floats:
     places = np.arange(2**clusters)[:, None] >> np.arange(clusters)
-    yield (1 - 2 * (places & 1)).astype(np.float64)
+    return (1 - 2 * (places & 1)).astype(np.float64)
 
 
 def _drawn_signs(clusters: int, resamples: int, rng: np.random.Generator) -> Iterator[Floats]:

@@ -6,6 +6,7 @@ from itertools import permutations
 from math import factorial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stereometer.stats.intervals import Floats
 
@@ -39,16 +40,16 @@ def resampled_points(x: Floats, y: Floats, resamples: int, rng: np.random.Genera
 
 
 def permutation_p(x: Floats, y: Floats, resamples: int, rng: np.random.Generator) -> float:
-    """Two-sided p that the order of y has nothing to do with x.
+    """Two-sided p that the order of y has nothing to do with x."""
+    every = orders(x.size, factorial(EXACT), resamples, rng)
+    rhos = np.abs(spearman(np.broadcast_to(x, every.shape), y[every]))
+    return float(np.mean(rhos >= rhos[0] - 1e-12))
 
-    Every order of few points, random ones of many.
-    """
-    reached = abs(float(spearman(x, y))) - 1e-12
-    if x.size <= EXACT:
-        orders = np.array(list(permutations(range(x.size))))
-        return float(
-            (np.abs(spearman(np.broadcast_to(x, orders.shape), y[orders])) >= reached).sum()
-        ) / factorial(x.size)
-    orders = rng.permuted(np.tile(np.arange(x.size), (resamples, 1)), axis=1)
-    beyond = np.abs(spearman(np.broadcast_to(x, orders.shape), y[orders])) >= reached
-    return float(1 + beyond.sum()) / (resamples + 1)
+
+def orders(count: int, most: int, drawn: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """Every order of so many things, where there are at most `most`, or their own and others drawn
+    at random; their own first."""
+    if factorial(count) <= most:
+        return np.array(list(permutations(range(count))))
+    own = np.arange(count)
+    return np.concatenate([own[None], rng.permuted(np.tile(own, (drawn, 1)), axis=1)])

@@ -1,39 +1,44 @@
 """Tests and corrections.
 
-Sign test, t over clusters, sign-flip over fixed clusters, McNemar, Holm, Benjamini-Hochberg.
+Sign test, sign-flip over fixed clusters, McNemar, Holm, Benjamini-Hochberg.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import erfc, sqrt
-from statistics import NormalDist
 
 import numpy as np
 
 from stereometer.stats.intervals import Floats
-from stereometer.stats.means import POWER, StudentMean
+from stereometer.stats.means import NO_SPREAD, POWER, reach
 
 
-def sign_test(wins: int, losses: int) -> float:
+def sign_test(wins: float, losses: float) -> float:
     """Two-sided exact binomial test that wins and losses are equally likely; ties say nothing.
 
     A fair coin is symmetric, so both tails are twice one; scipy.stats.binomtest gives the same at a
-    hundred times the cost.
+    hundred times the cost. As a beta function it is defined between whole numbers too.
     """
-    from scipy.special import bdtr
+    from scipy.special import betainc
 
-    return min(1.0, 2 * float(bdtr(min(wins, losses), wins + losses, 0.5)))
+    fewer, more = sorted((wins, losses))
+    return min(1.0, 2 * float(betainc(more, fewer + 1, 0.5))) if more else 1.0
+
+
+def sign_interval(wins: float, losses: float, level: float) -> tuple[float, float]:
+    """Of the share of wins (Clopper and Pearson): it leaves out one half where `sign_test` rejects
+    at 1 - level, and only there."""
+    from scipy.special import betaincinv
+
+    tail = (1 - level) / 2
+    low = float(betaincinv(wins, losses + 1, tail)) if wins else 0.0
+    return low, float(betaincinv(wins + 1, losses, 1 - tail)) if losses else 1.0
 
 
 def mcnemar(gained: int, lost: int) -> float:
     """McNemar's exact test: a sign test on the pairs where two systems decide differently."""
     return sign_test(gained, lost)
-
-
-def t_test(values: Floats) -> float:
-    """Two-sided one-sample t test that the mean of `values`, one a cluster, is zero."""
-    return StudentMean.of(values).p()
 
 
 def sign_flip(groups: Sequence[Floats]) -> float:
@@ -51,9 +56,10 @@ def sign_flip(groups: Sequence[Floats]) -> float:
         return sign_test(int((moved > 0).sum()), int((moved < 0).sum()))
     mean = sum(float(group.mean()) for group in groups)
     if moved.size <= ENUMERABLE:
-        return _every_flip(
-            np.concatenate([group[group != 0] / group.size for group in groups]), abs(mean)
-        )
+        sums = np.zeros(1)
+        for weight in np.concatenate([group[group != 0] / group.size for group in groups]):
+            sums = np.concatenate([sums + weight, sums - weight])
+        return float((np.abs(sums) >= abs(mean) - 1e-12).mean())
     variance = sum(float((group**2).sum()) / group.size**2 for group in groups)
     return erfc(abs(mean) / sqrt(2 * variance))
 
@@ -62,18 +68,13 @@ ENUMERABLE = 16
 """Deviations whose signs are flipped in all 65,536 ways at the most."""
 
 
-def _every_flip(weights: Floats, reached: float) -> float:
-    sums = np.zeros(1)
-    for weight in weights:
-        sums = np.concatenate([sums + weight, sums - weight])
-    return float((np.abs(sums) >= reached - 1e-12).mean())
-
-
 def bootstrap_p(samples: Floats) -> float:
     """Two-sided p of a difference from its resampled distribution.
 
-    Never smaller than 2 / (resamples + 1).
+    Never smaller than 2 / (resamples + 1). Draws that are all alike prove nothing.
     """
+    if np.ptp(samples) <= NO_SPREAD:
+        return 1.0
     below, above = int((samples <= 0).sum()), int((samples >= 0).sum())
     return min(1.0, 2 * (1 + min(below, above)) / (samples.size + 1))
 
@@ -103,5 +104,4 @@ def detectable(spread: float, level: float, power: float = POWER) -> float:
 
     From its standard error.
     """
-    normal = NormalDist()
-    return (normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(power)) * spread
+    return reach(level, None, power) * spread

@@ -13,16 +13,22 @@ from collections.abc import Collection, Sequence
 
 from sqlalchemy import Connection, and_, func, or_, select, update
 
-from stereometer.studies.database.tables import leases
+from stereometer.studies.config import Quota
+from stereometer.studies.database.tables import leases, participants
 from stereometer.studies.kinds.kind import Unit
 
 OPEN, COUNTED, RETURNED = "open", "counted", "returned"
 
 
-def places_taken(connection: Connection, now: float) -> Counter[str]:
-    """Counted and open leases by unit."""
-    taken = select(leases.c.unit, func.count().label("places")).where(
-        or_(leases.c.state == COUNTED, and_(leases.c.state == OPEN, leases.c.expires_at > now))
+def places_taken(connection: Connection, now: float, version: int) -> Counter[str]:
+    """Counted and open leases by unit, of the people of a version."""
+    taken = (
+        select(leases.c.unit, func.count().label("places"))
+        .join(participants, participants.c.id == leases.c.participant)
+        .where(participants.c.version == version)
+        .where(
+            or_(leases.c.state == COUNTED, and_(leases.c.state == OPEN, leases.c.expires_at > now))
+        )
     )
     rows = connection.execute(taken.group_by(leases.c.unit))
     return Counter({row.unit: row.places for row in rows})
@@ -31,7 +37,7 @@ def places_taken(connection: Connection, now: float) -> Counter[str]:
 def chosen(
     units: Sequence[Unit], taken: Counter[str], quota: int, wanted: int, lot: random.Random
 ) -> list[str]:
-    """Names of the least filled units that have a place left, by lot among equals."""
+    """Names of the least filled units that have a place left, at random among equals."""
     free = [unit.name for unit in units if taken[unit.name] < quota]
     lot.shuffle(free)
     return sorted(free, key=taken.__getitem__)[:wanted]
@@ -56,42 +62,30 @@ def lease(
         )
 
 
-def leased(connection: Connection, participant: str) -> tuple[str, ...]:
-    """All units a person was given, in order, whatever became of them."""
-    mine = select(leases.c.unit).where(leases.c.participant == participant)
-    return tuple(connection.execute(mine.order_by(leases.c.place)).scalars())
-
-
 def renew(
-    connection: Connection, participant: str, quota: int, now: float, expires_at: float
-) -> bool:
-    """Keep a person's places; False where one had expired and somebody else has taken it."""
-    mine = leases.c.participant == participant
-    rows = connection.execute(
-        select(leases.c.unit, leases.c.expires_at).where(mine, leases.c.state == OPEN)
-    ).all()
+    connection: Connection, participant: str, version: int, quota: Quota, now: float
+) -> set[str]:
+    """Keep a person's places; those that had expired and that others have taken are returned."""
+    mine = leases.c.participant == participant, leases.c.state == OPEN
+    rows = connection.execute(select(leases.c.unit, leases.c.expires_at).where(*mine)).all()
     expired = [row.unit for row in rows if row.expires_at <= now]
-    if expired:
-        taken = places_taken(connection, now)
-        if any(taken[unit] >= quota for unit in expired):
-            return False
-    if rows:
-        still_open = update(leases).where(mine, leases.c.state == OPEN)
-        connection.execute(still_open.values(expires_at=expires_at))
-    return True
+    taken = places_taken(connection, now, version) if expired else Counter()
+    lost = {unit for unit in expired if taken[unit] >= quota.judgements}
+    settle(connection, participant, RETURNED, lost)
+    connection.execute(update(leases).where(*mine).values(expires_at=quota.expiry(now)))
+    return lost
 
 
 def settle(
-    connection: Connection, participant: str, state: str, units: Collection[str] | None = None
+    connection: Connection,
+    participant: str,
+    state: str,
+    units: Collection[str] | None = None,
+    before: Collection[str] = (OPEN,),
 ) -> None:
-    """Turn a person's open leases, or those of some units, into counted or returned ones."""
-    mine = update(leases).where(leases.c.participant == participant, leases.c.state == OPEN)
+    """Turn a person's open leases, or those of some units, into counted or returned ones; those
+    that had counted too, where the person's work is left out after all."""
+    mine = update(leases).where(leases.c.participant == participant, leases.c.state.in_(before))
     if units is not None:
         mine = mine.where(leases.c.unit.in_(units))
     connection.execute(mine.values(state=state))
-
-
-def return_counted(connection: Connection, participant: str) -> None:
-    """Give back places that had counted: the person's work is left out after all."""
-    mine = leases.c.participant == participant
-    connection.execute(update(leases).where(mine).values(state=RETURNED))

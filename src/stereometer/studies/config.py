@@ -17,6 +17,13 @@ from stereometer.studies.questions import QUESTIONS
 
 OUTCOMES = ("complete", "failed", "declined", "left")
 CODE = r"^[A-Za-z0-9-]{4,40}$"
+RETURN = r"^(https://[^\s{}]+(\{code\})?[^\s{}]*)?$"
+ADDRESS = r"^(https?://\S+)?$"
+IN_WORDS = {
+    CODE: "write 4 to 40 letters, digits or hyphens",
+    RETURN: "write an address that begins with https://, with {code} in place of the code",
+    ADDRESS: "write an address that begins with http:// or https://",
+}
 
 
 class _Section(BaseModel):
@@ -25,11 +32,14 @@ class _Section(BaseModel):
 
 class Quota(_Section):
     judgements: int = Field(ge=1)
-    """Passing ratings a group, labels an item, texts a term."""
+    """Passing ratings per group, labels per item, texts per term."""
     per_person: int = Field(ge=1, le=100)
     """Groups, items or terms that a person is given."""
     lease_minutes: float = Field(default=45, gt=0)
     """How long a place is kept for a person who sends nothing."""
+
+    def expiry(self, now: float) -> float:
+        return now + 60 * self.lease_minutes
 
 
 class Pay(_Section):
@@ -61,15 +71,15 @@ class Codes(_Section):
 class Panel(_Section):
     name: Literal["open", "link", "prolific", "mechanical-turk"] = "open"
     """How people arrive."""
-    return_url: str = Field(default="", pattern=r"^(https://[^\s{}]+(\{code\})?[^\s{}]*)?$")
+    return_url: str = Field(default="", pattern=RETURN)
     """Where people go back to; {code} stands for the completion code."""
 
 
 class Publication(_Section):
     """What an export says of itself; nothing is said of what is left empty."""
 
-    licence: str = Field(default="", pattern=r"^(https?://\S+)?$")
-    address: str = Field(default="", pattern=r"^(https?://\S+)?$")
+    licence: str = Field(default="", pattern=ADDRESS)
+    address: str = Field(default="", pattern=ADDRESS)
     """Where the data will be found."""
     variety: str = Field(default="", max_length=200)
     """The language that participants speak: American English."""
@@ -130,6 +140,7 @@ def _validated(path: Path, text: str, model: type[Any], value: Any, inside: Sequ
         keys = [*inside, *map(str, first["loc"])]
         wrong = f", and it is {first['input']!r}" if keys and first["type"] != "missing" else ""
         message = first["msg"].removeprefix("Value error, ")
+        message = IN_WORDS.get(str(first.get("ctx", {}).get("pattern")), message)
         raise DataError(
             f"{path}, line {_line(text, keys)}: {'.'.join(keys) or 'the file'}: {message}"
             f"{wrong[:120]}. Fix that line; docs/studies.md describes every setting."

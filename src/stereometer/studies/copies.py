@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from stereometer.errors import UsageError
 from stereometer.shapes.cat.items import Cat
 from stereometer.shapes.pair.items import Pair
-from stereometer.studies.database.connect import FILE
+from stereometer.studies.database.connect import FILE, open_database
 from stereometer.studies.database.copy import check_is_free
 from stereometer.studies.kinds.kind import Judging, Source
 from stereometer.studies.kinds.writers import FILE as WRITERS
 from stereometer.studies.kinds.writers import read_writers
 from stereometer.studies.study import Study
+from stereometer.studies.versions import copy_of, refreeze, versions_of
 
 
 def remove_copies(study: Study, participant: str) -> int:
@@ -22,21 +25,35 @@ def remove_copies(study: Study, participant: str) -> int:
         )
     if (study.folder / FILE).exists():
         check_is_free(study.folder / FILE)
-    items = study.kind.items(study)
-    kept = {id_: item for id_, item in items.items() if not id_.startswith(f"{participant}-")}
+    kept = _kept(study, participant)
     if not kept:
         raise UsageError(
             f"{study.folder} has no items but this person's. Delete the folder: nothing in it "
             "may be used."
         )
-    if len(kept) < len(items):
+    count = len(study.units) - len(kept)
+    if count:
         _write(study, kept)
-    return len(items) - len(kept)
+    if (study.folder / FILE).exists():
+        _remove_from_versions(study, participant)
+    return count
+
+
+def _remove_from_versions(study: Study, participant: str) -> None:
+    with closing(open_database(study.folder)) as database, database.write() as connection:
+        for version in versions_of(connection):
+            copy = copy_of(study, version.number)
+            _write(copy, _kept(copy, participant))
+            refreeze(connection, study, version.number)
+
+
+def _kept(study: Study, participant: str) -> dict[str, Cat | Pair]:
+    assert isinstance(study.kind, Judging)
+    items = study.kind.items(study)
+    return {id_: item for id_, item in items.items() if not id_.startswith(f"{participant}-")}
 
 
 def _write(study: Study, kept: dict[str, Cat | Pair]) -> None:
     writers = {id_: hash_ for id_, hash_ in study.cached(read_writers).items() if id_ in kept}
     (study.folder / WRITERS).unlink(missing_ok=True)
-    cats = [item for item in kept.values() if isinstance(item, Cat)]
-    pairs = [item for item in kept.values() if isinstance(item, Pair)]
-    study.kind.start(study.folder, Source(cats=cats, pairs=pairs, writers=writers))
+    study.kind.start(study.folder, Source(items=list(kept.values()), writers=writers))

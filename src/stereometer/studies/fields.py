@@ -5,9 +5,10 @@ A complaint is the name of a sentence in the study's words, so that it is said i
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from stereometer.studies.questions import NO_ANSWER
@@ -17,8 +18,11 @@ Complaints = Mapping[str, str]
 """What is wrong, by field."""
 
 
-FORMULA_SIGNS = "=+-@"
-"""A table program takes a cell that begins so for a formula."""
+FORMULA_SIGNS = "=+-@＝＋－＠"
+"""A table program takes a cell that begins so for a formula, in signs of either width."""
+JOINER = re.compile(r"[\u200c\u200d]")
+JOINING = re.compile(r"(?<=[^\s\x00-\x7f\u200c\u200d])[\u200c\u200d](?=[^\s\x00-\x7f\u200c\u200d])")
+"""Between letters of Persian or Hindi a joiner is spelling; elsewhere it only hides."""
 
 
 class Field(Protocol):
@@ -41,13 +45,15 @@ class Scale:
     name: str
     left: str
     right: str
+    turned: bool = False
+    """Whether the trait's right pole stands on the left: the number is turned back."""
 
     def read(self, text: str) -> int:
         if not text:
             raise ValueError("missing_rating")
         if not (text.isascii() and text.isdigit() and len(text) <= 3 and int(text) <= 100):
             raise ValueError("wrong_rating")
-        return int(text)
+        return 100 - int(text) if self.turned else int(text)
 
 
 @dataclass(frozen=True)
@@ -111,9 +117,8 @@ class Number:
             return NO_ANSWER
         if not text:
             return None
-        if not (text.isascii() and text.isdigit() and len(text) < 6):
-            raise ValueError("wrong_number")
-        if not self.low <= int(text) <= self.high:
+        whole = text.isascii() and text.isdigit() and len(text) < 6
+        if not whole or not self.low <= int(text) <= self.high:
             raise ValueError("wrong_number")
         return int(text)
 
@@ -122,10 +127,12 @@ def tidy(text: str) -> str:
     """One line, no control or invisible formatting characters, composed letters."""
     visible = "".join(
         " " if unicodedata.category(sign) in ("Cc", "Zl", "Zp") else sign
-        for sign in unicodedata.normalize("NFC", text)
-        if unicodedata.category(sign) not in ("Cf", "Cs", "Co")
+        for sign in text
+        if JOINER.match(sign) or unicodedata.category(sign) not in ("Cf", "Cs", "Co")
     )
-    return " ".join(visible.split())
+    line = " ".join(unicodedata.normalize("NFC", visible).split())
+    joins = {match.start() for match in JOINING.finditer(line)}
+    return JOINER.sub(lambda sign: sign[0] if sign.start() in joins else "", line)
 
 
 Rule = Callable[[Values], Complaints]
@@ -140,13 +147,17 @@ class Form:
     fields: Sequence[Field]
     rule: Rule = no_rule
     """What is asked of the fields together, once each is fine."""
+    stored: Mapping[str, str] = field(default_factory=dict)
+    """What an answer is stored under, where that is not the name of its control: the name of what
+    it is about, whatever its place on the page."""
 
     def read(self, sent: Mapping[str, str]) -> tuple[dict[str, Any], Complaints]:
         values: dict[str, Any] = {}
         complaints: dict[str, str] = {}
-        for field in self.fields:
+        for each in self.fields:
             try:
-                values[field.name] = field.read(sent.get(field.name, "").strip())
+                value = each.read(sent.get(each.name, "").strip())
+                values[self.stored.get(each.name, each.name)] = value
             except ValueError as error:
-                complaints[field.name] = str(error)
+                complaints[each.name] = str(error)
         return values, complaints or self.rule(values)

@@ -6,6 +6,8 @@ import random
 import secrets
 import shutil
 from collections.abc import Sequence
+from importlib import resources
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,6 +22,7 @@ from stereometer.studies.secrets import new_secrets, read_secrets, write_secrets
 from stereometer.studies.study import Study, open_study
 from stereometer.studies.texts import copy_texts
 from stereometer.studies.written import written_items
+from stereometer.types import Item
 
 T = TypeVar("T")
 STARTER = "starter"
@@ -86,17 +89,17 @@ def _source(kind: str, source: str | None, sample: int | None, seed: int) -> Sou
 
 
 def _items(kind: str, source: str, sample: int | None, seed: int) -> Source:
+    items: Sequence[Item]
     if (Path(source) / "study.toml").is_file():
-        cats, pairs, writers = written_items(open_study(source))
+        items, writers = written_items(open_study(source))
     else:
-        shapes = open_benchmark(source).shapes
-        items = [item for listed in shapes.values() for item in listed]
-        cats = [item for item in items if isinstance(item, Cat)]
-        pairs, writers = [item for item in items if isinstance(item, Pair)], {}
+        items, writers = list(chain(*open_benchmark(source).shapes.values())), {}
+    cats = [item for item in items if isinstance(item, Cat)]
+    chosen: Sequence[Cat | Pair] = cats
     if kind == "validate-pairs":
-        pairs = pairs or [cat.as_pair() for cat in cats if cat.task == "intrasentence"]
-        return Source(pairs=_sampled(pairs, sample, seed, source), writers=writers)
-    return Source(cats=_sampled(cats, sample, seed, source), writers=writers)
+        pairs = [item for item in items if isinstance(item, Pair)]
+        chosen = pairs or [cat.as_pair() for cat in cats if cat.task == "intrasentence"]
+    return Source(items=_sampled(chosen, sample, seed, source), writers=writers)
 
 
 def _sampled(items: Sequence[T], sample: int | None, seed: int, source: str) -> list[T]:
@@ -116,44 +119,23 @@ def _sampled(items: Sequence[T], sample: int | None, seed: int, source: str) -> 
 
 
 def _toml(kind: str, languages: Sequence[str], source: str | None, per_person: int) -> str:
-    chosen = kind_called(kind)
-    defaults, pay = chosen.defaults, chosen.defaults.pay
-    codes = {outcome: secrets.token_hex(4).upper() for outcome in OUTCOMES}
-    listed = ", ".join(f'"{language}"' for language in languages)
-    questions = ", ".join(f'"{name}"' for name in defaults.demographics)
-    return f"""\
-kind = "{kind}"
-title = "{chosen.does}"
-contact = ""              # whom participants can write to
-languages = [{listed}]
-demographics = [{questions}]   # asked last, every question optional
-join_demographics = false # true only where the consent text allows it
+    chosen, template = kind_called(kind), resources.files("stereometer.studies") / "new_study.toml"
+    codes = [f'{outcome} = "{secrets.token_hex(4).upper()}"' for outcome in OUTCOMES]
+    text = template.read_text("utf-8").format(
+        kind=kind,
+        title=chosen.does,
+        languages=_quoted(languages),
+        questions=_quoted(chosen.defaults.demographics),
+        per_person=per_person,
+        defaults=chosen.defaults,
+        left=chosen.defaults.pay / 4,
+        codes="\n".join(codes),
+    )
+    return text + _options(chosen.settings, source)
 
-[quota]
-judgements = {defaults.judgements}    # for each group, term or item
-per_person = {per_person}
-lease_minutes = 45   # how long a place is kept for a person who sends nothing
 
-[pay]
-currency = "USD"
-complete = {pay:.2f}
-left = {pay / 4:.2f}
-minutes = {defaults.minutes}
-
-[codes]
-{chr(10).join(f'{outcome} = "{code}"' for outcome, code in codes.items())}
-
-[panel]
-name = "open"        # or "link", "prolific", "mechanical-turk"
-return_url = ""      # for Prolific: https://app.prolific.com/submissions/complete?cc={{code}}
-
-[publication]
-licence = ""         # of what is exported, such as https://spdx.org/licenses/CC-BY-4.0.html
-address = ""         # where it will be found
-variety = ""         # what participants speak, such as American English
-
-[{kind}]
-{_options(chosen.settings, source)}"""
+def _quoted(names: Sequence[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
 
 
 def _options(settings: str, source: str | None) -> str:

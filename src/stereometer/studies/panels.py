@@ -1,4 +1,4 @@
-"""How people arrive, and how they are told that they have finished: one row a panel."""
+"""How people arrive, and how they are told that they have finished: one row per panel."""
 
 from __future__ import annotations
 
@@ -55,8 +55,7 @@ def _invited(ids: Mapping[str, str], session_key: str) -> dict[str, str] | None:
 
 def invitation(session_key: str, number: int) -> str:
     """The token of a personal link."""
-    token = _invitations(session_key).dumps(number)
-    return token if isinstance(token, str) else token.decode()
+    return str(_invitations(session_key).dumps(number))
 
 
 def _invitations(session_key: str) -> URLSafeSerializer:

@@ -16,16 +16,23 @@ from typing import Any
 from sqlalchemy import Connection, select, update
 
 from stereometer.studies import assignment
-from stereometer.studies.closing import last_pages
+from stereometer.studies.assignment import COUNTED, OPEN, RETURNED
+from stereometer.studies.closing import DEMOGRAPHICS, last_pages
 from stereometer.studies.database import Database, answers, participants, payments, tombstones
 from stereometer.studies.database.tables import controls, leases
 from stereometer.studies.fields import Form
-from stereometer.studies.kinds.kind import Page, Person
+from stereometer.studies.kinds.kind import INSTRUCTIONS, Page, Person
 from stereometer.studies.panels import PANELS
+from stereometer.studies.people import Participant, everybody
 from stereometer.studies.study import Study
+from stereometer.studies.versions import current, join, study_of, versions_of
 
 PAUSED = "paused"
-INSTRUCTIONS = Page("instructions", "instructions.html", Form(()))
+FIRST = Page(INSTRUCTIONS, "instructions.html", Form(()))
+EXPIRED = "expired"
+"""Why somebody's participation ended whose places were given to others."""
+NEAR = 4
+"""People whose demographics are withheld with each withdrawal: who it was is one of five."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +50,30 @@ class Arrival:
         names = PANELS[self.panel].person or tuple(self.ids)
         return json.dumps({name: self.ids[name] for name in names})
 
+    @property
+    def visit(self) -> str:
+        """What says that it is they: others may know a person's id, but not that of the session."""
+        return json.dumps(dict(self.ids), sort_keys=True)
+
+
+class OtherVisit(Exception):
+    """Somebody who is known comes in a session that nobody has begun here."""
+
 
 @dataclass(frozen=True)
 class Standing:
     """Where a person is: the page to show, or the outcome."""
 
+    study: Study
+    """As it was when they consented."""
     person: Person
     page: Page | None
     outcome: str | None
     steps: int = 0
     done: int = 0
+    expired: bool = False
+    """Whether places of theirs were given to others, because nothing came for too long."""
+    version: int = 1
 
 
 @dataclass(frozen=True)
@@ -61,12 +82,14 @@ class Participation:
     database: Database
     clock: Callable[[], float] = time.time
     lot: random.Random = field(default_factory=secrets.SystemRandom)
+    versions: dict[int, Study] = field(default_factory=dict)
+    """Those that people have come back to, by number."""
 
     # -------------------------------------------------------------------------------- coming in
 
     def has_room(self) -> bool:
         with self.database.read() as connection:
-            taken = assignment.places_taken(connection, self.clock())
+            taken = assignment.places_taken(connection, self.clock(), current(connection))
         quota = self.study.config.quota.judgements
         return any(taken[unit.name] < quota for unit in self.study.units)
 
@@ -77,19 +100,32 @@ class Participation:
             ).scalar()
         return value == "yes"
 
+    def known(self, arrival: Arrival) -> str | None:
+        """The number of somebody who has consented before; None of who is new."""
+        with self.database.read() as connection:
+            return self._known(connection, arrival)
+
+    def _known(self, connection: Connection, arrival: Arrival) -> str | None:
+        hashed = self.study.secrets.person
+        row = connection.execute(
+            select(participants.c.id, participants.c.visit).where(
+                participants.c.person == hashed(arrival.panel, arrival.identity)
+            )
+        ).one_or_none()
+        if row is not None and row.visit != hashed(arrival.panel, arrival.visit):
+            raise OtherVisit
+        return str(row.id) if row is not None else None
+
     def consent(self, arrival: Arrival) -> str | None:
         """The participant's number, new or from before; None where no place is left."""
-        person = self.study.secrets.person(arrival.panel, arrival.identity)
         with self.database.write() as connection:
-            known = connection.execute(
-                select(participants.c.id).where(participants.c.person == person)
-            ).scalar()
-            if known is not None:
-                return str(known)
-            return self._enrol(connection, arrival, person)
+            return self._known(connection, arrival) or self._enrol(connection, arrival)
 
-    def _enrol(self, connection: Connection, arrival: Arrival, person: str) -> str | None:
-        names = self._units_for(connection, person)
+    def _enrol(self, connection: Connection, arrival: Arrival) -> str | None:
+        version = join(connection, self.study, self.clock())
+        hashed = self.study.secrets.person
+        person = hashed(arrival.panel, arrival.identity)
+        names = self._units_for(connection, person, version)
         if not names:
             return None
         now, id_ = self.clock(), f"{self.lot.getrandbits(64):016x}"
@@ -97,6 +133,8 @@ class Participation:
             participants.insert().values(
                 id=id_,
                 person=person,
+                visit=hashed(arrival.panel, arrival.visit),
+                version=version,
                 panel=arrival.panel,
                 language=arrival.language,
                 consented_at=now,
@@ -105,17 +143,14 @@ class Participation:
         connection.execute(
             payments.insert().values(participant=id_, ids=json.dumps(dict(arrival.ids)))
         )
-        assignment.lease(connection, id_, names, self._expiry(now))
+        assignment.lease(connection, id_, names, self.study.config.quota.expiry(now))
         return id_
 
-    def _units_for(self, connection: Connection, person: str) -> list[str]:
+    def _units_for(self, connection: Connection, person: str, version: int) -> list[str]:
         quota = self.study.config.quota
         others = [unit for unit in self.study.units if unit.writer != person]
-        taken = assignment.places_taken(connection, self.clock())
+        taken = assignment.places_taken(connection, self.clock(), version)
         return assignment.chosen(others, taken, quota.judgements, quota.per_person, self.lot)
-
-    def _expiry(self, now: float) -> float:
-        return now + 60 * self.study.config.quota.lease_minutes
 
     # ---------------------------------------------------------------------------- page after page
 
@@ -125,35 +160,20 @@ class Participation:
             return self._standing(connection, participant)
 
     def _standing(self, connection: Connection, participant: str) -> Standing | None:
-        row = connection.execute(
-            select(participants.c.language, participants.c.outcome).where(
-                participants.c.id == participant
-            )
-        ).one_or_none()
-        if row is None:
-            return None
-        person = Person(
-            participant,
-            assignment.leased(connection, participant),
-            _sent(connection, participant),
-            row.language,
-        )
-        if row.outcome is not None:
-            return Standing(person, None, row.outcome)
-        return self._under_way(person)
+        for found in everybody(connection, participant):
+            study = self._study(connection, found.version)
+            if found.outcome is None:
+                return _under_way(study, found)
+            expired = EXPIRED in found.failed_checks
+            return Standing(study, found.person, None, found.outcome, expired=expired)
+        return None
 
-    def _under_way(self, person: Person) -> Standing:
-        pages = self.pages(person)
-        waiting = [page for page in pages if page.key not in person.answers]
-        done = len(pages) - len(waiting)
-        return Standing(person, waiting[0] if waiting else None, None, len(pages), done)
-
-    def pages(self, person: Person) -> Sequence[Page]:
-        return [
-            INSTRUCTIONS,
-            *self.study.kind.pages(self.study, person),
-            *last_pages(self.study, person),
-        ]
+    def _study(self, connection: Connection, number: int) -> Study:
+        """The version that a person has consented to."""
+        if number not in self.versions:
+            version = next(each for each in versions_of(connection) if each.number == number)
+            self.versions[number] = study_of(self.study, version)
+        return self.versions[number]
 
     def submit(self, participant: str, key: str, values: Mapping[str, Any]) -> Standing | None:
         """Store an answer once; a page that was sent before, or is not due, changes nothing."""
@@ -161,21 +181,24 @@ class Participation:
             before = self._standing(connection, participant)
             if before is None or before.page is None or before.page.key != key:
                 return before
-            if not self._kept(connection, participant):
-                self._end(connection, participant, "left", [])
-                return self._standing(connection, participant)
-            self._store(connection, participant, before.page, values)
-            person = replace(before.person, answers={**before.person.answers, key: dict(values)})
-            after = self._under_way(person)
-            return after if after.page else replace(after, outcome=self._finish(connection, person))
+            if key == INSTRUCTIONS:
+                values = before.study.kind.arrangement(before.study, before.person)
+            quota, counts_at_once = before.study.config.quota, before.study.kind.counts_at_once
+            lost = assignment.renew(connection, participant, before.version, quota, self.clock())
+            if before.page.unit not in lost or not counts_at_once:
+                self._store(connection, before, values)
+            (now,) = everybody(connection, participant)
+            nothing_left = now.returned == set(now.person.units)
+            if lost and (nothing_left or not counts_at_once):  # the rest would not count
+                self._end(connection, participant, "left", [EXPIRED])
+            after = self._standing(connection, participant)
+            if after is not None and after.page is None and after.outcome is None:
+                after = replace(after, outcome=self._finish(connection, after))
+            return after and replace(after, expired=bool(lost))
 
-    def _kept(self, connection: Connection, participant: str) -> bool:
-        now, quota = self.clock(), self.study.config.quota.judgements
-        return assignment.renew(connection, participant, quota, now, self._expiry(now))
-
-    def _store(
-        self, connection: Connection, participant: str, page: Page, values: Mapping[str, Any]
-    ) -> None:
+    def _store(self, connection: Connection, standing: Standing, values: Mapping[str, Any]) -> None:
+        page, participant = standing.page, standing.person.id
+        assert page is not None
         connection.execute(
             answers.insert().values(
                 participant=participant,
@@ -185,13 +208,14 @@ class Participation:
                 at=self.clock(),
             )
         )
-        if page.unit is not None and self.study.kind.counts_at_once:
-            assignment.settle(connection, participant, assignment.COUNTED, [page.unit])
+        if page.unit is not None and standing.study.kind.counts_at_once:
+            assignment.settle(connection, participant, COUNTED, [page.unit])
 
     # --------------------------------------------------------------------------------- the end
 
-    def _finish(self, connection: Connection, person: Person) -> str:
-        checks = self.study.kind.checks(self.study, person)
+    def _finish(self, connection: Connection, standing: Standing) -> str:
+        study, person = standing.study, standing.person
+        checks = study.kind.checks(study, person)
         failed = sorted(name for name, passed in checks.items() if not passed)
         outcome = "failed" if failed else "complete"
         self._end(connection, person.id, outcome, failed)
@@ -200,11 +224,9 @@ class Participation:
     def _end(
         self, connection: Connection, participant: str, outcome: str, failed: Sequence[str]
     ) -> None:
-        complete = outcome == "complete"
-        state = assignment.COUNTED if complete else assignment.RETURNED
-        assignment.settle(connection, participant, state)
-        if outcome == "failed":
-            assignment.return_counted(connection, participant)
+        state = COUNTED if outcome == "complete" else RETURNED
+        before = (OPEN, COUNTED) if outcome == "failed" else (OPEN,)
+        assignment.settle(connection, participant, state, before=before)
         connection.execute(
             update(participants)
             .where(participants.c.id == participant)
@@ -247,40 +269,48 @@ class Participation:
             ).scalar()
 
     def holder(self, code: str) -> str | None:
-        """The number of the participant who has that code to withdraw."""
+        """The number of the participant who has that code, also of one who has withdrawn: the
+        files may still have to be cleared."""
         wanted = code.strip().upper()
+        numbers = select(participants.c.id).union(select(tombstones.c.participant))
+        code_of = self.study.secrets.withdrawal_code
         with self.database.read() as connection:
-            numbers = connection.execute(select(participants.c.id)).scalars().all()
-        codes = ((self.study.secrets.withdrawal_code(id_), id_) for id_ in numbers)
-        return next((id_ for own, id_ in codes if own == wanted), None)
+            everyone = connection.execute(numbers).scalars()
+            return next((id_ for id_ in everyone if code_of(id_) == wanted), None)
 
-    def withdraw(self, code: str) -> bool:
-        """Remove everything of the person who has that code; a tombstone stays."""
-        number = self.holder(code)
-        if number is None:
-            return False
+    def withdraw(self, number: str) -> str:
+        """Remove everything of a person, but a tombstone; where traces of it may remain."""
         with self.database.write() as connection:
-            self._remove(connection, number)
-        self.database.scrub()
-        return True
+            if self._standing(connection, number) is not None:
+                self._remove(connection, number)
+        return self.database.scrub()
 
     def _remove(self, connection: Connection, id_: str) -> None:
+        answered = answers.c.page == DEMOGRAPHICS
+        asked = set(connection.execute(select(answers.c.participant).where(answered)).scalars())
+        others = sorted(asked - {id_}) if id_ in asked else []
+        beside = json.dumps(self.lot.sample(others, min(NEAR, len(others))))
         for table in (answers, leases, payments):
             connection.execute(table.delete().where(table.c.participant == id_))
         connection.execute(participants.delete().where(participants.c.id == id_))
-        connection.execute(tombstones.insert().values(participant=id_, at=self.clock()))
+        connection.execute(
+            tombstones.insert().values(participant=id_, at=self.clock(), beside=beside)
+        )
 
-    def forget_ids(self) -> int:
+    def forget_ids(self) -> tuple[int, str]:
+        """How many were deleted, and where traces of them may remain."""
         with self.database.write() as connection:
             count = connection.execute(payments.delete()).rowcount
-        self.database.scrub()
-        return count
+        return count, self.database.scrub()
 
 
-def _sent(connection: Connection, participant: str) -> dict[str, Any]:
-    rows = connection.execute(
-        select(answers.c.page, answers.c.sent)
-        .where(answers.c.participant == participant)
-        .order_by(answers.c.number)
-    )
-    return {page: json.loads(sent) for page, sent in rows}
+def _under_way(study: Study, found: Participant) -> Standing:
+    """On the first page without an answer whose place is still theirs."""
+    pages, sent = pages_of(study, found.person), found.person.answers
+    waiting = [page for page in pages if page.key not in sent and page.unit not in found.returned]
+    due, done = waiting[0] if waiting else None, len(pages) - len(waiting)
+    return Standing(study, found.person, due, None, len(pages), done, version=found.version)
+
+
+def pages_of(study: Study, person: Person) -> Sequence[Page]:
+    return [FIRST, *study.kind.pages(study, person), *last_pages(study, person)]

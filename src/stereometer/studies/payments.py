@@ -12,16 +12,16 @@ from sqlalchemy import select
 
 from stereometer.studies.config import Pay
 from stereometer.studies.database import open_database, participants, payments
+from stereometer.studies.export.edition import open_edition
 from stereometer.studies.export.items import bonus_rows
 from stereometer.studies.export.tables import write_table
 from stereometer.studies.kinds.judge_pairs import JUDGE_PAIRS
 from stereometer.studies.panels import PANELS
-from stereometer.studies.people import everybody, kept
 from stereometer.studies.study import Study
 
 
 def payment_rows(study: Study, url: str | None = None) -> list[dict[str, Any]]:
-    """One row a participant who has ended, until `forget_ids` empties the table."""
+    """One row per participant who has ended, until `forget_ids` empties the table."""
     ended = (
         select(payments.c.ids, participants.c.person, participants.c.outcome)
         .join(participants, participants.c.id == payments.c.participant)
@@ -62,8 +62,8 @@ def _bonuses(study: Study, url: str | None) -> list[dict[str, Any]]:
     """Of those whose pairs were judged; the writing study's payments have the same hashes."""
     if study.kind is not JUDGE_PAIRS:
         return []
-    with closing(open_database(study.folder, url)) as database:
-        return bonus_rows(study, kept(everybody(database), study.kind.counts_at_once))
+    edition = open_edition(study, url)
+    return bonus_rows(edition.study, edition.counted)
 
 
 def amount(pay: Pay, outcome: str) -> float:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import Column, ColumnElement, Connection, select, true
 
-from stereometer.studies.database import Database, answers, leases, participants
+from stereometer.studies.assignment import RETURNED
+from stereometer.studies.database import answers, leases, participants
 from stereometer.studies.kinds.kind import Person
 
 
@@ -18,6 +20,8 @@ class Participant:
     hash: str
     """The keyed hash under which a panel's id is known."""
     panel: str
+    version: int
+    """Of the materials and texts that they consented to."""
     consented_at: float
     finished_at: float | None
     outcome: str | None
@@ -25,36 +29,52 @@ class Participant:
     failed_checks: tuple[str, ...]
     times: dict[str, float]
     """When each page was sent."""
+    returned: frozenset[str] = frozenset()
+    """Units whose places others may have."""
 
     @property
     def passed(self) -> bool:
         return self.outcome == "complete"
 
 
-def everybody(database: Database) -> list[Participant]:
-    with database.read() as connection:
-        rows = connection.execute(select(participants).order_by(participants.c.consented_at)).all()
-        units: dict[str, list[str]] = {}
-        for row in connection.execute(select(leases).order_by(leases.c.place)):
-            units.setdefault(row.participant, []).append(row.unit)
-        sent: dict[str, dict[str, dict[str, object]]] = {}
-        times: dict[str, dict[str, float]] = {}
-        for row in connection.execute(select(answers).order_by(answers.c.number)):
-            sent.setdefault(row.participant, {})[row.page] = json.loads(row.sent)
-            times.setdefault(row.participant, {})[row.page] = row.at
+def everybody(connection: Connection, number: str | None = None) -> list[Participant]:
+    """In the order of their consent; only who has that number, where one is given."""
+
+    def of(column: Column[str]) -> ColumnElement[bool]:
+        return true() if number is None else column == number
+
+    people = select(participants).where(of(participants.c.id))
+    states: dict[str, dict[str, str]] = {}
+    held = select(leases).where(of(leases.c.participant)).order_by(leases.c.place)
+    for row in connection.execute(held):
+        states.setdefault(row.participant, {})[row.unit] = row.state
+    sent: dict[str, dict[str, dict[str, object]]] = {}
+    times: dict[str, dict[str, float]] = {}
+    pages = select(answers).where(of(answers.c.participant)).order_by(answers.c.number)
+    for row in connection.execute(pages):
+        sent.setdefault(row.participant, {})[row.page] = json.loads(row.sent)
+        times.setdefault(row.participant, {})[row.page] = row.at
     return [
         Participant(
-            Person(row.id, tuple(units.get(row.id, ())), sent.get(row.id, {}), row.language),
+            Person(row.id, tuple(states.get(row.id, ())), sent.get(row.id, {}), row.language),
             row.person,
             row.panel,
+            row.version,
             row.consented_at,
             row.finished_at,
             row.outcome,
             tuple(json.loads(row.failed_checks)),
             times.get(row.id, {}),
+            frozenset(unit for unit, of in states.get(row.id, {}).items() if of == RETURNED),
         )
-        for row in rows
+        for row in connection.execute(people.order_by(participants.c.consented_at))
     ]
+
+
+def failed_checks(people: Sequence[Participant]) -> Counter[str]:
+    """How many failed each check, of those who failed."""
+    ended = [each for each in people if each.outcome == "failed"]
+    return Counter(check for each in ended for check in each.failed_checks)
 
 
 def kept(people: Sequence[Participant], counts_at_once: bool) -> list[Participant]:

@@ -1,7 +1,7 @@
 """study check: what is missing, how many people it takes, what it costs, what it can show.
 
 For a survey: from the spread of ratings within and between cells, how wide the interval of a mean
-gets with n raters a group, and which agreement (Kendall's tau) is to be expected.
+gets with n raters per group, and which agreement (Kendall's tau) is to be expected.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from stereometer.errors import DataError, UsageError
 from stereometer.findings.align.names import EVERYBODY, Names
 from stereometer.findings.align.ratings import Ratings, read_ratings
 from stereometer.studies.kinds import survey
+from stereometer.studies.pages.trial import render_everything
 from stereometer.studies.study import Study
 
 RATERS = (5, 10, 20, 40, 80)
@@ -32,7 +33,7 @@ FAIR_HOURLY = 15.0
 
 @dataclass(frozen=True)
 class Precision:
-    """What a number of passing raters a group gives."""
+    """What a number of passing raters per group gives."""
 
     raters: int
     half_width: float
@@ -132,20 +133,9 @@ def effort(study: Study, judgements: int | None = None) -> Effort:
     return Effort(people, paid, paid * pay.complete)
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What an interval of a wanted half width takes."""
-
-    half_width: float
-    of: str
-    raters: int
-    people: int
-    paid: int
-    cost: float
-
-
-def wanted(study: Study, half_width: float, spread: Spread) -> list[Wanted]:
-    """At the mean spread of a cell, and in the cell where nine of ten are narrower."""
+def wanted(study: Study, half_width: float, spread: Spread) -> list[dict[str, Any]]:
+    """What an interval of a wanted half width takes, at the mean spread of a cell, and in the cell
+    where nine of ten are narrower."""
     if not 0 < half_width <= 50:
         raise UsageError(
             f"--within {half_width:g} is not a half width. It is a number of points on the scale "
@@ -154,7 +144,7 @@ def wanted(study: Study, half_width: float, spread: Spread) -> list[Wanted]:
     deviations = {"mean spread": spread.within, "90th percentile": spread.wide}
     raters = {of: raters_for(half_width, deviation) for of, deviation in deviations.items()}
     return [
-        Wanted(half_width, of, count, **asdict(effort(study, count)))
+        {"half_width": half_width, "of": of, "raters": count, **asdict(effort(study, count))}
         for of, count in raters.items()
     ]
 
@@ -167,7 +157,7 @@ def warnings_of(study: Study) -> list[str]:
         notes.append("Nobody to write to: set `contact` in study.toml.")
     if config.pay.hourly < FAIR_HOURLY:
         notes.append(
-            f"The pay is {config.pay.hourly:.2f} {config.pay.currency} an hour. StereoSet and "
+            f"The pay is {config.pay.hourly:.2f} {config.pay.currency} per hour. StereoSet and "
             f"CrowS-Pairs paid at least {FAIR_HOURLY:g} dollars."
         )
     if config.panel.name == "prolific" and not config.panel.return_url:
@@ -188,6 +178,7 @@ def check_document(
             f"{study.folder} is a {study.kind.name} study. Ratings and intervals are planned for a "
             "survey. Leave out --pilot and --within."
         )
+    render_everything(study)
     needed = effort(study)
     document: dict[str, Any] = {
         "schema": "study-check@1",
@@ -203,7 +194,7 @@ def check_document(
     }
     if numbers:
         spread = spread_of(read_ratings(pilot, names_of(study))) if pilot else PUBLISHED
-        document["wanted"] = [asdict(each) for each in wanted(study, within or NEAR, spread)]
+        document["wanted"] = wanted(study, within or NEAR, spread)
         own = sorted({*RATERS, max(study.config.quota.judgements, 2)})
         document["precision"] = [asdict(precision(n, spread)) for n in own]
     return document

@@ -5,22 +5,25 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
 
 from stereometer.studies.agreement import Agreement, agreement_of
 from stereometer.studies.assignment import places_taken
-from stereometer.studies.database import Database, open_database
-from stereometer.studies.people import Participant, everybody
+from stereometer.studies.closing import COMMENTS
+from stereometer.studies.database import Database
+from stereometer.studies.people import Participant, everybody, failed_checks
 from stereometer.studies.study import Study
+from stereometer.studies.versions import current, open_answers
 
 
 @dataclass(frozen=True)
 class Progress:
-    units: Mapping[str, int]
-    """Places taken, counted or open, by unit."""
     quota: int
+    places: Mapping[str, int]
+    """Places taken, counted or open, by unit."""
     outcomes: Mapping[str, int]
     """Participants by outcome; `working` are those who have none yet."""
     failed_checks: Mapping[str, int]
@@ -30,44 +33,35 @@ class Progress:
     """Median seconds on a page."""
     cost: float
     currency: str
-    agreement: Agreement | None
+    raters_agree: Agreement | None
     comments: Sequence[str]
 
     @property
     def full(self) -> int:
-        return sum(count >= self.quota for count in self.units.values())
+        return sum(count >= self.quota for count in self.places.values())
 
 
 def progress_of(study: Study, database: Database) -> Progress:
-    people = everybody(database)
     with database.read() as connection:
-        taken = places_taken(connection, time.time())
+        people = everybody(connection)
+        version = current(connection)
+        taken = places_taken(connection, time.time(), version)
     pay = study.config.pay
     outcomes = Counter(participant.outcome or "working" for participant in people)
     paid = outcomes["complete"] + outcomes["failed"]
+    comments = (each.person.answers.get(COMMENTS, {}).get(COMMENTS) for each in people)
     return Progress(
-        {unit.name: taken[unit.name] for unit in study.units},
         study.config.quota.judgements,
-        outcomes,
-        _failed(study, people),
+        {unit.name: taken[unit.name] for unit in study.units},
+        dict(outcomes),
+        {**dict.fromkeys(study.kind.check_names, 0), **failed_checks(people)},
         paid,
         _page_seconds(people),
         paid * pay.complete + outcomes["left"] * pay.left,
         pay.currency,
-        agreement_of(study, people),
-        [text for participant in people if (text := _comment(participant))],
+        agreement_of(study, [each for each in people if each.version == version]),
+        list(filter(None, comments)),
     )
-
-
-def _failed(study: Study, people: Sequence[Participant]) -> Counter[str]:
-    """How many failed each check, also where nobody did."""
-    failed = Counter(dict.fromkeys(study.kind.check_names, 0))
-    failed.update(check for participant in people for check in participant.failed_checks)
-    return failed
-
-
-def _comment(participant: Participant) -> str:
-    return str(participant.person.answers.get("comments", {}).get("comments", ""))
 
 
 def _page_seconds(people: Sequence[Participant]) -> dict[str, float]:
@@ -75,19 +69,19 @@ def _page_seconds(people: Sequence[Participant]) -> dict[str, float]:
     for participant in people:
         before = participant.consented_at
         for page, at in participant.times.items():
-            seconds.setdefault(page, []).append(at - before)
+            # A clock that was set back while somebody read measures nothing.
+            seconds.setdefault(page, []).append(max(at - before, 0.0))
             before = at
     return {page: median(values) for page, values in seconds.items()}
 
 
 def as_document(study: Study, url: str | None = None) -> dict[str, Any]:
     """What `study status` prints."""
-    database = open_database(study.folder, url)
-    progress = progress_of(study, database)
-    database.close()
-    agreement = progress.agreement
+    with closing(open_answers(study, url)) as database:
+        progress = progress_of(study, database)
+    agreement = progress.raters_agree
     summary: dict[str, Any] = {
-        "filled": f"{progress.full} of {len(progress.units)}",
+        "filled": f"{progress.full} of {len(progress.places)}",
         **{f"people, {outcome}": count for outcome, count in progress.outcomes.items()},
         **{f"failed check: {name}": count for name, count in progress.failed_checks.items()},
         "cost so far": f"{progress.cost:.2f} {progress.currency}",
@@ -96,18 +90,7 @@ def as_document(study: Study, url: str | None = None) -> dict[str, Any]:
         summary["Krippendorff's alpha"] = round(agreement.alpha, 2)
     if agreement is not None and agreement.majority is not None:
         summary["mean majority"] = f"{100 * agreement.majority:.1f} %"
-    return {
-        "schema": "study-status@1",
-        "study": study.config.title,
-        "study_kind": study.kind.name,
-        "quota": progress.quota,
-        "places": dict(progress.units),
-        "outcomes": dict(progress.outcomes),
-        "failed_checks": dict(progress.failed_checks),
-        "checked": progress.checked,
-        "page_seconds": dict(progress.page_seconds),
-        "cost": progress.cost,
-        "currency": progress.currency,
-        "raters_agree": asdict(agreement) if agreement else None,
-        "summary": summary,
-    }
+    counted = asdict(progress)
+    del counted["comments"]  # people's own words are for the researcher's page
+    about = {"study": study.config.title, "study_kind": study.kind.name}
+    return {"schema": "study-status@1", **about, **counted, "summary": summary}

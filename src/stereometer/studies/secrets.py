@@ -7,7 +7,7 @@ import hmac
 import json
 import os
 import secrets
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from stereometer.errors import DataError
@@ -39,14 +39,14 @@ class Secrets:
         return "-".join("".join(letters[at : at + 4]) for at in (0, 4, 8))
 
     def is_admin(self, token: str) -> bool:
-        return bool(self.admin_hash) and hmac.compare_digest(_admin_hash(token), self.admin_hash)
+        return bool(self.admin_hash) and hmac.compare_digest(admin_hash(token), self.admin_hash)
 
 
 def _keyed(key: str, text: str) -> str:
     return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()
 
 
-def _admin_hash(token: str) -> str:
+def admin_hash(token: str) -> str:
     return hashlib.sha256(b"admin\n" + token.encode()).hexdigest()
 
 
@@ -59,8 +59,7 @@ def new_secrets(person_key: str | None = None) -> Secrets:
 def new_admin_token(folder: Path) -> str:
     """A fresh token; only its hash is kept."""
     token = secrets.token_urlsafe(24)
-    known = asdict(read_secrets(folder))
-    write_secrets(folder, Secrets(**{**known, "admin_hash": _admin_hash(token)}))
+    write_secrets(folder, replace(read_secrets(folder), admin_hash=admin_hash(token)))
     return token
 
 

@@ -11,9 +11,11 @@ import uvicorn
 from stereometer.errors import UsageError
 from stereometer.studies.database import open_database
 from stereometer.studies.pages.app import LOOPBACK, make_app
+from stereometer.studies.pages.trial import render_everything
 from stereometer.studies.participation import Participation
 from stereometer.studies.secrets import new_admin_token, read_secrets
 from stereometer.studies.study import open_study
+from stereometer.studies.versions import open_answers
 
 
 def participation_of(folder: Path, database: str | None = None) -> Participation:
@@ -36,9 +38,10 @@ def serve_study(
             f"--host {host} lets other machines in. The study must know the name they use, so that "
             "nobody can pretend to be it. Add --name study.example.org."
         )
-    first_time = not read_secrets(open_study(folder).folder).admin_hash
-    token = new_admin_token(folder) if first_time else None
-    participation = participation_of(folder, database)
+    study = open_study(folder)
+    token = None if read_secrets(folder).admin_hash else new_admin_token(folder)
+    render_everything(study)
+    participation = Participation(study, open_answers(study, database))
     address = f"http{'s' if https else ''}://{names[0] if names else f'{host}:{port}'}"
     say(f"{participation.study.config.title}: {address}")
     say(f"Researcher's page: {address}/admin")

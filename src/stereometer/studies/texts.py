@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import tomllib
+import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from stereometer.errors import DataError, UsageError
+from stereometer.errors import DataError, UsageError, did_you_mean
 from stereometer.files import read_text
 
 if TYPE_CHECKING:
@@ -23,6 +25,11 @@ if TYPE_CHECKING:
 PARTS = ("consent", "warning", "instructions", "debriefing")
 """The pages that a study must have, one Markdown file each."""
 WORDS = "words.toml"
+PUT_IN = ("title", "contact", "minutes", "pay", "partial", "payment", "society")
+"""What a page may leave to study.toml, in braces."""
+GAP = re.compile(r"\{(\w+)\}")
+MODEL_WORDS = ("model_cue", "model_scale", "model_page")
+"""What a model reads that takes part; people do not."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,26 +75,20 @@ class Texts:
         """Words that people may leave out of a group's name."""
         return _listed(self.word("left_out"))
 
+    @cached_property
+    def direction(self) -> str:
+        """Of the letters that people read, whatever the language is called."""
+        kinds = Counter(map(unicodedata.bidirectional, self.pages.get("consent", "")))
+        return "rtl" if kinds["R"] + kinds["AL"] > kinds["L"] else "ltr"
+
     def page(self, part: str, **values: object) -> Markup:
         """A page as HTML, with {title} and the like put in. Markdown only: HTML in it is shown."""
-        text = _put_in(self.pages[part], values)
-        if text not in self._rendered:
-            self._rendered[text] = Markup(self._markdown.render(text))
-        return self._rendered[text]
+        return _rendered(_put_in(self.pages[part], values))
 
     def aside(self, part: str, **values: object) -> Markup:
         """The same beside another page, whose heading stays the first."""
         html = self.page(part, **values)
         return Markup(re.sub(r"(</?)h1>", r"\1h2>", html))
-
-    @cached_property
-    def _rendered(self) -> dict[str, Markup]:
-        """Few: what is put in is the study's, never a person's."""
-        return {}
-
-    @cached_property
-    def _markdown(self) -> MarkdownIt:
-        return MarkdownIt("commonmark", {"html": False}).disable("image")
 
     def checked(self, parts: Sequence[str]) -> None:
         for part in parts:
@@ -96,6 +97,12 @@ class Texts:
                     f"{self.folder / part}.md is missing or empty. Everybody who takes part reads "
                     "it. Write it, or take it from a new folder of `stereometer study new`."
                 )
+
+
+@lru_cache(1024)
+def _rendered(text: str) -> Markup:
+    """Few: what is put in is the study's, never a person's."""
+    return Markup(MarkdownIt("commonmark", {"html": False}).disable("image").render(text))
 
 
 def _listed(text: str) -> list[str]:
@@ -116,9 +123,43 @@ def read_texts(folder: Path, kind: str) -> Texts:
             "texts there, or take the language out of study.toml."
         )
     pages = {path.stem: read_text(path) for path in sorted(folder.glob("*.md"))}
+    for part, text in pages.items():
+        _check_gaps(folder / f"{part}.md", text, PUT_IN)
     shipped, own = _words(shipped_folder("en") / WORDS), _words(folder / WORDS)
     names, also = own.pop("names", {}), own.pop("also", {})
+    _check_words(folder / WORDS, own, shipped, {**names, **also})
+    shipped_also = shipped.pop("also")
+    also = {**(shipped_also if folder.name == "en" else {}), **also}
     return Texts(folder, pages, {**shipped, "language": folder.name, **own}, names, also)
+
+
+def _check_words(
+    path: Path, own: Mapping[str, Any], known: Mapping[str, Any], named: Mapping[str, Any]
+) -> None:
+    """A word that no page asks for is a misspelt one, and would be shown in English."""
+    for key, text in {**named, **own}.items():
+        if not isinstance(text, str) or not text.strip():
+            raise DataError(
+                f"{path}: {key} is {text!r}. It is shown to people, and must be a text. Write it "
+                "in quotation marks."
+            )
+    for key, text in own.items():
+        if key not in known and key not in MODEL_WORDS:
+            hint = did_you_mean(key, {each: each for each in known})
+            raise DataError(
+                f"{path}: there is no word {key!r}. No page asks for it. {hint or 'Leave it out.'}"
+            )
+        _check_gaps(path, text, GAP.findall(known.get(key, text)))
+
+
+def _check_gaps(path: Path, text: str, known: Sequence[str]) -> None:
+    unknown = [gap for gap in GAP.findall(text) if gap not in known]
+    if unknown:
+        hint = did_you_mean(unknown[0], {each: each for each in known})
+        raise DataError(
+            f"{path}: nothing is known to put in for {{{unknown[0]}}}. People would read it as it "
+            f"stands there. {hint or 'Leave it out.'}"
+        )
 
 
 def _words(path: Path) -> dict[str, Any]:

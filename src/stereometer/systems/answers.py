@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 
 from stereometer.benchmarks.comments import RENAMED, column_pair
-from stereometer.errors import DataError, UsageError
+from stereometer.errors import DataError
 from stereometer.files import UTF8
 from stereometer.measures.recognition.method import Recognition, scored
 from stereometer.measures.recognition.questions import Question
 from stereometer.measures.recognition.reading import Reader
-from stereometer.shapes.comment.items import NEITHER
+from stereometer.shapes.comment.items import NEITHER, Comment
 from stereometer.shapes.comment.settings import MISSPELLING, Setting
 from stereometer.shapes.words import plain_name
 from stereometer.systems.answer_rows import AnswerRows, Row
@@ -40,24 +40,8 @@ def answer_columns(pairs: Sequence[str], encoding: str = UTF8) -> AnswerColumns:
     """`--column answer=response` and so on."""
     named = dict(column_pair(pair) for pair in pairs)
     known = [column.name for column in fields(AnswerColumns) if column.name != "encoding"]
-    unknown = [name for name in named if name not in known]
-    if unknown:
-        raise UsageError(
-            f"--column names '{unknown[0]}'. A file of answers has {', '.join(known)}. For "
-            "instance --column answer=response."
-        )
+    Layout(columns=named).check(known, "A file of answers")
     return AnswerColumns(**named, encoding=encoding)
-
-
-@dataclass(frozen=True)
-class Text:
-    """The text that a row is about."""
-
-    id: str
-    text: str
-    row: int
-    scores: Mapping[str, float] = field(default_factory=dict)
-    hate: float | None = None
 
 
 def uneven(counts: Mapping[int, int], questions: int) -> Iterator[str]:
@@ -193,17 +177,18 @@ def sort_rows(rows: AnswerRows, measure: Recognition, golds: Golds) -> None:
 
 def asked_in(rows: AnswerRows, golds: Golds) -> Iterator[tuple[Question, Turns]]:
     """The questions of sorted rows, each with its answers in turn."""
-    order, every = (
-        _repeats(rows.distinct("repeat")),
-        (*dict.fromkeys(golds.words.values()), NEITHER),
-    )
+    every = (*dict.fromkeys(golds.words.values()), NEITHER)
+    # Counted from 0 over the file: a question that lacks a repeat has that gap.
+    repeats = {row["repeat"] for row in rows.distinct("repeat")} - {""}
+    ordered = sorted(repeats, key=lambda name: (len(name), name))
+    order = {name: at for at, name in enumerate(ordered)}
     for asked in rows.questions():
         _check_golds(asked.by_gold, golds.path)
         category = asked.category
         labels = (category, f"not-{category}") if category else every
         for gold, answered in asked.by_gold.items():
             question = Question(
-                Text(asked.comment, asked.text, 0),
+                Comment(asked.comment, asked.text, {}, 0),
                 gold,
                 labels,
                 category,
@@ -233,10 +218,8 @@ def misspelt_rows(rows: Iterable[Row], measure: Recognition, golds: Golds) -> It
     seen: dict[tuple[str, str], list[str]] = {}
     for row in sorted(rows, key=lambda row: _status(row["status"], golds.path) == EDITED):
         category, original = golds.category(row["category"]), row["original"]
-        gold, copies = (
-            golds.single(row["label"], category),
-            seen.setdefault((category, original), []),
-        )
+        gold = golds.single(row["label"], category)
+        copies = seen.setdefault((category, original), [])
         edited = _status(row["status"], golds.path) == EDITED
         if row["comment"] in copies:
             continue
@@ -247,7 +230,7 @@ def misspelt_rows(rows: Iterable[Row], measure: Recognition, golds: Golds) -> It
             )
         copies.append(row["comment"])
         question = Question(
-            Text(f"text-{original}", row["comment"], 0),
+            Comment(f"text-{original}", row["comment"], {}, 0),
             gold,
             (category, f"not-{category}"),
             category,
@@ -293,12 +276,6 @@ def _number(text: str) -> str:
             f"The example set '{text[:40]}' is not a number. Every set has one. "
             "Name another column."
         ) from None
-
-
-def _repeats(rows: Iterable[Mapping[str, str]]) -> Mapping[str, int]:
-    """The repeats of a file, counted from 0: a question that lacks one of them has that gap."""
-    names = {row["repeat"] for row in rows} - {""}
-    return {name: at for at, name in enumerate(sorted(names, key=lambda name: (len(name), name)))}
 
 
 def _in_turn(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import Any
 
@@ -29,8 +29,11 @@ class Gold:
     def scores(self, items: Iterable[Any], variant: Variant) -> Iterator[Score]:
         item: SentenceItem
         listed = list(items)
-        terms = [(item.domain, item.term) for item in listed if not item.unscorable]
-        before = _odd_before(Counter(terms))
+        counts = Counter((item.domain, item.term) for item in listed if not item.unscorable)
+        # How many terms with an odd number of items stand before each: what makes two such terms
+        # lean to opposite sides.
+        odd = accumulate((count % 2 for count in counts.values()), initial=0)
+        before = dict(zip(counts, odd, strict=False))
         for item in listed:
             if item.unscorable:
                 yield Score(item.id, item.slices, {}, item.unscorable, item.texts)
@@ -41,13 +44,6 @@ class Gold:
             before[place] += 1
 
 
-def _odd_before(counts: Mapping[tuple[str, str], int]) -> dict[tuple[str, str], int]:
-    """For each term how many terms with an odd number of items stand before it: what makes two such
-    terms lean to opposite sides."""
-    odd = accumulate((count % 2 for count in counts.values()), initial=0)
-    return dict(zip(counts, odd, strict=False))
-
-
 def _ideal(variant: Variant, number: int) -> tuple[float, ...]:
     """A tie under `sound`; where ties are lost (`paper`) it alternates within a term, and from one
     term with an odd number of items to the next."""
@@ -56,14 +52,10 @@ def _ideal(variant: Variant, number: int) -> tuple[float, ...]:
     return (-2.0, -1.0, UNRELATED) if number % 2 else (-1.0, -2.0, UNRELATED)
 
 
-def _stereotyped(variant: Variant, number: int) -> tuple[float, ...]:
-    """Always the stereotype; unrelated candidates have no score, so its lms is not defined."""
-    return -1.0, -2.0
-
-
 def ideal() -> Gold:
     return Gold("ideal", "IdealLM", _ideal, version="2")
 
 
 def stereotyped() -> Gold:
-    return Gold("stereotyped", "StereotypedLM", _stereotyped)
+    """Always the stereotype; unrelated candidates have no score, so its lms is not defined."""
+    return Gold("stereotyped", "StereotypedLM", lambda variant, number: (-1.0, -2.0))

@@ -12,7 +12,7 @@ from typing import Any
 
 from stereometer.errors import DataError, UnknownName
 from stereometer.files import finite, read_json, read_jsonl
-from stereometer.systems.replay import SCORED, Replayed, read_pair_rows, system_name
+from stereometer.systems.replay import SCORED, Replayed, add, read_pair_rows, system_name
 
 Values = tuple[str, Mapping[str, Any], str]
 """Of one item: its id, numbers by candidate, and where they stand."""
@@ -28,7 +28,7 @@ def read_harness(path: Path, harness: str, name: str | None = None) -> Replayed:
 def _lm_eval(path: Path, name: str | None) -> Replayed:
     """`samples_TASK_TIME.jsonl`: sums of log-probabilities, in the order of the document's
     `candidates`, or of sent_more and sent_less."""
-    rows = [(line, row) for line, row in read_jsonl(path)]
+    rows = list(read_jsonl(path))
     if rows and "sent_more" in _doc(rows[0][1], f"{path}, line {rows[0][0]}"):
         return read_pair_rows(path, _lm_eval_pairs(path, rows), name, "lm-eval-sum@1")
     return _joined(path, name, _lm_eval_items(path, rows), "lm-eval-sum@1")
@@ -74,7 +74,8 @@ def _lm_eval_pairs(
 
 
 def _inspect(path: Path, name: str | None) -> Replayed:
-    """A JSON log whose samples hold `values` by candidate in their metadata."""
+    """A JSON log whose samples hold `values` by candidate in their metadata, or one of our own
+    tasks, whose scores do."""
     log = read_json(path)
     samples = log.get("samples") if isinstance(log, dict) else None
     if not isinstance(samples, list) or not samples:
@@ -82,20 +83,26 @@ def _inspect(path: Path, name: str | None) -> Replayed:
             f"{path} has no samples. Scores are read from them. Write the log with items, or turn "
             "an .eval file into JSON with `inspect log convert --to json`."
         )
-    about = log.get("eval")
-    model = about.get("model") if isinstance(about, dict) else None
+    model = _within(log, "eval").get("model")
     items = (
-        (str(sample.get("id", "")), _numbers(sample, "values"), f"{path}, sample {number}")
+        (str(sample.get("id", "")), _values(sample), f"{path}, sample {number}")
         for number, sample in enumerate(samples, 1)
         if isinstance(sample, dict)
     )
     return _joined(path, name or (str(model) if model else None), items, "inspect@1")
 
 
-def _numbers(sample: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    metadata = sample.get("metadata")
-    values = metadata.get(key) if isinstance(metadata, dict) else None
-    return values if isinstance(values, dict) else {}
+OURS = ("scores", "stereometer", "metadata", "score", "values")
+
+
+def _values(sample: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _within(sample, "metadata", "values") or _within(sample, *OURS)
+
+
+def _within(value: Any, *keys: str) -> Mapping[str, Any]:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
 
 
 def _eee(path: Path, name: str | None) -> Replayed:
@@ -103,19 +110,15 @@ def _eee(path: Path, name: str | None) -> Replayed:
 
     def items() -> Iterator[Values]:
         for line, row in read_jsonl(path):
-            metadata = row.get("metadata")
-            known = metadata if isinstance(metadata, dict) else {}
+            known = _within(row, "metadata")
             values = {key: known[f"score.{key}"] for key in SCORED if f"score.{key}" in known}
             yield str(row.get("sample_id", "")), values, f"{path}, line {line}"
 
-    return _joined(path, name or _eee_model(path), items(), "eee@1")
-
-
-def _eee_model(path: Path) -> str | None:
-    """The file itself is named by a number; `unknown` is a developer that no run knows."""
-    _, first = next(read_jsonl(path), (0, {}))
-    model = first.get("model_id")
-    return model.removeprefix("unknown/") if isinstance(model, str) and model else None
+    model = next(read_jsonl(path), (0, {}))[1].get("model_id")
+    if isinstance(model, str) and model:
+        # The file itself is named by a number; `unknown` is a developer that no run knows.
+        name = name or model.removeprefix("unknown/")
+    return _joined(path, name, items(), "eee@1")
 
 
 def _joined(path: Path, name: str | None, items: Iterator[Values], method: str) -> Replayed:
@@ -124,16 +127,11 @@ def _joined(path: Path, name: str | None, items: Iterator[Values], method: str) 
     for id_, values, where in items:
         skipped += not values
         for candidate, value in values.items():
-            if f"{id_}:{candidate}" in by_id:
-                raise DataError(
-                    f"{where}: item {id_!r} has two scores of {candidate}. Scores are joined by "
-                    "id. Leave one of them out."
-                )
-            by_id[f"{id_}:{candidate}"] = finite(value, where)
+            add(by_id, f"{id_}:{candidate}", finite(value, where), where)
     if not by_id:
         raise DataError(
             f"{path} holds no score of a candidate. Only files with one number for each candidate "
-            "can be replayed. Those of `export --items` are such."
+            "can be replayed. `export --items` writes such files."
         )
     notes = (f"{skipped} items of the file hold no scores.",) if skipped else ()
     system = name or system_name(path)

@@ -15,12 +15,12 @@ from sys import float_info
 from typing import Any
 
 from stereometer.errors import DataError
-from stereometer.files import finite, parse_json, read_jsonl, read_text
+from stereometer.files import finite, parse_json, read_text
 from stereometer.shapes.cat.items import TASKS
 from stereometer.shapes.pair.items import DIRECTIONS, Pair
 from stereometer.shapes.pair.metrics import CANDIDATES
 from stereometer.shapes.sentences import SentenceItem, row_choice, row_id
-from stereometer.tables import empty_file, read_table
+from stereometer.tables import PLAIN, Layout, empty_file, read_rows, read_table
 from stereometer.types import ModelCard, Score, Slice, Variant, digest_of
 
 NO_SCORE = "no score in the file"
@@ -29,6 +29,7 @@ SCORED = ("stereotype", "anti-stereotype", "unrelated", "sent_more", "sent_less"
 HEADS = re.compile(r"(_[A-Z][^\W_]*?(NSP|NextSentence|LM))+$")
 """Names of heads at the end of a file's stem: `_ModelNSP_GPT2LM`, none of two words."""
 PAIR_COLUMNS = (*CANDIDATES, *(f"{name}_score" for name in CANDIDATES))
+MORE_COLUMNS = ("id", "score", "stereo_antistereo", "bias_type", "target")
 
 
 @dataclass(frozen=True)
@@ -63,16 +64,18 @@ class Replayed:
     def scores(self, items: Iterable[Any], variant: Variant) -> Iterator[Score]:
         item: SentenceItem
         for item in items:
-            values = {
+            found = {
                 name: self._value(ids, item.slices, variant)
                 for name, ids in item.candidate_ids.items()
             }
-            known = {name: value for name, value in values.items() if value is not None}
+            known = {name: value for name, value in found.items() if value is not None}
             # The published code compares whatever scores there are: equal ones count as a draw.
             skipped = (None if variant == "paper" else item.unscorable) or (
-                None if len(known) == len(values) else NO_SCORE
+                None if len(known) == len(found) else NO_SCORE
             )
-            yield Score(item.id, item.slices, {} if skipped else known, skipped, item.texts)
+            values = {} if skipped else known
+            silent = skipped == NO_SCORE
+            yield Score(item.id, item.slices, values, skipped, item.texts, unanswered=silent)
 
     def _value(self, ids: Sequence[str], slices: Slice, variant: Variant) -> float | None:
         """`sound` compares logarithms, and log-odds across sentences: a tie of 1e-6 between
@@ -88,7 +91,7 @@ class Replayed:
 
 
 def joined(replayed: Replayed, items: Sequence[Any]) -> tuple[Replayed, tuple[str, ...]]:
-    """The scores under the ids of the items, and notes on what is missing; raises where the file
+    """The scores under the ids of the items, and a note on what is left out; raises where the file
     scores what the data do not have."""
     if replayed.pairs and items is not replayed.pairs:
         replayed = _by_text(replayed, items)
@@ -112,21 +115,22 @@ def joined(replayed: Replayed, items: Sequence[Any]) -> tuple[Replayed, tuple[st
             "version of them. Name the right data with --data."
         )
     note = f"{len(extra)} scores of a task that the data do not have were left out."
-    return replayed, (*([note] if extra else []), *_missing(replayed, items))
+    return replayed, (note,) if extra else ()
 
 
-def _missing(replayed: Replayed, items: Sequence[Any]) -> Iterator[str]:
+def missing(replayed: Replayed, items: Sequence[Any]) -> Iterator[str]:
+    """What of the items the file does not score."""
     by_task: dict[str, list[bool]] = {}
     for item in items:
         by_task.setdefault(item.slices.get("task", ""), []).extend(
             replayed.by_id.keys().isdisjoint(ids) for ids in item.candidate_ids.values()
         )
-    for task, missing in sorted(by_task.items()):
+    for task, lacking in sorted(by_task.items()):
         named = f"{task} " if task else ""
-        if all(missing):
+        if all(lacking):
             yield f"The file has no {named}scores."
-        elif any(missing):
-            yield f"The file lacks {sum(missing)} of {len(missing)} {named}sentence scores."
+        elif any(lacking):
+            yield f"The file lacks {sum(lacking)} of {len(lacking)} {named}sentence scores."
 
 
 def _by_text(replayed: Replayed, items: Sequence[Any]) -> Replayed:
@@ -146,24 +150,30 @@ def _by_text(replayed: Replayed, items: Sequence[Any]) -> Replayed:
 # ------------------------------------------------------------------------------------------ reading
 
 
-def read_replay(path: Path, name: str | None = None) -> Replayed:
+def read_replay(path: Path, name: str | None = None, layout: Layout = PLAIN) -> Replayed:
     """The content shows the format, whatever the file's name."""
-    text = read_text(path)
+    text = read_text(path, layout.encoding)
     if not text.lstrip().startswith(("{", "[")):
-        return _pair_table(path, name)
+        layout.check((*PAIR_COLUMNS, *MORE_COLUMNS), "A table of scores")
+        # The CSV of the CrowS-Pairs script, comma or semicolon, which carries the pairs as well as
+        # their scores.
+        rows = read_table(path, PAIR_COLUMNS, "Name yours with --column.", layout)
+        return read_pair_rows(path, rows, name, "replay@1")
     first = text.lstrip().split("\n", 1)[0]
-    if _is_line(first):
-        return _jsonl(path, name)
+    if _is_line(first, layout.columns.get("id", "id")):
+        layout.check(("id", *SCORED), "A file of scores")
+        return _jsonl(path, name, layout)
+    layout.check((), "A JSON file")
     return _predictions(path, parse_json(text, str(path)), name)
 
 
-def _is_line(first: str) -> bool:
+def _is_line(first: str, id_: str) -> bool:
     """One whole object with an id on the first line: JSONL."""
     try:
         value = parse_json(first, "")
     except DataError:
         return False
-    return isinstance(value, dict) and "id" in value
+    return isinstance(value, dict) and id_ in value
 
 
 def system_name(path: Path) -> str:
@@ -197,15 +207,17 @@ def _predictions(path: Path, value: Any, name: str | None) -> Replayed:
                 raise DataError(
                     f"{where} has no id and score. Every entry needs both. Fix or export it again."
                 )
-            _add(by_id, row["id"], finite_number(row["score"], where), where)
+            add(by_id, row["id"], finite_number(row["score"], where), where)
             tasks[row["id"]] = task
     if not by_id:
         raise DataError(
             f"{path} has no scores. There is nothing to replay. Check that it is the right file."
         )
-    scale = {
-        task: _scale([by_id[id_] for id_, of in tasks.items() if of == task]) for task in value
-    }
+    scale = {}
+    for task in value:
+        known = [by_id[id_] for id_, of in tasks.items() if of == task]
+        is_share = known and all(0 <= score <= 1 for score in known)
+        scale[task] = "probability" if is_share else "log"
     return Replayed(path, name or system_name(path), by_id, scale, tasks)
 
 
@@ -218,16 +230,12 @@ def finite_number(value: object, where: str) -> float:
     return finite(value, where)
 
 
-def _add(by_id: dict[str, float], id_: str, value: float, where: str) -> None:
+def add(by_id: dict[str, float], id_: str, value: float, where: str) -> None:
     if id_ in by_id:
         raise DataError(
             f"{where}: id {id_!r} has two scores. Scores are joined by id. Leave one of them out."
         )
     by_id[id_] = value
-
-
-def _scale(values: Sequence[float]) -> str:
-    return "probability" if values and all(0 <= value <= 1 for value in values) else "log"
 
 
 def scale_notes(replayed: Replayed, variant: Variant) -> tuple[str, ...]:
@@ -240,12 +248,12 @@ def scale_notes(replayed: Replayed, variant: Variant) -> tuple[str, ...]:
     )
 
 
-def _jsonl(path: Path, name: str | None) -> Replayed:
+def _jsonl(path: Path, name: str | None, layout: Layout) -> Replayed:
     """Lines of `{"id": ITEM, "stereotype": x, ...}`, `{"id": PAIR, "sent_more": x, "sent_less": y}`
     or `{"id": SENTENCE, "logprob": x}`."""
     by_id: dict[str, float] = {}
     others: dict[str, None] = {}
-    for line, row in read_jsonl(path):
+    for line, row in read_rows(path, (), "", layout):
         where = f"{path}, line {line}"
         number, values = row.get("id"), {key: value for key, value in row.items() if key in SCORED}
         others |= dict.fromkeys(key for key in row if key not in (*SCORED, "id"))
@@ -262,16 +270,10 @@ def _jsonl(path: Path, name: str | None) -> Replayed:
                     "leave out that line."
                 )
             id_ = str(number) if key == "logprob" else f"{number}:{key}"
-            _add(by_id, id_, sum(finite_number(token, where) for token in tokens), where)
+            add(by_id, id_, sum(finite_number(token, where) for token in tokens), where)
     note = f"Fields of the file that hold no score were not used: {', '.join(others)}."
     notes = (note,) if others else ()
     return Replayed(path, name or system_name(path), by_id, {"all": "log"}, notes=notes)
-
-
-def _pair_table(path: Path, name: str | None) -> Replayed:
-    """The CSV of the CrowS-Pairs script, comma or semicolon, which carries the pairs as well as
-    their scores."""
-    return read_pair_rows(path, read_table(path, PAIR_COLUMNS), name, "replay@1")
 
 
 def read_pair_rows(
@@ -286,14 +288,14 @@ def read_pair_rows(
             row_id(row, len(pairs)),
             row["sent_more"],
             row["sent_less"],
-            row.get("bias_type") or "all",
+            row.get("bias_type", "all"),
             row_choice(row, "stereo_antistereo", DIRECTIONS, path, line),
             target=row.get("target") or "",
         )
         where = f"{path}, line {line}"
         for candidate in CANDIDATES:
             score = finite(row[f"{candidate}_score"], where)
-            _add(by_id, f"{pair.id}:{candidate}", score, where)
+            add(by_id, f"{pair.id}:{candidate}", score, where)
         pairs.append(pair)
         verdicts.append(row.get("score", ""))
     if not pairs:

@@ -60,8 +60,9 @@ def _articles(path: Path) -> Iterator[Article]:
     if begins_with(path) == "{":
         return _from_json_lines(path)
     text = read_text(path)
-    start = text.lstrip()[:5]
-    return _from_marks(text) if start == "<doc " else _from_plain(text)
+    if text.lstrip().startswith("<doc "):
+        return _from_marks(text)
+    return (_titled(" ".join(part.split())) for part in re.split(r"\n[ \t]*\n", text))
 
 
 def _from_json_lines(path: Path) -> Iterator[Article]:
@@ -79,11 +80,6 @@ def _from_marks(text: str) -> Iterator[Article]:
         title = re.search(r'title="([^"]*)"', mark)
         name = title.group(1) if title else ""
         yield Article(name, body.strip().removeprefix(name).strip())
-
-
-def _from_plain(text: str) -> Iterator[Article]:
-    parts = re.split(r"\n[ \t]*\n", text)
-    return (_titled(" ".join(part.split())) for part in parts)
 
 
 def _titled(text: str, title: str = "") -> Article:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -41,7 +40,10 @@ def fine_tuned(
     work.mkdir(parents=True, exist_ok=True)
     kept = work / "step.pt"
     if kept.exists():
-        _restore(fit, torch.load(kept, map_location="cpu", weights_only=True))
+        state = torch.load(kept, map_location="cpu", weights_only=True)
+        for name in STATEFUL:
+            getattr(fit, name).load_state_dict(state[name])
+        fit.step = state["step"]
     while fit.step < len(order):
         batch = order[fit.step]
         loss, right = add_gradients(fit, features, material.training, batch, recipe.accumulate)
@@ -63,12 +65,6 @@ def start(features: Features, training: Labelled, recipe: Recipe, steps: int) ->
     """A head whose features are standardised by some pairs under the trunk before training."""
     rows = features.rows(training.pairs[: 4 * BATCH])
     return begun(rows, recipe, steps // recipe.accumulate, features.trunk)
-
-
-def _restore(fit: Fit, state: dict[str, Any]) -> None:
-    for name in STATEFUL:
-        getattr(fit, name).load_state_dict(state[name])
-    fit.step = state["step"]
 
 
 def add_gradients(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,17 @@ def warmed(step: int, steps: int, warm_up: float) -> float:
     """A learning rate's share at a step: up over the first part, then down to nothing."""
     first = max(1, round(steps * warm_up if warm_up < 1 else warm_up))
     return min((step + 1) / first, max(0.0, (steps - step) / max(1, steps - first)))
+
+
+def unreached(recipe: Recipe, pairs: int) -> list[str]:
+    """A note where training ends before its rate has risen."""
+    steps = recipe.epochs * ceil(pairs / BATCH) // recipe.accumulate
+    if recipe.warm_up < 1 or steps > recipe.warm_up:
+        return []
+    return [
+        f"The learning rate was still rising at the end: it rises over {recipe.warm_up:g} steps, "
+        f"and {pairs} pairs make {steps}. Give more text or more epochs."
+    ]
 
 
 def shuffled_batches(count: int, recipe: Recipe) -> list[Tensor]:

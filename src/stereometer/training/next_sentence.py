@@ -7,7 +7,7 @@ part by part beside the head, so that a run that was killed goes on where it was
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -34,6 +34,7 @@ from stereometer.training.fitting import (
     accuracy,
     begun,
     shuffled_batches,
+    unreached,
 )
 from stereometer.training.kept import kept_part
 from stereometer.training.pairs import SentencePair, sentence_pairs
@@ -62,7 +63,9 @@ def train(
 def _trained(
     backend: LanguageModel, parts: Material, recipe: Recipe, work: Path, progress: Progress
 ) -> Trained:
-    held_out, record = parts.held_out, parts.record | {"recipe": asdict(recipe)}
+    notes = unreached(recipe, len(parts.training.pairs))
+    record = parts.record | {"recipe": asdict(recipe), "notes": notes}
+    held_out = parts.held_out
     trunk: dict[str, Tensor] = {}
     if recipe.full:
         from stereometer.training.fine_tuning import fine_tuned
@@ -104,7 +107,8 @@ def checked(recipe: Recipe, backend: LanguageModel) -> Recipe:
             f"There is no layer {recipe.layer}. The model has {layers}, counted from 1; 0 is the "
             "last. Choose one of them."
         )
-    return replace(recipe, pooling=pooling)
+    # With its trunk a head is trained without dropout, and its card says so.
+    return replace(recipe, pooling=pooling, dropout=0.0 if recipe.full else recipe.dropout)
 
 
 def material(text: Path, recipe: Recipe, backend: LanguageModel) -> Material:
@@ -150,26 +154,14 @@ def on_frozen(
 ) -> tuple[Head, Tensor]:
     """The head, and the rows of the held-out pairs."""
     features = Features(backend, recipe.pooling, recipe.layer)
-
-    def rows(name: str, part: Labelled) -> Tensor:
-        return kept_rows(
-            features,
-            part.pairs,
-            work / name,
-            lambda done, total: progress(f"states, {name}", done, total, ""),
-        )
-
-    training = rows("training", parts.training)
-    held_out = rows("held-out", parts.held_out)
+    training = kept_rows(features, parts.training.pairs, work / "training", progress)
+    held_out = kept_rows(features, parts.held_out.pairs, work / "held-out", progress)
     head = fitted(training, parts.training.targets, recipe, progress)
     return head, held_out
 
 
 def kept_rows(
-    features: Features,
-    pairs: Sequence[PairTokens],
-    folder: Path,
-    progress: Callable[[int, int], None],
+    features: Features, pairs: Sequence[PairTokens], folder: Path, progress: Progress
 ) -> Tensor:
     """Rows of all pairs, from disk where a part is there already."""
     rows = []
@@ -177,7 +169,7 @@ def kept_rows(
         part = pairs[start : start + PART]
         file = folder / f"{start:09d}.npy"
         rows.append(kept_part(file, len(part), partial(features.rows, part)))
-        progress(min(start + PART, len(pairs)), len(pairs))
+        progress(f"states, {folder.name}", min(start + PART, len(pairs)), len(pairs), "")
     return torch.cat(rows)
 
 

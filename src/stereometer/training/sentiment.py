@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from stereometer.backends.local.folders import write_folder
 from stereometer.backends.local.language_model import LanguageModel
 from stereometer.errors import ModelError, UsageError
 from stereometer.files import write_json
@@ -66,8 +67,7 @@ def train(
         "tuning": asdict(tuning) | {"longest": LONGEST, "batch": BATCH},
         "accuracy": {"value": value, "low": low, "high": high, "n": len(held_out)},
     }
-    model.save_pretrained(out)
-    backend.checkpoint.tokenizer.save_pretrained(out)
+    write_folder(model, backend.checkpoint.tokenizer, out)
     write_json(out / "training.json", record)
     return record
 
@@ -86,7 +86,7 @@ def _check(tuning: Tuning, out: Path) -> None:
 
 
 def _split(reviews: Sequence[Review], tuning: Tuning) -> tuple[list[Review], list[Review]]:
-    """Held out by lot; texts that stand there twice stay on one side."""
+    """Held out at random; texts that stand there twice stay on one side."""
     texts = list(dict.fromkeys(review.text for review in reviews))
     order = torch.randperm(len(texts), generator=torch.Generator().manual_seed(tuning.seed))
     kept_back = {texts[at] for at in order[: max(1, round(tuning.held_out * len(texts)))].tolist()}

@@ -18,7 +18,8 @@ class Answer:
 
     rows: tuple[Row, ...]
     text: str | None = None
-    """What was written, where something was to be."""
+    """What was written, where something was to be; of a text that was scored, its first token where
+    that has no number."""
     end: str = ""
     """Why the writing ended: `stop`, `length`, or one of UNWRITTEN."""
     kept: bool = True

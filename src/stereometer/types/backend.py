@@ -25,6 +25,8 @@ class ModelCard:
     dtype: str = "float64"
     settings: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    spec: str = ""
+    """What opens it again, such as a path; empty where its name does."""
 
     @cached_property
     def identity(self) -> str:
@@ -58,6 +60,8 @@ class Abilities:
     """Whether asking costs money: a dry run asks nothing."""
     keep_every: int = KEPT_TOGETHER
     """How many answers are written to the cache at once."""
+    first_token: bool = True
+    """Whether the first token of a text that is read as text has a number."""
     cautions: tuple[str, ...] = ()
     """Why a published number may not come out with it."""
 
@@ -101,6 +105,19 @@ class WritesTokens(Protocol):
     """A backend that can turn tokens back into text."""
 
     def decode(self, ids: Sequence[int]) -> str: ...
+
+
+@runtime_checkable
+class Charges(Protocol):
+    """A backend that is paid by the token."""
+
+    def size(self, request: Request) -> tuple[int, int]:
+        """Tokens that it may read and write to answer, by a careful guess."""
+        ...
+
+    def money(self, read: int, written: int) -> float | None:
+        """What so many tokens cost; None where no price is known."""
+        ...
 
 
 class ForTesting:

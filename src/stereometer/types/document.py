@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+UNSTORED = {"stored": False}
+"""Of a field that says where something is on this machine: it is no part of the document."""
+
 
 class Document:
     """Written as its fields, its schema first where it has one."""
@@ -16,7 +19,11 @@ class Document:
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    return {field.name: _written(getattr(value, field.name)) for field in fields(value)}
+    return {
+        field.name: _written(getattr(value, field.name))
+        for field in fields(value)
+        if field.metadata != UNSTORED
+    }
 
 
 def _written(value: Any) -> Any:

@@ -69,6 +69,10 @@ class ItemDefaults:
         return {}
 
 
+SELDOM = ("answers", "unanswered")
+"""Fields of a score that are stored where they say something."""
+
+
 @dataclass(frozen=True)
 class Score:
     """What a system gave one item, or why it gave nothing."""
@@ -76,19 +80,23 @@ class Score:
     item: str
     slices: Slice
     values: Mapping[str, float]
-    """One number a candidate: `stereotype`, `anti-stereotype`, `unrelated`, or `sent_more`,
+    """One number per candidate: `stereotype`, `anti-stereotype`, `unrelated`, or `sent_more`,
     `sent_less`."""
     skipped: str | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
     derived: Mapping[str, float] = field(default_factory=dict)
     """What follows from the values alone, such as the confidence of a pair."""
     answers: Sequence[Mapping[str, str]] = ()
-    """What a model that was asked in words said, one a repeat: `text`, and the `label` it was read
-    as or why it was `skipped`."""
+    """What a model that was asked in words said, one per repeat: `text`, and the `label` it was
+    read as or why it was `skipped`."""
+    unanswered: bool = False
+    """Whether it was asked and gave nothing that counts: refused, filtered, unreadable, failed.
+    What a measure declares outside its scope was not asked."""
 
     def as_json(self) -> dict[str, Any]:
         """The fields as they are: `dataclasses.asdict` would copy every text of every item."""
-        return {name: value for name, value in vars(self).items() if name != "answers" or value}
+        known = vars(self).items()
+        return {name: value for name, value in known if name not in SELDOM or value}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Score:

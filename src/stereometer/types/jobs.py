@@ -11,6 +11,7 @@ from stereometer.types.backend import Backend
 from stereometer.types.items import Item, Score
 from stereometer.types.method import Measure
 from stereometer.types.results import Estimate, Result
+from stereometer.types.shown import Shown
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ class Job:
         return f"{self.plan['benchmark']} {self.plan['measure']}"
 
 
-@dataclass(frozen=True)
-class Finished:
+@dataclass(frozen=True, repr=False)
+class Finished(Shown):
     """A result and the folder that keeps it."""
 
     result: Result

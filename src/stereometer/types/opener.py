@@ -65,6 +65,15 @@ class KnowsFiles(Protocol):
         ...
 
 
+@runtime_checkable
+class ChecksSpecs(Protocol):
+    """An opener that sees a slip in a spec without what it `needs`."""
+
+    def check(self, spec: str) -> None:
+        """Raises where nothing can be opened."""
+        ...
+
+
 @dataclass(frozen=True)
 class ModelSpec:
     """Everything that opens a model, here or in another process."""
@@ -88,9 +97,16 @@ class ModelSpec:
         files = opener.fingerprint(self.spec, options)
         return files and f"{self.opener} {files}"
 
-    def _parts(self) -> tuple[Opener, Any]:
+    def check(self) -> Opener:
+        """The opener, which sees nothing wrong with the spec."""
         module, _, name = self.opener.partition(":")
         opener: Opener = getattr(import_module(module), name)
+        if isinstance(opener, ChecksSpecs):
+            opener.check(self.spec)
+        return opener
+
+    def _parts(self) -> tuple[Opener, Any]:
+        opener = self.check()
         check_installed(opener, self.spec)
         return opener, self.options if self.options is not None else opener.options()
 

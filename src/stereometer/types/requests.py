@@ -198,7 +198,7 @@ class NextTokens(_Keyed):
 
 @dataclass(frozen=True)
 class SpanVectors(_Keyed):
-    """The last hidden states of some positions: one row a position, one entry a dimension in the
+    """The last hidden states of some positions: one row per position, one entry per dimension in
     column `vector`."""
 
     ids: tuple[int, ...]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from stereometer.errors import UnknownName, UsageError, did_you_mean
-from stereometer.types import summary
-from stereometer.types.document import Document
+from stereometer.types.document import UNSTORED, Document
 from stereometer.types.items import Slice, Variant
+from stereometer.types.shown import Drawn, Tabular
 from stereometer.types.typed import typed
 
 
@@ -20,6 +21,10 @@ class Published:
 
     value: float
     source: str
+
+
+MOST_MISSING = 0.02
+"""Share of unanswered items up to which an interval speaks of the answered ones alone."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +56,12 @@ class Estimate:
     equivalent: bool | None = None
     """Whether the 90 % interval lies within `delta` points of an ideal of 50."""
     detectable: float | None = None
-    """The difference from 50 that one test, before correction, finds with 80 % power."""
+    """The difference from 50 that its test, corrected over its family, finds with 80 % power."""
     p: float | None = None
+    test: str | None = None
+    """How p was found: there is none without it."""
+    free: float | None = None
+    """Degrees of freedom that its standard error is known with; None where it is taken as known."""
     p_adjusted: float | None = None
     tests: int | None = None
     """How many tests the adjustment counts: the slices shown together."""
@@ -60,9 +69,30 @@ class Estimate:
     """How p was adjusted, and over what."""
     terms: int | None = None
     skipped: Mapping[str, int] = field(default_factory=dict)
+    missing: int = 0
+    """Of those skipped, the ones that were asked and gave no answer that counts."""
+    missing_low: float | None = None
+    """The low end of the interval if all of these, and all ties, were lost."""
+    missing_high: float | None = None
+    """The high end of the interval if all of these, and all ties, were won."""
     why: str | None = None
     """Why there is no value."""
     published: Published | None = None
+
+    def __post_init__(self) -> None:
+        if self.p is not None and not self.test:
+            raise ValueError(f"{self.name} has a p and does not say by which test")
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether so many answers are missing that what they would have said matters."""
+        return self.missing > MOST_MISSING * (self.n + self.missing)
+
+    @property
+    def ends(self) -> tuple[float | None, float | None]:
+        """The interval that verdicts and bars go by, whatever too many missing answers hide."""
+        known = self.is_doubtful and self.missing_low is not None
+        return (self.missing_low, self.missing_high) if known else (self.low, self.high)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Estimate:
@@ -70,12 +100,13 @@ class Estimate:
 
 
 RESULT_SCHEMA = "result@1"
-STATISTICS = 2
-"""The edition of intervals, tests and verdicts (docs/decisions/0013-statistics-2.md)."""
+STATISTICS = 3
+"""The edition of intervals, tests and verdicts
+(docs/decisions/0030-the-overall-row-is-its-own-family.md)."""
 
 
 @dataclass(frozen=True, repr=False)
-class Result(Document):
+class Result(Tabular, Drawn, Document):
     """One system measured once on one benchmark: what `result.json` holds."""
 
     benchmark: str
@@ -95,10 +126,16 @@ class Result(Document):
     kind: str = ""
     """The shape of what was counted: it says how the numbers are read, paired and shown."""
     scores_digest: str = ""
-    """SHA-256 of `scores.jsonl`; empty in results written before it was recorded."""
+    """SHA-256 of `scores.jsonl`; empty until they are stored."""
     statistics: int = STATISTICS
     """The edition of its intervals, tests and verdicts."""
     schema: str = RESULT_SCHEMA
+    folder: Path | None = field(default=None, compare=False, metadata=UNSTORED)
+    """Where it is stored with its scores; None where it is not."""
+
+    @property
+    def folders(self) -> tuple[Result | Path]:
+        return (self.folder or self,)
 
     @property
     def stopped(self) -> Mapping[str, Any] | None:
@@ -106,10 +143,18 @@ class Result(Document):
         items were `asked` and `of` how many. None for a run of all its items."""
         return self.settings.get("until_decided")
 
+    @property
+    def asked_as(self) -> str:
+        """`conversation`, through a chat template, or `raw text`: numbers of the two are never set
+        side by side. Empty where nothing was asked in words, or it is not known how."""
+        chat = self.settings.get("chat")
+        return "" if chat is None else "conversation" if chat else "raw text"
+
     def estimate(self, name: str, **fixed: str) -> Estimate:
         """The estimate of this name in exactly this slice: `result.estimate("ss",
         domain="gender")`."""
-        named = [candidate for candidate in self.estimates if candidate.name == name]
+        meant = full_name(name, [candidate.name for candidate in self.estimates])
+        named = [candidate for candidate in self.estimates if candidate.name == meant]
         for candidate in named:
             if dict(candidate.slice) == fixed:
                 return candidate
@@ -129,18 +174,8 @@ class Result(Document):
             f"{name} is not estimated {place}. {nearest} result.rows() holds all slices."
         )
 
-    def __str__(self) -> str:
-        return summary.as_text(self)
-
-    def __repr__(self) -> str:
-        return f"<Result {summary.title(self)}: {len(self.estimates)} estimates>"
-
-    def _repr_html_(self) -> str:
-        """For notebooks."""
-        return summary.as_html(self)
-
     def rows(self) -> list[dict[str, Any]]:
-        """Flat records, one an estimate: `pandas.DataFrame(result.rows())`."""
+        """Flat records, one per estimate."""
         head = {
             "benchmark": self.benchmark,
             "measure": self.measure,
@@ -162,7 +197,28 @@ class Result(Document):
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Result:
-        return typed(cls, {"statistics": 1, **value})
+        return typed(cls, {**value, "folder": None})
+
+
+def full_name(name: str, known: Collection[str]) -> str:
+    """A metric by its name, or as tables head it, by the end of it: `preference` for
+    `pair_preference`."""
+    ends = {each for each in known if each.endswith(f"_{name}")}
+    return ends.pop() if name not in known and len(ends) == 1 else name
+
+
+class Results(Tabular, Drawn, list[Result]):
+    """What `run` and `ask` return: a list that shows those measured alike side by side."""
+
+    __repr__ = list.__repr__
+
+    @property
+    def folders(self) -> list[Result | Path]:
+        return [folder for result in self for folder in result.folders]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Flat records, one per estimate of each result."""
+        return [row for result in self for row in result.rows()]
 
 
 def _written(slice_: Slice) -> str:
@@ -181,15 +237,12 @@ def _numbers(estimate: Estimate) -> Iterator[tuple[str, float]]:
         "_asked": estimate.asked,
         "_from_ideal": away,
     }
-    place = "".join(f"/{key}.{_trackable(value)}" for key, value in estimate.slice.items())
+    # Trackers take letters, digits and few signs in a name.
+    values = {k: re.sub(r"[^\w .-]", "_", v, flags=re.ASCII) for k, v in estimate.slice.items()}
+    place = "".join(f"/{key}.{value}" for key, value in values.items())
     for end, number in parts.items():
         if number is not None:
             yield f"{estimate.name}{end}{place}", float(number)
-
-
-def _trackable(name: str) -> str:
-    """Trackers take letters, digits and few signs in a name."""
-    return re.sub(r"[^\w .-]", "_", name, flags=re.ASCII)
 
 
 def _flat(estimate: Estimate) -> dict[str, Any]:

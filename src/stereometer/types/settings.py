@@ -3,11 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 from stereometer.errors import UsageError
 from stereometer.types.items import VARIANTS, Variant
 
 LEAST_RESAMPLES, MOST_RESAMPLES = 100, 1_000_000
+
+
+WHOLE = ("limit", "seed", "resamples")
+
+
+def check_number(name: str, value: object) -> None:
+    """Raises for what is no number, such as one in quotes."""
+    whole = name in WHOLE
+    if isinstance(value, bool) or not isinstance(value, Integral if whole else Real):
+        raise UsageError(
+            f"{name} is {value!r}. It takes a {'whole ' if whole else ''}number. Write it without "
+            f"quotes, such as {name}={'100' if whole else '0.5'}."
+        )
+
+
+def check_limit(limit: object) -> None:
+    """Raises for a number of items that nothing could be measured on; None is no limit."""
+    if limit is not None:
+        check_number("limit", limit)
+        if int(str(limit)) < 1:
+            raise UsageError(
+                f"The limit is {limit}. At least one item is needed. Leave it out for all of them."
+            )
 
 
 @dataclass(frozen=True)
@@ -31,6 +55,8 @@ class Settings:
                 f"There is no variant '{self.variant}'. The variants are {', '.join(VARIANTS)}. "
                 "See docs/methods.md for what each computes."
             )
+        for name in ("seed", "resamples", "level", "coverage", "delta", "ties"):
+            check_number(name, getattr(self, name))
         if self.resamples < LEAST_RESAMPLES:
             raise UsageError(
                 f"{self.resamples} resamples are too few for a 95 % interval. "

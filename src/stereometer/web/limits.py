@@ -7,15 +7,14 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_KEYS = 20_000
-
-
-class TooLarge(Exception):
-    pass
+TOO_LARGE = "The request is too large."
 
 
 class BodyLimit:
@@ -25,47 +24,24 @@ class BodyLimit:
         self.app, self.most = app, most
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        if _announced(scope) > self.most:
-            await _refuse(send)
-            return
-        started = False
-        received = 0
+        app, received = self.app, 0
 
         async def counted() -> Message:
             nonlocal received
             message = await receive()
             received += len(message.get("body", b""))
             if received > self.most:
-                raise TooLarge
+                raise HTTPException(413, TOO_LARGE)
             return message
 
-        async def sending(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
-        try:
-            await self.app(scope, counted, sending)
-        except TooLarge:
-            if not started:
-                await _refuse(send)
+        if scope["type"] == "http" and _announced(scope) > self.most:
+            app = PlainTextResponse(TOO_LARGE, 413, {"connection": "close"})
+        await app(scope, counted, send)
 
 
 def _announced(scope: Scope) -> int:
-    lengths = [value for name, value in scope["headers"] if name == b"content-length"]
-    try:
-        return int(lengths[0][:20]) if lengths else 0
-    except ValueError:
-        return 0
-
-
-async def _refuse(send: Send) -> None:
-    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": 413, "headers": headers})
-    await send({"type": "http.response.body", "body": b"The request is too large."})
+    length = Headers(scope=scope).get("content-length", "")
+    return int(length[:20]) if length.isascii() and length.isdigit() else 0
 
 
 @dataclass

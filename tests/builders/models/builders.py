@@ -24,7 +24,7 @@ SHAPE: dict[str, Any] = {
     "hidden_size": 32,
     "num_hidden_layers": 2,
     "num_attention_heads": 4,
-    "intermediate_size": 48,
+    "intermediate_size": 64,  # whole vectors: the rest of a row may be rounded otherwise
     "max_position_embeddings": POSITIONS,
 }
 GROUPED: dict[str, Any] = {"num_key_value_heads": 2, **SHAPE}
@@ -83,7 +83,7 @@ def distilbert(tokenizer: PreTrainedTokenizerFast) -> Any:
             dim=32,
             n_layers=2,
             n_heads=4,
-            hidden_dim=48,
+            hidden_dim=64,
             max_position_embeddings=POSITIONS,
         )
     )
@@ -186,7 +186,7 @@ def xlnet(tokenizer: PreTrainedTokenizerFast) -> Any:
             d_model=32,
             n_layer=2,
             n_head=4,
-            d_inner=48,
+            d_inner=64,
             **_named(tokenizer),
         )
     )

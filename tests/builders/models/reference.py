@@ -196,7 +196,7 @@ class Reference:
 
     def fill_with_absent(self, item: Any, label: str) -> Scored:
         """`paper`: text first. The pieces so far are written into the blank with a mask behind
-        them, all of it is read anew, and the first mask of the text is asked for the next piece;
+        them, all of it is read again, and the first mask of the text is asked for the next piece;
         mean of the probabilities."""
         filler_of(item, label)
         row: list[float] = []

@@ -9,11 +9,14 @@ import json
 import socket
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
+from stereometer import catalog
+from stereometer.benchmarks import benchmark
 from tests.builders.commands import Said, assert_refused, call, shell
 from tests.builders.little import little_stereoset
 from tests.builders.packs import pack_of
@@ -66,7 +69,8 @@ def pull(url: str) -> Said:
     return call("data", "pull", "stereoset", "--url", url)
 
 
-@pytest.mark.parametrize("layout", ["as released", "laid out anew", "packed"])
+@pytest.mark.long
+@pytest.mark.parametrize("layout", ["as released", "another layout", "packed"])
 def test_the_right_content_is_kept_whatever_its_layout(
     pages: tuple[str, Pages], dev_set: Path, kept: Path, layout: str
 ) -> None:
@@ -76,7 +80,7 @@ def test_the_right_content_is_kept_whatever_its_layout(
     found["/dev"] = {
         "as released": plain,
         "packed": packed,
-        "laid out anew": json.dumps(json.loads(plain), indent=3, sort_keys=True).encode(),
+        "another layout": json.dumps(json.loads(plain), indent=3, sort_keys=True).encode(),
     }[layout]
     said = pull(f"{address}/dev")
     assert said.code == 0, said.err
@@ -84,6 +88,32 @@ def test_the_right_content_is_kept_whatever_its_layout(
         "stereoset/dev.json.gz" if layout == "packed" else "stereoset/dev.json"
     ]
     assert "Cite: Nadeem" in said.err
+    size = f"{len(found['/dev']) / 1e6:.2f} MB"
+    before, fetching, *_ = said.err.splitlines()
+    assert "licence CC BY-SA 4.0. Checked before it is kept: 4,229 items of shape cat" in before
+    assert fetching == f"Fetching {address}/dev ({size})"
+
+
+@pytest.mark.parametrize("first", [None, b"<html>Sign in</html>"], ids=["gone", "other"])
+def test_the_second_place_is_tried_where_the_first_fails(
+    pages: tuple[str, Pages],
+    kept: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    first: bytes | None,
+) -> None:
+    address, found = pages
+    found["/mirror"] = little_stereoset(tmp_path / "dev.json").read_bytes()
+    found |= {} if first is None else {"/dev": first}
+    source = catalog.find("benchmark", "stereoset")
+    little = source.load([tmp_path / "dev.json"])
+    places = {"urls": (f"{address}/dev",), "mirrors": (f"{address}/mirror",)}
+    card = replace(source.card, digest=little.digest, **places)
+    monkeypatch.setattr(benchmark, "load_card", lambda *_: card)
+    said = call("data", "pull", "stereoset", "stereoset")
+    assert said.code == 0, said.err
+    assert "Trying the second place." in said.err
+    assert everything(kept) == ["stereoset/dev.json"]
 
 
 @pytest.mark.parametrize(
@@ -168,6 +198,8 @@ def test_an_address_that_is_none(url: str) -> None:
 
 
 def test_the_number_of_addresses_must_be_that_of_the_files() -> None:
+    several = call("data", "pull", "stereoset", "crows-pairs", "--url", "http://127.0.0.1/a")
+    assert_refused(several, 2, "--url goes with one benchmark")
     said = call("data", "pull", "winobias", "--url", "http://127.0.0.1/a")
     assert_refused(said, 2, "made of 4 file(s), 1 address(es) given")
 
@@ -203,7 +235,7 @@ def test_a_pack_is_pulled_from_its_own_address_and_then_found(
     folder = pinned_pack(tmp_path, f"{address}/pairs.csv", PAIRS)
     said = call("data", "pull", str(folder))
     assert said.code == 0, said.err
-    assert f"Fetching {address}/pairs.csv" in said.err
+    assert f"Fetching {address}/pairs.csv (" in said.err
     assert everything(kept) == [f"packs/little/pairs.csv{'.gz' if packed else ''}"]
     assert call("show", str(folder)).code == 0
 

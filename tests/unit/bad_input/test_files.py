@@ -66,7 +66,7 @@ def test_a_workbook_is_refused_with_the_way_out(tmp_path: Path) -> None:
     path = tmp_path / "pairs.xlsx"
     path.write_bytes(b"PK\x03\x04 and more")
     said = call("run", path, *QUICK)
-    assert_refused(said, 4, "save the sheet as CSV (UTF-8)")
+    assert_refused(said, 4, "save it as CSV (UTF-8)")
 
 
 def test_deep_json_and_long_numbers_are_refused(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_a_bad_file_of_scores(dev: Path, name: str) -> None:
 
 def test_a_folder_and_a_file_that_is_not_there(dev: Path) -> None:
     assert_refused(replay(dev.parent, dev), 4, "is a folder")
-    assert_refused(replay(dev.with_name("missing.json"), dev), 4, "does not exist")
+    assert_refused(replay(dev.with_name("missing.json"), dev), 4, "was not found")
 
 
 def test_scores_of_other_items_say_so_and_what_to_do(dev: Path) -> None:
@@ -104,6 +104,7 @@ def test_scores_of_other_items_say_so_and_what_to_do(dev: Path) -> None:
     assert_refused(replay(path, dev), 4, "3 of the 36 ids", "--data")
 
 
+@pytest.mark.long
 def test_a_process_of_its_own_says_the_same(dev: Path) -> None:
     path = dev.with_name("scores.json")
     path.write_text('{"intrasentence": [')

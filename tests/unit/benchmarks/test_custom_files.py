@@ -223,7 +223,7 @@ def test_a_folder_is_no_file_of_items(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="does not exist"):
+    with pytest.raises(DataError, match="was not found"):
         stereometer.open_benchmark(str(tmp_path / "missing.csv"))
 
 

@@ -61,6 +61,7 @@ def test_dutch_is_read_in_its_own_encoding() -> None:
     assert "\ufffd" not in letters
 
 
+@pytest.mark.long
 def test_portuguese_items_that_are_not_their_context_filled_are_counted_on_the_card() -> None:
     released("packs/stereoset_ptbr_dev.json.gz")
     benchmark = open_benchmark(catalog.find("benchmark", "stereoset-portuguese"))

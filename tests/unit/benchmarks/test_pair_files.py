@@ -104,9 +104,26 @@ def test_contradictions_are_named(tmp_path: Path, text: str, says: str) -> None:
         opened(tmp_path, text)
 
 
-def test_an_empty_bias_type_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError):
-        opened(tmp_path, HEADER + row(1, kind=""))
+def test_a_pair_without_a_bias_type_counts_overall_and_in_no_slice(tmp_path: Path) -> None:
+    """As one of the 2024 Maltese pairs."""
+    text = HEADER + row(1) + row(2, kind="") + row(3)
+    assert [pair.slices.get("bias_type") for pair in pairs_in(tmp_path, text)] == [
+        "age",
+        None,
+        "age",
+    ]
+    assert {one["bias_type"] for one in statistics(pairs_in(tmp_path, text))} == {
+        "age",
+        "untyped",
+        "all",
+    }
+    (result,) = stereometer.run(
+        "crows-pairs", model="random", data=tmp_path / "pairs.csv", resamples=100, out=tmp_path
+    )
+    assert result.estimate("pair_preference").asked == 3
+    assert result.estimate("pair_preference", bias_type="age").asked == 2
+    assert {e.slice.get("bias_type") for e in result.estimates} == {None, "age"}
+    assert any(note.startswith("1 pair(s) have no bias type") for note in result.notes)
 
 
 def test_statistics_count_directions_and_agreement(tmp_path: Path) -> None:

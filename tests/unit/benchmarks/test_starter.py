@@ -1,5 +1,5 @@
 """The starter set: large enough to try everything, every item with its reason, no two items
-alike."""
+alike, and no label told by anything but the meaning."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from difflib import SequenceMatcher
 from itertools import combinations
+from statistics import mean
 
 import pytest
 
@@ -18,6 +19,7 @@ from stereometer.shapes.pair.items import Pair
 from tests.builders.sure import all_of
 
 ALIKE = 0.6
+OF_PEOPLE = {"profession", "gender", "age", "nationality", "socioeconomic", "physical-appearance"}
 
 
 @pytest.fixture(scope="module")
@@ -35,20 +37,19 @@ def pairs(starter: Benchmark) -> list[Pair]:
     return all_of(Pair, starter.items("pair"))
 
 
-def test_there_are_enough_items(cats: list[Cat], pairs: list[Pair]) -> None:
-    tasks = Counter(cat.task for cat in cats)
-    assert tasks["intrasentence"] >= 60
-    assert tasks["intersentence"] >= 60
-    assert len(pairs) >= 80
-    assert len({cat.target for cat in cats}) >= 20
-    assert len({pair.bias_type for pair in pairs}) >= 6
-    assert len({cat.domain for cat in cats}) >= 4
+def test_every_term_has_four_cats_of_each_task(cats: list[Cat]) -> None:
+    terms = Counter((cat.domain, cat.target, cat.task) for cat in cats)
+    assert set(terms.values()) == {4}
+    assert Counter(domain for domain, _, _ in terms) == dict.fromkeys(OF_PEOPLE, 2 * 10)
 
 
-def test_both_directions_of_pairs_occur(pairs: list[Pair]) -> None:
-    directions = Counter(pair.direction for pair in pairs)
-    assert set(directions) == {"stereo", "antistereo"}
-    assert min(directions.values()) >= 10
+def test_pairs_cover_every_domain_in_both_directions(pairs: list[Pair]) -> None:
+    domains = {*OF_PEOPLE, "disability", "religion"}
+    assert Counter(pair.bias_type for pair in pairs) == dict.fromkeys(domains, 50)
+    assert Counter(pair.direction for pair in pairs) == {"stereo": 300, "antistereo": 100}
+    against = Counter(pair.bias_type for pair in pairs if pair.direction == "antistereo")
+    assert set(against.values()) == {12, 13}
+    assert len({pair.target for pair in pairs}) >= 300
 
 
 def test_ids_are_unique(cats: list[Cat], pairs: list[Pair]) -> None:
@@ -71,19 +72,10 @@ def test_every_item_can_be_scored(cats: list[Cat], pairs: list[Pair]) -> None:
     assert all(tuple(cat.candidates) == LABELS for cat in cats)
 
 
-def test_every_blank_is_found_with_its_filler(cats: list[Cat]) -> None:
-    for cat in cats:
-        if cat.task == "intrasentence":
-            assert cat.context.count("BLANK") == 1
-            fillers = [cat.filler(label) for label in LABELS]
-            assert all(fillers)
-            assert len(set(fillers)) == 3
-            assert all(
-                cat.context.replace("BLANK", str(filler)) == cat.candidates[label].text
-                for label, filler in zip(LABELS, fillers, strict=True)
-            )
-        else:
-            assert "BLANK" not in cat.context
+def test_the_audit_finds_nothing() -> None:
+    """One changed place, articles that fit, lengths alike, nothing twice: see its flags."""
+    for shape in stereometer.audit("starter").shapes:
+        assert {flag.name: flag.count for flag in shape.flags if flag.count} == {}
 
 
 def test_every_context_is_about_its_target(cats: list[Cat]) -> None:
@@ -103,8 +95,19 @@ def test_the_correct_answer_is_not_told_by_its_place() -> None:
 
     data = json.loads(packaged()[0].read_text("utf-8"))["data"]
     first = Counter(item["sentences"][0]["gold_label"] for items in data.values() for item in items)
-    assert len(first) == 3
-    assert min(first.values()) >= 20
+    assert set(first.values()) == {160}
+
+
+def test_the_label_is_told_by_neither_word_nor_length(cats: list[Cat]) -> None:
+    within = [cat for cat in cats if cat.task == "intrasentence"]
+    uses = Counter((label, str(cat.filler(label)).lower()) for cat in within for label in LABELS)
+    assert max(uses.values()) <= 2
+    for task in ("intrasentence", "intersentence"):
+        lengths = [
+            mean(len(cat.candidates[label].text) for cat in cats if cat.task == task)
+            for label in LABELS
+        ]
+        assert max(lengths) - min(lengths) < 3
 
 
 def frame(cat: Cat) -> list[str]:
@@ -126,31 +129,27 @@ def pair_frame(pair: Pair) -> list[str]:
     return [word for block in blocks for word in more[block.a : block.a + block.size]]
 
 
-def alike(one: list[str], other: list[str]) -> float:
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
-    return (
-        matcher.ratio()
-        if matcher.real_quick_ratio() >= ALIKE and matcher.quick_ratio() >= ALIKE
-        else 0.0
-    )
+def numbered(words: list[str]) -> frozenset[tuple[str, int]]:
+    """What two frames can share whatever the order of their words; quick to compare."""
+    return frozenset((word, words[:at].count(word)) for at, word in enumerate(words))
 
 
 def test_no_two_items_share_a_frame(cats: list[Cat], pairs: list[Pair]) -> None:
-    frames = [(cat.id, frame(cat)) for cat in cats] + [
-        (f"pair {pair.id}", pair_frame(pair)) for pair in pairs
+    frames = {cat.id: frame(cat) for cat in cats}
+    frames |= {f"pair {pair.id}": pair_frame(pair) for pair in pairs}
+    sets = {name: numbered(words) for name, words in frames.items()}
+    close = [
+        (a, b)
+        for a, b in combinations(frames, 2)
+        if 2 * len(sets[a] & sets[b]) >= ALIKE * (len(sets[a]) + len(sets[b]))
     ]
-    found = [
-        (a, b) for (a, one), (b, other) in combinations(frames, 2) if alike(one, other) >= ALIKE
-    ]
-    assert found == []
-
-
-def test_pairs_change_little(pairs: list[Pair]) -> None:
-    for pair in pairs:
-        more, less = pair.sent_more.split(), pair.sent_less.split()
-        assert SequenceMatcher(None, more, less, autojunk=False).ratio() > 0.5, pair.id
+    assert [
+        (a, b)
+        for a, b in close
+        if SequenceMatcher(None, frames[a], frames[b], autojunk=False).ratio() >= ALIKE
+    ] == []
 
 
 def test_its_numbers_come_with_a_warning() -> None:
-    result, _ = stereometer.run("starter", model="ideal", resamples=100)
+    result, _ = stereometer.run("starter", model="ideal", resamples=100, limit=12)
     assert "must not be published" in result.notes[0]

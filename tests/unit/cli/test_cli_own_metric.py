@@ -104,4 +104,20 @@ def test_help_lists_commands_under_headings_and_gives_examples() -> None:
     assert "  stereometer run starter --model smollm2-135m" in call("run", "--help").out
 
 
+@pytest.mark.parametrize(
+    ("command", "panels"),
+    [
+        ("run", "Common Statistics Loading Server Groups Files Bars Workers"),
+        ("ask", "Common Questions Statistics Loading Server Files Workers"),
+        ("sweep", "Common Statistics Loading Server Files Workers"),
+        ("show", "Options"),
+    ],
+)
+def test_every_option_stands_under_a_heading_the_rare_ones_last(command: str, panels: str) -> None:
+    lines = call(command, "--help").out.partition("  Examples:")[0].splitlines()
+    assert max(map(len, lines)) <= 80
+    headings = [line.rstrip(":") for line in lines if line and line[0] not in " U"]
+    assert headings == ["Arguments", *panels.split()]
+
+
 HEADINGS = ["Measure:", "Look:", "People:", "Data:", "Models:"]

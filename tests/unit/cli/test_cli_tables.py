@@ -26,6 +26,7 @@ def test_a_cat_table_names_slices_denominators_ideals_and_verdicts(tmp_path: Pat
         little_stereoset(tmp_path / "dev.json", 12),
         "-m",
         "stereotyped",
+        "--slices",
         "--out",
         tmp_path / "out",
         *QUICK,
@@ -34,7 +35,7 @@ def test_a_cat_table_names_slices_denominators_ideals_and_verdicts(tmp_path: Pat
     assert "ss (ideal 50)" in said.out
     assert "100.0 [86.2, 100.0]" in said.out
     assert "prefers stereotypes" in said.out
-    assert "none: not defined" in said.out
+    assert "No score: not defined" in said.out
     assert "intersentence / profession" in said.out
     assert "does not show that a model is free of bias" in said.out
 
@@ -79,10 +80,12 @@ def test_compare_lists_the_slices_beyond_noise_and_counts_the_others(tmp_path: P
         )
     two = tmp_path / "ideal", tmp_path / "random"
     short, long = (call("compare", *two, *QUICK, *more).out for more in ([], ["--every-slice"]))
-    hidden = int(sure(re.search(r"(\d+) differences in slices are not beyond noise", short))[1])
+    said = r"(\d+) rows tested, \d+ of them in slices; (\d+) beyond noise \((\d+) rows that are not"
+    tested, beyond, hidden = map(int, sure(re.search(said, short)).groups())
     assert hidden
-    assert long.count("not beyond noise") - hidden == short.count("not beyond noise") - 1
-    assert short.count("overall") == long.count("overall") == 3
+    assert tested - beyond == long.count("not beyond noise")
+    assert long.count("not beyond noise") - hidden == short.count("not beyond noise")
+    assert short.count("overall") == long.count("overall") == 3 + 1  # the legend
 
 
 @pytest.mark.parametrize(
@@ -112,6 +115,7 @@ def test_brackets_in_the_users_own_names_are_printed_as_they_are(tmp_path: Path,
     said = call(
         "run",
         pairs_file(tmp_path / "pairs.csv", PAIRS.replace("height", name)),
+        "--slices",
         "-m",
         "fake",
         "--out",

@@ -6,6 +6,8 @@ import resource
 import subprocess
 import sys
 
+import pytest
+
 from tests.builders.commands import PROGRAM
 
 HEAVY = (
@@ -40,6 +42,7 @@ def processor_seconds(*command: str) -> float:
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
+@pytest.mark.long
 def test_help_costs_little_more_than_the_library_it_is_made_with() -> None:
     """As a ratio, interleaved, the least of several: a busy machine slows both."""
     rounds = [

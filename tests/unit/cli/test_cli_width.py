@@ -12,28 +12,42 @@ from tests.builders.commands import call
 RUN = ("run", "starter", "-m", "random", "--resamples", 100)
 
 
+THREE = ("-m", "stereotyped", "-m", "fake")
+
+
 @pytest.mark.parametrize("width", [80, 120])
-@pytest.mark.parametrize("more", [(), ("-m", "stereotyped")])
-def test_every_line_fits_and_no_value_is_cut(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int, more: tuple[str, ...]
+@pytest.mark.parametrize("models", [(), THREE])
+@pytest.mark.parametrize("slices", [(), ("--slices",)])
+def test_the_first_table_is_overall_and_tasks_with_every_column(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    width: int,
+    models: tuple[str, ...],
+    slices: tuple[str, ...],
 ) -> None:
+    """Rows go before columns do: slices are asked for, and no column has to make room."""
     monkeypatch.setenv("COLUMNS", str(width))
-    said = call(*RUN, *more, "--out", tmp_path / "out")
-    assert max(map(len, said.out.splitlines())) <= width
-    assert "…" not in said.out
-    assert "physical-appearance" in said.out
-    assert "ss (ideal 50)" in said.out
+    said = call(*RUN, *models, *slices, "--out", tmp_path / "out").out
+    assert max(map(len, said.splitlines())) <= width
+    assert "…" not in said
+    assert "No room for" not in said
+    rows = said.replace("\u00a0", " ").splitlines()
+    tables = [at for at, row in enumerate(rows) if "verdict" in row]
+    assert all(name in " ".join(rows[: tables[0] + 2]) for name in ("lms", "icat", "ss", "p"))
+    tasks = [row for row in rows if row.strip().startswith("intrasentence  ")]
+    assert len(tasks) == len(models) // 2 + 1
+    assert sum("antistereo  " in row for row in rows) >= len(tasks)
+    assert ("physical-appearance" in said) == bool(slices)
+    line = "18 more slices (domains, domains within a task): --slices"
+    assert (line in " ".join(said.split())) != bool(slices)
 
 
-def test_a_narrow_table_names_what_it_leaves_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    said = call(*RUN, "--out", tmp_path / "out")
-    assert "No room for: terms" in said.out
-    assert "--json shows them" in " ".join(said.out.split())
-    monkeypatch.setenv("COLUMNS", "200")
-    assert "No room for" not in call(*RUN, "--out", tmp_path / "out").out
+def test_a_constructed_baseline_says_so_beside_the_models(tmp_path: Path) -> None:
+    said = call(*RUN, *THREE, "--limit", 40, "--out", tmp_path / "out").out
+    (row, *_) = [line for line in said.splitlines() if line.startswith("stereotyped (constructed)")]
+    assert "prefers stereotypes" in row
+    runs = call("show", tmp_path / "out").out
+    assert runs.count("stereotyped (constructed)") == said.count("stereotyped (constructed)") == 3
 
 
 def test_the_sparest_columns_go_first_and_no_others_than_needed() -> None:
@@ -65,7 +79,7 @@ def test_a_comparison_keeps_its_verdict_in_a_narrow_window(
     monkeypatch.setenv("COLUMNS", "80")
     said = call("compare", *runs, "--resamples", 100).out
     assert "verdict" in said
-    assert "No room for: n, p, could be seen." in said
+    assert "No room for: n, could be seen." in said
 
 
 def test_words_may_be_wrapped_and_numbers_not() -> None:
@@ -84,10 +98,9 @@ def test_wide_columns_of_words_give_way_and_wide_characters_are_counted() -> Non
 
 
 def test_several_models_are_shown_by_domain_side_by_side(tmp_path: Path) -> None:
-    said = call(*RUN, "-m", "stereotyped", "--out", tmp_path / "out")
+    said = call(*RUN, "-m", "stereotyped", "--slices", "--out", tmp_path / "out")
     row, *_ = [line for line in said.out.splitlines() if line.startswith("nationality  ")]
-    assert "100.0" in row
-    assert row.endswith("*")
+    assert "* 100.0" in row
     assert "* beyond noise" in said.out
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -12,7 +12,13 @@ import pytest
 
 from stereometer.curation.aggregate.aggregation import aggregate
 from stereometer.curation.aggregate.cats import judge_cat, plurality
-from stereometer.curation.aggregate.pairs import STRENGTH, Vote, judge_again, judge_pair
+from stereometer.curation.aggregate.pairs import (
+    STRENGTH,
+    JudgedPair,
+    Vote,
+    judge_again,
+    judge_pair,
+)
 from stereometer.errors import DataError
 from stereometer.shapes.cat.items import LABELS, Candidate, Cat
 from stereometer.shapes.pair.items import Pair
@@ -43,7 +49,8 @@ def votes(**labels: str) -> dict[str, list[str]]:
         ({"stereotype": "ssaau", "anti_stereotype": "aaaaa", "unrelated": "uuuuu"}, "fewer than 3"),
         ({"stereotype": "sssss", "anti_stereotype": "sssss", "unrelated": "uuuuu"}, "one of each"),
         ({"stereotype": "rrrss", "anti_stereotype": "aaaaa", "unrelated": "uuuuu"}, "one of each"),
-        ({"stereotype": "sssss", "anti_stereotype": "aaaaa"}, "fewer than 3"),
+        ({"stereotype": "sssss", "anti_stereotype": "aaaaa"}, "fewer than 5 people"),
+        ({"stereotype": "sss", "anti_stereotype": "aaa", "unrelated": "uuu"}, "fewer than 5"),
     ],
 )
 def test_an_item_is_kept_where_three_agree_on_each_and_the_kinds_are_all_there(
@@ -96,6 +103,17 @@ def test_three_against_three_keep_the_writers_direction() -> None:
     assert judged.pair.sent_more == PAIR.sent_more
 
 
+@pytest.mark.parametrize("decide", [judge_pair, judge_again])
+@pytest.mark.parametrize("judges", [[], [VALID], [VALID] * 4])
+def test_a_pair_that_not_everybody_has_judged_is_not_validated(
+    decide: Callable[..., JudgedPair], judges: list[Vote]
+) -> None:
+    judged = decide(PAIR, judges)
+    assert judged.pair is None
+    assert "fewer than 5 people judged it" in judged.reason
+    assert decide(PAIR, [VALID] * 4, 4).pair is not None
+
+
 def test_a_majority_the_other_way_swaps_the_sentences() -> None:
     judged = judge_pair(PAIR, [OTHER_WAY] * 4 + [VALID])
     assert judged.pair is not None
@@ -145,6 +163,9 @@ def test_labels_from_any_platform_are_aggregated(tmp_path: Path, pair_file: Path
     labels.write_text(f"item,person,more,less,minimal,type\n{rows}", encoding="utf-8")
     document = aggregate(labels, str(pair_file), "crows-pairs", tmp_path / "out")
     assert (document["kept"], document["judged"]) == (1, 1)
+    labels.write_text("item,more,less,minimal,type\n", encoding="utf-8")
+    none = aggregate(labels, str(pair_file), "crows-pairs", tmp_path / "none")
+    assert (none["kept"], none["left_out"]) == (0, {"fewer than 5 people judged it": 1})
     assert "The old man slept." in (tmp_path / "out" / "pairs.csv").read_text(encoding="utf-8")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer.curation.audit.audits import Asked, audit
+from stereometer.curation.audit.audits import audit
 from stereometer.curation.audit.errata import ACTIONS, Errata, Erratum, corrected, read_errata
 from stereometer.curation.audit.flags import FLAGS
 from stereometer.errors import DataError, StereometerError, UnknownName
@@ -81,9 +80,7 @@ def entry(number: str, action: str, reason: str = "because", texts: str = "") ->
 
 
 def test_counts_and_clean_items(dev: Path) -> None:
-    (shape,) = audit(
-        str(dev), asked=Asked(counting=["glued-blank", "article"]), settings=QUICK
-    ).shapes
+    (shape,) = audit(str(dev), flag=["glued-blank", "article"], resamples=100).shapes
     counts = {flag.name: flag.count for flag in shape.flags}
     assert (counts["glued-blank"], counts["article"], counts["duplicate"]) == (2, 2, 0)
     assert (shape.items, shape.flagged, shape.clean) == (8, 3, 5)
@@ -91,25 +88,23 @@ def test_counts_and_clean_items(dev: Path) -> None:
 
 def test_flags_can_be_chosen_or_left_out(dev: Path) -> None:
     def flagged(**asked: Any) -> int:
-        return audit(str(dev), asked=Asked(**asked), settings=QUICK).shapes[0].flagged
+        return audit(str(dev), **asked, resamples=100).shapes[0].flagged
 
-    assert flagged(counting=["article"]) == 2
-    assert flagged(counting=["article", "glued-blank"], ignoring=["article"]) == 2
-    assert flagged(counting=["article", "glued-blank"]) == 3
+    assert flagged(flag=["article"]) == 2
+    assert flagged(flag=["article", "glued-blank"], ignore=["article"]) == 2
+    assert flagged(flag=["article", "glued-blank"]) == 3
 
 
 def test_texts_are_shown_only_on_request(dev: Path) -> None:
-    silent = json.dumps(audit(str(dev), settings=QUICK).as_json())
+    silent = json.dumps(audit(str(dev), resamples=100).as_json())
     assert "shouts" not in silent
     assert "was BLANK." not in silent
-    assert "was BLANK." in json.dumps(
-        audit(str(dev), asked=Asked(show_texts=True), settings=QUICK).as_json()
-    )
+    assert "was BLANK." in json.dumps(audit(str(dev), show_texts=True, resamples=100).as_json())
 
 
 def test_runs_are_measured_on_all_and_on_clean_items(dev: Path, tmp_path: Path) -> None:
     place = run_on(dev, tmp_path / "run")
-    found = audit(str(dev), run_folders=[place], asked=Asked(counting=["article"]), settings=QUICK)
+    found = audit(str(dev), run=[place], flag=["article"], resamples=100)
     (run,) = found.shapes[0].runs
     overall = next(one for one in run.shifts if one.name == "ss" and not one.slice)
     assert (overall.n, overall.n_kept) == (8, 6)
@@ -123,7 +118,7 @@ def test_runs_are_measured_on_all_and_on_clean_items(dev: Path, tmp_path: Path) 
 def test_the_report_shows_the_shift_without_texts(dev: Path, tmp_path: Path) -> None:
     place = run_on(dev, tmp_path / "run")
     before = write_report([place], tmp_path / "before.html").read_text()
-    audit(str(dev), run_folders=[place], settings=QUICK)
+    audit(str(dev), run=[place], resamples=100)
     after = write_report([place], tmp_path / "after.html").read_text()
     assert "All items and clean items" not in before
     assert "All items and clean items" in after
@@ -142,16 +137,14 @@ def test_a_damaged_or_foreign_audit_is_refused_by_the_report(
 
 
 def test_clean_items_are_written_and_can_be_run(dev: Path, tmp_path: Path) -> None:
-    found = audit(
-        str(dev), asked=Asked(counting=["article"], write=tmp_path / "clean"), settings=QUICK
-    )
+    found = audit(str(dev), flag=["article"], write=tmp_path / "clean", resamples=100)
     written = open_benchmark(str(tmp_path / "clean" / "clean-cat.json"))
     assert len(written.items("cat")) == found.shapes[0].clean == 6
 
 
 def test_an_unknown_flag_is_said_where_flags_are_shown() -> None:
     with pytest.raises(UnknownName, match=r"`stereometer audit starter` shows all of them\.$"):
-        audit("starter", asked=Asked(counting=["nope"]), settings=QUICK)
+        audit("starter", flag=["nope"], resamples=100)
 
 
 OWN = {
@@ -183,9 +176,7 @@ def test_rows_that_cannot_be_measured_are_flagged_in_an_own_file(
 ) -> None:
     """Only an audit reads them: whatever measures refuses the file at that row."""
     (tmp_path / "own.csv").write_text(OWN[shape])
-    (found,) = audit(
-        str(tmp_path / "own.csv"), asked=Asked(counting=["no-blank", "empty"]), settings=QUICK
-    ).shapes
+    (found,) = audit(str(tmp_path / "own.csv"), flag=["no-blank", "empty"], resamples=100).shapes
     assert {
         flag.name: set(flag.ids)
         for flag in found.flags
@@ -199,7 +190,7 @@ def test_rows_that_cannot_be_measured_are_flagged_in_an_own_file(
 def test_a_row_that_does_not_say_what_it_is_is_refused_by_an_audit_too(tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text(OWN["pair"].replace(",,age", ",The young woman ran.,"))
     with pytest.raises(DataError, match="bias_type"):
-        audit(str(tmp_path / "own.csv"), settings=QUICK)
+        audit(str(tmp_path / "own.csv"), resamples=100)
 
 
 # ------------------------------------------------------------------------------------------- errata
@@ -216,8 +207,8 @@ def test_errata_drop_keep_and_correct(dev: Path, tmp_path: Path) -> None:
         entry("a1", "keep"),
         entry("a3", "correct", texts=texts),
     )
-    wanted = Asked(counting=["article", "glued-blank"], errata=file)
-    (shape,) = audit(str(dev), asked=wanted, settings=QUICK).shapes
+    flag = ["article", "glued-blank"]
+    (shape,) = audit(str(dev), flag=flag, errata=file, resamples=100).shapes
     counts = {flag.name: flag.count for flag in shape.flags}
     assert (counts["article"], counts["glued-blank"]) == (1, 1)
     assert (shape.dropped, shape.kept, shape.corrected) == (1, 1, 1)
@@ -226,7 +217,7 @@ def test_errata_drop_keep_and_correct(dev: Path, tmp_path: Path) -> None:
 
 def corrections(number: str, **texts: str) -> Errata:
     return Errata(
-        schema_="errata@1",
+        schema="errata@1",
         benchmark="custom",
         version="1",
         item=[Erratum(id=number, action="correct", reason="because", texts=texts)],
@@ -277,9 +268,10 @@ def test_scores_of_a_corrected_item_are_of_the_old_text_and_not_clean(
     )
     found = audit(
         str(dev),
-        run_folders=[place],
-        asked=Asked(counting=["article"], errata=file),
-        settings=QUICK,
+        run=[place],
+        flag=["article"],
+        errata=file,
+        resamples=100,
     )
     assert found.shapes[0].runs[0].clean == found.shapes[0].clean - 1
 
@@ -310,7 +302,7 @@ def test_bad_errata_are_refused(name: str, dev: Path, tmp_path: Path) -> None:
     else:
         errata_file(file, BAD_ENTRIES[name])
     with pytest.raises(DataError) as refused:
-        audit(str(dev), asked=Asked(errata=file), settings=QUICK)
+        audit(str(dev), errata=file, resamples=100)
     assert str(refused.value).count(". ") >= 1
 
 
@@ -325,8 +317,8 @@ def test_errata_of_other_data_are_refused(head: str, dev: Path, tmp_path: Path) 
     with pytest.raises(DataError):
         audit(
             str(dev),
-            asked=Asked(errata=errata_file(tmp_path / "e.toml", head=head)),
-            settings=QUICK,
+            errata=errata_file(tmp_path / "e.toml", head=head),
+            resamples=100,
         )
 
 
@@ -354,22 +346,18 @@ def test_examples_of_hidden_items_stay_hidden(dev: Path) -> None:
     for item in value["data"]["intrasentence"]:
         item["hidden"] = True
     dev.write_text(json.dumps(value))
-    assert "was BLANK." not in json.dumps(
-        audit(str(dev), asked=Asked(show_texts=True), settings=QUICK).as_json()
-    )
+    assert "was BLANK." not in json.dumps(audit(str(dev), show_texts=True, resamples=100).as_json())
 
 
 def test_settings_are_part_of_what_is_told(dev: Path) -> None:
-    found = audit(str(dev), asked=replace(Asked(), agreed=0.8), settings=QUICK)
+    found = audit(str(dev), agreement=0.8, resamples=100)
     assert (found.agreed, found.schema) == (0.8, "audit@1")
 
 
 def test_the_example_in_the_docs_is_an_errata_file(tmp_path: Path) -> None:
     text = (Path(__file__).parents[3] / "docs" / "howto" / "audit.md").read_text(encoding="utf-8")
     (tmp_path / "e.toml").write_text(text.split("```toml")[1].split("```")[0])
-    found = audit(
-        "starter", asked=Asked(counting=["article"], errata=tmp_path / "e.toml"), settings=QUICK
-    )
+    found = audit("starter", flag=["article"], errata=tmp_path / "e.toml", resamples=100)
     assert (
         found.errata,
         found.shapes[0].dropped,

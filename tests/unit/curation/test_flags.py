@@ -19,15 +19,8 @@ from stereometer.shapes.pair.items import Pair
 from tests.strategies import MODERATE
 
 LABELS = ("stereotype", "anti-stereotype", "unrelated")
-ZIPF = {
-    "hard": 5.0,
-    "work": 5.5,
-    "hardwork": 1.0,
-    "ten": 5.0,
-    "or": 7.0,
-    "tenor": 3.5,
-    "zither": 1.2,
-}
+WORDS = ("hard", "work", "hardwork", "ten", "or", "tenor", "zither")
+ZIPF = dict(zip(WORDS, (5.0, 5.5, 1.0, 5.0, 7.0, 3.5, 1.2), strict=True))
 
 
 def intra(
@@ -176,11 +169,7 @@ def test_disagreement_of_a_cat_is_that_of_its_worst_candidate() -> None:
     ("more", "less", "flagged"),
     [
         ("James said he was late.", "Mary said she was late.", False),
-        (
-            "The men are loud and the men are poor.",
-            "The women are loud and the women are poor.",
-            False,
-        ),
+        ("The men are loud and the men sing.", "The women are loud and the women sing.", False),
         ("A Turkish man sang.", "An Irish man sang.", False),
         ("The poor old man sang.", "The man sang.", True),
         ("The man from the far north sang.", "The man of a town we know sang.", True),
@@ -193,85 +182,28 @@ def test_what_agrees_with_the_group_is_no_further_change(
 
 
 @pytest.mark.parametrize(
-    ("word", "an"),
+    ("an", "words"),
     [
-        ("apple", True),
-        ("banana", False),
-        ("hour", True),
-        ("house", False),
-        ("university", False),
-        ("unimportant", True),
-        ("useful", False),
-        ("ugly", True),
-        ("European", False),
-        ("one", False),
-        ("onerous", True),
-        ("Irish", True),
-        ("I", True),
-        ("Ukrainian", False),
-        ("Ugandan", False),
-        ("Uruguayan", False),
-        ("utopian", False),
-        ("unanimous", False),
-        ("urologist", False),
-        ("unidentified", True),
-        ("uninvited", True),
-        ("unironic", True),
-        ("unidirectional", False),
-        ("union", False),
-        ("unanswered", True),
-        ("urban", True),
-        ("utter", True),
-        ("usher", True),
-        ("usable", False),
-        ("Uzbek", True),
-        ("Uyghur", False),
-        ("ugly-looking", True),
-        ("FBI agent", True),
-        ("F.B.I.", True),
-        ("MBA", True),
-        ("MBAs", True),
-        ("UFO", False),
-        ("UN-led", False),
-        ("X-ray", True),
-        ("x-ray", True),
-        ("T-shirt", False),
-        ("U-turn", False),
-        ("NBA", True),
-        ("us-and-them", True),
-        ("F16", True),
-        ("MI6", None),
-        ("CIA", False),
-        ("IQ", True),
-        ("NASA", None),
-        ("UGLY", None),
-        ("F", True),
-        ("B", False),
-        ("8", True),
-        ("8-year-old", True),
-        ("11-year-old", True),
-        ("18th", True),
-        ("80s", True),
-        ("800-page", True),
-        ("8,000", True),
-        ("11,000", True),
-        ("1-year-old", False),
-        ("110", False),
-        ("1,100", False),
-        ("180-degree", False),
-        ("1812", None),
-        ("2nd", False),
-        ("$8", True),
-        ('"angry"', True),
-        ("‘kind’", False),
-        ("historic", None),
-        ("history", False),
-        ("-", None),
-        ("", None),
+        (True, ["apple", "hour", "Irish", "I", '"angry"', "ugly-looking", "us-and-them"]),
+        (False, ["banana", "house", "one", "history", "‘kind’"]),
+        # A u that is heard as one, and a u that is heard as you.
+        (True, ["unimportant", "ugly", "unidentified", "uninvited", "unironic", "unanswered"]),
+        (True, ["onerous", "urban", "utter", "usher", "Uzbek"]),
+        (False, ["university", "useful", "European", "Ukrainian", "Ugandan", "Uruguayan"]),
+        (False, ["utopian", "unanimous", "urologist", "unidirectional", "union", "usable"]),
+        (False, ["Uyghur"]),
+        # Letters by their names.
+        (True, ["FBI agent", "F.B.I.", "MBA", "MBAs", "X-ray", "x-ray", "NBA", "F16", "IQ", "F"]),
+        (False, ["UFO", "UN-led", "T-shirt", "U-turn", "CIA", "B"]),
+        # Numbers as they are said.
+        (True, ["8", "8-year-old", "11-year-old", "18th", "80s", "800-page", "8,000", "11,000"]),
+        (True, ["$8"]),
+        (False, ["1-year-old", "110", "1,100", "180-degree", "2nd"]),
+        (None, ["MI6", "NASA", "UGLY", "1812", "historic", "-", ""]),
     ],
 )
-def test_articles_follow_the_sound(word: str, an: bool | None) -> None:
-    assert wants_an(word) is an
+def test_articles_follow_the_sound(an: bool | None, words: list[str]) -> None:
+    assert {word: wants_an(word) for word in words} == dict.fromkeys(words, an)
 
 
 def test_an_article_may_stand_before_a_quotation() -> None:
@@ -280,25 +212,14 @@ def test_an_article_may_stand_before_a_quotation() -> None:
     assert "article" not in found(pair("He is an FBI agent.", "He is an MI6 agent."))
 
 
-@pytest.mark.parametrize(
-    ("word", "glued"),
-    [
-        ("hardwork", True),
-        ("tenor", False),
-        ("zither", False),
-        ("good.bad", True),
-        ("helloThere", True),
-        ("two words", False),
-        ("Hardwork", False),
-    ],
-)
-def test_words_written_as_one(word: str, glued: bool) -> None:
-    assert is_glued(word, lambda one: ZIPF.get(one, 0.0)) is glued
+def test_words_written_as_one() -> None:
+    def glued(*words: str, known: bool = True) -> list[str]:
+        zipf = (lambda one: ZIPF.get(one, 0.0)) if known else None
+        return [word for word in words if is_glued(word, zipf)]
 
-
-def test_without_word_frequencies_only_what_letters_show_is_glued() -> None:
-    assert not is_glued("hardwork", None)
-    assert is_glued("good.bad", None)
+    assert glued("hardwork", "good.bad", "helloThere") == ["hardwork", "good.bad", "helloThere"]
+    assert glued("tenor", "zither", "two words", "Hardwork") == []
+    assert glued("hardwork", "good.bad", known=False) == ["good.bad"]
 
 
 @pytest.mark.parametrize(

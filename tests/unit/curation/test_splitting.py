@@ -25,6 +25,7 @@ from stereometer.shapes.cat.items import Cat
 from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.types import Item
+from tests.builders.commands import assert_refused, call
 from tests.builders.little import intra, little_stereoset, pairs_file, stereoset_file
 from tests.builders.sure import all_of
 from tests.strategies import MODERATE
@@ -281,7 +282,9 @@ def test_nothing_is_overwritten_and_nonsense_is_refused(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match="between 0 and 1"):
             split("starter", tmp_path / "other", share=share)
     one = pairs_file(
-        tmp_path / "one.csv", "sent_more,sent_less,bias_type\nThe old man.,The young man.,age\n"
+        tmp_path / "one.csv", "more,sent_less,bias_type\nThe old man.,The young man.,age\n"
     )
-    with pytest.raises(UsageError, match="single target term"):
+    with pytest.raises(DataError, match=r"lacks sent_more\. It has"):
         split(str(one), tmp_path / "other")
+    said = call("split", one, "--out", tmp_path / "other", "--column", "sent_more=more")
+    assert_refused(said, 2, "single target term")

@@ -87,14 +87,33 @@ def test_people_are_counted_and_spellings_merged(tmp_path: Path) -> None:
     path.write_text("itemLabel,count\nNurse,3\nnurse,4\n")
     (row,) = terms(path, "profession", frequency).rows
     assert (row.target, row.people) == ("Nurse", 7)
+    path.write_text("itemLabel,count\ninfirmi\u00e8re,3\ninfirmie\u0300re,4\n", encoding="utf-8")
+    (row,) = terms(path, "profession", frequency).rows  # composed and decomposed letters
+    assert (row.target, row.people) == ("infirmi\u00e8re", 7)
     path.write_text("itemLabel,count\nNurse,many\n")
     with pytest.raises(DataError, match="the count 'many'"):
         terms(path, "profession", frequency)
 
 
+@pytest.mark.parametrize(
+    ("columns", "ids"), [("person,item,itemLabel", "Q5"), ("person,x,itemLabel", "")]
+)
+def test_ids_of_people_are_not_those_of_their_occupation(
+    tmp_path: Path, columns: str, ids: str
+) -> None:
+    path = tmp_path / "query.csv"
+    path.write_text(f"{columns}\n{ENTITY}Q77,{ENTITY}Q5,nurse\n")
+    assert [row.wikidata for row in terms(path, "profession", frequency).rows] == [ids]
+
+
 def test_a_term_inside_another_is_found_by_whole_words() -> None:
-    assert nested(["software engineer", "engineer", "engineering", "soft"]) == {
-        "software engineer": ["engineer"]
+    names = ["software engineer", "engineer", "engineering", "soft", "actor", "nurse"]
+    joined = ["actor, singer", "actor-director", "nurse's aide"]
+    assert nested([*names, *joined]) == {
+        "software engineer": ["engineer"],
+        "actor, singer": ["actor"],
+        "actor-director": ["actor"],
+        "nurse's aide": ["nurse"],
     }
 
 

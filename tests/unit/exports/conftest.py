@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 import stereometer
+from tests.builders.kinds import one_of_each
 
-BEFORE = Path(__file__).parents[2] / "runs_before"
+
+@pytest.fixture(scope="session")
+def every(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of each kind, under its name."""
+    return one_of_each(tmp_path_factory.mktemp("every"))
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""Figures of a report as files: the data always, the pictures where a browser draws them."""
+"""Figures of a report as files: the data always, the pictures where vl-convert is installed."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from xml.etree import ElementTree
 import pytest
 
 import stereometer
-from stereometer.exports import browser, figures
+from stereometer.errors import UsageError
+from stereometer.exports import convert, figures
 from stereometer.exports.exporter import export
 
 
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine without a browser and without vl-convert."""
-    monkeypatch.setattr(figures, "browser", lambda: None)
-    monkeypatch.setattr(figures, "can_convert", lambda: False)
+    """A machine without vl-convert."""
+    for module in (convert, figures):
+        monkeypatch.setattr(module, "can_convert", lambda: False)
 
 
 @pytest.mark.usefixtures("alone")
@@ -26,10 +27,15 @@ def test_every_chart_has_its_specification_and_data(
     runs: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     files = export("figures", [runs], tmp_path)
-    assert "Nothing here draws charts" in caplog.text
+    assert "From a clone: `pip install '.[figures]'`." in caplog.text
     assert not [file for file in files if file.suffix == ".svg"]
     specs = [file for file in files if file.name.endswith(".vl.json")]
     assert len(files) == len(set(files))
+    names = {file.name.removesuffix(".vl.json") for file in specs}
+    measured = "starter-cat-pseudo-likelihood-"
+    assert any(name.startswith(measured) and "fake" in name for name in names)
+    index = (tmp_path / "index.md").read_text("utf-8")
+    assert all(f"| {name} |" in index for name in names)
     assert len(specs) > 5
     for file in specs:
         spec = json.loads(file.read_text("utf-8"))
@@ -52,26 +58,47 @@ def test_tables_are_written_twice_with_the_same_cells(cats: Path, tmp_path: Path
             rows = list(csv.reader(opened))
         lines = [line for line in file.read_text("utf-8").splitlines() if line.startswith("|")]
         assert len(lines) == len(rows) + 1
+        assert ("-table" not in file.stem) or ", data " in file.read_text("utf-8")
         assert rows[-1][0] in lines[-1]
     ss = stereometer.load(cats).estimate("ss")
     written = "".join(file.read_text("utf-8") for file in tables)
     assert f"{ss.value:.1f}" in written
 
 
-def test_every_chart_is_an_svg_without_a_browser(
-    cats: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("alone")
+def test_an_export_takes_the_place_of_the_one_before(
+    cats: Path, pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(figures, "browser", lambda: None)
-    monkeypatch.setattr(figures, "drawn", None)
+    folder = tmp_path / "figures"
+    first = export("figures", [cats], folder)
+    with monkeypatch.context() as patched:
+        patched.setattr(figures, "_pictures", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            export("figures", [pairs], folder)
+    assert sorted(folder.iterdir()) == sorted(first)
+    assert sorted(export("figures", [pairs], folder)) == sorted(folder.iterdir())
+    assert [path.name for path in tmp_path.iterdir()] == ["figures"]
+    (folder / "mine.txt").write_text("mine")
+    with pytest.raises(UsageError, match="holds other files"):
+        export("figures", [cats], folder)
+    assert (folder / "mine.txt").exists()
+
+
+@pytest.mark.long
+def test_every_chart_is_a_picture_in_three_formats(cats: Path, tmp_path: Path) -> None:
     files = export("figures", [cats], tmp_path)
+    known = {file.name: file.read_bytes() for file in files}
+    again = export("figures", [cats], tmp_path)
+    assert {file.name: file.read_bytes() for file in again} == known
     pictures = {file.name.removesuffix(".svg") for file in files if file.suffix == ".svg"}
     specs = [file for file in files if file.name.endswith(".vl.json")]
     assert pictures == {file.name.removesuffix(".vl.json") for file in specs}
-    assert not [file for file in files if file.suffix in (".png", ".pdf")]
     for name in pictures:
         svg = (tmp_path / f"{name}.svg").read_text("utf-8")
         assert ElementTree.fromstring(svg).tag.endswith("svg")
         assert "var(--" not in svg
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (tmp_path / f"{name}.pdf").read_bytes().startswith(b"%PDF")
 
 
 @pytest.mark.usefixtures("alone")
@@ -80,21 +107,3 @@ def test_specifications_have_colours_that_any_tool_knows(cats: Path, tmp_path: P
     specs = [file for file in files if file.name.endswith(".vl.json")]
     assert all("var(--" not in file.read_text("utf-8") for file in specs)
     assert json.loads(specs[0].read_text("utf-8"))["background"] == "#ffffff"
-
-
-@pytest.mark.browser
-@pytest.mark.skipif(browser.browser() is None, reason="no chromium")
-@pytest.mark.usefixtures("alone")
-def test_a_browser_draws_svg_png_and_pdf(cats: Path, tmp_path: Path) -> None:
-    files = export("figures", [cats], tmp_path / "data")
-    spec = next(file for file in files if file.name.endswith("preference.vl.json"))
-    drawn = browser.drawn(str(browser.browser()), {"one": json.loads(spec.read_text("utf-8"))})
-    root = ElementTree.fromstring(drawn["one"])
-    assert root.tag.endswith("svg")
-    assert "var(--" not in drawn["one"]
-    png, pdf = browser.printed(
-        str(browser.browser()), drawn["one"], tmp_path / "one.png", tmp_path / "one.pdf"
-    )
-    assert png.read_bytes().startswith(b"\x89PNG")
-    assert pdf.read_bytes().startswith(b"%PDF")
-    assert pdf.read_bytes().count(b"/Type /Page\n") == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,8 @@ from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.exports.exporter import export
 from tests.builders.commands import assert_refused, call
-from tests.unit.exports.conftest import BEFORE
+from tests.builders.stored import sealed
 
-KINDS = sorted(path.name for path in BEFORE.iterdir())
 NAMES = [name for name in catalog.names("exporter") if name != "figures"]
 
 
@@ -28,8 +28,8 @@ def document(file: Path) -> Any:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_kind_of_result_can_be_exported(name: str, tmp_path: Path) -> None:
-    files = export(name, [BEFORE], tmp_path)
+def test_every_kind_of_result_can_be_exported(name: str, every: Path, tmp_path: Path) -> None:
+    files = export(name, [every], tmp_path)
     assert files
     assert all(file.stat().st_size for file in files)
 
@@ -39,10 +39,10 @@ def test_nothing_can_be_asked_of_hidden_texts(hidden: Path, tmp_path: Path) -> N
         export("lm-eval", [hidden], tmp_path)
 
 
-def test_many_files_are_counted_and_few_are_named(cats: Path, tmp_path: Path) -> None:
+def test_many_files_are_counted_and_few_are_named(cats: Path, every: Path, tmp_path: Path) -> None:
     few = call("export", "csv", str(cats), "-o", str(tmp_path))
     assert f"Written to {tmp_path / 'estimates.csv'}." in few.err.replace("\n", "")
-    many = call("export", "eee", str(BEFORE), "-o", str(tmp_path))
+    many = call("export", "eee", str(every), "-o", str(tmp_path))
     assert f" files in {tmp_path}." in many.err.replace("\n", "")
 
 
@@ -109,8 +109,8 @@ def assert_entry(result: dict[str, Any]) -> None:
         assert interval["confidence_level"] == 0.95
 
 
-def test_eee_has_what_the_schema_requires(tmp_path: Path) -> None:
-    for file in export("eee", [BEFORE], tmp_path):
+def test_eee_has_what_the_schema_requires(every: Path, tmp_path: Path) -> None:
+    for file in export("eee", [every], tmp_path):
         assert_aggregate(document(file))
 
 
@@ -150,8 +150,8 @@ def test_eee_writes_no_samples_of_pairs(pairs: Path, tmp_path: Path) -> None:
 # -------------------------------------------------------------------------------------- Inspect
 
 
-def test_inspect_has_what_reading_a_header_asks_for(tmp_path: Path) -> None:
-    for file in export("inspect", [BEFORE], tmp_path):
+def test_inspect_has_what_reading_a_header_asks_for(every: Path, tmp_path: Path) -> None:
+    for file in export("inspect", [every], tmp_path):
         log = document(file)
         assert (log["version"], log["status"]) == (2, "success")
         assert {"created", "task", "dataset", "model", "config"} < set(log["eval"])
@@ -184,8 +184,28 @@ def test_exporting_a_log_twice_writes_one_file(cats: Path, tmp_path: Path) -> No
 # ------------------------------------------------------------------------------------------ Hub
 
 
-def test_the_hub_reads_the_entry_and_gets_icat_alone(runs: Path, tmp_path: Path) -> None:
-    _, file = export("hub", [runs], tmp_path)
+@pytest.fixture
+def released(runs: Path, tmp_path: Path) -> Path:
+    """The runs as if on a set whose numbers may be published."""
+    folder = Path(shutil.copytree(runs, tmp_path / "released"))
+    for run in folder.iterdir():
+        sealed(run, lambda value: value["data"].update(publishable=True))
+    return folder
+
+
+def test_the_hub_gets_no_number_on_a_set_for_trying_the_tool(
+    runs: Path, released: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert_refused(call("export", "hub", runs, "-o", tmp_path / "hub"), 2, "Numbers on starter")
+    assert not (tmp_path / "hub").exists()
+    export("hub", [runs, released], tmp_path / "hub")
+    assert "Left out: 2 runs on starter, not to be published." in caplog.text
+
+
+def test_the_hub_reads_the_entry_and_gets_icat_alone(
+    runs: Path, released: Path, tmp_path: Path
+) -> None:
+    _, file = export("hub", [released], tmp_path)
     assert file.parent.name == ".eval_results"
     (entry,) = parse_eval_result_entries(yaml.safe_load(file.read_text("utf-8")))
     icat = stereometer.load(runs / "starter-fake-cat-pseudo-likelihood").estimate("icat")
@@ -194,13 +214,15 @@ def test_the_hub_reads_the_entry_and_gets_icat_alone(runs: Path, tmp_path: Path)
     assert f"{icat.n} of {icat.asked} items" in (entry.notes or "")
 
 
-def test_a_preference_alone_gives_the_hub_no_number_to_sort(pairs: Path, tmp_path: Path) -> None:
-    (file,) = export("hub", [pairs], tmp_path)
+def test_a_preference_alone_gives_the_hub_no_number_to_sort(
+    released: Path, pairs: Path, tmp_path: Path
+) -> None:
+    (file,) = export("hub", [released / pairs.name], tmp_path)
     assert file.name == "model-index.yaml"
 
 
-def test_the_model_index_sorts_distances(runs: Path, tmp_path: Path) -> None:
-    file, _ = export("hub", [runs], tmp_path)
+def test_the_model_index_sorts_distances(runs: Path, released: Path, tmp_path: Path) -> None:
+    file, _ = export("hub", [released], tmp_path)
     model, entries = model_index_to_eval_results(yaml.safe_load(file.read_text())["model-index"])
     assert model == "fake"
     types = [entry.metric_type for entry in entries]
@@ -209,7 +231,11 @@ def test_the_model_index_sorts_distances(runs: Path, tmp_path: Path) -> None:
     assert not {"ss", "pair_preference", "ss_micro"} & set(types)
     ss = next(entry for entry in entries if entry.metric_type == "ss_distance_from_50")
     stored = stereometer.load(runs / "starter-fake-cat-pseudo-likelihood").estimate("ss")
-    assert (ss.metric_args or {})["value"] == pytest.approx(stored.value, abs=1e-4)
+    args = ss.metric_args or {}
+    assert [args[key] for key in ("ss", "ss_low", "ss_high")] == pytest.approx(
+        [stored.value, stored.low, stored.high], abs=1e-4
+    )
+    assert args["low"] <= ss.metric_value <= args["high"]
     assert (ss.metric_args or {})["verdict"] == stored.verdict
 
 
@@ -234,11 +260,11 @@ def test_the_picture_of_a_card_is_drawn_without_a_script(cats: Path, tmp_path: P
 
     drawn, _ = export("model-card", [cats], tmp_path)
     root = ElementTree.fromstring(drawn.read_text("utf-8"))
-    marks = root.findall("{http://www.w3.org/2000/svg}circle")
+    marks = root.findall("{http://www.w3.org/2000/svg}circle[@r='4.5']")
     slices = [row for row in stereometer.load(cats).estimates if row.name == "ss"]
     shown = [row for row in slices if len(row.slice) < 2 and "target" not in row.slice]
     assert len(marks) == sum(row.value is not None for row in shown) > 1
-    assert "46.5" in root.attrib["aria-label"]
+    assert f"overall: {shown[0].value:.1f}" in root.attrib["aria-label"]
 
 
 def test_the_command_of_a_card_has_the_options_of_the_run(tmp_path: Path) -> None:
@@ -259,25 +285,27 @@ def test_the_command_of_a_card_has_the_options_of_the_run(tmp_path: Path) -> Non
     assert "pair-likelihood@1+within-word" in call(*command.split(), "--dry-run").out
 
 
-def test_the_caption_of_a_card_names_what_is_drawn(tmp_path: Path) -> None:
-    drawn, card = export("model-card", [BEFORE / "aligned"], tmp_path)
+def test_the_caption_of_a_card_names_what_is_drawn(every: Path, tmp_path: Path) -> None:
+    drawn, card = export("model-card", [every / "aligned"], tmp_path)
     assert f"![tau, overall and by slice, with intervals]({drawn.name})" in card.read_text("utf-8")
 
 
 COMMANDS = {
     "aligned": "# abc, set@1+alignment: from computed scores of other runs",
     "asked": "stereometer ask comments --model fake --data comments.csv --setting zero-shot "
-    "--repeats 2 --size 3",
-    "choice": "stereometer ask starter --model fake --variant",
-    "crossed": "# abc, set@1+intersection: from computed scores of other runs",
+    "--repeats 2 --no-chat --size 3",
+    "choice": "stereometer ask starter --model fake --no-chat --variant",
+    "crossed": "# abc, set@1+intersection@2: from computed scores of other runs",
     "ensemble": "# starter, cat-likelihood@1: from combined scores of other runs",
     "fake-pairs": "stereometer run starter --model fake --measure pair-likelihood --variant",
 }
 
 
 @pytest.mark.parametrize("kind", COMMANDS)
-def test_a_card_says_how_each_kind_of_result_came_about(kind: str, tmp_path: Path) -> None:
-    _, card = export("model-card", [BEFORE / kind], tmp_path)
+def test_a_card_says_how_each_kind_of_result_came_about(
+    kind: str, every: Path, tmp_path: Path
+) -> None:
+    _, card = export("model-card", [every / kind], tmp_path)
     assert f"\n{COMMANDS[kind]}" in card.read_text("utf-8")
 
 

@@ -87,7 +87,7 @@ def test_inspect_reads_lists_and_bundles_our_logs(runs: Path, tmp_path: Path) ->
     assert cats["first"] == "icat"
     assert pairs["first"] == "|pair_preference - 50|"
     assert cats["head"] is not None
-    assert (cats["samples"], pairs["samples"]) == (144, 96)
+    assert (cats["samples"], pairs["samples"]) == (480, 400)
     assert (tmp_path / "bundle" / "index.html").exists()
 
 

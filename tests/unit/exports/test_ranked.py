@@ -13,7 +13,6 @@ import stereometer
 from stereometer.exports.exporter import export
 from stereometer.exports.ranked import headline, ranked
 from stereometer.types import Estimate
-from tests.unit.exports.conftest import BEFORE
 
 MLFLOW_NAME = re.compile(r"[/\w.\- :]+", re.ASCII)
 
@@ -43,10 +42,10 @@ def test_a_top_is_sorted_upwards_and_no_ideal_not_at_all() -> None:
 
 
 @pytest.mark.parametrize(
-    ("run", "name"), [("fake-cats", "icat"), ("fake-pairs", "pair_preference")]
+    ("run", "name"), [("cat-pseudo-likelihood", "icat"), ("pair-likelihood", "pair_preference")]
 )
-def test_one_number_stands_for_a_result(run: str, name: str) -> None:
-    row = headline(stereometer.load(BEFORE / run))
+def test_one_number_stands_for_a_result(runs: Path, run: str, name: str) -> None:
+    row = headline(stereometer.load(runs / f"starter-fake-{run}"))
     assert row is not None
     assert row.name == name
 
@@ -65,9 +64,9 @@ def test_metrics_are_flat_and_named_as_trackers_take_them(cats: Path) -> None:
     assert {type(value) for value in every.values()} == {float}
 
 
-def test_a_missing_value_is_left_out_of_metrics() -> None:
+def test_a_missing_value_is_left_out_of_metrics(cats: Path) -> None:
     missing = Estimate("ss", {}, None, None, None, 1, 10, 0, 50.0, why="too few")
-    result = replace(stereometer.load(BEFORE / "fake-cats"), estimates=(missing,))
+    result = replace(stereometer.load(cats), estimates=(missing,))
     names = {name.rsplit("/", 1)[1] for name in result.metrics()}
     assert names == {"ss_n", "ss_asked"}
 

@@ -17,6 +17,8 @@ from stereometer.findings.align.estimates import Part, taus
 from stereometer.stats.intervals import Floats
 from stereometer.types import Settings
 
+pytestmark = pytest.mark.long
+
 DIMENSIONS = np.repeat([0, 1, 2], [6, 5, 5])
 TRAITS = tuple(f"trait {number}" for number in range(DIMENSIONS.size))
 RATERS = 20
@@ -77,12 +79,11 @@ def test_random_models_differ_from_chance_about_as_often_as_they_should(effects:
 
 
 def verdicts(models: list[Floats], cells: Both) -> list[str]:
-    settings = Settings(resamples=200)
+    settings = Settings(resamples=100)
     said = (next(taus(Part({}, with_model(cells, model)), settings)).verdict for model in models)
     return [str(verdict) for verdict in said]
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("few_orders")
 @pytest.mark.parametrize("effects", [noise, by_dimension, by_trait])
 def test_the_size_of_the_verdict(effects: Effects) -> None:
@@ -94,7 +95,6 @@ def test_the_size_of_the_verdict(effects: Effects) -> None:
     assert share <= 0.08
 
 
-@pytest.mark.long
 @pytest.mark.usefixtures("few_orders")
 def test_the_power_of_the_verdict() -> None:
     """A model that is people's means and much noise: tau 0.135 on average."""

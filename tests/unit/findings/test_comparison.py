@@ -24,10 +24,11 @@ from stereometer.findings.compare import Compared, Comparison, family_notes
 from stereometer.runs import store as runs
 from stereometer.shapes.paired import Difference, Withheld
 from stereometer.stats.tests import sign_flip
-from stereometer.types import Score, Settings
+from stereometer.types import Result, Score, Settings
 from tests.builders import reference
+from tests.builders.commands import call
 from tests.builders.little import QUICK, inter, intra, stereoset_file
-from tests.builders.stored import only, unsealed
+from tests.builders.stored import only, sealed
 from tests.builders.sure import sure
 from tests.strategies import cat_score, pair_score
 
@@ -137,6 +138,7 @@ def difference(pair: Compared, name: str, **fixed: str) -> Difference:
 # --------------------------------------------------------------------------------------- CAT values
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("study", ["many", "few", "sparse"])
 def test_every_difference_equals_a_loop_over_the_items_both_answered(
     studies: dict[str, Any], study: str, variant: str
@@ -215,6 +217,7 @@ def paired_draws(
     return draws
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("study", ["few", "sparse"])
 def test_intervals_equal_explicit_paired_resampling(
     studies: dict[str, Any], study: str, variant: str
@@ -239,6 +242,7 @@ def four_sided(ends: dict[tuple[int, int], tuple[float, float]]) -> tuple[float,
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("study", ["few", "sparse"])
 def test_icat_of_few_terms_is_compared_by_draws_of_its_sides(
     studies: dict[str, Any], study: str, variant: str
@@ -455,12 +459,12 @@ def three(folder: Path) -> tuple[Comparison, Comparison]:
     )
 
 
-def test_holm_counts_every_pair_shown_and_every_slice_of_a_kind(tmp_path: Path) -> None:
+def test_holm_counts_every_pair_shown_overall_and_every_slice(tmp_path: Path) -> None:
     for found in three(tmp_path):
         families: dict[Any, list[Difference]] = {}
         for pair in found.pairs:
             for one in pair.differences:
-                families.setdefault((one.name, frozenset(one.slice)), []).append(one)
+                families.setdefault((one.name, bool(one.slice)), []).append(one)
         for family in families.values():
             assert [one.p_adjusted for one in family] == pytest.approx(
                 reference.holm([one.p for one in family])
@@ -575,7 +579,8 @@ def test_another_benchmark_or_limit_is_not_compared(tmp_path: Path) -> None:
 
 
 def test_one_run_is_not_a_comparison(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="at least two"):
+    stereometer.run("starter", model="ideal", limit=9, out=tmp_path, **QUICK)
+    with pytest.raises(UsageError, match=r"at least two .* ideal on starter by .* is left out"):
         stereometer.compare(tmp_path)
 
 
@@ -583,11 +588,11 @@ def test_runs_with_no_item_in_common_are_not_compared(tmp_path: Path) -> None:
     data = pairs(tmp_path / "d.csv", 4)
     first = system(tmp_path, data, "x", 1)
     second = system(tmp_path, data, "y", 2, missing=3)
-    unsealed(second)
     lines = [json.loads(line) for line in (only(second) / "scores.jsonl").read_text().splitlines()]
     (only(second) / "scores.jsonl").write_text(
         "".join(json.dumps(one | {"skipped": "gone", "values": {}}) + "\n" for one in lines)
     )
+    sealed(second)
     with pytest.raises(UsageError, match="no item that both answered"):
         stereometer.compare(first, second)
 
@@ -595,9 +600,10 @@ def test_runs_with_no_item_in_common_are_not_compared(tmp_path: Path) -> None:
 def test_a_run_that_lost_an_item_is_not_compared(tmp_path: Path) -> None:
     data = pairs(tmp_path / "d.csv", 4)
     first, second = (system(tmp_path, data, name, 1) for name in "xy")
-    (unsealed(second) / "scores.jsonl").write_text(
+    (only(second) / "scores.jsonl").write_text(
         "".join((only(second) / "scores.jsonl").read_text().splitlines(keepends=True)[1:])
     )
+    sealed(second)
     with pytest.raises(UsageError, match="not scored on the same items"):
         stereometer.compare(first, second)
 
@@ -626,42 +632,74 @@ def test_a_domain_that_only_one_task_has_is_compared_where_it_is(tmp_path: Path)
     assert {"task": "intrasentence", "domain": "family"} not in slices
 
 
+@pytest.fixture
+def made_up(tmp_path: Path) -> Result:
+    """A result that knows no folder."""
+    measured: dict[str, Any] = {
+        "measure": "pair-likelihood",
+        "limit": 9,
+        "out": tmp_path,
+        "cache": False,
+    }
+    (result,) = stereometer.run("starter", model="fake", **measured, **QUICK)
+    return dataclasses.replace(result, folder=None)
+
+
 @pytest.mark.parametrize("verb", ["compare", "relate", "ensemble"])
-def test_a_result_is_not_the_folder_of_a_run(verb: str, tmp_path: Path) -> None:
-    results = stereometer.run(
-        "starter",
-        model="fake",
-        measure=["pair-likelihood"],
-        out=tmp_path / "run",
-        cache=False,
-        **QUICK,
-    )
-    with pytest.raises(UsageError, match="A Result is not the folder of a run"):
-        getattr(stereometer, verb)(*results, *results, *results)
+def test_a_result_that_is_not_stored_says_what_to_pass(verb: str, made_up: Result) -> None:
+    with pytest.raises(UsageError, match=r"This Result is not a stored run\. .* `run` or `load`"):
+        getattr(stereometer, verb)(made_up, made_up, made_up)
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two systems on CATs, and on pairs by two measures."""
+    folder = tmp_path_factory.mktemp("stored") / "runs"
+    for model in ("random", "ideal"):
+        stereometer.run("starter", model=model, limit=20, out=folder, **QUICK)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        lambda folder: [folder],
+        lambda folder: [folder / "ideal", folder / "RANDOM"],
+        lambda folder: [folder / "starter-ideal-cat", folder / "starter-random-cat"],
+        lambda folder: [stereometer.load(run) for run in sorted(folder.glob("*-cat-*"))],
+    ],
+    ids=["folder of runs", "models", "beginnings", "Results"],
+)
+def test_runs_are_named_as_one_would_name_them(name: Any, stored: Path) -> None:
+    found = stereometer.compare(*name(stored), **QUICK)
+    assert (found.systems, found.others) == (("ideal", "random"), ())
+    assert not {"folder", "folders"} & found.as_json().keys()
+
+
+def test_what_a_folder_holds_besides_is_left_out_or_compared_apart(stored: Path) -> None:
+    said = call("compare", stored, "--resamples", 100)
+    assert "ideal on starter by pair-likelihood@1 is left out: no other whole run" in said.out
+    stereometer.run("starter", model="fake", limit=20, out=stored.parent / "more", **QUICK)
+    both = stereometer.compare(stored, stored.parent / "more", **QUICK)
+    assert (both.kind, [other.kind for other in both.others]) == ("cat", ["pair"])
+    assert {row["measure"] for row in both.rows()} > {both.measure}
 
 
 def test_models_of_different_kinds_are_said_to_be(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    made_up: Result, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (result,) = stereometer.run(
-        "starter",
-        model="fake",
-        measure=["pair-likelihood"],
-        out=tmp_path / "run",
-        cache=False,
-        **QUICK,
-    )
     masked, causal, replayed = (
-        dataclasses.replace(result, model_card={"family": family})
+        dataclasses.replace(made_up, model_card={"family": family})
         for family in ("masked", "causal", "replayed")
     )
     assert family_notes([masked, masked, replayed]) == []
     (note,) = family_notes([masked, causal])
     assert "different kinds (causal, masked)" in note
-    render.results([masked, causal], side_by_side=True)
+    render.results([masked, causal])
     assert note in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_systems_that_are_alike_are_told_apart_about_as_often_as_the_level_says() -> None:
     """Ten terms, the fewest that are drawn: at 5 %, at most 9 % of 300 sets in each metric (5.3 %
     in icat over 1,000)."""
@@ -715,6 +753,7 @@ def rejected(tied: float, sets: int) -> float:
     return beyond / sets
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tied", [0.25, 0.5])
 def test_ties_on_one_side_leave_the_size_as_it_is(tied: float) -> None:
     assert rejected(tied, 150) <= 0.11

@@ -121,6 +121,7 @@ def test_the_scale_of_a_member_does_not_matter() -> None:
         assert other.values == pytest.approx(one.values, abs=1e-4)
 
 
+@pytest.mark.long
 def test_fit_finds_the_least_loss_on_a_grid() -> None:
     rng = np.random.default_rng(5)
     differences = rng.normal([1.0, 0.3], 1.0, size=(200, 2))
@@ -211,6 +212,7 @@ def shift(found: dict[str, list[dict[str, Any]]], at: int) -> None:
             row["score"] = 1 / (2 + (number * (3 + 2 * at)) % 7)
 
 
+@pytest.mark.long
 def test_an_ensemble_is_a_run_that_compare_and_report_take(
     members: list[Path], tmp_path: Path
 ) -> None:
@@ -231,6 +233,7 @@ def test_an_ensemble_is_a_run_that_compare_and_report_take(
     assert stereometer.write_report([members[0], done.folder], tmp_path / "report.html").exists()
 
 
+@pytest.mark.long
 def test_the_same_runs_give_the_same_bytes_and_a_finished_one_is_found(
     members: list[Path], tmp_path: Path
 ) -> None:

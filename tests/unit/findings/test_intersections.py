@@ -16,11 +16,7 @@ from stereometer.benchmarks.abc.groups import pairs
 from stereometer.benchmarks.abc.items import Choice, grid
 from stereometer.errors import DataError
 from stereometer.findings.intersect.crossing import Crossing, resampled_means
-from stereometer.findings.intersect.emergence import (
-    Emergent,
-    beyond_both_p,
-    emergent,
-)
+from stereometer.findings.intersect.emergence import Emergent, beyond_both_p, emergent
 from stereometer.findings.intersect.expected import agreement, read_expected
 from stereometer.findings.intersect.questions import dominance, emergence, order
 from stereometer.shapes.intersection import out_of_reach
@@ -274,7 +270,7 @@ def test_few_templates_leave_no_verdict_and_say_so() -> None:
 
 
 def test_chance_alone_emerges_no_more_than_allowed() -> None:
-    """Scores drawn by lot, pair and parts alike: the false-discovery rate holds."""
+    """Scores drawn at random, pair and parts alike: the false-discovery rate holds."""
     draw = np.random.default_rng(3)
     shape = (6, len(GRID.groups), len(TRAITS), 2)
     found = Crossing(

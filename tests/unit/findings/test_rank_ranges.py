@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from stereometer.findings.compare import Compared, compared
@@ -48,6 +49,7 @@ def scores_of(wins: NDArray[np.bool_]) -> list[Score]:
     ]
 
 
+@pytest.mark.long
 def test_true_ranks_are_in_their_ranges() -> None:
     """Distances from 50 of 0, 8, 20 and 20 points, 300 pairs: all four ranges at once hold the
     true ranks in at least 95 of 100 sets; equal systems may take either of their ranks."""

@@ -73,6 +73,7 @@ def aligned(folder: Path, **options: Any) -> Finished:
     )
 
 
+@pytest.mark.long
 def test_only_some_raters_count(folder: Path) -> None:
     women = aligned(folder, raters=["gender=woman"]).result
     men = aligned(folder, raters=["gender=man"]).result
@@ -93,6 +94,7 @@ def test_raters_stand_beside_each_other_with_tau_and_means(folder: Path) -> None
         assert result.estimate("tau", raters=label, group="Black").value is not None
 
 
+@pytest.mark.long
 def test_several_conditions_must_all_hold(folder: Path) -> None:
     """White men and white women are Tables A16 and A17."""
     result = aligned(folder, by=["race", "gender"]).result
@@ -104,6 +106,7 @@ def test_several_conditions_must_all_hold(folder: Path) -> None:
     assert both.estimate("human_mean", **cell).value == same.value
 
 
+@pytest.mark.long
 def test_fewer_than_five_are_withheld_and_named(folder: Path) -> None:
     """Four of six black raters rated men, and two people's race is withheld altogether."""
     result = aligned(folder, by=["race"]).result
@@ -119,6 +122,7 @@ def test_fewer_than_five_are_withheld_and_named(folder: Path) -> None:
         aligned(folder, raters=["race=black", "gender=man"])
 
 
+@pytest.mark.long
 def test_opposite_camps_are_marked_with_their_spread(folder: Path) -> None:
     result = aligned(folder).result
     spreads = [e for e in result.estimates if e.name == "human_spread"]

@@ -13,7 +13,7 @@ from scipy.stats import spearmanr
 
 import stereometer
 from stereometer.errors import DataError, UsageError
-from stereometer.findings.relate import Facts, read_facts, relate, related, shipped_facts
+from stereometer.findings.relate import ALIKE, Facts, read_facts, relate, related, shipped_facts
 from stereometer.types import Estimate, Result, Settings
 
 QUICK = Settings(resamples=200)
@@ -143,6 +143,16 @@ def test_one_size_for_all_correlates_with_nothing() -> None:
     }
 
 
+def test_systems_of_one_family_are_one_witness() -> None:
+    known = {one.model: Facts(family="f" if at < 2 else "") for at, one in enumerate(SYSTEMS)}
+    (alone, *_), (main, *_) = (found_of(SYSTEMS, each).correlations for each in ({}, known))
+    assert (main.rho, main.families, main.n) == (alone.rho, len(SYSTEMS) - 1, len(SYSTEMS))
+    assert main.interval == ALIKE
+    two = {one.model: Facts(family="fg"[at % 2]) for at, one in enumerate(SYSTEMS)}
+    main, *_ = found_of(SYSTEMS, two).correlations
+    assert (main.p, main.verdict) == (None, "not tested: fewer than 3 families")
+
+
 def test_systems_without_a_value_are_left_out_by_name() -> None:
     without = replace(SYSTEMS[0], estimates=SYSTEMS[0].estimates[1:])
     assert found_of([without, *SYSTEMS[1:]]).left_out == ("a",)
@@ -154,12 +164,7 @@ def test_the_shipped_table_has_the_papers_corpora() -> None:
     assert {
         name: facts[name].corpus_gb
         for name in ("bert-large-cased", "roberta-base", "xlnet-large-cased", "gpt2")
-    } == {
-        "bert-large-cased": 16,
-        "roberta-base": 160,
-        "xlnet-large-cased": 158,
-        "gpt2": 40,
-    }
+    } == {"bert-large-cased": 16, "roberta-base": 160, "xlnet-large-cased": 158, "gpt2": 40}
 
 
 def test_the_shipped_table_has_the_papers_size_of_gpt2_large_and_says_whence() -> None:
@@ -192,6 +197,7 @@ def test_a_bad_table_is_refused(text: str, kind: type[Exception], tmp_path: Path
     assert "score" not in str(refused.value)
 
 
+@pytest.mark.long
 def test_from_folders(tmp_path: Path) -> None:
     for seed in range(3):
         stereometer.run(

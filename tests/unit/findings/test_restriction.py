@@ -80,7 +80,7 @@ def test_keeping_everything_moves_nothing() -> None:
 
 
 def half_kept(terms: int = 15) -> tuple[list[Score], set[str]]:
-    """Ten items a term, half of them kept, by lot; of the first two terms none."""
+    """Ten items per term, half of them kept, at random; of the first two terms none."""
     rng = np.random.default_rng(1)
     scores = [
         cat_score(at, "trade", at % terms, "intrasentence", tuple(rng.normal([0.4, 0, -1], 1)))

@@ -15,6 +15,7 @@ from tests.builders.ratings import two_sided
 from tests.builders.trait_runs import stored_run, synthetic_ratings
 
 
+@pytest.mark.long
 def test_align(tmp_path: Path) -> None:
     run = stored_run(
         tmp_path / "run", lambda template, group, trait: float(len(group) * len(trait))
@@ -39,15 +40,7 @@ def test_intersect(tmp_path: Path) -> None:
     }
     options = [part for name, values in few.items() for part in (f"--{name}", ",".join(values))]
     said = call(
-        "intersect",
-        "--model",
-        "fake",
-        *options,
-        "--resamples",
-        200,
-        "--out",
-        tmp_path / "told",
-        "--json",
+        "intersect --model fake --resamples 200 --json", *options, "--out", tmp_path / "told"
     )
     found = stereometer.intersect("fake", **few, resamples=200, out=tmp_path / "found")
     assert list(found.result.as_json()["estimates"]) == said.json["estimates"]
@@ -69,18 +62,11 @@ def test_ask(tmp_path: Path) -> None:
         "zero-shot",
     )
     said = call(
-        "ask",
+        "ask --model fake --resamples 200 --coverage 0 --json",
         table,
-        "--model",
-        "fake",
         *options,
-        "--resamples",
-        200,
-        "--coverage",
-        0,
         "--out",
         tmp_path / "told",
-        "--json",
     )
     (found,) = stereometer.ask(
         str(table),
@@ -101,6 +87,7 @@ def test_ask_about_sets_for_forced_choice(tmp_path: Path) -> None:
     assert [one.measure for one in found] == ["cat-forced-choice@1", "pair-forced-choice@1"]
 
 
+@pytest.mark.long
 def test_another_lot_of_items_or_other_synonyms_are_another_run(tmp_path: Path) -> None:
     """Neither an alignment nor a run is taken for an older one that differs in what was asked."""
     ratings = synthetic_ratings(tmp_path / "ratings.json", two_sided())

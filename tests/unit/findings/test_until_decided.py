@@ -15,11 +15,17 @@ from stereometer.errors import UsageError
 from stereometer.findings.gate.bars import read_bar
 from stereometer.findings.gate.early_stop import BLOCK, Until, until_decided
 from stereometer.findings.gate.rules import Rule
+from stereometer.findings.gate.sequential import unit
 from stereometer.report.load import groups_of
+from stereometer.runs import store
 from stereometer.runs.measure import jobs_for
 from stereometer.runs.open import open_model
+from stereometer.shapes.pair.items import Pair
+from stereometer.shapes.pair.metrics import summarize
 from stereometer.types import Asking, Job, Score, Settings, Slice
 from tests.builders.commands import Said, call
+from tests.builders.little import pick
+from tests.builders.sure import sure
 
 CATS, PAIRS = "cat-pseudo-likelihood", "pair-likelihood"
 
@@ -58,11 +64,11 @@ def test_a_bar_that_is_far_away_is_decided_by_some_of_the_items(tmp_path: Path) 
     result = stored(tmp_path)
     assert result.stopped is not None
     asked = result.stopped["asked"]
-    assert BLOCK <= asked < result.stopped["of"] == 144
+    assert BLOCK <= asked < result.stopped["of"] == 480
     assert result.stopped["decided"] is True
     lines = next(tmp_path.glob("*/scores.jsonl")).read_text("utf-8").splitlines()
     assert len(lines) == asked
-    assert f"Asked {asked} of 144 items ({asked / 144:.0%})" in said.err
+    assert f"Asked {asked} of 480 items ({asked / 480:.0%})" in said.err
 
 
 def test_the_whole_run_afterwards_takes_the_answers_from_the_cache(tmp_path: Path) -> None:
@@ -134,7 +140,7 @@ def test_the_result_has_only_what_holds_at_every_look(tmp_path: Path) -> None:
     assert result.estimate("icat").value is None
     assert {tuple(each.slice) for each in result.estimates} == {()}
     shown = call("show", tmp_path)
-    assert "of 144 items" in shown.out.splitlines()[1]
+    assert "of 480 items" in shown.out.splitlines()[1]
     assert "hold at every look" in shown.out
 
 
@@ -163,6 +169,7 @@ def test_compare_and_the_board_refuse_it(tmp_path: Path) -> None:
         assert "until its bars were decided" in said.err
 
 
+@pytest.mark.long
 def test_the_report_sets_it_apart_from_whole_runs(tmp_path: Path) -> None:
     decided(tmp_path / "runs", "--measure", CATS)
     call("run", "starter", "-m", "fake", "--measure", CATS, "--out", tmp_path / "runs")
@@ -185,21 +192,53 @@ def test_exports_say_how_much_was_asked(tmp_path: Path) -> None:
 def test_items_that_run_out_leave_it_undecided_and_name_a_larger_set(tmp_path: Path) -> None:
     said = decided(tmp_path, "--measure", CATS, bar="|ss-50|<=1")
     assert said.code == 7
-    assert "144 of 144 items" in said.err
+    assert "480 of 480 items" in said.err
     assert "more items would decide it" in said.err
-    near = decided(tmp_path, "--measure", CATS, bar="|ss-50|<=6", model="random")
+    near = decided(tmp_path, "--measure", CATS, bar="|ss-50|<=5", model="random")
     assert near.code == 7
     assert "stereoset has 4,229." in near.err
 
 
-def test_all_pairs_know_the_value_that_they_give(tmp_path: Path) -> None:
-    """A bar beside the value of the whole set is decided by the last item at the latest."""
+def test_items_that_run_out_say_what_a_whole_run_says_with_half_of_the_error(
+    tmp_path: Path,
+) -> None:
+    """Knowing every item of a set is not knowing others like them."""
     whole = stereometer.run("starter", model="fake", measure=PAIRS, out=tmp_path / "whole")[0]
-    value = whole.estimate("pair_preference").value
-    assert value is not None
-    for bar, code in ((f"pair_preference<={value + 0.3:.2f}", 0), ("pair_preference>=99", 5)):
-        said = decided(tmp_path / str(code), "--measure", PAIRS, bar=bar)
-        assert said.code == code, said.err
+    one = whole.estimate("pair_preference")
+    scores = store.load_scores(sure(whole.folder), whole)
+    careful = pick(summarize(scores, Settings(level=0.975)), "pair_preference")
+    assert (
+        decided(tmp_path / "near", "--measure", PAIRS, bar=f"preference<={one.value:.2f}").code == 7
+    )
+    last = stored(tmp_path / "near").estimate("pair_preference")
+    assert (last.value, last.low, last.high) == (one.value, careful.low, careful.high)
+    assert (last.verdict, last.p) == (careful.verdict, one.p)
+    assert "at 97.5 %" in str(last.interval)
+    assert "97.5 % intervals" in call("show", tmp_path / "near").out
+
+
+@pytest.mark.parametrize(("above", "code"), [(0.01, 0), (-0.01, 5)])
+def test_a_bar_on_the_point_is_decided_by_it_and_says_nothing_else(
+    above: float, code: int, tmp_path: Path
+) -> None:
+    whole = stereometer.run("starter", model="fake", measure=PAIRS, out=tmp_path / "whole")[0]
+    bar = f"point(pair_preference)<={sure(whole.estimate('pair_preference').value) + above:.3f}"
+    said = decided(tmp_path / "point", "--measure", PAIRS, bar=bar)
+    assert said.code == code, said.err
+    row = stored(tmp_path / "point").estimate("pair_preference")
+    assert (row.low, row.high, row.verdict, row.beyond_noise) == (None, None, None, None)
+
+
+def test_terms_and_identical_texts_are_drawn_as_wholes() -> None:
+    stopping = until(PAIRS, "pair_preference<=59")
+    first, second, *_ = stopping.items
+    assert isinstance(first, Pair)
+    assert isinstance(second, Pair)
+    twin = replace(first, id="twin", target="")
+    named = [replace(second, id=f"named{at}", target="nurse", sent_more=f"{at}") for at in range(3)]
+    shape, alone = stopping.shape, replace(first, target="")
+    assert unit(shape, twin) == unit(shape, alone) != unit(shape, replace(second, target=""))
+    assert {unit(shape, item) for item in named} == {("nurse",)}
 
 
 def test_a_point_bar_on_cats_draws_items_and_agrees_with_the_whole_run(tmp_path: Path) -> None:
@@ -209,7 +248,7 @@ def test_a_point_bar_on_cats_draws_items_and_agrees_with_the_whole_run(tmp_path:
     said = decided(tmp_path, "--measure", CATS, bar="point(ss)<=85")
     assert said.code == 0
     ss = stored(tmp_path).estimate("ss")
-    assert ss.scope == "the value of all 144 items"
+    assert ss.scope == "the value of all 480 items"
     assert ss.low is not None
     assert ss.high is not None
     whole = stereometer.run("starter", model="fake", measure=CATS, out=tmp_path / "all")[0]
@@ -249,7 +288,7 @@ def test_ties_and_missing_scores_decide_nothing_while_they_are_many() -> None:
         (["icat>=70"], {}, "only means have a test that holds at every look. Here that is lms, ss"),
         (["point(icat)>=70"], {}, "icat is not a mean of items"),
         (["ss<=60", "point(ss)<=55"], {}, "Give one kind of them"),
-        (["ss<=60"], {"domain": "gender"}, r"Ask about the value with point\(ss\)"),
+        (["ss<=60"], {"target": "chef"}, r"Ask about the value with point\(ss\)"),
         (["point(ss)<=60"], {"domain": "nowhere"}, "No item is in the slice"),
     ],
 )
@@ -300,10 +339,7 @@ def test_bars_of_a_file_hold_for_slices_too(tmp_path: Path) -> None:
         {},
         {"bias_type": "gender"},
     ]
-    assert call("run", "starter", "-m", "fake", *how[:4], "--out", tmp_path / "whole").code in (
-        5,
-        7,
-    )
+    assert call("run", "starter", "-m", "fake", *how[:4], "--out", tmp_path / "whole").code == 0
 
 
 def test_a_baseline_is_not_known_to_run(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator, Mapping
 from math import exp
+from statistics import fmean
 from zlib import crc32
 
 import pytest
@@ -29,7 +30,7 @@ from stereometer.types import (
     Variant,
     WholeText,
 )
-from tests.builders.by_hand import Framed, Only, bound, causal, logprob, masked, scores, word
+from tests.builders.by_hand import FAKE, Framed, Only, bound, causal, logprob, masked, scores, word
 from tests.builders.sure import all_of
 
 CAUSAL = Only("causal-tokens")
@@ -48,42 +49,76 @@ def cat(task: str, context: str, *texts: str) -> Cat:
     )
 
 
-INTRA = cat(
-    "intrasentence",
-    "The cook is BLANK.",
-    "The cook is loud.",
-    "The cook is calm.",
-    "The cook is square.",
-)
+def filled(context: str, *fillers: str) -> Cat:
+    """Of one sentence, its blanks filled."""
+    return cat("intrasentence", context, *(context.replace("BLANK", one) for one in fillers))
+
+
+INTRA = filled("The cook is BLANK.", "loud", "calm", "square")
+SO = filled("So BLANK, so very BLANK.", "loud", "calm", "odd")
 INTER = cat("intersentence", "He is a cook.", "He shouts.", "He whispers.", "Rivers run.")
-PIECES = cat(
-    "intrasentence",
-    "We don't BLANK here.",
-    "We don't tip-toe here.",
-    "We don't stamp here.",
-    "We don't seven here.",
-)
+PIECES = filled("We don't BLANK here.", "tip-toe", "stamp", "seven")
 """The fake tokenizer splits the first filler in three."""
 
 
-# -------------------------------------------------------------------------------- pseudo-likelihood
+# --------------------------------------------------------------------------------- numbers by hand
+
+LOUD = ["The", "cook", "is", "loud", "."]
+SHOUTS = ["He", "is", "a", "cook", ".", "He", "shouts", "."]
+TIP, DASH, TOE, T, HERE = map(word, ("tip", "-", "toe", "t", "here"))
+TIPTOE = [logprob(TIP, T), logprob(DASH, TIP), logprob(TOE, DASH, HERE)]
+"""Each piece sees the piece before it and, as all that follows is hidden, the next word only at the
+end."""
 
 
-def test_within_a_sentence_everything_but_the_filler_is_masked() -> None:
-    found = scores(bound("cat-pseudo-likelihood"), INTRA)
-    assert found["stereotype"] == pytest.approx(
-        masked(["The", "cook", "is", "loud", "."], [0, 1, 2, 4])
-    )
-    assert found["unrelated"] == pytest.approx(
-        masked(["The", "cook", "is", "square", "."], [0, 1, 2, 4])
-    )
+@pytest.mark.parametrize(
+    ("name", "item", "backend", "value"),
+    [
+        # Everything but the filler is masked; across sentences the context is.
+        ("cat-pseudo-likelihood", INTRA, FAKE, masked(LOUD, [0, 1, 2, 4])),
+        ("cat-pseudo-likelihood", INTER, FAKE, masked(SHOUTS, [0, 1, 2, 3, 4])),
+        ("cat-likelihood", PIECES, FAKE, fmean(TIPTOE)),
+        ("cat-sum-likelihood", PIECES, FAKE, sum(TIPTOE)),
+        # Two blanks are filled alike.
+        (
+            "cat-pseudo-likelihood",
+            SO,
+            FAKE,
+            masked(["So", "loud", ",", "so", "very", "loud", "."], [0, 2, 3, 4, 6]),
+        ),
+        # The log-odds of following.
+        (
+            "cat-likelihood",
+            INTER,
+            FAKE,
+            (crc32(b"He is a cook.\nHe shouts.") % 1000) / 100 - 5,
+        ),
+        # Of causal models the mean, or the sum, within a sentence; across sentences, with a
+        # first-token mark, every token of the candidate counts: after the context, and after the
+        # mark alone.
+        ("cat-pseudo-likelihood", INTRA, CAUSAL, fmean(causal(LOUD, 1))),
+        ("cat-sum-likelihood", INTRA, CAUSAL, sum(causal(LOUD, 1))),
+        (
+            "cat-pseudo-likelihood",
+            INTER,
+            Framed("causal-tokens"),
+            logprob(word("He"), word(".")) - logprob(word("He"), 1),
+        ),
+    ],
+)
+def test_scores_are_those_worked_out_by_hand(
+    name: str, item: Cat, backend: Fake, value: float
+) -> None:
+    measure = bound(name, backend)
+    assert measure.name == f"{name}@1"
+    assert scores(measure, item)["stereotype"] == pytest.approx(value)
 
 
-def test_across_sentences_the_context_is_masked_and_the_candidate_is_not() -> None:
-    words = ["He", "is", "a", "cook", ".", "He", "shouts", "."]
-    assert scores(bound("cat-pseudo-likelihood"), INTER)["stereotype"] == pytest.approx(
-        masked(words, [0, 1, 2, 3, 4])
-    )
+def test_paper_scores_the_word_in_the_blank_without_punctuation_as_a_probability() -> None:
+    measure = bound("cat-likelihood", variant="paper")
+    assert measure.name == "cat-likelihood@2"
+    value = exp(logprob(word("tiptoe"), word("t"), word("here")))
+    assert scores(measure, PIECES)["stereotype"] == pytest.approx(value)
 
 
 def test_special_tokens_and_the_candidate_are_never_masked() -> None:
@@ -91,50 +126,6 @@ def test_special_tokens_and_the_candidate_are_never_masked() -> None:
     (request,) = all_of(MaskedTokens, plan["stereotype"])
     assert [at for _, at in request.steps] == [1, 2, 3, 4, 5]
     assert request.segments == (0, 0, 0, 0, 0, 0, 1, 1, 1, 1)
-
-
-def test_causal_models_give_the_mean_within_a_sentence() -> None:
-    row = causal(["The", "cook", "is", "loud", "."], 1)
-    assert scores(bound("cat-pseudo-likelihood", CAUSAL), INTRA)["stereotype"] == pytest.approx(
-        sum(row) / len(row)
-    )
-
-
-def test_causal_models_give_the_ratio_across_sentences() -> None:
-    """With a first-token mark every token of the candidate counts: after the context, and after the
-    mark alone."""
-    ids = [word(one) for one in ("He", "shouts", ".")]
-    given_context = logprob(ids[0], word("."))
-    alone = logprob(ids[0], 1)
-    assert scores(bound("cat-pseudo-likelihood", Framed("causal-tokens")), INTER)[
-        "stereotype"
-    ] == pytest.approx(given_context - alone)
-
-
-# --------------------------------------------------------------------------------------- likelihood
-
-
-def test_sound_hides_the_pieces_still_to_come_and_averages_log_probabilities() -> None:
-    """tip - toe: each piece sees the piece before it and, as all that follows is hidden, the next
-    word only at the end."""
-    ids = [word(one) for one in ("t", "tip", "-", "toe", "here")]
-    row = [logprob(ids[1], ids[0]), logprob(ids[2], ids[1]), logprob(ids[3], ids[2], ids[4])]
-    assert scores(bound("cat-likelihood"), PIECES)["stereotype"] == pytest.approx(sum(row) / 3)
-
-
-def test_the_sum_is_a_measure_of_its_own() -> None:
-    ids = [word(one) for one in ("t", "tip", "-", "toe", "here")]
-    row = [logprob(ids[1], ids[0]), logprob(ids[2], ids[1]), logprob(ids[3], ids[2], ids[4])]
-    measure = bound("cat-sum-likelihood")
-    assert measure.name == "cat-sum-likelihood@1"
-    assert scores(measure, PIECES)["stereotype"] == pytest.approx(sum(row))
-
-
-def test_causal_models_give_the_sum_of_the_sentence() -> None:
-    row = causal(["The", "cook", "is", "loud", "."], 1)
-    assert scores(bound("cat-sum-likelihood", CAUSAL), INTRA)["stereotype"] == pytest.approx(
-        sum(row)
-    )
 
 
 def test_models_that_read_text_give_the_sum_too() -> None:
@@ -150,14 +141,6 @@ def test_models_that_read_text_give_the_sum_too() -> None:
 def test_the_paper_has_no_sum() -> None:
     with pytest.raises(ModelError, match="has no variant `paper`"):
         bound("cat-sum-likelihood", variant="paper")
-
-
-def test_paper_scores_the_word_in_the_blank_without_punctuation_as_a_probability() -> None:
-    measure = bound("cat-likelihood", variant="paper")
-    assert measure.name == "cat-likelihood@2"
-    assert scores(measure, PIECES)["stereotype"] == pytest.approx(
-        exp(logprob(word("tiptoe"), word("t"), word("here")))
-    )
 
 
 def test_paper_compares_single_precision_probabilities_of_following() -> None:
@@ -202,16 +185,6 @@ def test_an_older_version_of_a_changed_variant_is_not_computed_any_more() -> Non
     assert job.plan["measure"] == "cat-likelihood@1"
 
 
-def test_across_sentences_likelihood_is_the_log_odds_of_following() -> None:
-    expected = (crc32(b"He is a cook.\nHe shouts.") % 1000) / 100 - 5
-    assert scores(bound("cat-likelihood"), INTER)["stereotype"] == pytest.approx(expected)
-
-
-def test_a_model_that_cannot_say_what_follows_skips_those_items() -> None:
-    with pytest.raises(Skip, match="cannot say whether a sentence follows"):
-        bound("cat-likelihood", CAUSAL).plan(INTER)
-
-
 # ----------------------------------------------------------------------------------- text and words
 
 
@@ -227,77 +200,53 @@ def test_models_that_read_text_are_asked_text() -> None:
     ]
 
 
-def test_paper_asks_for_the_sentence_as_released_and_sound_for_the_filled_context() -> None:
-    item = cat(
-        "intrasentence",
-        "The Cook is BLANK.",
-        "the cook is loud.",
-        "the cook is calm.",
-        "the cook is square.",
-    )
-    asked = {
-        variant: bound("cat-pseudo-likelihood", Random(), variant).plan(item)["stereotype"]
-        for variant in ("paper", "sound")
-    }
-    assert asked == {
-        "paper": [WholeText("the cook is loud.")],
-        "sound": [WholeText("The Cook is loud.")],
-    }
+@pytest.mark.parametrize(
+    ("variant", "asked"), [("paper", "the cook is loud."), ("sound", "The Cook is loud.")]
+)
+def test_paper_asks_for_the_sentence_as_released_and_sound_for_the_filled_context(
+    variant: Variant, asked: str
+) -> None:
+    texts = (f"the cook is {filler}." for filler in ("loud", "calm", "square"))
+    item = cat("intrasentence", "The Cook is BLANK.", *texts)
+    plan = bound("cat-pseudo-likelihood", Random(), variant).plan(item)
+    assert plan["stereotype"] == [WholeText(asked)]
 
 
 # ----------------------------------------------------------------------------------------- skipping
 
 
+TOKENS = (CAUSAL, Framed("causal-tokens"), Only("masked-tokens", "follows"))
+SHE = cat("intrasentence", "He is BLANK.", "She is loud.", "He is calm.", "He is square.")
+EMPTY = cat("intersentence", "He is.", " ", "B.", "C.")
+
+
 @pytest.mark.parametrize(
-    ("item", "reason"),
+    ("name", "backend", "item", "reason"),
     [
-        (cat("intersentence", "He is.", "A.", "B."), "no unrelated candidate"),
-        (
-            cat(
-                "intrasentence",
-                "The cook BLANKed.",
-                "The cook shouted.",
-                "The cook rested.",
-                "The cook squared.",
-            ),
-            "token-boundary",
+        *(
+            ("cat-pseudo-likelihood", FAKE, item, reason)
+            for item, reason in (
+                (cat("intersentence", "He is.", "A.", "B."), "no unrelated candidate"),
+                (filled("The cook BLANKed.", "shout", "rest", "squar"), "token-boundary"),
+                (filled("BLANK", "loud", "calm", "square"), "no token to score"),
+                (SHE, "not the context with its blank filled"),
+                (cat("intersentence", "", "A.", "B.", "C."), "a text is empty"),
+            )
         ),
-        (cat("intrasentence", "BLANK", "loud", "calm", "square"), "no token to score"),
-        (
-            cat("intrasentence", "He is BLANK.", "She is loud.", "He is calm.", "He is square."),
-            "not the context with its blank filled",
+        *(
+            (name, backend, EMPTY, "a text is empty")
+            for name in ("cat-likelihood", "cat-pseudo-likelihood")
+            for backend in TOKENS
         ),
-        (cat("intersentence", "", "A.", "B.", "C."), "a text is empty"),
+        ("cat-likelihood", FAKE, SO, "several blanks"),
+        ("cat-likelihood", CAUSAL, INTER, "cannot say whether a sentence follows"),
     ],
 )
-def test_items_that_cannot_be_scored_say_why(item: Cat, reason: str) -> None:
+def test_items_that_cannot_be_scored_say_why(
+    name: str, backend: Fake, item: Cat, reason: str
+) -> None:
     with pytest.raises(Skip, match=reason):
-        bound("cat-pseudo-likelihood").plan(item)
-
-
-@pytest.mark.parametrize("name", ["cat-likelihood", "cat-pseudo-likelihood"])
-@pytest.mark.parametrize(
-    "backend", [CAUSAL, Framed("causal-tokens"), Only("masked-tokens", "follows")]
-)
-def test_an_empty_continuation_skips_the_item(name: str, backend: Only) -> None:
-    with pytest.raises(Skip, match="a text is empty"):
-        bound(name, backend).plan(cat("intersentence", "He is.", " ", "B.", "C."))
-
-
-def test_two_blanks_are_filled_alike_or_skipped() -> None:
-    item = cat(
-        "intrasentence",
-        "So BLANK, so very BLANK.",
-        "So loud, so very loud.",
-        "So calm, so very calm.",
-        "So odd, so very odd.",
-    )
-    words = ["So", "loud", ",", "so", "very", "loud", "."]
-    assert scores(bound("cat-pseudo-likelihood"), item)["stereotype"] == pytest.approx(
-        masked(words, [0, 2, 3, 4, 6])
-    )
-    with pytest.raises(Skip, match="several blanks"):
-        bound("cat-likelihood").plan(item)
+        bound(name, backend).plan(item)
 
 
 @pytest.mark.parametrize(

@@ -41,13 +41,8 @@ from tests.builders.talkers import SETTINGS, Talker, by_content, measured
 def test_a_model_that_prefers_stereotypes_and_knows_its_language(tmp_path: Path) -> None:
     result = measured(Talker(by_content), "cat", tmp_path).result
     assert result.measure == "cat-forced-choice@1"
-    assert (
-        result.estimate("ss").value,
-        result.estimate("lms").value,
-        result.estimate("icat").value,
-    ) == (100, 100, 0)
-    assert result.estimate("first_position").value == pytest.approx(50)
-    assert result.estimate("order_agreement").value == 100
+    values = {"ss": 100, "lms": 100, "icat": 0, "first_position": 50, "order_agreement": 100}
+    assert {name: result.estimate(name).value for name in values} == pytest.approx(values)
 
 
 @pytest.mark.parametrize("shape", ["cat", "pair"])
@@ -77,21 +72,15 @@ def test_a_bias_for_a_position_cancels(tmp_path: Path) -> None:
 def test_a_slice_that_follows_the_position_has_no_score(tmp_path: Path) -> None:
     """Overall most comparisons are decided, in one domain none: only that domain, and what lies in
     it, is withheld."""
-    of = {item.id: item for item in open_benchmark("starter").items("cat")}
-    domain = min({item.slices["domain"] for item in of.values()})
-    texts = {
-        text
-        for item in of.values()
-        if item.slices["domain"] == domain
-        for text in CATS.texts(item).values()
-    }
-    result = measured(
-        Talker(
-            lambda asked, first, second: "A" if first in texts else by_content(asked, first, second)
-        ),
-        "cat",
-        tmp_path,
-    ).result
+    items = open_benchmark("starter").items("cat")
+    domain = min(item.slices["domain"] for item in items)
+    of_it = [item for item in items if item.slices["domain"] == domain]
+    texts = {text for item in of_it for text in CATS.texts(item).values()}
+
+    def say(asked: str, first: str, second: str) -> str:
+        return "A" if first in texts else by_content(asked, first, second)
+
+    result = measured(Talker(say), "cat", tmp_path).result
     assert result.estimate("order_agreement").value > 50
     assert result.estimate("ss").value is not None
     for one in result.estimates:
@@ -103,28 +92,34 @@ def test_a_slice_that_follows_the_position_has_no_score(tmp_path: Path) -> None:
     assert "follow the position" in str(result.estimate("ss", domain=domain).why)
 
 
-def chose(item: str, *positions: str) -> Score:
-    return Score(
-        item,
-        {},
-        {},
-        answers=tuple({"text": "", "position": one, "asked": "x>y"} for one in positions),
-    )
+def chose(item: str, positions: str) -> Score:
+    answers = tuple({"text": "", "position": one, "asked": "x>y"} for one in positions)
+    return Score(item, {}, {}, answers=answers)
 
 
 def test_the_answers_about_one_item_count_once_in_the_test_of_positions() -> None:
-    scores = [chose(str(at), *"111111") for at in range(4)] + [chose("tie", *"121212")]
+    scores = [chose(str(at), "111111") for at in range(4)] + [chose("tie", "121212")]
     found = first_position(scores, SETTINGS)
     assert found.value == pytest.approx(100 * 27 / 30)
     assert found.p == pytest.approx(2 * 0.5**4)
-    assert found.verdict == "no preference for a position"
-    more = first_position(
-        [chose(str(at), *"112122") for at in range(50)]
-        + [chose(f"more-{at}", *"221222") for at in range(8)],
-        SETTINGS,
-    )
+    assert found.low < 50 < found.high == 100
+    assert found.verdict.startswith("undecided: ")
+    assert found.verdict.endswith("; too few items lean to a position (4 of 5)")
+    tied = [chose(str(at), "112122") for at in range(50)]
+    more = first_position(tied + [chose(f"more-{at}", "221222") for at in range(8)], SETTINGS)
     assert more.p == pytest.approx(2 * 0.5**8)
     assert more.verdict == "prefers the second option"
+
+
+@given(st.lists(st.text("12", min_size=1, max_size=6), min_size=1, max_size=40))
+def test_interval_test_and_words_about_positions_are_one_procedure(answers: list[str]) -> None:
+    """Four items that nearly always take the first are undecided, however narrow a bootstrap."""
+    scores = [chose(str(at), positions) for at, positions in enumerate(answers)]
+    found = first_position(scores, replace(SETTINGS, resamples=100))
+    assert found.low - 1e-9 <= found.value <= found.high + 1e-9
+    leaves_out = not found.low <= 50 <= found.high
+    assert leaves_out == (found.p < 0.05) == found.beyond_noise
+    assert leaves_out == found.verdict.startswith("prefers the ")
 
 
 def test_what_is_not_answered_is_counted(tmp_path: Path) -> None:
@@ -135,85 +130,45 @@ def test_what_is_not_answered_is_counted(tmp_path: Path) -> None:
     one = result.estimate("pair_preference")
     assert one.value is None
     assert set(one.skipped) == {"refused", "empty", "unparsed"}
-    assert one.n + sum(one.skipped.values()) == one.asked == 96
+    assert one.n + sum(one.skipped.values()) == one.asked == 400
+
+
+ANIMALS = ["A cat sat.", "The dog ran."]
+PEOPLE = ["It is hers.", "A man is not busy today."]
+SKILLS = ["I can't swim well.", "I can't read well."]
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("options", "end", "found", "texts"),
     [
-        ("A", "1"),
-        (" B.", "2"),
-        ("(b)", "2"),
-        ("a", "1"),
-        ("Option b.", "2"),
-        ("the answer is: a", "1"),
-        ("a dog", "unparsed"),
-        ("A cat sat. The dog ran.", "unparsed"),
-        ("The dog ran. A cat", "2"),
-        ("Answer: B", "2"),
-        ("A. The baker", "1"),
-        ("**B**", "2"),
-        ("A cat sat", "1"),
-        ("A dog", "unparsed"),
-        ("The dog ran", "2"),
-        ("", "empty"),
-        ("I cannot answer that", "refused"),
-        ("AB", "unparsed"),
+        (ANIMALS, "stop", "1", ["A", "a", "the answer is: a", "A. The baker", "A cat sat"]),
+        (ANIMALS, "stop", "2", [" B.", "(b)", "Option b.", "Answer: B", "**B**"]),
+        (ANIMALS, "stop", "2", ["The dog ran. A cat", "The dog ran"]),
+        (ANIMALS, "stop", "unparsed", ["a dog", "A cat sat. The dog ran.", "A dog", "AB"]),
+        (ANIMALS, "stop", "empty", [""]),
+        (ANIMALS, "stop", "refused", ["I cannot answer that"]),
+        (ANIMALS, FILTERED, "refused", ["A"]),
+        # Letters are told from articles, and refusals from choices.
+        (PEOPLE, "length", "1", ["A is more likely.", "The answer is A because it"]),
+        (PEOPLE, "length", "1", ["Sentence A is more likely", "A feels right", "It is hers."]),
+        (PEOPLE, "length", "2", ["B is more likely.", "B. I can't say more", "B. A man is"]),
+        (PEOPLE, "length", "2", ["A man is", "A man is not bu", "A man is not"]),
+        (PEOPLE, "length", "unparsed", ["Neither B nor A", "A or B", "B, not A", "Not A"]),
+        (PEOPLE, "length", "unparsed", ["It isn't B", "I", "It", "It is her", "A man", "A's"]),
+        (PEOPLE, "length", "unparsed", ["A man is never"]),
+        (PEOPLE, "length", "refused", ["I can't choose B or A", "I can\u2019t choose B"]),
+        # An option that sounds like a refusal can be quoted.
+        (SKILLS, "stop", "1", ["I can't swim"]),
+        (SKILLS, "stop", "refused", ["I can't"]),
+        (["I can't swim.", "He can swim."], "stop", "refused", ["I can't"]),
     ],
 )
-def test_reading_a_choice(text: str, found: str) -> None:
-    given_ = read(Answer((), text, "stop"), ["A cat sat.", "The dog ran."])
-    assert given_.get("position", given_.get("skipped")) == found
+def test_reading_a_choice(options: list[str], end: str, found: str, texts: list[str]) -> None:
+    given_ = [read(Answer((), text, end), options) for text in texts]
+    assert [one.get("position", one.get("skipped")) for one in given_] == [found] * len(texts)
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("A is more likely.", "1"),
-        ("B is more likely.", "2"),
-        ("The answer is A because it", "1"),
-        ("Sentence A is more likely", "1"),
-        ("A feels right", "1"),
-        ("Neither B nor A", "unparsed"),
-        ("A or B", "unparsed"),
-        ("B, not A", "unparsed"),
-        ("Not A", "unparsed"),
-        ("It isn't B", "unparsed"),
-        ("I can't choose B or A", "refused"),
-        ("I can\u2019t choose B", "refused"),
-        ("B. I can't say more", "2"),
-        ("I", "unparsed"),
-        ("It", "unparsed"),
-        ("It is her", "unparsed"),
-        ("It is hers.", "1"),
-        ("A man", "unparsed"),
-        ("A man is", "2"),
-        ("A man is not bu", "2"),
-        ("A man is not", "2"),
-        ("A man is never", "unparsed"),
-        ("B. A man is", "2"),
-        ("A's", "unparsed"),
-    ],
-)
-def test_letters_are_told_from_articles_and_refusals_from_choices(text: str, found: str) -> None:
-    given_ = read(Answer((), text, "length"), ["It is hers.", "A man is not busy today."])
-    assert given_.get("position", given_.get("skipped")) == found
-
-
-def test_an_option_that_sounds_like_a_refusal_can_be_quoted() -> None:
-    options = ["I can't swim well.", "I can't read well."]
-    assert read(Answer((), "I can't swim", "stop"), options)["position"] == "1"
-    assert read(Answer((), "I can't", "stop"), options)["skipped"] == "refused"
-    assert (
-        read(Answer((), "I can't", "stop"), ["I can't swim.", "He can swim."])["skipped"]
-        == "refused"
-    )
-
-
-def test_a_filter_is_a_refusal() -> None:
-    assert read(Answer((), "A", FILTERED), ["x", "y"])["skipped"] == "refused"
-
-
+@pytest.mark.long
 @given(st.text(max_size=40), st.text(min_size=1, max_size=20), st.text(min_size=1, max_size=20))
 def test_every_answer_is_a_position_or_a_reason(text: str, first: str, second: str) -> None:
     found = read(Answer((), text, "stop"), [first, second])
@@ -221,12 +176,16 @@ def test_every_answer_is_a_position_or_a_reason(text: str, first: str, second: s
     assert first in prompt("sentence", first, second)
 
 
-def test_conversations_are_recorded_and_models_without_them_refuse(tmp_path: Path) -> None:
+def conversing(template: str) -> Talker:
     talker = Talker(by_content)
-    with pytest.raises(ModelError, match="no chat template"):
-        CAT.bind(talker, "sound", Options(chat=True))
-    template = "the tokenizer's own, sha256 1234"
     talker.abilities = replace(talker.abilities, chat_template=template)
+    return talker
+
+
+def test_conversations_are_recorded_and_models_without_them_refuse(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no chat template"):
+        CAT.bind(Talker(by_content), "sound", Options(chat=True))
+    talker = conversing("the tokenizer's own, sha256 1234")
     measure = CAT.bind(talker, "sound", Options(system="Be brief."))
     assert measure.recorded["chat_template"] == talker.abilities.chat_template
     plan = measure.plan(open_benchmark("starter").items("cat")[0])
@@ -285,24 +244,31 @@ def likely(model: Talker, folder: Path) -> Path:
         return execute(job, folder, cache).folder
 
 
-def both_runs(tmp_path: Path, wrong: Callable[[str, str], bool]) -> calibration.Calibration:
-    model = Both(wrong)
+def held_together(model: Talker, tmp_path: Path) -> calibration.Calibration:
     choice = measured(model, "pair", tmp_path / "choice")
     return calibration.calibrate(likely(model, tmp_path / "likely"), choice.folder)
 
 
-def test_a_model_that_chooses_what_it_finds_likelier_agrees_with_itself(tmp_path: Path) -> None:
-    found = both_runs(tmp_path, lambda *_: False)
-    assert found.rows[0].rate == 100
-    assert found.kappa == pytest.approx(1)
-    assert found.verdict == "the two readings agree more often than not"
+@pytest.mark.parametrize(
+    ("wrong", "rate", "verdict"),
+    [
+        (lambda *_: False, 100, "the two readings agree more often than not"),
+        (lambda *_: True, 0, "the two readings contradict each other"),
+        (
+            lambda first, second: sum(map(ord, first + second)) % 2 == 0,
+            pytest.approx(50, abs=10),
+            "agree no more often than not",
+        ),
+    ],
+)
+def test_choices_are_held_against_likelihoods(
+    tmp_path: Path, wrong: Callable[[str, str], bool], rate: float, verdict: str
+) -> None:
+    found = held_together(Both(wrong), tmp_path)
+    assert found.rows[0].rate == rate
+    assert (found.kappa == pytest.approx(1)) == (rate == 100)
+    assert verdict in found.verdict
     assert sum(row.n for row in found.rows[1:]) == found.rows[0].n
-
-
-def test_a_model_that_chooses_the_contrary_contradicts_itself(tmp_path: Path) -> None:
-    found = both_runs(tmp_path, lambda *_: True)
-    assert found.rows[0].rate == 0
-    assert found.verdict == "the two readings contradict each other"
 
 
 def test_runs_of_two_models_are_not_held_against_each_other(tmp_path: Path) -> None:
@@ -312,16 +278,10 @@ def test_runs_of_two_models_are_not_held_against_each_other(tmp_path: Path) -> N
         calibration.calibrate(one, other)
 
 
-def test_choices_by_lot_say_nothing(tmp_path: Path) -> None:
-    found = both_runs(tmp_path, lambda first, second: sum(map(ord, first + second)) % 2 == 0)
-    assert "agree no more often than not" in found.verdict
-
-
 def test_choices_that_cannot_be_read_leave_the_likelihoods_and_say_so(tmp_path: Path) -> None:
     model = Both(lambda *_: False)
     model.say = lambda *_: "banana"
-    choice = measured(model, "pair", tmp_path / "choice")
-    found = calibration.calibrate(likely(model, tmp_path / "likely"), choice.folder)
+    found = held_together(model, tmp_path)
     assert (list(found.rows), found.kappa, found.p) == ([], None, 1.0)
     assert "nothing can be said" in found.verdict
     ran = call("calibrate", tmp_path / "likely", tmp_path / "choice")
@@ -329,8 +289,7 @@ def test_choices_that_cannot_be_read_leave_the_likelihoods_and_say_so(tmp_path: 
 
 
 def test_a_system_prompt_goes_with_a_choice_that_is_a_conversation_by_itself() -> None:
-    talker = Talker(by_content)
-    talker.abilities = replace(talker.abilities, chat_template="a template")
+    talker = conversing("a template")
     job, *_ = jobs_for(open_benchmark("starter"), [], talker, SETTINGS, {"system": "Be brief."})
     assert isinstance(job.source, Asking)
     plan = job.source.measure.plan(next(iter(job.source.items)))
@@ -339,7 +298,7 @@ def test_a_system_prompt_goes_with_a_choice_that_is_a_conversation_by_itself() -
 
 
 def test_runs_in_the_wrong_order_are_refused(tmp_path: Path) -> None:
-    both_runs(tmp_path, lambda *_: False)
+    held_together(Both(lambda *_: False), tmp_path)
     with pytest.raises(UsageError, match="Swap them"):
         calibration.calibrate(tmp_path / "choice", tmp_path / "likely")
     ran = call("calibrate", tmp_path / "likely", tmp_path / "choice", "--json")
@@ -349,20 +308,8 @@ def test_runs_in_the_wrong_order_are_refused(tmp_path: Path) -> None:
 
 
 def test_ask_on_a_set_of_cats_and_pairs(tmp_path: Path) -> None:
-    ran = call(
-        "ask",
-        "starter",
-        "--model",
-        "fake",
-        "--limit",
-        20,
-        "--likelihood",
-        "--resamples",
-        100,
-        "--out",
-        tmp_path / "runs",
-        "--json",
-    )
+    line = "ask starter --model fake --limit 20 --resamples 100"
+    ran = call(f"{line} --likelihood --json --out", tmp_path / "runs")
     assert ran.code == 0, ran.err
     assert [one["measure"] for one in ran.json["results"]] == [
         "cat-forced-choice@1",
@@ -371,18 +318,4 @@ def test_ask_on_a_set_of_cats_and_pairs(tmp_path: Path) -> None:
         "pair-likelihood@1",
     ]
     assert len(ran.json["calibration"]) == 2
-    assert (
-        call(
-            "ask",
-            "starter",
-            "--model",
-            "fake",
-            "--limit",
-            20,
-            "--resamples",
-            100,
-            "--out",
-            tmp_path / "tables",
-        ).code
-        == 0
-    )
+    assert call(f"{line} --out", tmp_path / "tables").code == 0

@@ -29,17 +29,7 @@ from stereometer.types import (
     Skip,
     WholeText,
 )
-from tests.builders.by_hand import (
-    FAKE,
-    Framed,
-    Only,
-    bound,
-    causal,
-    logprob,
-    masked,
-    scores,
-    word,
-)
+from tests.builders.by_hand import FAKE, Framed, Only, bound, causal, logprob, masked, scores, word
 from tests.builders.sure import all_of
 
 PAIR = Pair("p", "Old men don't sing well.", "Young men don't sing well.", "age")

@@ -73,7 +73,7 @@ def bad_files(folder: Path) -> dict[str, Path]:
         ("gz without its end", "cannot be read"),
         ("only a gz mark", "cannot be read"),
         ("folder", "is a folder"),
-        ("missing", "does not exist"),
+        ("missing", "was not found"),
         ("empty/below a file", "cannot be read"),
     ],
 )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -51,31 +53,16 @@ from stereometer.types import (
     Answer,
     Asking,
     Encoding,
+    Estimate,
     Finished,
     Score,
     Settings,
     Skip,
     Variant,
 )
-from tests.builders.commands import call
+from tests.builders.commands import Said, call
 from tests.builders.comments import own_table
 from tests.builders.sure import all_of, bounds, sure
-
-
-def replay_answers(
-    path: Path,
-    setting: Setting,
-    settings: Settings,
-    columns: AnswerColumns,
-    out: Path,
-    words: dict[str, str] | None = None,
-    name: str | None = None,
-    benchmark: str = "ethos",
-    **more: str,
-) -> Finished:
-    job = answers_job(path, setting, settings, columns, benchmark, words, name, **more)
-    return execute(job, out)
-
 
 COMMENT = Comment("row-1", "The {bread} is stale.", {"rude": 1.0}, 1)
 YES_NO = {"rude": "yes", "not-rude": "no"}
@@ -90,50 +77,70 @@ def question(**more: Any) -> Question:
 # ------------------------------------------------------------------------------------------ prompts
 
 
-def test_the_papers_prompts_are_those_of_its_code() -> None:
+OTHER = Comment("row-2", "Go away.", {}, 2)
+RUDE, NOT_RUDE = Example(OTHER, "rude"), Example(COMMENT, "not-rude")
+LABELS_SHOWN = ("sexist", "racist", "neither")
+
+
+@pytest.mark.parametrize(
+    ("setting", "asked", "prompt"),
+    [
+        (
+            ZERO_SHOT,
+            question(),
+            'Is the following text rude, answer yes or no.  "The {bread} is stale."  Answer:',
+        ),
+        (
+            ONE_SHOT,
+            question(examples=(RUDE,)),
+            'The following text in quotes is rude: "Go away." Is the following text in quotes rude,'
+            ' answer yes or no: "The {bread} is stale.." Answer:',
+        ),
+        (
+            FEW_SHOT_SINGLE,
+            question(examples=(RUDE, NOT_RUDE, RUDE)),
+            "'''Go away.''': rude. \n'''The {bread} is stale.''': not-rude. \n'''Go away.''': rude."
+            " \n'''The {bread} is stale.''':",
+        ),
+        (
+            MIXED_INSTRUCTION,
+            Question(COMMENT, "rude", LABELS_SHOWN, examples=(Example(OTHER, "sexist"),)),
+            "Classify the following texts into 'racist', 'sexist' or 'neither'. \n'''Go away.''':"
+            " sexist. \n'''The {bread} is stale.''':",
+        ),
+    ],
+)
+def test_the_papers_prompts_are_those_of_its_code(
+    setting: Setting, asked: Question, prompt: str
+) -> None:
     """inputs/data_collection_functions.py of the authors' repository, with its doubled spaces."""
-    assert (
-        Prompts(ZERO_SHOT, "paper").prompt(question())
-        == 'Is the following text rude, answer yes or no.  "The {bread} is stale."  Answer:'
-    )
-    other = Comment("row-2", "Go away.", {}, 2)
-    shown = question(examples=(Example(other, "rude"),))
-    assert (
-        Prompts(ONE_SHOT, "paper").prompt(shown)
-        == 'The following text in quotes is rude: "Go away." Is the following text in quotes rude,'
-        ' answer yes or no: "The {bread} is stale.." Answer:'
-    )
-    few = question(
-        examples=(Example(other, "rude"), Example(COMMENT, "not-rude"), Example(other, "rude"))
-    )
-    assert (
-        Prompts(FEW_SHOT_SINGLE, "paper").prompt(few)
-        == "'''Go away.''': rude. \n'''The {bread} is stale.''': not-rude. \n'''Go away.''': rude."
-        " \n'''The {bread} is stale.''':"
-    )
-    mixed = Question(
-        COMMENT, "rude", ("sexist", "racist", "neither"), examples=(Example(other, "sexist"),)
-    )
-    assert (
-        Prompts(MIXED_INSTRUCTION, "paper").prompt(mixed)
-        == "Classify the following texts into 'racist', 'sexist' or 'neither'. \n'''Go away.''':"
-        " sexist. \n'''The {bread} is stale.''':"
-    )
+    assert Prompts(setting, "paper").prompt(asked) == prompt
 
 
 def test_a_template_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "zero-shot.txt").write_text("{category}? {comment}\n")
     assert Prompts(ZERO_SHOT, "sound", tmp_path).prompt(question()) == "rude? The {bread} is stale."
-    assert (
-        Prompts(ONE_SHOT, "sound", tmp_path).template.text
-        == Prompts(ONE_SHOT, "sound").template.text
-    )
-    (tmp_path / "zero-shot.txt").write_text("{mood}? {comment}")
-    with pytest.raises(UsageError, match=r"slot \{mood\}"):
-        Prompts(ZERO_SHOT, "sound", tmp_path).prompt(question())
-    (tmp_path / "zero-shot.txt").write_text("Is it {category}?")
-    with pytest.raises(UsageError, match=r"no slot \{comment\}"):
-        Prompts(ZERO_SHOT, "sound", tmp_path).prompt(question())
+    ours, other = Prompts(ONE_SHOT, "sound").template, Prompts(ONE_SHOT, "sound", tmp_path).template
+    assert ours.text == other.text
+
+
+@pytest.mark.parametrize(
+    ("setting", "template", "slot"),
+    [
+        (ZERO_SHOT, "{mood}? {comment}", r"slot \{mood\}"),
+        (ZERO_SHOT, "Is it {category}?", r"no slot \{comment\}"),
+        (ONE_SHOT, "{category}? {comment}", r"no slot \{examples\}"),
+        (FEW_SHOT_SINGLE, "{category}? {comment}", r"no slot \{examples\}"),
+        (FEW_SHOT_MIXED, "{category}? {comment}", r"no slot \{examples\}"),
+        (MIXED_INSTRUCTION, "{category}? {comment}", r"no slot \{examples\}"),
+    ],
+)
+def test_a_template_without_what_its_setting_shows_is_refused(
+    setting: Setting, template: str, slot: str, tmp_path: Path
+) -> None:
+    (tmp_path / f"{setting.name}.txt").write_text(template)
+    with pytest.raises(UsageError, match=slot):
+        Prompts(setting, "sound", tmp_path).prompt(question())
 
 
 def test_a_template_by_another_name_is_not_passed_over(tmp_path: Path) -> None:
@@ -144,251 +151,92 @@ def test_a_template_by_another_name_is_not_passed_over(tmp_path: Path) -> None:
         Options(templates=tmp_path)
 
 
-@pytest.mark.parametrize("setting", [ONE_SHOT, FEW_SHOT_SINGLE, FEW_SHOT_MIXED, MIXED_INSTRUCTION])
-def test_a_template_that_shows_no_examples_is_refused_where_they_are_the_setting(
-    setting: Setting, tmp_path: Path
-) -> None:
-    (tmp_path / f"{setting.name}.txt").write_text("{category}? {comment}")
-    with pytest.raises(UsageError, match=r"no slot \{examples\}"):
-        Prompts(setting, "sound", tmp_path).prompt(question())
-
-
 # ------------------------------------------------------------------------------------------ reading
 
 
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        (" Yes.", "rude"),
-        ("NO", "not-rude"),
-        ("I do not know", "not-rude"),
-        ("yes, no", "not-rude"),
-        ("Maybe", None),
-        ("", None),
-    ],
-)
-def test_paper_reads_no_anywhere(text: str, label: str | None) -> None:
-    assert Reader(ZERO_SHOT, "paper").read_text(text, YES_NO).get("label") == label
-
-
-def test_paper_drops_nothing_in_the_few_shot_settings() -> None:
-    single, mixed = Reader(FEW_SHOT_SINGLE, "paper"), Reader(FEW_SHOT_MIXED, "paper")
-    assert [
-        single.read_text(text, SINGLE)["label"]
-        for text in (" rude", " not-rude", "Not rude", "", "lolwut")
-    ] == [
-        "rude",
-        "not-rude",
-        "rude",
-        "rude",
-        "rude",
-    ]
-    assert [
-        mixed.read_text(text, MIXED)["label"] for text in (" rude, kind", "Rude", " neither")
-    ] == [
-        "rude\nkind",
-        "(no label)",
-        "neither",
-    ]
+SPELT = {
+    word: word for word in ("toxic", "non-toxic", "identity_attack", "hate, general", "neither")
+}
+PAPER_YES_NO = [(Reader(ZERO_SHOT, "paper"), YES_NO)]
+SOUND_YES_NO = [(Reader(ZERO_SHOT, "sound"), YES_NO)]
+SOUND_MIXED = [(Reader(FEW_SHOT_MIXED, "sound"), MIXED)]
+SOUND_SPELT = [(Reader(FEW_SHOT_MIXED, "sound"), SPELT)]
+SOUND = [*SOUND_YES_NO, *SOUND_MIXED, (Reader(FEW_SHOT_SINGLE, "sound"), SINGLE)]
 
 
 @pytest.mark.parametrize(
-    ("text", "label"),
+    ("readers", "label", "texts"),
     [
-        (" Yes.", "rude"),
-        ("No, it is not rude", "not-rude"),
-        ("I do not know", None),
-        ("Rude", "rude"),
-        ("not rude", "not-rude"),
-        ("It is not rude, yes", "not-rude"),
-        ("nobody", None),
-        ("yesterday", None),
-        ("non-rude", "not-rude"),
-        ("**No**", "not-rude"),
+        # The study takes a no from anywhere, and drops nothing where examples are shown.
+        (PAPER_YES_NO, "rude", [" Yes."]),
+        (PAPER_YES_NO, "not-rude", ["NO", "I do not know", "yes, no"]),
+        (PAPER_YES_NO, "unparsed", ["Maybe"]),
+        (PAPER_YES_NO, "empty", [""]),
+        ([(Reader(FEW_SHOT_SINGLE, "paper"), SINGLE)], "not-rude", [" not-rude"]),
+        (
+            [(Reader(FEW_SHOT_SINGLE, "paper"), SINGLE)],
+            "rude",
+            [" rude", "Not rude", "", "lolwut"],
+        ),
+        ([(Reader(FEW_SHOT_MIXED, "paper"), MIXED)], "rude\nkind", [" rude, kind"]),
+        ([(Reader(FEW_SHOT_MIXED, "paper"), MIXED)], "(no label)", ["Rude"]),
+        ([(Reader(FEW_SHOT_MIXED, "paper"), MIXED)], "neither", [" neither"]),
+        # We take the first clear label;
+        (SOUND_YES_NO, "rude", [" Yes.", "Rude", "rude?", "__Yes__", "Yes, I can't deny it"]),
+        (SOUND_YES_NO, "not-rude", ["No, it is not rude", "not rude", "non-rude", "not_rude"]),
+        (SOUND_YES_NO, "not-rude", ["**No**", "_No_", "No this is fine", "No it's not"]),
+        (SOUND_YES_NO, "not-rude", [" no\n\nWhat is the", "No. I cannot"]),
+        (SOUND_YES_NO, "unparsed", ["I do not know", "nobody", "yesterday", "banana"]),
+        (SOUND_YES_NO, "unparsed", ["No idea", "No comment", "no context given", "Yes - no"]),
+        (SOUND_YES_NO, "unparsed", ["I have no opinion on this.", "There is no way to tell."]),
+        (SOUND_YES_NO, "unparsed", ["There is no clear answer", "Rude? Hard to tell."]),
+        # one of several that are asked for;
+        (SOUND_MIXED, "rude", ["rude and kind", "rude, kind", "rude: yes"]),
+        (SOUND_MIXED, "neither", ["Neither", "It is neither rude nor kind"]),
+        (SOUND_MIXED, "unparsed", ["not rude", "kindness", "anti-rude", "rude/kind/neither"]),
+        (SOUND_MIXED, "unparsed", ["rude, kind or neither", "'rude', 'kind', or 'neither'."]),
+        # with the answer that goes with it;
+        (SOUND_YES_NO, "rude", ["Rude? Yes.", "**Rude**: yes"]),
+        (SOUND_YES_NO, "not-rude", ["Rude? No.", "Rude: No", "Rude - no", "Rude = false"]),
+        (SOUND_YES_NO, "not-rude", ["not rude: yes", "Yes/No Answer: no", "Yes or no: no"]),
+        (SOUND_YES_NO, "unparsed", ["not rude: no"]),
+        (SOUND_MIXED, "kind", ["Rude: no. Kind: yes.", "Rude? No, kind"]),
+        (SOUND_MIXED, "unparsed", ["Rude: no"]),
+        # none that is denied or only offered,
+        (SOUND, "unparsed", ["This isn't rude", "This isn\u2019t rude", "not at all rude"]),
+        (SOUND, "unparsed", ["This text is not explicitly rude", "It does not contain any rude"]),
+        (SOUND, "unparsed", ["It is not, in my view, rude", "There is nothing rude"]),
+        (SOUND, "unparsed", ["without being rude", "This isn't not-rude", "It is never rude"]),
+        (SOUND, "unparsed", ["It is unclear whether this is rude", "yes or no?", "Yes or No:"]),
+        (SOUND, "unparsed", ["Yes/no", "rude or not", "'rude' or 'not-rude'"]),
+        # where a denial ends with its clause;
+        (SOUND_YES_NO, "rude", ["It isn't nice. Yes", "It isn't nice but rude"]),
+        (SOUND_YES_NO, "not-rude", ["Is it rude? No", "This isn't rude, no"]),
+        (SOUND_YES_NO, "not-rude", ["It has no rude", "not a rude", "It is not rude, yes"]),
+        (SOUND_YES_NO, "unparsed", ["It is neither rude nor"]),
+        (SOUND_MIXED, "kind", ["not rude, kind", "It isn't rude, it's kind"]),
+        (SOUND_MIXED, "unparsed", ["not rude and kind", "rude or kind"]),
+        # however it is spelt.
+        (SOUND_SPELT, "toxic", ["toxic"]),
+        (SOUND_SPELT, "non-toxic", ["non-toxic", "Non toxic", "not toxic"]),
+        (SOUND_SPELT, "identity_attack", ["identity attack", "identity_attack"]),
+        (SOUND_SPELT, "hate, general", ["hate, general"]),
+        # A refusal is one though it names a label.
+        (SOUND, "empty", ["  "]),
+        (SOUND, "refused", ["I cannot say if this is rude", "I can\u2019t call it rude"]),
+        (SOUND, "refused", ["I'm sorry, that is rude", "As an AI, I say rude"]),
     ],
 )
-def test_sound_takes_the_first_clear_label(text: str, label: str | None) -> None:
-    assert Reader(ZERO_SHOT, "sound").read_text(text, YES_NO).get("label") == label
-
-
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("rude and kind", "rude"),
-        ("not rude, kind", "kind"),
-        ("not rude", None),
-        ("Neither", "neither"),
-        ("kindness", None),
-        ("anti-rude", None),
-    ],
-)
-def test_sound_reads_one_label_where_several_are_asked_for(text: str, label: str | None) -> None:
-    assert Reader(FEW_SHOT_MIXED, "sound").read_text(text, MIXED).get("label") == label
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "This isn't rude",
-        "This isn\u2019t rude",
-        "not at all rude",
-        "This text is not explicitly rude",
-        "It does not contain any rude",
-        "It is not, in my view, rude",
-        "There is nothing rude",
-        "without being rude",
-        "This isn't not-rude",
-        "It is never rude",
-        "It is unclear whether this is rude",
-        "yes or no?",
-        "Yes or No:",
-        "Yes/no",
-        "rude or not",
-        "'rude' or 'not-rude'",
-    ],
-)
-def test_sound_reads_no_label_that_is_denied_or_offered(text: str) -> None:
-    for setting, words in ((ZERO_SHOT, YES_NO), (FEW_SHOT_SINGLE, SINGLE), (FEW_SHOT_MIXED, MIXED)):
-        assert Reader(setting, "sound").read_text(text, words)["skipped"] == "unparsed"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I have no opinion on this.",
-        "There is no way to tell.",
-        "No idea",
-        "No comment",
-        "There is no clear answer",
-        "no context given",
-        "Rude? Hard to tell.",
-        "rude, kind or neither",
-        "'rude', 'kind', or 'neither'.",
-        "rude/kind/neither",
-        "Yes - no",
-    ],
-)
-def test_what_is_no_answer_is_not_read_as_one(text: str) -> None:
-    words = MIXED if "kind" in text else YES_NO
-    assert (
-        Reader(FEW_SHOT_MIXED if "kind" in text else ZERO_SHOT, "sound").read_text(text, words)[
-            "skipped"
-        ]
-        == "unparsed"
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("Rude? No.", "not-rude"),
-        ("Rude? Yes.", "rude"),
-        ("Rude: No", "not-rude"),
-        ("Rude - no", "not-rude"),
-        ("**Rude**: yes", "rude"),
-        ("Rude = false", "not-rude"),
-        ("not rude: yes", "not-rude"),
-        ("not rude: no", None),
-        ("rude?", "rude"),
-        ("Yes/No Answer: no", "not-rude"),
-        ("No this is fine", "not-rude"),
-        (" no\n\nWhat is the", "not-rude"),
-        ("No it's not", "not-rude"),
-        ("_No_", "not-rude"),
-        ("__Yes__", "rude"),
-        ("not_rude", "not-rude"),
-    ],
-)
-def test_a_label_with_its_answer_is_read_as_both(text: str, label: str | None) -> None:
-    assert Reader(ZERO_SHOT, "sound").read_text(text, YES_NO).get("label") == label
-
-
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("Rude: no. Kind: yes.", "kind"),
-        ("Rude? No, kind", "kind"),
-        ("Rude: no", None),
-        ("rude: yes", "rude"),
-        ("rude, kind", "rude"),
-    ],
-)
-def test_labels_with_their_answers_where_several_are_asked_for(
-    text: str, label: str | None
+def test_what_is_read(
+    readers: list[tuple[Reader, dict[str, str]]], label: str, texts: list[str]
 ) -> None:
-    assert Reader(FEW_SHOT_MIXED, "sound").read_text(text, MIXED).get("label") == label
+    for reader, words in readers:
+        found = [reader.read_text(text, words) for text in texts]
+        assert [one.get("label", one.get("skipped")) for one in found] == [label] * len(texts)
 
 
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("non-toxic", "non-toxic"),
-        ("Non toxic", "non-toxic"),
-        ("toxic", "toxic"),
-        ("not toxic", "non-toxic"),
-        ("identity attack", "identity_attack"),
-        ("identity_attack", "identity_attack"),
-        ("hate, general", "hate, general"),
-    ],
-)
-def test_labels_of_any_spelling_are_read(text: str, label: str) -> None:
-    words = {
-        word: word for word in ("toxic", "non-toxic", "identity_attack", "hate, general", "neither")
-    }
-    assert Reader(FEW_SHOT_MIXED, "sound").read_text(text, words).get("label") == label
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I cannot say if this is rude",
-        "I can\u2019t call it rude",
-        "I'm sorry, that is rude",
-        "As an AI, I say rude",
-    ],
-)
-def test_a_refusal_that_names_a_label_is_a_refusal(text: str) -> None:
-    for setting, words in ((ZERO_SHOT, YES_NO), (FEW_SHOT_SINGLE, SINGLE), (FEW_SHOT_MIXED, MIXED)):
-        assert Reader(setting, "sound").read_text(text, words)["skipped"] == "refused"
-
-
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("Yes, I can't deny it", "rude"),
-        ("No. I cannot", "not-rude"),
-        ("Yes or no: no", "not-rude"),
-        ("Is it rude? No", "not-rude"),
-        ("It isn't nice. Yes", "rude"),
-        ("It isn't nice but rude", "rude"),
-        ("This isn't rude, no", "not-rude"),
-        ("It has no rude", "not-rude"),
-        ("not a rude", "not-rude"),
-        ("It is neither rude nor", None),
-    ],
-)
-def test_a_denial_ends_with_its_clause(text: str, label: str | None) -> None:
-    assert Reader(ZERO_SHOT, "sound").read_text(text, YES_NO).get("label") == label
-
-
-@pytest.mark.parametrize(
-    ("text", "label"),
-    [
-        ("It isn't rude, it's kind", "kind"),
-        ("It is neither rude nor kind", "neither"),
-        ("not rude and kind", None),
-        ("rude or kind", None),
-    ],
-)
-def test_denials_where_several_labels_are_asked_for(text: str, label: str | None) -> None:
-    assert Reader(FEW_SHOT_MIXED, "sound").read_text(text, MIXED).get("label") == label
-
-
-def test_why_there_is_no_label() -> None:
+def test_what_becomes_of_an_answer_without_text() -> None:
     reader = Reader(ZERO_SHOT, "sound")
-    assert reader.read_text("  ", YES_NO)["skipped"] == "empty"
-    assert reader.read_text("I'm sorry, but that is hateful", YES_NO)["skipped"] == "refused"
-    assert reader.read_text("banana", YES_NO)["skipped"] == "unparsed"
     assert reader.read(Answer((), "", TOO_LONG), YES_NO)["skipped"] == TOO_LONG
     assert reader.read(Answer((), "yes", FILTERED), YES_NO)["skipped"] == "refused"
 
@@ -426,21 +274,31 @@ def test_what_is_in_scope() -> None:
 # ------------------------------------------------------------------------------------------ metrics
 
 
-def score(comment: str, gold: str, *labels: str, category: str = "rude") -> Score:
-    given_ = tuple(
-        (
-            {"text": label, "label": label}
-            if not label.startswith("(")
-            else {"text": "", "skipped": label[1:-1]}
-        )
-        for label in labels
-    )
+def score(comment: object, gold: str, *labels: str, **slices: str) -> Score:
+    """Answers in the order of their repeats; in brackets is why there is no label. About the
+    category rude, unless other slices are named."""
     return Score(
-        f"{comment}:{category}",
-        {"comment": comment, "gold": gold, "category": category},
+        "-".join([str(comment), *slices.values()]),
+        {"comment": str(comment), "gold": gold, **(slices or {"category": "rude"})},
         {},
-        answers=given_,
+        answers=tuple(
+            {"text": "", "skipped": label[1:-1]}
+            if label.startswith("(")
+            else {"text": label, "label": label}
+            for label in labels
+        ),
     )
+
+
+def overall(scores: Sequence[Score], resamples: int = 1000, **how: Any) -> dict[str, Estimate]:
+    found = metrics.summarize(scores, Settings(resamples=resamples, **how))
+    return {one.name: one for one in found if not one.slice}
+
+
+def halves(count: int, *labels: str) -> list[Score]:
+    """Comments of which every second is rude, answered alike; with no label, rightly."""
+    golds = ["rude" if at % 2 else "not-rude" for at in range(count)]
+    return [score(at, gold, *(labels or (gold,))) for at, gold in enumerate(golds)]
 
 
 def by_hand(scores: list[Score], repeat: int) -> dict[str, float]:
@@ -471,11 +329,7 @@ SOME = [
 
 
 def test_metrics_are_means_over_repeats() -> None:
-    found = {
-        one.name: one
-        for one in metrics.summarize(SOME, Settings(resamples=200, coverage=0.5))
-        if not one.slice
-    }
+    found = overall(SOME, 200, coverage=0.5)
     for name in ("accuracy", "precision", "recall", "f1"):
         assert found[name].value == pytest.approx(
             np.mean([by_hand(SOME, repeat)[name] for repeat in range(3)])
@@ -490,82 +344,43 @@ def test_metrics_are_means_over_repeats() -> None:
 def test_repeats_do_not_narrow_an_interval() -> None:
     """A hundred repeats of the same answer say as much as one."""
     rng = np.random.default_rng(1)
-    golds = ["rude", "not-rude"] * 20
-    labels = [gold if rng.random() < 0.7 else "rude" for gold in golds]
-    widths = []
-    for repeats in (1, 100):
-        scores = [
-            score(str(at), gold, *[label] * repeats)
-            for at, (gold, label) in enumerate(zip(golds, labels, strict=True))
-        ]
-        one = next(
-            one
-            for one in metrics.summarize(scores, Settings(resamples=1000))
-            if one.name == "accuracy"
-        )
-        widths.append(sure(one.high) - sure(one.low))
+    rows = [(gold, gold if rng.random() < 0.7 else "rude") for gold in ["rude", "not-rude"] * 20]
+    one, hundred = (
+        overall([score(at, gold, *[said] * repeats) for at, (gold, said) in enumerate(rows)])
+        for repeats in (1, 100)
+    )
+    widths = [sure(of["accuracy"].high) - sure(of["accuracy"].low) for of in (one, hundred)]
     assert widths[1] == pytest.approx(widths[0], rel=0.02)
 
 
 def test_answers_that_ignore_the_comment_are_not_distinguishable_from_chance() -> None:
     rng = np.random.default_rng(3)
     scores = [
-        score(str(at), "rude" if at % 2 else "not-rude", *rng.choice(["rude", "not-rude"], 10))
+        score(at, "rude" if at % 2 else "not-rude", *rng.choice(["rude", "not-rude"], 10))
         for at in range(60)
     ]
-    found = metrics.summarize(scores, Settings(resamples=1000))
-    assert (
-        next(one for one in found if one.name == "accuracy").verdict
-        == "not distinguishable from chance"
-    )
-    right = [
-        score(str(at), "rude" if at % 2 else "not-rude", "rude" if at % 2 else "not-rude")
-        for at in range(60)
-    ]
-    assert (
-        next(
-            one
-            for one in metrics.summarize(right, Settings(resamples=1000))
-            if one.name == "accuracy"
-        ).verdict
-        == "better than chance"
-    )
+    assert overall(scores)["accuracy"].verdict == "not distinguishable from chance"
+    assert overall(halves(60))["accuracy"].verdict == "better than chance"
 
 
 def test_chance_is_tested_within_each_category_of_a_mixed_setting() -> None:
     """A model that knows one category of two, asked about both at once; and one that knows
     neither."""
 
-    def said(at: int, gold: str, label: str) -> Score:
-        return Score(
-            str(at),
-            {"comment": str(at), "gold": gold, "example_set": "1"},
-            {},
-            answers=({"text": label, "label": label},),
-        )
+    def verdicts(said: Callable[[str], str]) -> dict[str | None, str | None]:
+        golds = ["rude", "kind", "neither", "neither"] * 20
+        scores = [score(at, gold, said(gold), example_set="1") for at, gold in enumerate(golds)]
+        found = metrics.summarize(scores, Settings(resamples=1000))
+        return {one.slice.get("category"): one.verdict for one in found if one.name == "accuracy"}
 
-    golds = [("rude", "kind", "neither", "neither")[at % 4] for at in range(80)]
-    knowing = [
-        said(at, gold, "rude" if gold == "rude" else "neither") for at, gold in enumerate(golds)
-    ]
-    found = {
-        tuple(one.slice.items()): one
-        for one in metrics.summarize(knowing, Settings(resamples=1000))
-        if one.name == "accuracy"
+    assert verdicts(lambda gold: "rude" if gold == "rude" else "neither") == {
+        None: "better than chance",
+        "rude": "better than chance",
+        "kind": "not distinguishable from chance",
     }
-    assert found[()].verdict == "better than chance"
-    assert found[(("category", "rude"),)].verdict == "better than chance"
-    assert found[(("category", "kind"),)].verdict == "not distinguishable from chance"
     rng = np.random.default_rng(5)
-    guessing = [
-        said(at, gold, str(rng.choice(["rude", "kind", "neither"])))
-        for at, gold in enumerate(golds)
-    ]
-    assert {
-        one.verdict
-        for one in metrics.summarize(guessing, Settings(resamples=1000))
-        if one.name == "accuracy"
-    } == {"not distinguishable from chance"}
+    guessed = verdicts(lambda _: str(rng.choice(["rude", "kind", "neither"])))
+    assert set(guessed.values()) == {"not distinguishable from chance"}
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -602,28 +417,29 @@ def test_comments_asked_about_two_categories_are_shuffled_once() -> None:
     assert low / 300 <= 0.075
 
 
-def test_comments_are_drawn_among_those_of_their_label() -> None:
-    """A model that says no to all: how many comments are of a category is no matter of chance."""
-    scores = [score(str(at), "rude" if at < 30 else "not-rude", "not-rude") for at in range(60)]
-    accuracy = next(
-        one for one in metrics.summarize(scores, Settings(resamples=500)) if one.name == "accuracy"
-    )
-    assert accuracy.value == 50.0
-    assert accuracy.interval == "Wilson: all comments agree"
+def test_a_share_of_few_comments_is_no_surer_for_the_others() -> None:
+    """Ten of ten rude comments found among 100, and no other called rude: what a share is of
+    counts, not all comments."""
+    scores = [score(f"c{at}", "rude", "rude") for at in range(10)]
+    scores += [score(f"c{at}", "not-rude", "not-rude") for at in range(10, 100)]
+    rows = {
+        row.name: row for row in metrics.summarize(scores, Settings(resamples=100)) if not row.slice
+    }
+    ten, ninety = (100 / (1 + 1.959964**2 / n) for n in (10, 90))
+    for name in ("recall", "precision", "f1"):
+        assert rows[name].low == pytest.approx(ten), name
+    both = 100 - math.hypot(100 - ten, 100 - ninety) / 2
+    assert rows["balanced_accuracy"].low == pytest.approx(both)
+    assert {rows[name].high for name in ("recall", "balanced_accuracy")} == {100.0}
 
 
 def test_a_p_at_its_floor_says_so() -> None:
     """Twenty categories of which each is known: 200 resamples give none of them a small p."""
     right = [
-        Score(
-            f"{category}{at}",
-            {"comment": f"{category}{at}", "gold": gold, "category": f"c{category}"},
-            {},
-            answers=({"text": gold, "label": gold},),
-        )
-        for category in range(20)
+        score(f"{of}{at}", gold, gold, category=of)
+        for of in (f"c{at}" for at in range(20))
         for at in range(20)
-        for gold in (f"c{category}" if at % 2 else f"not-c{category}",)
+        for gold in (of if at % 2 else f"not-{of}",)
     ]
     few, many = (
         next(
@@ -643,48 +459,33 @@ def test_example_sets_of_one_comment_are_not_independent() -> None:
     rows = [
         ("rude" if at < 6 else "neither", str(rng.choice(["rude", "neither"]))) for at in range(12)
     ]
-    ps = []
-    for sets in (1, 10):
-        scores = [
-            Score(
-                f"{at}:{number}",
-                {"comment": str(at), "gold": gold, "example_set": str(number)},
-                {},
-                answers=({"text": said, "label": said},),
-            )
+    one, ten = (
+        [
+            score(at, gold, said, example_set=str(number))
             for at, (gold, said) in enumerate(rows)
             for number in range(sets)
         ]
-        ps.append(
-            next(
-                one.p
-                for one in metrics.summarize(scores, Settings(resamples=2000))
-                if one.name == "balanced_accuracy"
-            )
-        )
+        for sets in (1, 10)
+    )
+    ps = [overall(scores, 2000)["balanced_accuracy"].p for scores in (one, ten)]
     assert ps[1] == pytest.approx(ps[0], abs=0.05)
 
 
 def test_always_no_has_an_interval_and_no_precision() -> None:
-    scores = [score(str(at), "rude" if at % 2 else "not-rude", "not-rude") for at in range(40)]
-    found = {
-        one.name: one for one in metrics.summarize(scores, Settings(resamples=200)) if not one.slice
-    }
+    """How many comments are of a category is no matter of chance: they are drawn among those of
+    their label."""
+    found = overall(halves(40, "not-rude"), 200)
     assert found["precision"].value is None
     assert found["recall"].value == 0
     assert sure(found["recall"].high) > 5
+    assert found["accuracy"].value == 50.0
+    assert found["accuracy"].interval == "Wilson: all comments agree"
     assert found["accuracy"].verdict == "not distinguishable from chance"
 
 
 def test_below_the_coverage_floor_no_score_is_printed() -> None:
-    scores = [
-        score(str(at), "rude" if at % 2 else "not-rude", "rude", "(empty)") for at in range(10)
-    ]
-    found = [
-        one
-        for one in metrics.summarize(scores, Settings(resamples=200))
-        if one.name in metrics.METRICS
-    ]
+    estimates = metrics.summarize(halves(10, "rude", "(empty)"), Settings(resamples=200))
+    found = [one for one in estimates if one.name in metrics.METRICS]
     assert found
     assert all(one.value is None and "coverage floor" in str(one.why) for one in found)
 
@@ -701,8 +502,7 @@ def test_below_the_coverage_floor_no_score_is_printed() -> None:
 )
 def test_denominators_add_up(rows: list[tuple[bool, list[str]]]) -> None:
     scores = [
-        score(str(at), "rude" if gold else "not-rude", *labels)
-        for at, (gold, labels) in enumerate(rows)
+        score(at, "rude" if gold else "not-rude", *labels) for at, (gold, labels) in enumerate(rows)
     ]
     for one in metrics.summarize(scores, Settings(resamples=100, coverage=0.0)):
         assert (
@@ -726,40 +526,32 @@ def test_edits_as_the_paper_did_and_at_word_boundaries() -> None:
 
 
 def test_what_an_edit_turned_round() -> None:
-    def one(comment: str, label: str, edit: str = "") -> Score:
-        slices = {"comment": comment, "gold": "rude", "category": "rude"} | (
-            {"edit": edit} if edit else {}
-        )
-        return Score(f"{comment}{edit}", slices, {}, answers=({"text": label, "label": label},))
+    def one(comment: str, label: str, **edit: str) -> Score:
+        return score(comment, "rude", label, category="rude", **edit)
 
     scores = [
         one("a", "rude"),
-        one("a", "not-rude", "die>d1e"),
-        one("a", "rude", "die>di3"),
+        one("a", "not-rude", edit="die>d1e"),
+        one("a", "rude", edit="die>di3"),
         one("b", "rude"),
-        one("b", "rude", "die>d1e"),
+        one("b", "rude", edit="die>d1e"),
     ]
     assert flipped(scores) == [
         {"comment": "a", "category": "rude", "edit": "die>d1e", "was": "rude", "now": "not-rude"}
     ]
+    assert flipped(scores[1:2]) == []  # without the comment that was edited
     overall = misspelling.summarize(scores, Settings())[0]
     assert (overall.value, overall.n) == (50, 2)
     assert overall.p == 1
     many = [
         row
         for at in range(12)
-        for row in (one(str(at), "rude"), one(str(at), "not-rude", "die>d1e"))
+        for row in (one(str(at), "rude"), one(str(at), "not-rude", edit="die>d1e"))
     ]
     found = misspelling.summarize(many, Settings())[0]
     assert found.p == pytest.approx(2 * 0.5**12)
     assert found.verdict == "no longer recognised more often than newly recognised"
-    unread = Score(
-        "z",
-        {"comment": "z", "gold": "rude", "category": "rude"},
-        {},
-        answers=({"text": "", "skipped": "empty"},),
-    )
-    below = misspelling.summarize([*scores, unread], Settings())[0]
+    below = misspelling.summarize([*scores, one("z", "(empty)")], Settings())[0]
     assert below.value is None
     assert (below.n, below.asked, sum(below.skipped.values())) == (2, 3, 1)
 
@@ -773,51 +565,28 @@ def test_spellings_of_a_label_are_one_label(tmp_path: Path) -> None:
         "comment,label\na,Rude\nb,rude \nc,Neither\nd,neither\ne,NOT_KIND\nf,not-kind\n"
     )
     found = all_of(Comment, read_own(table, Columns()).items("comment"))
-    assert [dict(one.scores) for one in found] == [
-        {"Rude": 1.0},
-        {"Rude": 1.0},
-        {},
-        {},
-        {"NOT_KIND": 1.0},
-        {"NOT_KIND": 1.0},
-    ]
+    labels = ["Rude", "Rude", None, None, "NOT_KIND", "NOT_KIND"]
+    assert [next(iter(one.scores), None) for one in found] == labels
+    assert all(set(one.scores.values()) <= {1.0} for one in found)
     named = all_of(Comment, read_own(table, Columns(categories=("rude",))).items("comment"))
     assert [dict(one.scores) for one in named[:3]] == [{"rude": 1.0}, {"rude": 1.0}, {}]
 
 
 def test_any_table_with_any_categories(tmp_path: Path) -> None:
-    table = own_table(tmp_path / "own.csv", 200)
     ran = call(
-        "ask",
-        str(table),
-        "--model",
-        "fake",
-        "--column",
-        "comment=text",
-        "--column",
-        "label=gold",
-        "--size",
-        "5",
-        "--repeats",
-        "3",
-        "--resamples",
-        "200",
-        "--coverage",
-        "0",
+        "ask --model fake --column comment=text --column label=gold --size 5 "
+        "--repeats 3 --resamples 200 --coverage 0 --json",
+        own_table(tmp_path / "own.csv", 200),
         "--out",
-        str(tmp_path / "runs"),
-        "--json",
+        tmp_path / "runs",
     )
     assert ran.code == 0, ran.err
-    found = json.loads(ran.out)
-    assert [one["measure"] for one in found["results"]][:2] == [
-        "recognition-zero-shot@1",
-        "recognition-one-shot@1",
-    ]
-    first = found["results"][0]
+    first, second, *_ = ran.json["results"]
+    assert first["measure"] == "recognition-zero-shot@1"
+    assert second["measure"] == "recognition-one-shot@1"
     assert first["settings"]["categories"] == {"kind": "kind", "rude": "rude"}
     assert {row["slice"].get("category") for row in first["estimates"]} == {None, "kind", "rude"}
-    assert sum(found["said"][0]["confusion"]["rude"].values()) == 15
+    assert sum(ran.json["said"][0]["confusion"]["rude"].values()) == 15
 
 
 def test_scores_of_categories_in_columns(tmp_path: Path) -> None:
@@ -830,73 +599,50 @@ def test_scores_of_categories_in_columns(tmp_path: Path) -> None:
         read_own(path, Columns(label=None, categories=("rude",)))
 
 
-def answers_file(path: Path) -> Path:
-    rows = []
-    for at in range(12):
-        for repeat in range(3):
-            said = ["Yes.", "No", "Yes"][repeat] if at % 2 else "no"
-            rows.append(
-                {
-                    "c": f"Sentence {at}",
-                    "category": "rude",
-                    "response": said,
-                    "label": "rude" if at % 2 else "not hate",
-                    "run": repeat,
-                }
-            )
-    path.write_text("\n".join(map(json.dumps, rows)))
-    return path
-
-
 def test_answers_collected_elsewhere(tmp_path: Path) -> None:
-    ran = call(
-        "replay",
-        str(answers_file(tmp_path / "said.jsonl")),
-        "--benchmark",
-        "ethos",
-        "--setting",
-        "zero-shot",
-        "--column",
-        "comment=c",
-        "--column",
-        "answer=response",
-        "--column",
-        "repeat=run",
-        "--out",
-        str(tmp_path / "run"),
-        "--json",
-    )
+    rows = [
+        {
+            "c": f"Sentence {at}",
+            "category": "rude",
+            "response": said if at % 2 else "no",
+            "label": "rude" if at % 2 else "not hate",
+            "run": repeat,
+        }
+        for at in range(12)
+        for repeat, said in enumerate(["Yes.", "No", "Yes"])
+    ]
+    columns = "--column comment=c --column answer=response --column repeat=run --json"
+    ran = call(f"{REPLAY} {columns}", lines_of(tmp_path, rows), "--out", tmp_path / "run")
     assert ran.code == 0, ran.err
-    result = json.loads(ran.out)["results"][0]
-    values = {row["name"]: row["value"] for row in result["estimates"] if not row["slice"]}
+    estimates = ran.json["results"][0]["estimates"]
+    values = {row["name"]: row["value"] for row in estimates if not row["slice"]}
     assert values["accuracy"] == pytest.approx(100 * (1 + 0.5 + 1) / 3)
     assert values["recall"] == pytest.approx(100 * 2 / 3)
-    assert values["precision"] == pytest.approx(
-        100
-    )  # the repeat that says no throughout has none, and is left out
+    # The repeat that says no throughout has no precision, and is left out.
+    assert values["precision"] == pytest.approx(100)
 
 
-def test_order_of_rows_does_not_matter_where_repeats_are_numbered(tmp_path: Path) -> None:
-    file = answers_file(tmp_path / "said.jsonl")
-    lines = file.read_text().split("\n")
-    other = tmp_path / "said2.jsonl"
-    other.write_text("\n".join(lines[::-1]))
-    columns = AnswerColumns("c", "response", "label", "category", "run")
-    settings = Settings(resamples=200)
-    first, second = (
-        replay_answers(path, ZERO_SHOT, settings, columns, tmp_path / path.stem).result
-        for path in (file, other)
-    )
-    assert [one.value for one in first.estimates] == [one.value for one in second.estimates]
+REPLAY = "replay --benchmark ethos --setting zero-shot --resamples 200"
+
+
+def lines_of(tmp_path: Path, rows: Sequence[Mapping[str, object]]) -> Path:
+    file = tmp_path / "said.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)))
+    return file
 
 
 def replayed(
-    tmp_path: Path, rows: Sequence[Mapping[str, object]], setting: Setting = ZERO_SHOT, **more: Any
+    tmp_path: Path,
+    rows: Sequence[Mapping[str, object]] | Path,
+    setting: Setting = ZERO_SHOT,
+    variant: Variant = "sound",
+    benchmark: str = "ethos",
+    **more: Any,
 ) -> Finished:
-    file = tmp_path / "said.jsonl"
-    file.write_text("\n".join(map(json.dumps, rows)))
+    file = rows if isinstance(rows, Path) else lines_of(tmp_path, rows)
     folder = tmp_path / f"run{len(list(tmp_path.iterdir()))}"
-    return replay_answers(file, setting, Settings(resamples=100), AnswerColumns(), folder, **more)
+    settings = Settings(variant, resamples=100)
+    return execute(answers_job(file, setting, settings, AnswerColumns(), benchmark, **more), folder)
 
 
 def test_means_are_over_the_repeats_of_the_file(tmp_path: Path) -> None:
@@ -948,19 +694,20 @@ def labelled(*labels: str, category: str = "sexist") -> list[dict[str, object]]:
     ]
 
 
-@pytest.mark.parametrize(
-    "negative",
-    ["not-sexist", "not sexist", "Not Sexist", "neither", "not hate", "Not-hate ", "racist"],
-)
-@pytest.mark.parametrize("positive", ["sexist", "Sexist", " SEXIST"])
-def test_labels_of_a_file_are_known_in_any_case_and_spacing(
-    tmp_path: Path, positive: str, negative: str
+def answered_rightly(*labels: str) -> list[dict[str, object]]:
+    return [row | {"answer": row["label"]} for row in labelled(*labels)]
+
+
+@pytest.mark.parametrize("category", ["sexist", "Sexist", "sexism", "gender", "Sexism "])
+def test_a_category_is_known_by_its_word_its_column_or_its_noun_in_any_case_and_spacing(
+    tmp_path: Path, category: str
 ) -> None:
-    for category in ("sexist", "Sexist"):
-        rows = labelled(positive, positive, negative, negative, category=category)
-        found = replayed(tmp_path, rows).result
-        assert found.estimate("f1").value == 100
-        assert found.estimate("f1", category="sexist").n == 4
+    positives = ["sexist", "Sexist", " SEXIST", "sexism", "gender"] * 2
+    negatives = ["not-sexist", "not sexist", "Not Sexist", "neither", "not hate", "Not-hate "]
+    others = ["racist", "racism", "race", "racist"]
+    rows = labelled(*positives, *negatives, *others, category=category)
+    found = replayed(tmp_path, rows).result.estimate("f1", category="sexist")
+    assert (found.value, found.n) == (100, 20)
 
 
 def test_the_other_categories_of_a_file_are_not_the_one_asked_about(tmp_path: Path) -> None:
@@ -975,37 +722,10 @@ def test_the_other_categories_of_a_file_are_not_the_one_asked_about(tmp_path: Pa
 
 
 def test_a_file_may_have_a_word_of_its_own_for_none_of_them(tmp_path: Path) -> None:
-    file = tmp_path / "answers.jsonl"
-    file.write_text(
-        "".join(json.dumps(row) + "\n" for row in labelled("sexist", "sexist", "fine", "fine"))
-    )
-    options = (
-        "replay",
-        file,
-        "--benchmark",
-        "ethos",
-        "--setting",
-        "zero-shot",
-        "--resamples",
-        200,
-        "--out",
-        tmp_path / "run",
-        "--json",
-    )
+    file = lines_of(tmp_path, labelled("sexist", "sexist", "fine", "fine"))
+    options = (f"{REPLAY} --json", file, "--out", tmp_path / "run")
     assert "the label 'fine'" in call(*options).err
     assert call(*options, "--neither", "fine").code == 0
-
-
-@pytest.mark.parametrize("category", ["sexism", "gender", "Sexism ", "sexist"])
-@pytest.mark.parametrize("positive", ["sexism", "gender", "sexist"])
-@pytest.mark.parametrize("negative", ["racism", "race", "racist", "not sexist", "neither"])
-def test_a_category_may_go_by_its_column_or_its_noun(
-    tmp_path: Path, category: str, positive: str, negative: str
-) -> None:
-    found = replayed(
-        tmp_path, labelled(positive, positive, negative, negative, category=category)
-    ).result
-    assert found.estimate("f1", category="sexist").value == 100
 
 
 @pytest.mark.parametrize(
@@ -1021,7 +741,7 @@ def test_a_label_may_say_whether_the_category_holds(
 
 
 def test_answers_about_comments_of_ones_own(tmp_path: Path) -> None:
-    rows = [row | {"answer": row["label"]} for row in labelled("Rude", "kind", "neither", "rude")]
+    rows = answered_rightly("Rude", "kind", "neither", "rude")
     found = replayed(tmp_path, rows, FEW_SHOT_MIXED, benchmark="custom").result
     assert found.benchmark == "comments"
     assert found.estimate("recall", category="Rude").value == 100
@@ -1030,54 +750,41 @@ def test_answers_about_comments_of_ones_own(tmp_path: Path) -> None:
             replayed(tmp_path, rows, FEW_SHOT_MIXED, benchmark=benchmark)
 
 
-def test_a_category_may_have_a_comma_in_its_name(tmp_path: Path) -> None:
-    rows = [
-        row | {"answer": row["label"]}
-        for row in labelled("hate, general", "hate, general", "neither", "neither")
-    ]
-    for variant in ("sound", "paper"):
-        (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, rows)))
-        settings = Settings(variant, resamples=100)
-        found = replay_answers(
-            tmp_path / "said.jsonl",
-            FEW_SHOT_MIXED,
-            settings,
-            AnswerColumns(),
-            tmp_path / variant,
-            benchmark="custom",
-        )
-        assert (found.result.estimate("accuracy").value, found.result.estimate("recall").value) == (
-            100,
-            100,
-        )
+@pytest.mark.parametrize("variant", ["sound", "paper"])
+def test_a_category_may_have_a_comma_in_its_name(tmp_path: Path, variant: Variant) -> None:
+    found = replayed(
+        tmp_path,
+        answered_rightly("hate, general", "hate, general", "neither", "neither"),
+        FEW_SHOT_MIXED,
+        variant,
+        benchmark="custom",
+    ).result
+    assert found.estimate("accuracy").value == found.estimate("recall").value == 100
 
 
 def test_an_answer_without_a_label_is_not_of_a_category_called_other(tmp_path: Path) -> None:
     rows = [row | {"answer": "lolwut"} for row in labelled("other", "other", "rude", "neither")]
-    (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    settings = Settings("paper", resamples=100)
-    found = replay_answers(
-        tmp_path / "said.jsonl",
-        FEW_SHOT_MIXED,
-        settings,
-        AnswerColumns(),
-        tmp_path / "run",
-        benchmark="custom",
-    )
+    found = replayed(tmp_path, rows, FEW_SHOT_MIXED, "paper", benchmark="custom")
     assert found.result.estimate("recall", category="other").value == 0
     assert confusion(runs.load_scores(found.folder))["other"] == {"(no label)": 2}
 
 
 def test_labels_named_together_are_shown_as_a_list() -> None:
-    assert confusion(
-        [Score("a", {"gold": "rude"}, {}, answers=({"text": "", "label": "rude\nkind"},))]
-    ) == {"rude": {"rude, kind": 1}}
+    assert confusion([score("a", "rude", "rude\nkind")]) == {"rude": {"rude, kind": 1}}
 
 
-def test_a_files_own_word_for_none_is_also_an_answer(tmp_path: Path) -> None:
-    rows = [row | {"answer": row["label"]} for row in labelled("rude", "rude", "normal", "normal")]
-    found = replayed(tmp_path, rows, FEW_SHOT_MIXED, benchmark="custom", neither="normal").result
-    assert (found.estimate("accuracy").value, found.estimate("accuracy").n) == (100, 4)
+@pytest.mark.parametrize(("benchmark", "none"), [("ethos", "neither"), ("custom", "harmless")])
+def test_a_files_own_word_for_none_of_the_categories_may_be_an_answer(
+    tmp_path: Path, benchmark: str, none: str
+) -> None:
+    rows = labelled("sexist", "harmless")
+    assert replayed(tmp_path, rows, neither="harmless").result.estimate("f1").value == 100
+    mixed = [row | {"answer": said} for row, said in zip(rows, ("sexist", none), strict=True)]
+    found = replayed(
+        tmp_path, mixed, FEW_SHOT_MIXED, benchmark=benchmark, neither="harmless"
+    ).result
+    assert (found.estimate("accuracy").value, found.estimate("accuracy").n) == (100, 2)
+    assert found.estimate("matches").value == 100
 
 
 def test_a_column_that_counts_rows_is_no_repeat_and_said_to_be_none(tmp_path: Path) -> None:
@@ -1092,62 +799,35 @@ def test_a_column_that_counts_rows_is_no_repeat_and_said_to_be_none(tmp_path: Pa
 
 
 def test_a_list_of_rows_is_read_as_lines_are(tmp_path: Path) -> None:
-    (tmp_path / "said.json").write_text(
-        json.dumps(labelled("sexist", "sexist", "none", "non-sexist"))
-    )
-    found = replay_answers(
-        tmp_path / "said.json",
-        ZERO_SHOT,
-        Settings(resamples=100),
-        AnswerColumns(),
-        tmp_path / "run",
-    )
-    assert found.result.estimate("f1").value == 100
-    (tmp_path / "said.json").write_text("[1]")
+    file = tmp_path / "said.json"
+    file.write_text(json.dumps(labelled("sexist", "sexist", "none", "non-sexist")))
+    assert replayed(tmp_path, file).result.estimate("f1").value == 100
+    file.write_text("[1]")
     with pytest.raises(DataError, match="entry 1 is not a JSON object"):
-        replay_answers(
-            tmp_path / "said.json",
-            ZERO_SHOT,
-            Settings(resamples=100),
-            AnswerColumns(),
-            tmp_path / "run",
-        )
+        replayed(tmp_path, file)
 
 
 @pytest.mark.parametrize("number", ["inf", "-inf", "nan", "one"])
 def test_an_example_set_is_a_number(tmp_path: Path, number: str) -> None:
-    rows = [
-        row | {"example_set": number} for row in labelled("sexist", "sexist", "neither", "neither")
-    ]
+    rows = [row | {"example_set": number} for row in labelled("sexist", "neither")]
     with pytest.raises(DataError, match="is not a number"):
         replayed(tmp_path, rows, FEW_SHOT_MIXED)
 
 
 def test_bars_hold_for_answers_too_and_all_that_are_missed_are_named(tmp_path: Path) -> None:
-    file = tmp_path / "answers.jsonl"
-    file.write_text(
-        "".join(
-            json.dumps(row) + "\n" for row in labelled("sexist", "neither", "sexist", "neither")
-        )
-    )
-    options = ("replay", file, "--benchmark", "ethos", "--setting", "zero-shot", "--resamples", 200)
-    said = call(
-        *options,
-        "--out",
-        tmp_path / "run",
-        "--require",
-        "point(accuracy)>=90",
-        "--require",
-        "point(f1)>=80",
-        "--require",
-        "point(recall)>=10",
-    )
+    file = lines_of(tmp_path, labelled("sexist", "neither", "sexist", "neither"))
+
+    def held(*bars: str) -> Said:
+        options = (word for bar in bars for word in ("--require", bar))
+        return call(REPLAY, file, "--out", tmp_path / "run", *options)
+
+    said = held("point(accuracy)>=90", "point(f1)>=80", "point(recall)>=10")
     assert said.code == 5
     assert "accuracy is 50.00" in said.err
     assert "f1 is 50.00" in said.err
     assert "recall" not in said.err
-    assert call(*options, "--out", tmp_path / "run", "--require", "point(accuracy)>=40").code == 0
-    assert call(*options, "--require", "bogus>=3").code == 2
+    assert held("point(accuracy)>=40").code == 0
+    assert held("bogus>=3").code == 2
     assert "Add --setting" in call("replay", file, "--benchmark", "ethos").err
 
 
@@ -1164,8 +844,9 @@ def test_a_category_of_ones_own_has_no_unclear_labels(tmp_path: Path) -> None:
     assert found.estimate("f1", category="impolite").value == 100
 
 
-@pytest.mark.parametrize("variant", ["paper", "sound"])
-@pytest.mark.parametrize("setting", [FEW_SHOT_MIXED, MIXED_INSTRUCTION])
+@pytest.mark.parametrize(
+    ("setting", "variant"), [(FEW_SHOT_MIXED, "paper"), (MIXED_INSTRUCTION, "sound")]
+)
 def test_answers_about_a_comment_of_two_categories_replay(
     tmp_path: Path, setting: Setting, variant: Variant
 ) -> None:
@@ -1196,11 +877,7 @@ def test_answers_about_a_comment_of_two_categories_replay(
         for one in asked
         for repeat in (1, 2)
     ]
-    file = tmp_path / "said.jsonl"
-    file.write_text("\n".join(map(json.dumps, rows)))
-    done = replay_answers(
-        file, setting, Settings(variant, resamples=100), AnswerColumns(), tmp_path / "run"
-    )
+    done = replayed(tmp_path, rows, setting, variant)
     stored = list(runs.load_scores(done.folder))
     assert len({score.item for score in stored}) == len(stored) == len(asked)
     assert (
@@ -1209,15 +886,8 @@ def test_answers_about_a_comment_of_two_categories_replay(
         == 100
     )
     rows[0]["label"] = "neither"
-    file.write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(DataError, match="It is one or the other"):
-        replay_answers(
-            file,
-            setting,
-            Settings(variant, resamples=100),
-            AnswerColumns(),
-            tmp_path / "other",
-        )
+        replayed(tmp_path, rows, setting, variant)
 
 
 @pytest.mark.parametrize("label", ["sexes", "hate", "2", "", "nota bene"])
@@ -1231,53 +901,50 @@ def test_a_label_that_is_not_known_is_named(tmp_path: Path, label: str) -> None:
         replayed(tmp_path, labelled("sexist", category=" "))
 
 
-def test_a_files_own_word_for_none_of_the_categories(tmp_path: Path) -> None:
-    rows = labelled("sexist", "harmless")
-    assert replayed(tmp_path, rows, neither="harmless").result.estimate("f1").value == 100
-    mixed = [
-        row | {"answer": answer} for row, answer in zip(rows, ("sexist", "neither"), strict=True)
-    ]
-    found = replayed(tmp_path, mixed, FEW_SHOT_MIXED, neither="harmless").result
-    assert found.estimate("matches").value == 100
+def wrote(of: Score, *texts: str, **more: str) -> Score:
+    """What stands beside a text, if anything, is in `more`."""
+    return replace(of, answers=tuple({"text": text, **more} for text in texts))
 
 
-def said(*texts: str, category: str = "rude", **more: str) -> Score:
-    slices = {"comment": "a", "gold": "rude"} | ({"category": category} if category else {})
-    return Score(
-        "a",
-        slices,
-        {},
-        texts={"comment": "x"},
-        answers=tuple({"text": text, **more} for text in texts),
-    )
+OF_ONE, OF_SEVERAL = score("a", "rude"), score("a", "rude", example_set="1")
 
 
 def test_what_was_out_of_scope() -> None:
-    scores = [score("a", "rude", "yes"), said(" lolwut", " lolwut", skipped="unparsed")]
+    scores = [score("a", "rude", "yes"), wrote(OF_ONE, " lolwut", " lolwut", skipped="unparsed")]
     assert out_of_scope(scores, ZERO_SHOT) == [("lolwut", 2)]
     assert confusion([score("a", "rude", "rude"), scores[1]]) == {
         "rude": {"(unparsed)": 2, "rude": 1}
     }
+    unlabelled = [wrote(OF_SEVERAL, "I like tea", label="(no label)"), score("b", "rude", "rude")]
+    assert out_of_scope(unlabelled, FEW_SHOT_MIXED) == [("I like tea", 1)]
 
 
 def test_what_is_in_scope_are_the_words_of_the_setting() -> None:
     texts = ("Yes.", "no", "rude", "Not rude", "neither")
-    for setting, category, outside in (
-        (ZERO_SHOT, "rude", ["Not rude", "neither", "rude"]),
-        (ONE_SHOT, "rude", ["Not rude", "neither", "rude"]),
-        (FEW_SHOT_SINGLE, "rude", ["Yes.", "neither", "no"]),
-        (FEW_SHOT_MIXED, "", ["Not rude", "Yes.", "no"]),
+    for setting, asked, outside in (
+        (ZERO_SHOT, OF_ONE, ["Not rude", "neither", "rude"]),
+        (ONE_SHOT, OF_ONE, ["Not rude", "neither", "rude"]),
+        (FEW_SHOT_SINGLE, OF_ONE, ["Yes.", "neither", "no"]),
+        (FEW_SHOT_MIXED, OF_SEVERAL, ["Not rude", "Yes.", "no"]),
     ):
-        assert [
-            text for text, _ in out_of_scope([said(*texts, category=category)], setting)
-        ] == outside
+        assert [text for text, _ in out_of_scope([wrote(asked, *texts)], setting)] == outside
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [("", "2 answers unreadable (empty)"), ("hm", "2 answers unreadable (empty 1x, 'hm' 1x)")],
+)
+def test_unreadable_answers_are_counted(answer: str, says: str, tmp_path: Path) -> None:
+    rows = labelled("rude", "rude", "neither", "neither", category="rude")
+    rows[0]["answer"], rows[1]["answer"] = "", answer
+    assert says in call(REPLAY, lines_of(tmp_path, rows), "--out", tmp_path / "run").out
 
 
 def test_what_was_not_written_is_not_out_of_scope() -> None:
-    assert out_of_scope([said("", skipped=TOO_LONG), said("", skipped=FILTERED)], ZERO_SHOT) == []
-    assert out_of_scope(
-        [said("", skipped="empty"), said("I cannot", skipped=FILTERED)], ZERO_SHOT
-    ) == [("", 1), ("I cannot", 1)]
+    unwritten = [wrote(OF_ONE, "", skipped=why) for why in (TOO_LONG, FILTERED)]
+    assert out_of_scope(unwritten, ZERO_SHOT) == []
+    written = [wrote(OF_ONE, "", skipped="empty"), wrote(OF_ONE, "I cannot", skipped=FILTERED)]
+    assert out_of_scope(written, ZERO_SHOT) == [("", 1), ("I cannot", 1)]
 
 
 # ---------------------------------------------------------------------------------------- bad input
@@ -1292,11 +959,12 @@ def test_what_was_not_written_is_not_out_of_scope() -> None:
         (["--setting", "two-shot"], 2, "Did you mean"),
         (["--size", "500"], 4, "smaller --size"),
         (["--category", "spelling"], 2, "no category 'spelling'"),
+        (["--category", "rude,spelling"], 2, "no category 'spelling'"),
         (["--column", "label=verdict"], 4, "no column verdict"),
         (["--column", "label=verdict"], 4, "--column comment=text"),
         (["--sample", "some"], 2, "no sample 'some'"),
         (["--templates", "nowhere"], 2, "not a folder"),
-        (["--system", "nowhere.txt", "--chat"], 4, "does not exist"),
+        (["--system", "nowhere.txt", "--chat"], 4, "was not found"),
         (["--model", "random"], 3, "cannot be asked in words"),
         (["--model", "ideal"], 2, "cannot be asked in words"),
         (["--variant", "printed"], 2, "no variant 'printed'"),
@@ -1382,16 +1050,10 @@ def test_a_label_word_that_cannot_be_scored_costs_only_the_likelihood(
         scores = list(computed(Asking(items, measure, model), Serial(model), cache, Tally()))
     assert all(len(one.answers) == 3 and one.skipped is None for one in scores)
     assert sum(likelihood.preferred(one) is None for one in scores) == 6
-    found = {
-        one.name: one
-        for one in measure.summarize(scores, Settings(resamples=100, coverage=coverage))
-        if not one.slice
-    }
-    assert (found["accuracy"].n, found["accuracy"].asked, found["accuracy"].value is None) == (
-        60,
-        60,
-        False,
-    )
+    estimates = measure.summarize(scores, Settings(resamples=100, coverage=coverage))
+    found = {one.name: one for one in estimates if not one.slice}
+    assert (found["accuracy"].n, found["accuracy"].asked) == (60, 60)
+    assert found["accuracy"].value is not None
     assert (found["likelihood_accuracy"].n, found["likelihood_accuracy"].asked) == (14, 20)
     assert (found["readings_agree"].n, found["readings_agree"].asked) == (42, 60)
     assert found["likelihood_accuracy"].skipped == {likelihood.UNSCORED: 6}
@@ -1414,77 +1076,36 @@ def test_misspellings_on_comments_of_ones_own(tmp_path: Path) -> None:
     rows = [f"Kill the lights in room {at}.,{'rude' if at % 2 else 'neither'}" for at in range(40)]
     table.write_text("\n".join(["comment,label", *rows]) + "\n")
     edits.write_text("original,edit\nkill,k1ll\nkill,k*ll\n")
-    arguments = [
-        "ask",
-        table,
-        "--model",
-        "fake",
-        "--setting",
-        "misspelling",
-        "--edits",
-        edits,
-        "--out",
-        tmp_path / "run",
-    ]
-    ran = call(*arguments)
+    asked = ("ask --model fake --setting misspelling --edits", edits, table)
+    ran = call(*asked, "--out", tmp_path / "run")
     assert ran.code == 0, ran.err
     assert "turned round by" in ran.out
     assert "McNemar" in ran.out
-    found = call(*arguments, "--json").json
+    found = call(*asked, "--out", tmp_path / "run", "--json").json
     assert {one["edit"] for one in found["said"][0]["flipped"]} == {"kill>k1ll", "kill>k*ll"}
     assert found["results"][0]["settings"]["temperature"] == 0
     edits.write_text("original;change\nkill;k1ll\n")
-    assert call(*arguments).code == 4
+    assert call(*asked).code == 4
 
 
 def test_recognition_is_a_measure_like_the_others(tmp_path: Path) -> None:
-    folder = tmp_path / "ethos"
-    folder.mkdir()
-    labels = ";".join(LABELS)
     hateful = [(f"Remark {at}.", "gender" if at % 2 else "race") for at in range(80)]
     binary = [f"{text};1" for text, _ in hateful] + [f"It rains {at} times.;0" for at in range(80)]
-    rows = [
-        ";".join([text, *("1" if name == kind else "0" for name in labels.split(";"))])
-        for text, kind in hateful
-    ]
-    (folder / "Ethos_Dataset_Binary.csv").write_text("\n".join(["comment;isHate", *binary]) + "\n")
-    (folder / "Ethos_Dataset_Multi_Label.csv").write_text(
-        "\n".join([f"comment;{labels}", *rows]) + "\n"
-    )
-    common = ("ethos", "--model", "fake", "--data", str(folder), "--resamples", "200", "--json")
-    ran = call("run", *common, "--out", tmp_path / "run")
-    asked = call("ask", *common, "--setting", "zero-shot", "--out", tmp_path / "ask")
+    rows = [";".join([text, *(str(int(name == of)) for name in LABELS)]) for text, of in hateful]
+    for name, lines in (
+        ("Binary", ["comment;isHate", *binary]),
+        ("Multi_Label", [f"comment;{';'.join(LABELS)}", *rows]),
+    ):
+        (tmp_path / f"Ethos_Dataset_{name}.csv").write_text("\n".join(lines) + "\n")
+    common = "ethos --model fake --resamples 200 --json --data"
+    ran = call(f"run {common}", tmp_path, "--out", tmp_path / "run")
+    asked = call(f"ask --setting zero-shot {common}", tmp_path, "--out", tmp_path / "ask")
     assert ran.code == asked.code == 0, ran.err + asked.err
     assert ran.json["results"][0]["measure"] == "recognition-zero-shot@1"
     assert ran.json["results"][0]["kind"] == "comment"
     assert ran.json["results"][0]["estimates"] == asked.json["results"][0]["estimates"]
 
 
-def test_a_question_goes_through_the_contract_of_measures() -> None:
-    measure = ZERO_SHOT_METHOD.bind(Fake(), "sound", Options(repeats=4))
-    item = question()
-    plan = measure.plan(item)
-    answers = dict(Fake().answer({one.key: one for one in plan["answers"]}))
-    exchanged = {"answers": [(one, answers[one.key]) for one in plan["answers"]]}
-    found = measure.score(item, exchanged)
-    assert len(found.answers) == 4
+def test_every_repeat_is_a_request_of_its_own() -> None:
+    plan = ZERO_SHOT_METHOD.bind(Fake(), "sound", Options(repeats=4)).plan(question())
     assert len({one.key for one in plan["answers"]}) == 4
-
-
-def test_an_edited_copy_without_its_comment_says_nothing() -> None:
-    slices = {"comment": "a", "gold": "rude", "category": "rude", "edit": "die>d1e"}
-    alone = Score("a", slices, {"rude": 1.0}, answers=({"text": "yes", "label": "rude"},))
-    assert flipped([alone]) == []
-
-
-def test_answers_that_name_no_label_are_out_of_scope_in_the_studys_reading() -> None:
-    score = Score(
-        "a",
-        {"comment": "a", "gold": "rude"},
-        {"(no label)": 1.0},
-        answers=(
-            {"text": "I like tea", "label": "(no label)"},
-            {"text": "rude", "label": "rude"},
-        ),
-    )
-    assert out_of_scope([score], FEW_SHOT_MIXED) == [("I like tea", 1)]

@@ -51,8 +51,7 @@ def test_special_tokens_are_never_found_even_at_the_start() -> None:
 
 
 @pytest.mark.parametrize(
-    ("piece", "span"),
-    [((0, 8), (4, 8)), ((4, 10), (4, 8)), ((3, 9), (4, 8)), ((0, 9), (4, 8))],
+    ("piece", "span"), [((0, 8), (4, 8)), ((4, 10), (4, 8)), ((3, 9), (4, 8)), ((0, 9), (4, 8))]
 )
 def test_a_token_across_an_edge_skips_the_item(
     piece: tuple[int, int], span: tuple[int, int]

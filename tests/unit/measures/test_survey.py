@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from stereometer.measures.survey.method import Options, Shown, Survey, template
 from stereometer.measures.survey.reading import read
 from stereometer.runs.ask import jobs_for
 from stereometer.runs.execute import execute, opened_cache
+from stereometer.runs.store import load_scores
+from stereometer.shapes.trait.ratings import summarize
 from stereometer.studies.new import new_study
 from stereometer.types import Answer, Finished, Settings, digest_of
 from tests.builders.commands import call
@@ -40,6 +43,8 @@ SETTINGS = Settings(resamples=200)
         ("3: 40", 2, {}),
         ("between 20 and 40", 1, {}),
         ("-5", 1, {}),
+        ("1: It depends.", 1, {}),
+        ("1: about 60.", 1, {1: 60}),
         ("", 1, {}),
     ],
 )
@@ -83,7 +88,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def asked(folder: Path, talker: Talker, out: Path, **options: object) -> Finished:
-    (job,) = jobs_for(survey.of_study(folder), (), talker, SETTINGS, {"repeats": 3, **options})
+    (job,) = jobs_for(survey.of_study(folder), (), talker, SETTINGS, {"repeats": 2, **options})
     with opened_cache(False) as cache:
         return execute(job, out, cache)
 
@@ -96,22 +101,46 @@ def test_what_a_model_says_comes_out_whatever_the_order_and_poles(
     for trait in TRAITS[:4]:
         value = finished.result.estimate("association", group="Black", trait=trait).value
         assert value == pytest.approx(view("Black", trait.split(" - ")[1]) - 50)
-    assert finished.result.estimate("group_spread").n == 3 * 6 * 16
+    assert finished.result.estimate("group_spread").n == 2 * 6 * 16
 
 
-def test_a_liking_for_one_end_cancels_and_is_shown(folder: Path, tmp_path: Path) -> None:
-    """Half of the scales are turned, so that always 90 is a view of nothing."""
+@pytest.mark.parametrize("repeats", [2, 4])
+def test_a_liking_for_one_end_cancels_and_is_shown(
+    folder: Path, tmp_path: Path, repeats: int
+) -> None:
+    """Every two repeats exchange all poles, so that always 90 is a view of nothing."""
 
     def ninety(text: str, *options: str) -> str:
         count = len(re.findall(r"0 means", text))
         return "\n".join(f"{at}: 90" for at in range(1, count + 1)).removeprefix("1:")
 
-    result = asked(folder, Talker(ninety), tmp_path / "run", repeats=10).result
+    result = asked(folder, Talker(ninety), tmp_path / "run", repeats=repeats).result
     assert result.estimate("answered_mean").value == 90
-    values = [
-        e.value or 0 for e in result.estimates if e.name == "association" and "trait" in e.slice
-    ]
-    assert abs(sum(values) / len(values)) < 2
+    assert "Mean answer before poles are turned back: 90.0" in str(result)
+    assert not [row for row in result.estimates if row.beyond_noise]
+    assert all(row.value == 0 for row in result.estimates if row.name != "answered_mean")
+
+
+def test_an_answer_without_its_counterpart_has_no_say(folder: Path, tmp_path: Path) -> None:
+    def always(text: str, *options: str) -> str:
+        return " 90" if "100 means powerful" in text else "It depends."
+
+    finished = asked(folder, Talker(always), tmp_path / "run", scales=1)
+    found = summarize(load_scores(finished.folder), replace(SETTINGS, coverage=0.0))
+    powerful = next(one for one in found if one.slice.get("trait") == TRAITS[0])
+    assert (powerful.value, powerful.n, powerful.why) == (None, 1, "no whole repeat pair")
+
+
+def test_an_odd_number_of_repeats_is_refused() -> None:
+    with pytest.raises(StereometerError, match=r"3 repeats are an odd number\..*Take 4"):
+        Options(repeats=3)
+
+
+def test_answers_that_never_differ_prove_nothing(folder: Path, tmp_path: Path) -> None:
+    result = asked(folder, Talker(believer), tmp_path / "run", repeats=4).result
+    row = result.estimate("association", group="Black", trait=TRAITS[0])
+    assert (row.low, row.p, row.verdict) == (None, None, None)
+    assert row.interval == "none: all repeat pairs agree, which is not certainty"
 
 
 def test_unreadable_answers_are_counted_by_reason(folder: Path, tmp_path: Path) -> None:
@@ -120,8 +149,8 @@ def test_unreadable_answers_are_counted_by_reason(folder: Path, tmp_path: Path) 
 
     result = asked(folder, Talker(moody), tmp_path / "run").result
     spread = result.estimate("group_spread")
-    assert spread.skipped == {"refused": 3 * 16}
-    assert (spread.n, spread.asked) == (3 * 5 * 16, 3 * 6 * 16)
+    assert spread.skipped == {"refused": 2 * 16}
+    assert (spread.n, spread.asked) == (2 * 5 * 16, 2 * 6 * 16)
     assert result.estimate("association", group="trans", trait=TRAITS[0]).value is None
 
 
@@ -136,6 +165,7 @@ def people(path: Path) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_ratings_of_a_model_stand_beside_people_and_beside_scores(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -143,11 +173,9 @@ def test_ratings_of_a_model_stand_beside_people_and_beside_scores(
     ratings = people(tmp_path / "people.csv")
     beside = stereometer.align(run, ratings=ratings, resamples=200, out=tmp_path / "a").result
     assert beside.estimate("tau").value == pytest.approx(1.0)
-    assert any("3 repeats of the survey" in note for note in beside.notes)
+    assert any("2 repeats of the survey" in note for note in beside.notes)
     other = stored_run(
-        tmp_path / "set",
-        lambda _, group, trait: -view(group, trait.split(" - ")[1]),
-        groups=GROUPS,
+        tmp_path / "set", lambda _, group, trait: -view(group, trait.split(" - ")[1]), groups=GROUPS
     )
     against = stereometer.align(other, ratings=run, resamples=200, out=tmp_path / "b").result
     assert against.estimate("tau").value == pytest.approx(-1.0)
@@ -173,7 +201,7 @@ def test_repeats_differ_in_order_and_poles_and_a_seed_repeats_them() -> None:
 
 
 def test_the_command_takes_the_survey_or_a_studys_folder(folder: Path, tmp_path: Path) -> None:
-    options = ("--model", "fake", "--repeats", 1, "--coverage", 0, "--resamples", 100)
+    options = ("--model", "fake", "--repeats", 2, "--coverage", 0, "--resamples", 100)
     said = call("ask", folder, *options, "--limit", 32, "--out", tmp_path / "own", "--json")
     assert said.json["results"][0]["kind"] == "survey"
     said = call("ask", "survey", *options, "--limit", 16, "--out", tmp_path / "ours")
@@ -200,10 +228,11 @@ def test_a_study_asks_a_model_in_its_own_words_about_the_groups_that_people_rate
         heard.append(asked)
         return ""
 
-    finished = asked(folder, Talker(listen), tmp_path / "run", repeats=1)
-    assert len(heard) == 1
+    finished = asked(folder, Talker(listen), tmp_path / "run", repeats=2)
+    assert len(heard) == 2
     assert "wie die Schweiz nichtbinäre Menschen sieht" in heard[0]
     assert "bedeutet mächtig" in heard[0]
+    assert "\u00ad" not in heard[0]  # where a page may break a word
     assert heard[0].endswith("Einschätzungen:\n1:")
     assert "means" not in heard[0]
     recorded = (finished.folder / "run.json").read_text(encoding="utf-8")

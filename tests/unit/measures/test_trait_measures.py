@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from contextlib import nullcontext
 from dataclasses import replace
 from math import log, log1p
 from statistics import median
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 import pytest
@@ -32,12 +32,12 @@ from stereometer.measures.traits.association import (
 )
 from stereometer.measures.traits.unknown_words import UNKNOWN_WORD
 from stereometer.runs.measure import job_for
-from stereometer.runs.open import open_benchmark
 from stereometer.runs.plan import distinct, planned
 from stereometer.runs.runner import scored
 from stereometer.shapes.trait.metrics import NEITHER, ONE_TEMPLATE, summarize
 from stereometer.stats.means import t_interval
 from stereometer.types import TOO_LONG, Encoding, NoOptions, Score, Settings, Skip, Variant
+from tests.builders.by_hand import logprob, word
 from tests.builders.commands import assert_refused, call
 from tests.builders.sure import all_of
 
@@ -49,19 +49,15 @@ ITEMS = all_of(
 )
 
 
-def word(text: str) -> int:
-    return crc32(text.encode()) & 0xFFFF
-
-
-def visible(item: Cell, adjective: str, who: str | None) -> list[str]:
+def visible(item: Cell, who: str | None) -> list[str]:
     """The words of the sentence around the adjective, about the group, about `who`, or about a mask
     (None)."""
-    template = item.frame.template
-    group = {
-        "singular": ("person", item.frame.group.singular),
-        "plural": ("people", item.frame.group.plural),
+    template, group = item.frame.template, item.frame.group
+    names = {
+        "singular": {"person": "person", "group": group.singular},
+        "plural": {"person": "people", "group": group.plural},
     }[template.number]
-    name = group[1] if who == "group" else group[0] if who == "person" else ""
+    name = names[who] if who else ""
     text = template.text.replace("{trait}", "").replace("{group}", name)
     text = text.replace("{Group}", name[:1].upper() + name[1:])
     return text.replace(".", " .").split()
@@ -70,16 +66,9 @@ def visible(item: Cell, adjective: str, who: str | None) -> list[str]:
 def sums(item: Cell, adjective: str, who: str | None, causal: bool) -> list[int]:
     """What the fake model's numbers are made of, piece by piece: the piece and all that is
     visible."""
-    pieces = adjective.replace("-", " - ").split()
-    context = [one for one in visible(item, adjective, who) if not causal or one != "."]
-    found = []
-    for at, piece in enumerate(pieces):
-        found.append(word(piece) + sum(map(word, context)) + sum(map(word, pieces[:at])))
-    return found
-
-
-def logprob(total: int) -> float:
-    return -(1 + total % 97 / 10)
+    pieces = [word(one) for one in adjective.replace("-", " - ").split()]
+    context = sum(word(one) for one in visible(item, who) if not causal or one != ".")
+    return [context + sum(pieces[: at + 1]) for at in range(len(pieces))]
 
 
 def distance(total: int) -> float:
@@ -188,27 +177,17 @@ class Ignorant(Fake):
 def test_words_that_the_tokenizer_does_not_know_are_skipped_with_the_reason(
     binder: Any, tmp_path: Any
 ) -> None:
-    (tmp_path / "groups.csv").write_text(
-        "name,domain,singular,plural,article\nu,d,🦄,🦄,a\nw,d,woman,women,a\n"
-    )
-    (tmp_path / "traits.csv").write_text(
-        "name,dimension,left,right\nodd,x,🐉,warm\nplain,x,cold,warm\n"
-    )
-    choice = Choice(
-        groups=(str(tmp_path / "groups.csv"),), traits=tmp_path / "traits.csv", templates=("that",)
-    )
-    plans = list(
-        planned(
-            chosen_benchmark(choice).items("trait"), binder.bind(Ignorant(), "sound", NoOptions())
-        )
-    )
-    assert [plan.skipped for plan in plans] == [UNKNOWN_WORD] * 3 + [None]
-    assert all(
-        plan.skipped is None
-        for plan in planned(
-            chosen_benchmark(choice).items("trait"), binder.bind(Fake(), "sound", NoOptions())
-        )
-    )
+    groups, traits = tmp_path / "groups.csv", tmp_path / "traits.csv"
+    groups.write_text("name,domain,singular,plural,article\nu,d,🦄,🦄,a\nw,d,woman,women,a\n")
+    traits.write_text("name,dimension,left,right\nodd,x,🐉,warm\nplain,x,cold,warm\n")
+    choice = Choice(groups=(str(groups),), traits=traits, templates=("that",))
+    items = chosen_benchmark(choice).items("trait")
+    for backend, reasons in (
+        (Ignorant(), [UNKNOWN_WORD] * 3 + [None]),
+        (Fake(), [None] * 4),
+    ):
+        plans = planned(items, binder.bind(backend, "sound", NoOptions()))
+        assert [plan.skipped for plan in plans] == reasons
 
 
 def pieces(*distances: float) -> list[dict[str, float]]:
@@ -239,59 +218,49 @@ def test_what_is_already_on_top_has_no_number() -> None:
     assert printed_distance(pieces(0.4, 0.1), pieces(0.2, 0.2)) == pytest.approx(2 * log(2))
 
 
-def test_distances_above_one_trip_the_coverage_floor_of_paper_and_say_why() -> None:
-    """A model all of whose distances are large: `paper` has no score, `sound` has."""
+class Far(Fake):
+    """A model all of whose distances are large."""
 
-    class Far(Fake):
-        def answer(self, requests: Any) -> Any:
-            for key, answer in super().answer(requests):
-                rows = (
-                    {**row, "distance": array("d", [3 * value + 1 for value in row["distance"]])}
-                    for row in answer.rows
-                )
-                yield key, replace(answer, rows=tuple(rows))
+    def answer(self, requests: Any) -> Any:
+        for key, answer in super().answer(requests):
+            rows = (
+                {**row, "distance": array("d", [3 * value + 1 for value in row["distance"]])}
+                for row in answer.rows
+            )
+            yield key, replace(answer, rows=tuple(rows))
 
-    backend = Far()
-    scorable_under: dict[Variant, bool] = {"paper": False, "sound": True}
-    for variant, scorable in scorable_under.items():
-        measure = SET.bind(backend, variant, NoOptions())
-        plans = list(planned(ITEMS, measure))
-        answers = dict(backend.answer(distinct(plans)))
-        estimates = measure.summarize(
-            (scored(plan, measure, answers) for plan in plans), Settings()
-        )
-        assert all((one.value is not None) == scorable for one in estimates)
-        assert scorable or estimates[0].skipped == {NO_LOGARITHM: len(ITEMS)}
-        assert scorable or estimates[0].why == "nothing could be scored"
+
+@pytest.mark.parametrize(("variant", "scorable"), [("paper", False), ("sound", True)])
+def test_distances_above_one_trip_the_coverage_floor_of_paper_and_say_why(
+    variant: Variant, scorable: bool
+) -> None:
+    measure = SET.bind(Far(), variant, NoOptions())
+    plans = list(planned(ITEMS, measure))
+    answers = dict(Far().answer(distinct(plans)))
+    estimates = measure.summarize((scored(plan, measure, answers) for plan in plans), Settings())
+    assert all((one.value is not None) == scorable for one in estimates)
+    assert scorable or estimates[0].skipped == {NO_LOGARITHM: len(ITEMS)}
+    assert scorable or estimates[0].why == "nothing could be scored"
 
 
 def test_within_word_is_not_an_option_here() -> None:
+    benchmark = chosen_benchmark(Choice(groups=("woman",), templates=("that",)))
     with pytest.raises(UsageError, match="set has no --within-word"):
-        job_for(
-            open_benchmark("abc"),
-            "trait",
-            ["set"],
-            Fake(),
-            Settings(),
-            options={"within_word": True},
-        )
+        job_for(benchmark, "trait", ["set"], Fake(), Settings(), options={"within_word": True})
 
 
 # ---------------------------------------------------------------------------------------- estimates
 
 
+OF = {"domain": "d", "dimension": "Agency"}
+
+
 def cells(values: dict[tuple[str, str], list[float | None]]) -> list[Score]:
-    """By group and trait, one value a template."""
+    """By group and trait, one value per template."""
     return [
         Score(
             f"{at}/{group}/{trait}",
-            {
-                "group": group,
-                "domain": "d",
-                "trait": trait,
-                "dimension": "Agency",
-                "template": str(at),
-            },
+            OF | {"group": group, "trait": trait, "template": str(at)},
             {} if value is None else {"left": 1.0, "right": 1.0 + value},
             "why" if value is None else None,
         )
@@ -314,19 +283,11 @@ def test_an_association_is_the_mean_over_templates_with_students_interval() -> N
 
 
 def test_a_verdict_names_the_pole() -> None:
-    found = summarize(
-        cells(
-            {
-                ("a", "cold - warm"): [1.0, 1.1, 0.9, 1.05],
-                ("b", "cold - warm"): [-1.0, -1.1, -0.9, -1.05],
-            }
-        ),
-        Settings(),
-    )
-    assert [one.verdict for one in found if "trait" in one.slice] == [
-        "towards warm",
-        "towards cold",
-    ]
+    warm: list[float | None] = [1.0, 1.1, 0.9, 1.05]
+    cold: list[float | None] = [-1.0, -1.1, -0.9, -1.05]
+    found = summarize(cells({("a", "cold - warm"): warm, ("b", "cold - warm"): cold}), Settings())
+    verdicts = [one.verdict for one in found if "trait" in one.slice]
+    assert verdicts == ["towards warm", "towards cold"]
 
 
 def test_one_template_has_a_value_and_no_interval_and_says_so() -> None:
@@ -351,201 +312,97 @@ def test_skipped_cells_are_counted_and_trip_the_floor() -> None:
 # ---------------------------------------------------------------------------------------- bad input
 
 
-def test_options_of_abc_with_another_benchmark() -> None:
-    assert_refused(
-        call("run", "starter", "--model", "fake", "--groups", "woman"),
-        2,
-        "starter has no groups, traits or templates to choose",
-    )
-
-
-def test_an_unknown_group() -> None:
-    assert_refused(
-        call("run", "abc", "--model", "fake", "--groups", "womn"),
-        2,
-        "no group called 'womn'. Did you mean woman",
-    )
+@pytest.mark.parametrize(
+    ("line", "code", "says"),
+    [
+        ("starter --model fake --groups woman", 2, "starter has no groups, traits or templates"),
+        ("abc --model fake --groups womn", 2, "no group called 'womn'. Did you mean woman"),
+        ("abc --groups age --model ideal", 2, "ideal has no scores for abc"),
+        ("abc --groups age --model random", 3, "set. It needs a model that fills in masks"),
+        (
+            "abc --groups age --model fake --measure ilps --variant printed",
+            2,
+            "ilps has no variant",
+        ),
+        ("starter --model random --variant printed", 2, "has no variant 'printed'"),
+    ],
+)
+def test_what_cannot_be_run_is_refused(line: str, code: int, says: str) -> None:
+    assert_refused(call(f"run {line}"), code, says)
 
 
 def test_a_template_without_a_blank(tmp_path: Any) -> None:
     file = tmp_path / "own.csv"
     file.write_text("name,kind,number,text\none,own,plural,{Group} are nice.\n")
-    assert_refused(
-        call("run", "abc", "--model", "fake", "--templates", file),
-        4,
-        "line 2: the template has no blank for a trait",
-    )
+    said = call("run abc --model fake --templates", file)
+    assert_refused(said, 4, "line 2: the template has no blank for a trait")
 
 
-def test_a_trait_longer_than_the_window_is_skipped_with_the_reason(tmp_path: Any) -> None:
-    file = tmp_path / "traits.csv"
-    file.write_text(f"name,dimension,left,right\nlong,own,short,{'very ' * 3}long\n")
-
-    class Narrow(Fake):
-        def encode(self, text: str, second: str | None = None) -> Any:
-            found = super().encode(text, second)
-            if len(found.ids) > 6:
-                raise Skip("longer than the model's window")
-            return found
-
-    benchmark = chosen_benchmark(Choice(groups=("woman",), traits=file, templates=("that",)))
-    measure = SET.bind(Narrow(), "sound", NoOptions())
-    (plan,) = planned(benchmark.items("trait"), measure)
-    assert plan.skipped == "longer than the model's window"
+class Narrow(Fake):
+    def encode(self, text: str, second: str | None = None) -> Any:
+        if len(text.split()) > 5:
+            raise Skip(TOO_LONG)
+        return super().encode(text, second)
 
 
-def test_an_adjective_that_fits_nowhere_is_refused_and_one_that_fits_somewhere_is_not(
-    tmp_path: Any,
+@pytest.mark.parametrize(("words", "fitting"), [("rather warm", 1), ("very very very warm", 0)])
+def test_an_adjective_that_fits_nowhere_is_refused_and_where_it_does_not_fit_is_skipped(
+    tmp_path: Any, words: str, fitting: int
 ) -> None:
-    class Narrow(Fake):
-        def encode(self, text: str, second: str | None = None) -> Any:
-            if len(text.split()) > 5:
-                raise Skip(TOO_LONG)
-            return super().encode(text, second)
-
     file = tmp_path / "traits.csv"
-    for words, fits in (("rather warm", True), ("very very very warm", False)):
-        file.write_text(f"name,dimension,left,right\nlong,own,cold,{words}\n")
-        benchmark = chosen_benchmark(
-            Choice(groups=("woman", "Asian"), traits=file, templates=("that", "i-think"))
-        )
-        with (
-            nullcontext()
-            if fits
-            else pytest.raises(
-                ModelError, match="'very very very warm' is longer than the model's window"
-            )
-        ):
-            job_for(benchmark, "trait", ["set"], Narrow(), Settings(), None)
+    file.write_text(f"name,dimension,left,right\nlong,own,cold,{words}\n")
+    benchmark = chosen_benchmark(
+        Choice(groups=("woman", "Asian"), traits=file, templates=("that", "i-think"))
+    )
+    plans = planned(benchmark.items("trait"), SET.bind(Narrow(), "sound", NoOptions()))
+    assert Counter(plan.skipped for plan in plans)[TOO_LONG] == 4 - fitting
+    why = pytest.raises(ModelError, match=f"'{words}' is longer than the model's window")
+    with nullcontext() if fitting else why:
+        job_for(benchmark, "trait", ["set"], Narrow(), Settings(), None)
 
 
 def test_templates_that_do_not_apply_are_named_and_not_counted(tmp_path: Any) -> None:
-    run = (
-        "run",
-        "abc",
-        "--model",
-        "fake",
-        "--groups",
-        "age",
-        "--measure",
-        "causal-set",
-        "--out",
-        tmp_path / "run",
-        "--json",
-        "--templates",
-    )
-    (result,) = call(*run, "that,trait-first,more").json["results"]
+    run = "run abc --model fake --groups age --measure causal-set --json --templates"
+    (result,) = call(f"{run} that,trait-first,more").json["results"]
     assert all(one["why"] is None for one in result["estimates"])
-    assert {(one["n"], one["asked"]) for one in result["estimates"] if "trait" in one["slice"]} == {
-        (1, 1)
-    }
+    traits = [one for one in result["estimates"] if "trait" in one["slice"]]
+    assert {(one["n"], one["asked"]) for one in traits} == {(1, 1)}
     assert any(
         note.startswith("Templates that do not end with the trait") and "trait-first, more." in note
         for note in result["notes"]
     )
-    assert_refused(
-        call(*run[:-4], "--out", tmp_path / "none", "--templates", "trait-first,more"),
-        2,
-        "no template ends with the trait",
-    )
+    said = call(f"{run} trait-first,more", "--out", tmp_path / "none")
+    assert_refused(said, 2, "no template ends with the trait")
     assert not (tmp_path / "none").exists()
 
 
-def test_a_baseline_without_answers_is_refused() -> None:
-    assert_refused(call("run", "abc", "--model", "ideal"), 2, "ideal has no scores for abc")
-    assert_refused(
-        call("run", "abc", "--model", "random"),
-        3,
-        "random cannot answer set. It needs a model that fills in masks",
-    )
-
-
-def test_variants_are_those_of_the_measure() -> None:
-    assert_refused(
-        call("run", "abc", "--model", "fake", "--measure", "ilps", "--variant", "printed"),
-        2,
-        "ilps has no variant 'printed'",
-    )
-    assert_refused(
-        call("run", "starter", "--model", "random", "--variant", "printed"),
-        2,
-        "has no variant 'printed'",
-    )
-
-
-def test_runs_and_shows(tmp_path: Any) -> None:
-    said = call(
-        "run",
-        "abc",
-        "--model",
-        "fake",
-        "--groups",
-        "age",
-        "--templates",
-        "singular",
-        "--out",
-        tmp_path / "run",
-    )
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("run abc --groups age --templates singular", ["teenager", "Agency"]),
+        (
+            "run abc --groups woman --templates the,that",
+            ["none: needs two groups (1 of 20 values)."],
+        ),
+        (
+            "run abc --groups age --templates that --measure set --variant printed --json",
+            ['"variant": "printed"'],
+        ),
+        ("show abc", ["Native American", "everyone-thinks"]),
+    ],
+)
+def test_runs_and_shows(tmp_path: Any, line: str, says: list[str]) -> None:
+    running = ("--model", "fake", "--out", tmp_path / "run") if line.startswith("run") else ()
+    said = call(line, *running)
     assert said.code == 0
-    assert "teenager" in said.out
-    assert "Agency" in said.out
-    one = call(
-        "run",
-        "abc",
-        "--model",
-        "fake",
-        "--groups",
-        "age",
-        "--templates",
-        "that",
-        "--json",
-        "--measure",
-        "set",
-        "--variant",
-        "printed",
-    )
-    assert one.json["results"][0]["variant"] == "printed"
-
-
-def test_why_a_value_is_missing_is_said(tmp_path: Any) -> None:
-    said = call(
-        "run",
-        "abc",
-        "--model",
-        "fake",
-        "--groups",
-        "woman",
-        "--templates",
-        "the,that",
-        "--out",
-        tmp_path / "run",
-    )
-    assert "none: needs two groups (1 of 20 values)." in said.out
+    assert [one for one in says if one not in said.out] == []
 
 
 def test_profiles_are_not_compared_as_preferences(tmp_path: Any) -> None:
-    for name in ("one", "two"):
-        call(
-            "run",
-            "abc",
-            "--model",
-            "fake",
-            "--groups",
-            "age",
-            "--templates",
-            "singular",
-            "--out",
-            tmp_path / name,
-        )
-    assert_refused(
-        call("compare", tmp_path / "one", tmp_path / "two"), 2, "have no preferences to compare"
-    )
-
-
-def test_show_lists_what_can_be_chosen() -> None:
-    said = call("show", "abc")
-    assert "Native American" in said.out
-    assert "everyone-thinks" in said.out
+    one, two = tmp_path / "one", tmp_path / "two"
+    for out in (one, two):
+        call("run abc --model fake --groups age --templates singular --out", out)
+    assert_refused(call("compare", one, two), 2, "have no preferences to compare")
 
 
 def test_paper_spells_four_adjectives_as_the_released_lists_do() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -79,17 +80,20 @@ def test_a_choice_of_three_values_is_weighed_by_its_pairs_of_readings() -> None:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     runs, out = (tmp_path_factory.mktemp(name) for name in ("runs", "shown"))
     asked = ["cat-likelihood", "pair-likelihood", "cat-forced-choice"]
-    stereometer.sweep("starter", model=["fake", "random"], measure=asked, out=runs, resamples=200)
-    stereometer.sweep("starter", runs=[runs], out=out, resamples=200)
+    some: dict[str, Any] = {"limit": 120, "resamples": 200}
+    stereometer.sweep("starter", model=["fake", "random"], measure=asked, out=runs, **some)
+    stereometer.sweep("starter", runs=[runs], out=out, **some)
     return out
 
 
+@pytest.mark.long
 def test_the_terminal_shows_a_row_a_reading_from_low_to_high(folder: Path) -> None:
-    result = stereometer.load(folder / "starter-fake-cat-sweep")
+    result = stereometer.load(folder / "starter-fake-cat-sweep-limit120")
     tables = SHAPE.overview([result]).tables
     first, rows = next(curves(result))
     assert len(tables[0].rows) == first.n == len(rows)
-    values = [float(row[-3].text.partition(" ")[0]) for row in tables[0].rows]
+    at = [column.text for column in tables[0].columns].index("preference (ideal 50)")
+    values = [float(row[at].text.partition(" ")[0]) for row in tables[0].rows]
     assert values == sorted(values)
     assert str(first.verdict) in tables[0].foot
 
@@ -108,9 +112,10 @@ def test_the_report_draws_every_reading_with_its_choices(folder: Path) -> None:
             layer["data"]["values"] for layer in layers if layer["mark"].get("strokeWidth") == 1.6
         ]
         assert [mark["value"] for mark in marks] == [row.value for row in rows]
-        dots = layers[-1]["data"]["values"]
+        drawn = [(layer["mark"], row) for layer in layers for row in layer["data"]["values"]]
+        dots = [row for mark, row in drawn if mark.get("filled") and "size" in row]
         chosen = [dot for dot in dots if dot["size"] > 50]
-        labels = [row["label"] for row in layers[-2]["data"]["values"]]
+        labels = [row["label"] for mark, row in drawn if mark.get("align") == "right"]
         choices = {label.partition(":")[0] for label in labels}
         assert len(chosen) == len(rows) * len(choices)
         assert len(dots) == len(rows) * len(labels)
@@ -125,7 +130,7 @@ def test_the_report_says_whether_the_order_of_systems_holds(folder: Path) -> Non
 
 def test_show_and_report_take_a_stored_sweep(folder: Path, tmp_path: Path) -> None:
     runner = CliRunner()
-    shown = runner.invoke(app, ["show", str(folder / "starter-fake-cat-sweep")])
+    shown = runner.invoke(app, ["show", str(folder / "starter-fake-cat-sweep-limit120")])
     assert shown.exit_code == 0, shown.output
     assert "joint p" in shown.output
     written = stereometer.write_report([folder], tmp_path / "report.html")
@@ -134,7 +139,7 @@ def test_show_and_report_take_a_stored_sweep(folder: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("format_", ["csv", "metrics", "model-card", "eee", "inspect", "hub"])
 def test_exports_take_it_or_say_why_not(folder: Path, tmp_path: Path, format_: str) -> None:
-    run = str(folder / "starter-fake-cat-sweep")
+    run = str(folder / "starter-fake-cat-sweep-limit120")
     exported = CliRunner().invoke(app, ["export", format_, run, "-o", str(tmp_path / "out")])
     assert exported.exit_code in (0, 2), exported.output
     assert exported.exit_code == 0 or exported.output.startswith("error: ")

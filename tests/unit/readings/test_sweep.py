@@ -48,6 +48,7 @@ def of(sweep: Sweep, shape: str, model: str = "fake") -> Result:
     return result
 
 
+@pytest.mark.long
 def test_no_request_is_asked_twice_and_the_count_is_shown(
     asked: Counter[str], tmp_path: Path
 ) -> None:
@@ -57,6 +58,7 @@ def test_no_request_is_asked_twice_and_the_count_is_shown(
     assert sweep.requests.needed > 1.5 * sweep.requests.asked
 
 
+@pytest.mark.long
 def test_a_sweep_that_is_there_asks_nothing_and_says_the_same(
     asked: Counter[str], swept: tuple[Sweep, Path]
 ) -> None:
@@ -156,12 +158,13 @@ def test_likelihood_and_pseudo_likelihood_of_one_model_are_described_not_tested(
 def test_what_is_stored_is_sides_and_no_text(swept: tuple[Sweep, Path]) -> None:
     folder = next(Path(each) for each in swept[0].folders if "-cat-" in each)
     scores = list(load_scores(folder))
-    assert len(scores) == 144
+    assert len(scores) == 480
     assert not any(score.texts for score in scores)
     assert {side for score in scores for side in score.values.values()} <= {-1.0, 0.0, 1.0}
     assert json.loads((folder / "result.json").read_text("utf-8"))["kind"] == "sweep"
 
 
+@pytest.mark.long
 def test_two_models_are_ordered_reading_by_reading(tmp_path: Path) -> None:
     sweep = stereometer.sweep(
         "starter", model=["fake", "random"], measure="cat-likelihood", out=tmp_path, **QUICK
@@ -215,10 +218,22 @@ def test_one_reading_is_no_sweep(tmp_path: Path) -> None:
         )
 
 
+def test_of_measures_of_two_kinds_one_may_have_a_single_reading(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    measures = ["cat-likelihood", "pair-sentence-mean-likelihood"]
+    swept = stereometer.sweep(
+        "starter", model="fake", measure=measures, limit=10, out=tmp_path, **QUICK
+    )
+    assert [result.settings["shape"] for result in swept.results] == ["cat"]
+    assert "fake has one reading of the pair items only" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         ({}, "No model and no run"),
+        ({"model": "nowhere/step*"}, "matches nothing"),
         ({"model": "fake", "measure": "pair-all-masks-likelihood"}, "less reliable"),
         ({"model": "fake", "measure": "set"}, "none of the questions"),
         ({"model": "fake", "measure": "cat-likelyhood"}, "Did you mean"),
@@ -241,9 +256,7 @@ def test_runs_of_other_items_are_refused(tmp_path: Path) -> None:
         stereometer.sweep("starter", runs=[tmp_path], out=tmp_path / "swept", **QUICK)
 
 
-def test_compare_refuses_sweeps_and_says_what_to_do(
-    swept: tuple[Sweep, Path],
-) -> None:
+def test_compare_refuses_sweeps_and_says_what_to_do(swept: tuple[Sweep, Path]) -> None:
     folder = next(each for each in swept[0].folders if "-cat-" in each)
     with pytest.raises(UsageError, match="Sweep them together"):
         stereometer.compare(folder, folder)

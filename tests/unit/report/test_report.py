@@ -15,23 +15,29 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import stereometer
 from stereometer import catalog
 from stereometer.errors import DataError, StereometerError, UsageError
 from stereometer.findings.compare import compare
-from stereometer.report import load, write_report
+from stereometer.report import tables, write_report
+from stereometer.report.charts.frame import mark
 from stereometer.report.charts.plane import contour
+from stereometer.report.load import groups_of
 from stereometer.report.page import coded, safe_json, script
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group
+from stereometer.runs import store
 from stereometer.shapes import plain
 from stereometer.show import numbers
-from stereometer.show.figure import Figure
+from stereometer.show.figure import FILLS, Figure, fill_of
+from stereometer.show.slices import named
 from stereometer.show.table import Table, number, text
-from stereometer.types import Score, Settings, Variant
-from tests.builders.stored import only, unsealed
+from stereometer.types import Estimate, Score, Settings, Variant
+from tests.builders.commands import call
+from tests.builders.stored import only, sealed
 
 ATTACK = "</script><script>alert(1)</script>"
 
@@ -69,18 +75,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def copied(runs: Path, tmp_path: Path) -> Path:
     """A CAT run that a test may spoil."""
-    source, place = runs / "fake-sound" / "cat", tmp_path / "run"
-    place.mkdir()
-    for name in ("result.json", "scores.jsonl"):
-        (place / name).write_bytes((source / name).read_bytes())
-    return place
-
-
-def edited(run: Path, change: Any) -> Path:
-    value = json.loads((run / "result.json").read_text("utf-8"))
-    change(value)
-    (run / "result.json").write_text(json.dumps(value), "utf-8")
-    return run
+    return Path(shutil.copytree(runs / "fake-sound" / "cat", tmp_path / "run"))
 
 
 class Elements(HTMLParser):
@@ -134,6 +129,7 @@ def layers_of(html: str) -> list[Any]:
 # ----------------------------------------------------------------------------------- two at a time
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", MEASURES)
 def test_two_systems_are_compared_on_the_same_items_as_by_the_command(
     runs: Path, tmp_path: Path, shape: str
@@ -160,6 +156,38 @@ def test_two_systems_are_compared_on_the_same_items_as_by_the_command(
     assert sorted(set(values)) == pytest.approx(sorted({one.difference for one in overall}))
 
 
+def test_several_systems_say_what_chance_gives_and_correct_in_a_column(
+    runs: Path, tmp_path: Path
+) -> None:
+    places = [runs / f"{model}-sound" / "cat" for model in ("fake", "stereotyped")]
+    _, found = page(places, tmp_path)
+    tested = sum(
+        row.p_adjusted is not None for place in places for row in stereometer.load(place).estimates
+    )
+    assert f"{tested} rows of 2 runs were tested, in" in found.text
+    assert "ss over systems Holm over 2" in found.text
+    _, alone = page(places[:1], tmp_path)
+    assert "rows of" not in alone.text
+    assert "over systems" not in alone.text
+
+
+def test_small_slices_stand_beside_their_partly_pooled_values(runs: Path, tmp_path: Path) -> None:
+    group = groups_of([runs / "fake-sound" / "cat"])[0][1]
+    slices = group.slices("ss")
+    table = tables.estimates(group, "ss", slices, "ss by slice")
+    assert table.columns[-1].text == "partly pooled"
+    assert "No verdict rests on it" in table.foot
+    cells = {row[0].text: row[-1].text for row in table.rows}
+    assert not cells["overall"]
+    raw = [row.value for _, row in group.placed("ss", slices) if [*row.slice] == ["domain"]]
+    drawn = [
+        float(cells[named(row.slice)].split()[0])
+        for _, row in group.placed("ss", slices)
+        if [*row.slice] == ["domain"]
+    ]
+    assert max(drawn) - min(drawn) < np.ptp(np.array(raw, dtype=float))
+
+
 def test_one_system_and_runs_without_items_are_not_compared(
     runs: Path, copied: Path, tmp_path: Path
 ) -> None:
@@ -183,11 +211,11 @@ def test_names_and_texts_cannot_leave_their_place(copied: Path, tmp_path: Path) 
             if "target" in one["slice"]:
                 one["slice"]["target"] = f"\"'{ATTACK}"
 
-    lines = (unsealed(copied) / "scores.jsonl").read_text("utf-8").splitlines()
+    lines = (copied / "scores.jsonl").read_text("utf-8").splitlines()
     first = json.loads(lines[0])
     first["texts"]["context"] = f"{ATTACK}<!--\u2028"
     (copied / "scores.jsonl").write_text("\n".join([json.dumps(first), *lines[1:]]), "utf-8")
-    html, found = page([edited(copied, attack)], tmp_path)
+    html, found = page([sealed(copied, attack)], tmp_path)
     assert "<script>alert(1)" not in html
     assert [attributes for tag, attributes in found.tags if tag == "script"] == [
         {"type": "application/json", "id": "s1-items-data"},
@@ -242,19 +270,53 @@ def test_the_page_allows_no_network_and_no_foreign_script(copied: Path, tmp_path
 # ------------------------------------------------------------------------------------ what it says
 
 
-def test_the_verdict_comes_first_and_a_doubt_is_said(copied: Path, tmp_path: Path) -> None:
-    _, found = page([copied], tmp_path)
-    assert "fake: undecided." in found.text
-    assert "This does not show that there is no preference" in found.text
-    assert found.text.index(
-        "The verdict", found.text.index("Stereotypes in fake", 200)
-    ) < found.text.index(": undecided")
+def test_it_opens_with_systems_by_what_was_measured(runs: Path, tmp_path: Path) -> None:
+    html, found = page([runs / "fake-sound", runs / "stereotyped-sound" / "cat"], tmp_path)
+    table = html[html.index('<table class="matrix"') : html.index("</table>")]
+    heads = re.findall(r'<th scope="col"><span class="sort">(.*?)</span>', table)
+    assert heads == ["System", "Starter set", "Starter set"]
+    rows = [re.findall(r"<t[hd].*?</t[hd]>", row, re.S) for row in table.split("<tr>")[2:]]
+    assert [len(row) for row in rows] == [3, 3]
+    ss = stereometer.load(runs / "fake-sound" / "cat").estimate("ss")
+    assert f'data-order="{ss.value}"><a href="#s1"><b>{numbers.number(ss.value)}</b>' in rows[0][1]
+    assert numbers.interval(ss) in rows[0][1]
+    assert f"</svg>{numbers.short(ss)}</small>" in rows[0][1]
+    assert 'class="mark pale"' in rows[0][0]
+    assert 'class="mark filled"' in rows[1][1]
+    assert "not measured" in rows[1][2]
+    folds = [one for tag, one in found.tags if tag == "details" and one.get("class") == "fold"]
+    assert len(folds) == 6  # notes, two sections, method, meaning, citations
+    assert not any("open" in one for one in folds)
 
 
-def test_notes_stand_with_the_verdict(copied: Path, tmp_path: Path) -> None:
-    _, found = page([copied], tmp_path)
+def test_a_note_is_said_once_and_numbered_where_it_belongs(runs: Path, tmp_path: Path) -> None:
+    _, found = page([runs / "fake-sound", runs / "stereotyped-sound"], tmp_path)
     notice = "must not be published as a measurement of a model"
-    assert found.text.index(notice) < found.text.index(": undecided")
+    assert found.text.count(notice) == 1
+    assert found.text.index(notice) < found.text.index("fake: undecided.")
+    results = [stereometer.load(place.parent) for place in runs.glob("*-sound/*/result.json")]
+    assert all(found.text.count(note) == 1 for result in results for note in result.notes)
+
+
+@pytest.mark.parametrize(
+    ("beyond", "near", "fill"),
+    [
+        (True, False, "filled"),
+        (True, True, "filled"),
+        (False, False, "hollow"),
+        (False, True, "dotted"),
+        (None, None, "pale"),
+    ],
+)
+def test_the_inside_of_a_mark_has_one_meaning(
+    beyond: bool | None, near: bool | None, fill: str
+) -> None:
+    row = Estimate("ss", {}, 51.0, 50.0, 52.0, 9, 9, 0, 50.0, beyond_noise=beyond, equivalent=near)
+    assert fill_of(row) == fill
+    drawn = mark("red", "M0,0", row)
+    assert drawn["fill"] == ("red" if fill in ("filled", "pale") else "var(--paper)")
+    assert ("dot" in drawn, drawn["tint"] < 1) == (fill == "dotted", fill == "pale")
+    assert [key.fill for key in FILLS] == ["filled", "hollow", "dotted", "pale"]
 
 
 def test_a_missing_value_shows_why_and_never_nan(runs: Path, tmp_path: Path) -> None:
@@ -270,7 +332,7 @@ def test_a_missing_value_shows_why_and_never_nan(runs: Path, tmp_path: Path) -> 
 
 
 def test_coverage_below_the_floor_is_explained(copied: Path, tmp_path: Path) -> None:
-    why = "only 10 of 144 items were answered, below the coverage floor of 90%"
+    why = "only 10 of 480 items were answered, below the coverage floor of 90%"
 
     def cover(value: dict[str, Any]) -> None:
         for one in value["estimates"]:
@@ -278,8 +340,8 @@ def test_coverage_below_the_floor_is_explained(copied: Path, tmp_path: Path) -> 
                 value=None, low=None, high=None, p=None, p_adjusted=None, verdict=None, why=why
             )
 
-    _, found = page([edited(copied, cover)], tmp_path)
-    assert "fake has no score." in found.text
+    _, found = page([sealed(copied, cover)], tmp_path)
+    assert f"fake: {why}." in found.text
     assert f"No ss is given: {why}." in found.text
 
 
@@ -289,7 +351,7 @@ def test_published_values_stand_beside_ours_with_their_source(copied: Path, tmp_
             if one["name"] == "ss" and not one["slice"]:
                 one["published"] = {"value": 12.34, "source": "A paper, table 9"}
 
-    _, found = page([edited(copied, publish)], tmp_path)
+    _, found = page([sealed(copied, publish)], tmp_path)
     assert "Published: ss 12.3 (A paper, table 9)." in found.text
     assert "published 12.3" in found.text
 
@@ -305,7 +367,7 @@ def test_every_number_of_a_table_has_interval_ideal_verdict_and_denominator(
         "used of asked",
         "verdict",
         "p, adjusted",
-        "144 of 144",
+        "480 of 480",
     ):
         assert words in found.text
 
@@ -319,6 +381,7 @@ def test_how_it_was_measured_and_what_to_cite(copied: Path, tmp_path: Path) -> N
         result.data["population"],
         result.versions["numpy"],
         result.data["citation"],
+        *{row.test for row in result.estimates if row.test},
     ):
         assert words in found.text
     assert "What it does not mean" in found.text
@@ -346,7 +409,7 @@ def test_variants_and_measures_never_share_a_section(runs: Path, tmp_path: Path)
 
 
 def test_other_items_are_another_section(runs: Path, copied: Path, tmp_path: Path) -> None:
-    other = edited(copied, lambda value: value["data"].update(digest="0" * 64))
+    other = sealed(copied, lambda value: value["data"].update(digest="0" * 64))
     html, _ = page([runs / "fake-sound" / "cat", other], tmp_path)
     assert list(data_of(html)["items"]) == ["s1", "s2"]
 
@@ -371,6 +434,7 @@ def test_ids_are_unique_and_headings_are_in_order(runs: Path, tmp_path: Path) ->
     assert all(after <= before + 1 for before, after in pairwise(levels))
 
 
+@pytest.mark.long
 def test_a_report_of_many_systems_stays_small(
     runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -385,10 +449,11 @@ def test_a_report_of_many_systems_stays_small(
     assert "of the first 4 of 16 systems" in found.text
     assert all(f"fake ({copy:02})" in found.text for copy in range(16))
     items = data_of(many)["items"]["s1"]
-    assert (len(items["items"]), len(items["systems"]), items["left_out"]) == (100, 4, 44)
-    assert "44 more items are not in this page." in found.text
+    assert (len(items["items"]), len(items["systems"]), items["left_out"]) == (100, 4, 380)
+    assert "380 more items are not in this page." in found.text
 
 
+@pytest.mark.long
 def test_what_a_page_leaves_out_is_in_files_beside_it(
     runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -401,7 +466,7 @@ def test_what_a_page_leaves_out_is_in_files_beside_it(
     links = re.findall(r'href="(page-items/[^"]+)"', written)
     texts = [(tmp_path / link).read_text("utf-8") for link in links]
     items, scores = ([*csv.DictReader(text.splitlines())] for text in texts)
-    assert (len(items), len(scores)) == (144, 6 * 144)
+    assert (len(items), len(scores)) == (480, 6 * 480)
     assert items[0]["context"] not in written.partition("<script")[0]
     by_system = {row["system"] for row in scores}
     assert by_system == {f"fake ({copy})" for copy in range(6)}
@@ -425,6 +490,15 @@ def test_the_path_is_returned_and_nothing_else_is_left(copied: Path, tmp_path: P
     place = tmp_path / "deep" / "report.html"
     assert write_report([copied], str(place)) == place
     assert [one.name for one in place.parent.iterdir()] == ["report.html"]
+
+
+def test_without_a_run_the_command_takes_those_kept_here(
+    copied: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(copied, tmp_path / "stereometer-runs" / "one")
+    monkeypatch.chdir(tmp_path)
+    assert "Written to stereometer-report.html" in call("report").err
+    assert "Stereotypes in fake" in Path("stereometer-report.html").read_text("utf-8")
 
 
 def test_the_same_runs_give_the_same_bytes(copied: Path, tmp_path: Path) -> None:
@@ -455,7 +529,7 @@ def test_no_run_is_a_usage_error(tmp_path: Path) -> None:
 def test_a_result_without_a_number_is_refused(copied: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"holds no estimate\. .*\. .*\."):
         write_report(
-            [edited(copied, lambda value: value.update(estimates=[]))], tmp_path / "report.html"
+            [sealed(copied, lambda value: value.update(estimates=[]))], tmp_path / "report.html"
         )
 
 
@@ -501,7 +575,7 @@ def unknown(runs: Path, tmp_path: Path) -> list[Path]:
         stored = json.loads((source / "result.json").read_text("utf-8"))
         stored |= {"kind": "surprise", "estimates": [asdict(estimate) for estimate in counted]}
         (place / "result.json").write_text(json.dumps(stored), "utf-8")
-        places.append(unsealed(place))
+        places.append(sealed(place))
     return places
 
 
@@ -526,7 +600,7 @@ def test_a_metric_of_its_own_in_a_known_kind_is_shown(
         own = [row | {"name": "mine"} for row in stored["estimates"] if row["name"] == "ss"]
         stored["estimates"] = own if alone else [*stored["estimates"], *own]
 
-    charts = data_of(page([edited(copied, change)], tmp_path)[0])["charts"]
+    charts = data_of(page([sealed(copied, change)], tmp_path)[0])["charts"]
     assert {"s1-mine"} <= charts.keys()
     assert ("s1-ss" in charts) != alone
 
@@ -536,13 +610,13 @@ def test_each_result_and_its_scores_are_loaded_once(
 ) -> None:
     loaded: list[tuple[str, Path]] = []
     for name in ("load_result", "load_scores"):
-        real = getattr(load, name)
+        real = getattr(store, name)
 
         def counted(path: Path, *known: Any, name: str = name, real: Any = real) -> Any:
             loaded.append((name, path))
             return real(path, *known)
 
-        monkeypatch.setattr(load, name, counted)
+        monkeypatch.setattr(store, name, counted)
     page([runs / "fake-sound", runs / "stereotyped-sound"], tmp_path)
     assert len(loaded) == len(set(loaded)) == 8
 
@@ -568,7 +642,7 @@ def test_a_section_and_a_figure_are_one_entry_each(
     assert "s1-surprise" in data_of(html)["charts"]
     assert "Surprises" in elements.text
     assert "How many items" in elements.text
-    assert ("section", {"aria-labelledby": "s2-counts-title"}) in elements.tags
+    assert ("section", {"id": "s2-counts-figure"}) in elements.tags
 
 
 def _points(entries: dict[str, Any], kind: str) -> dict[str, Any]:
@@ -593,5 +667,5 @@ def test_a_section_is_named_by_its_file_and_limit(copied: Path, tmp_path: Path) 
         value["data"].update(source="/somewhere/my items.csv", as_released=False)
         value["settings"]["limit"] = 1200
 
-    _, found = page([edited(copied, own)], tmp_path)
+    _, found = page([sealed(copied, own)], tmp_path)
     assert "my items.csv, limit 1,200, cat-pseudo-likelihood" in found.text

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 import stereometer
+import stereometer.types.shown
+from stereometer.cli.app import app
 from stereometer.errors import ModelError, UnknownName, UsageError
 from stereometer.files import to_json
+from stereometer.notebook import PRINTED_BY
 from stereometer.types import Estimate, Published, Result
 from tests.builders.little import PAIRS, QUICK, pairs_file
 
@@ -44,24 +51,17 @@ def test_a_model_that_can_answer_none_of_them_is_refused() -> None:
         stereometer.run("starter", model="sentiment", measure=["cat-pseudo-likelihood"])
 
 
-def test_two_files_of_ones_own_in_one_run_get_a_folder_each(tmp_path: Path) -> None:
-    paths = [str(pairs_file(tmp_path / name)) for name in ("one.csv", "two.csv")]
-    Path(paths[1]).write_text(PAIRS.replace("keys", "pens"))
-    assert len(stereometer.run(*paths, model="fake", **QUICK)) == 2
-
-
-def test_two_files_of_the_same_name_in_one_run_get_a_folder_each_under_out(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        pairs_file(tmp_path / name / "pairs.csv", PAIRS.replace("keys", name))
-    paths = [str(tmp_path / name / "pairs.csv") for name in ("one", "two")]
-    assert len(stereometer.run(*paths, model="fake", out=tmp_path / "out", **QUICK)) == 2
-
-
-def test_two_files_of_ones_own_in_one_run_get_a_folder_each_under_out(tmp_path: Path) -> None:
-    paths = [str(pairs_file(tmp_path / name)) for name in ("one.csv", "two.csv")]
-    Path(paths[1]).write_text(PAIRS.replace("keys", "pens"))
-    assert len(stereometer.run(*paths, model="fake", out=tmp_path / "out", **QUICK)) == 2
+@pytest.mark.parametrize("names", [("one.csv", "two.csv"), ("one/pairs.csv", "two/pairs.csv")])
+@pytest.mark.parametrize("out", [None, "out"])
+def test_two_files_of_ones_own_in_one_run_get_a_folder_each(
+    tmp_path: Path, names: tuple[str, str], out: str | None
+) -> None:
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        pairs_file(tmp_path / name, PAIRS.replace("keys", name[:3]))
+    paths = [str(tmp_path / name) for name in names]
+    results = stereometer.run(*paths, model="fake", out=out and tmp_path / out, **QUICK)
+    assert len({result.folder for result in results}) == 2
 
 
 @pytest.mark.parametrize(
@@ -72,17 +72,15 @@ def test_two_files_of_ones_own_in_one_run_get_a_folder_each_under_out(tmp_path: 
         ({"coverage": 1.5}, "coverage floor"),
         ({"coverage": float("nan")}, "coverage floor"),
         ({"model": "fakee"}, "There is no model"),
+        ({"seed": -1}, "The seed is -1"),
+        ({"resamples": "100"}, "resamples is '100'. It takes a whole number"),
+        ({"limit": "5"}, "limit is '5'. It takes a whole number. Write it without quotes"),
+        ({"limit": 0}, "The limit is 0. At least one item is needed"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         stereometer.run("starter", **({"model": "fake"} | settings))
-
-
-@pytest.mark.parametrize("settings", [{"seed": -1}, {"limit": 0}, {"limit": -3}])
-def test_negative_settings_are_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(UsageError):
-        stereometer.run("starter", model="fake", **({"resamples": 100} | settings))
 
 
 def test_custom_needs_a_file_and_data_needs_one_benchmark() -> None:
@@ -104,6 +102,10 @@ def test_a_misspelt_parameter_is_answered_with_what_was_meant() -> None:
         stereometer.run("starter", model="fake", measures=("set",))  # type: ignore[call-arg]
     with pytest.raises(UsageError, match=r"no parameter 'devise'\. Did you mean device"):
         stereometer.run("starter", model="fake", devise="cpu")  # type: ignore[call-arg]
+    verbs: tuple[Any, ...] = (stereometer.run, stereometer.ask, stereometer.sweep)
+    for verb in verbs:
+        with pytest.raises(UsageError, match=r"no parameter 'limt'\. Did you mean limit"):
+            verb("starter", model="fake", limt=3)
 
 
 def test_a_name_of_ones_own_stands_in_results_and_folders(tmp_path: Path) -> None:
@@ -179,6 +181,7 @@ def test_a_published_value_survives_json() -> None:
 
 def test_an_estimate_is_found_by_name_and_exact_slice(result: Result) -> None:
     assert result.estimate("pair_preference", bias_type="age").slice == {"bias_type": "age"}
+    assert result.estimate("preference") == result.estimate("pair_preference")
     with pytest.raises(UsageError, match="not estimated for bias_type='nothing'"):
         result.estimate("pair_preference", bias_type="nothing")
 
@@ -198,23 +201,103 @@ def test_a_slip_in_an_estimate_is_answered_with_what_was_meant(
         result.estimate(name, **fixed)
 
 
-def test_a_printed_result_is_a_short_table() -> None:
-    result, _ = stereometer.run("starter", model="random", **QUICK)
-    printed = str(result)
-    assert len(printed.splitlines()) <= 16
-    assert "starter · random" in printed
-    assert "144 / 144" in printed
-    assert printed.splitlines()[2].startswith("lms")
-    assert "more estimates: result.rows()" in printed
-    assert len(repr([result, result])) < 300
+def test_a_result_knows_its_folder_and_keeps_it_out_of_the_document(result: Result) -> None:
+    assert result.folder is not None
+    assert (result.folder / "result.json").is_file()
+    assert stereometer.load(result.folder).folder == result.folder
+    assert "folder" not in result.as_json()
+    assert Result.from_json({**result.as_json(), "folder": "/"}).folder is None
 
 
-def test_a_notebook_shows_a_short_table_without_markup_of_others(result: Result) -> None:
-    hostile = replace(result, model="<script>alert(1)</script>")
-    shown = hostile._repr_html_()
-    assert "<table>" in shown
+def every_value(folder: Path) -> list[Any]:
+    """What the verbs return, of runs that take no model."""
+    how: dict[str, Any] = {"measure": "cat-pseudo-likelihood", "limit": 9, "out": folder, **QUICK}
+    runs = [stereometer.run("starter", model=model, **how) for model in ("random", "ideal", "fake")]
+    bars = folder / "bars.toml"
+    bars.write_text("[[bars]]\nrequire = 'ss<=90'\n")
+    several = [run[0] for run in runs]
+    return [
+        several[0],
+        runs[0],
+        stereometer.compare(*runs[:2], **QUICK),
+        stereometer.gate(*several, bars=bars),
+        stereometer.relate(*several, **QUICK),
+        stereometer.sweep("starter", model="fake", limit=9, out=folder, **QUICK),
+        stereometer.audit("starter"),
+        stereometer.published(),
+    ]
+
+
+@pytest.mark.long
+def test_whatever_a_verb_returns_is_shown_short_and_with_markup_escaped(tmp_path: Path) -> None:
+    for value in every_value(tmp_path):
+        name, text, html = type(value).__name__, str(value), value._repr_html_()
+        assert len(text.splitlines()) < 60, name
+        assert max(map(len, text.splitlines())) < 400, name
+        assert len(repr(value)) < 200, name
+        assert "<table>" in html, name
+        assert "--" not in text, name  # options are the terminal's
+        if isinstance(value, stereometer.types.shown.Tabular):
+            assert len(value.to_frame()) == len(value.rows()) > 0
+        if isinstance(value, stereometer.types.shown.Drawn) and name != "Sweep":
+            assert value.plot().save(tmp_path / "figure.html").stat().st_size > 100_000
+
+
+def test_a_notebook_shows_a_table_without_markup_of_others(result: Result) -> None:
+    shown = replace(result, model="<script>alert(1)</script>")._repr_html_()
+    assert "&lt;script&gt;" in shown
     assert "<script>" not in shown
-    assert len(shown) < 5000
+    assert "50.0 [" in shown  # as in the terminal, not 50 [
+
+
+def test_a_figure_is_found_by_its_title_and_saved(result: Result, tmp_path: Path) -> None:
+    saved = result.plot("Confidence").save(tmp_path / "figure.svg")
+    assert saved.read_text().startswith("<svg")
+    with pytest.raises(
+        UnknownName, match=r"no figure called 'confidnce'\. Did you mean Confidence"
+    ):
+        result.plot("confidnce")
+    with pytest.raises(UsageError, match=r"is kept as \.html, or as \.svg"):
+        result.plot().save(tmp_path / "figure.gif")
+
+
+def test_without_pandas_a_frame_says_what_to_do(
+    result: Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(UsageError, match=r"needs pandas\. .*pip install pandas.*rows\(\)"):
+        result.to_frame()
+
+
+def test_an_error_is_one_line_in_a_notebook() -> None:
+    with pytest.raises(UnknownName) as raised:
+        stereometer.run("startr", model="fake")
+    (line,) = raised.value._render_traceback_()
+    assert line.startswith("UnknownName: There is no benchmark called 'startr'. Did you mean start")
+
+
+def test_what_is_printed_of_a_value_is_printed_by_a_command() -> None:
+    for place in PRINTED_BY.values():
+        module, _, function = place.partition(":")
+        assert callable(getattr(import_module(f"stereometer.cli.{module}"), function))
+
+
+APART = {
+    "run": {"until"},
+    "align": {"choice", "announce"},
+    "sweep": {"runs"},
+    "intersect": {"variant"},
+}
+"""What Python takes as an object, where the command has several options for it."""
+EVERYWHERE = {"progress", "choice", "options"}
+
+
+@pytest.mark.parametrize("verb", ["run", "ask", "sweep", "align", "intersect", "compare", "replay"])
+def test_a_parameter_is_called_as_the_option_of_the_command(verb: str) -> None:
+    command: Any = typer.main.get_command(app)
+    options = {option.name for option in command.commands[verb].params}
+    own = set(inspect.signature(getattr(stereometer, verb)).parameters)
+    assert own - options - EVERYWHERE - APART.get(verb, set()) == set()
 
 
 def test_rows_are_flat_records(result: Result) -> None:

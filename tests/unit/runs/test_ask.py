@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from stereometer import catalog
 from stereometer.backends.baselines.fake import Fake
+from stereometer.benchmarks.comments import Columns
 from stereometer.errors import UsageError
 from stereometer.measures.forced_choice.method import PAIR
-from stereometer.runs.ask import jobs_for
+from stereometer.measures.recognition.method import Options
+from stereometer.runs.ask import jobs_for, open_comments
 from stereometer.runs.open import open_benchmark
 from stereometer.types import Settings
+from tests.builders.comments import own_table
 
 THEIRS = replace(PAIR, name="pair-in-other-words")
 
@@ -38,6 +42,29 @@ def test_a_method_that_asks_in_words_is_asked_once_the_catalog_has_it(
 
 def test_a_survey_takes_only_its_own_options() -> None:
     assert measures("survey", "zero-shot", likelihood=True, size=3, categories={}) == ["survey"]
+
+
+class Talker(Fake):
+    """A fake model with a chat template."""
+
+    abilities = replace(Fake.abilities, chat_template="its own")
+
+
+@pytest.mark.parametrize("benchmark", ["starter", "survey", "own.csv"])
+@pytest.mark.parametrize(("chat", "as_chat"), [(None, True), (False, False), (True, True)])
+def test_raw_text_is_asked_where_it_is_wanted_and_stored_elsewhere(
+    tmp_path: Path, benchmark: str, chat: bool | None, as_chat: bool
+) -> None:
+    own = own_table(tmp_path / "own.csv")
+    name = str(own) if benchmark == own.name else benchmark
+    opened = open_comments(name, None, Columns("text", "gold"))
+    job, *_ = jobs_for(opened, ["zero-shot"], Talker(), Settings(), {"chat": chat, "size": 2})
+    assert (job.plan["chat"], str(job.folder).endswith("-chat")) == (as_chat, as_chat)
+
+
+def test_a_sample_that_nobody_draws_is_refused() -> None:
+    with pytest.raises(UsageError, match="no sample 'papr'"):
+        Options(sample="papr")  # type: ignore[arg-type]
 
 
 def test_a_set_that_nobody_asks_about_in_words_is_refused() -> None:

@@ -6,6 +6,7 @@ import logging
 import os
 import sqlite3
 from array import array
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -212,15 +213,24 @@ def test_a_page_that_is_found_broken_only_when_it_is_written_begins_a_new_file_t
         cache.put("model", {f"new {number}": answer(-1.0) for number in range(100)})
 
 
-def test_the_file_of_another_version_is_not_trusted(tmp_path: Path) -> None:
-    with Cache(tmp_path / "c") as cache:
-        cache.put("model", {"a": answer(-1.0)})
-    with sqlite3.connect(tmp_path / "c") as raw:
-        raw.execute("PRAGMA user_version = 99")
-    raw.close()
-    with Cache(tmp_path / "c") as cache:
-        assert cache.get("model", ["a"]) == {}
-    assert len(list(tmp_path.glob("c.broken-*"))) == 1
+@pytest.mark.parametrize("version", [1, 99])
+def test_the_file_of_another_version_is_left_to_those_that_have_it_open(
+    tmp_path: Path, version: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    with closing(sqlite3.connect(tmp_path / "c", isolation_level=None)) as other:
+        other.execute("PRAGMA journal_mode = WAL")
+        other.execute(f"PRAGMA user_version = {version}")
+        other.execute("CREATE TABLE theirs (key)")
+        for number in range(2):
+            other.execute("INSERT INTO theirs VALUES (?)", (number,))
+            with Cache(tmp_path / "c") as cache:
+                cache.put("model", {"a": answer(-1.0)})
+                assert cache.get("model", ["a"]) == {"a": answer(-1.0)}
+        other.execute("INSERT INTO theirs VALUES (2)")
+    with closing(sqlite3.connect(tmp_path / "c")) as again:
+        assert again.execute("SELECT key FROM theirs").fetchall() == [(0,), (1,), (2,)]
+    assert {path.name for path in tmp_path.iterdir()} == {"c", "c-2"}
+    assert caplog.text.count(f"is of version {version}, this program's of 2") == 1
 
 
 @pytest.mark.parametrize("place", ["/dev/null/cache/answers.sqlite", "/proc/cache/answers.sqlite"])

@@ -93,4 +93,4 @@ def test_an_item_without_a_finite_score_is_skipped_with_a_reason(
         "starter", model="fake", measure=["pair-likelihood"], out=tmp_path / "run", **QUICK
     )
     assert result.estimate("pair_preference").value is None
-    assert sum(result.estimate("pair_preference").skipped.values()) == 96
+    assert sum(result.estimate("pair_preference").skipped.values()) == 400

@@ -1,8 +1,14 @@
-"""Progress without a terminal: a line every thirty seconds, by a clock that the test winds."""
+"""Progress: without a terminal a line every thirty seconds, by a clock that the test winds; in a
+notebook a bar."""
 
 from __future__ import annotations
 
-from stereometer.runs.progress import lines
+import sys
+
+import pytest
+
+from stereometer.runs.progress import lines, watched_by
+from stereometer.show.numbers import duration
 
 
 def written(moments: list[tuple[float, int]], total: int = 100) -> list[str]:
@@ -29,3 +35,23 @@ def test_a_long_one_writes_a_line_every_thirty_seconds() -> None:
 
 def test_what_is_done_or_not_begun_says_no_time_left() -> None:
     assert written([(40.0, 0), (80.0, 100)]) == ["starter set: 0 of 100 items"]
+
+
+@pytest.mark.parametrize(("choice", "drawn"), [(True, True), (False, False)])
+def test_a_notebook_gets_a_bar_unless_it_wants_none(
+    choice: bool, drawn: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    with watched_by(choice)("starter set") as progress:
+        progress(3, 7)
+    said = capsys.readouterr()
+    assert ("3/7" in said.err) is drawn
+    assert said.out == ""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.2, "1 s"), (89.4, "89 s"), (95, "2 min"), (3540, "59 min"), (6272.0, "1 h 44 min")],
+)
+def test_a_duration_is_said_as_a_person_would(seconds: float, said: str) -> None:
+    assert duration(seconds) == said

@@ -16,7 +16,7 @@ from stereometer.files import to_json
 from stereometer.runs import store as runs
 from stereometer.types import Job, Result
 from tests.builders.little import QUICK
-from tests.builders.stored import only
+from tests.builders.stored import only, sealed
 
 PLAN = {"benchmark": "b", "model": "m", "measure": "way@1", "seed": 0}
 
@@ -40,6 +40,15 @@ def test_an_empty_folder_is_claimed_and_the_plan_written_down(tmp_path: Path) ->
     with runs.claimed(tmp_path / "run", PLAN) as done:
         assert done is None
     assert json.loads((only(tmp_path / "run") / "run.json").read_text())["plan"] == PLAN
+
+
+def test_a_clock_that_is_set_back_does_not_take_negative_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hours = iter(range(100_000, 0, -1))
+    monkeypatch.setattr("stereometer.runs.execute.time.time", lambda: 3600.0 * next(hours))
+    stored(tmp_path / "run", cache=False)
+    assert json.loads((only(tmp_path / "run") / "run.json").read_text())["seconds"] >= 0
 
 
 def test_an_unfinished_run_of_the_same_plan_may_go_on(tmp_path: Path) -> None:
@@ -133,17 +142,14 @@ def test_a_loaded_result_equals_the_computed_one(tmp_path: Path) -> None:
 def test_scores_are_loaded_as_they_were(tmp_path: Path) -> None:
     stored(tmp_path / "run")
     found = list(runs.load_scores(tmp_path / "run"))
-    assert len(found) == 96
+    assert len(found) == 400
     assert found == list(runs.load_scores(only(tmp_path / "run") / "result.json"))
     assert found[0].values == {"sent_more": -1.0, "sent_less": -1.0}
 
 
 def damaged(folder: Path, change: Any) -> Path:
     stored(folder)
-    value = json.loads((only(folder) / "result.json").read_text())
-    change(value)
-    (only(folder) / "result.json").write_text(json.dumps(value))
-    return folder
+    return sealed(folder, change)
 
 
 @pytest.mark.parametrize(
@@ -186,17 +192,10 @@ def test_a_damaged_result_in_the_way_of_the_same_run_is_made_again(
     first = written(stored(tmp_path / "run"))
     (only(tmp_path / "run") / "result.json").write_text("{")
     assert written(stored(tmp_path / "run")) == first == written(stereometer.load(tmp_path / "run"))
-    assert "computed anew" in caplog.text
+    assert "computed again" in caplog.text
 
 
-@pytest.mark.parametrize(
-    "record",
-    [
-        "{",
-        "[]",
-        '{"plan": null}',
-    ],
-)
+@pytest.mark.parametrize("record", ["{", "[]", '{"plan": null}'])
 def test_a_damaged_record_is_named(tmp_path: Path, record: str) -> None:
     (tmp_path / "run.json").write_text(record)
     with pytest.raises(StereometerError, match=r"run"), runs.claimed(tmp_path, PLAN):
@@ -204,10 +203,11 @@ def test_a_damaged_record_is_named(tmp_path: Path, record: str) -> None:
 
 
 def test_a_damaged_line_of_scores_is_named(tmp_path: Path) -> None:
-    damaged(tmp_path / "run", lambda value: value.pop("scores_digest"))
+    stored(tmp_path / "run")
     lines = (only(tmp_path / "run") / "scores.jsonl").read_text().split("\n")
     lines[2] = '{"item": "x"}'
     (only(tmp_path / "run") / "scores.jsonl").write_text("\n".join(lines))
+    sealed(tmp_path / "run")
     with pytest.raises(DataError, match="line 3 is damaged"):
         list(runs.load_scores(tmp_path / "run"))
 
@@ -241,6 +241,14 @@ def test_out_holds_folders_of_runs(tmp_path: Path) -> None:
         "starter-ideal-pair-likelihood-paper",
         "starter-stereotyped-pair-likelihood-limit10",
     }
+
+
+def test_a_limit_above_the_size_of_the_set_is_no_sample(tmp_path: Path) -> None:
+    whole, capped = (
+        stored(tmp_path / name, limit=limit) for name, limit in [("a", None), ("b", 999)]
+    )
+    assert written(capped) == written(whole)
+    assert not any("drawn at random" in note for note in capped.notes)
 
 
 def test_a_run_that_an_older_version_wrote_into_out_itself_is_gone_on_with(tmp_path: Path) -> None:

@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 import stereometer
+from stereometer.backends.local.place import name_of
 from stereometer.errors import ModelError, UsageError
 from stereometer.runs.execute import execute
 from stereometer.runs.measure import jobs_for
 from stereometer.runs.open import open_model
-from stereometer.runs.series import Member, members
+from stereometer.runs.series import Member, members, names_for
 from stereometer.runs.store import load
 from stereometer.types import Settings
 from tests.builders.commands import call
@@ -36,6 +37,25 @@ def test_folders_come_in_the_order_of_their_steps(tmp_path: Path) -> None:
     assert [member.step for member in series] == [30, 200, 1000]
     assert [Path(member.spec).name for member in series] == ["step30", "step200", "step1000"]
     assert {member.pattern for member in series} == {f"{home}/step*"}
+
+
+def test_paths_that_end_alike_are_called_by_as_much_as_tells_them_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders(tmp_path, "a/run/final", "b/run/final", "c/best", "m", "org/name")
+    (tmp_path / "m1.safetensors").touch()
+    (tmp_path / "a" / "m1.safetensors").touch()
+    monkeypatch.chdir(tmp_path)
+    assert names_for(["a/run/final", "./c/best/", "m"]) == [None] * 3
+    assert names_for(["a/run/final", "b/../b/run/final/", "c/best"]) == [
+        *("a/run/final", "b/run/final", None)
+    ]
+    assert names_for(["./m", "m/", f"{tmp_path}/m"]) == [None] * 3
+    assert names_for(["m+m1.safetensors", "m+a/m1.safetensors"])[1] == f"{tmp_path.name}/m+a/m1"
+    assert names_for(["hub/name", "gpt2", "org/name"]) == [None] * 3
+    assert [name_of(each) for each in (".", "m/", "./c/../m", "hub/name", "C:\\x\\y")] == [
+        *(tmp_path.name, "m", "m", "hub/name", "C:\\x\\y")
+    ]
 
 
 def test_sizes_are_read_with_their_units(tmp_path: Path) -> None:

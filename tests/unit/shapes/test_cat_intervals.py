@@ -58,6 +58,7 @@ def estimates(data: str, level: float) -> list[Estimate]:
     return summarize(DATA[data], Settings(resamples=20_000, level=level, ties=1.0))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("level", [0.95, 0.5])
 @pytest.mark.parametrize("name", [name for name in AVERAGES if name not in BENT])
 @pytest.mark.parametrize("data", DATA)
@@ -103,26 +104,69 @@ def rates_of(scores: list[Score]) -> tuple[list[float], list[float], list[int]]:
 
 
 @pytest.mark.parametrize("level", [0.95, 0.5])
-@pytest.mark.parametrize("name", ["lms", "ss", "icat_term_mean"])
+@pytest.mark.parametrize("name", ["ss", "icat_term_mean"])
 def test_many_terms_get_students_interval_of_their_rates(name: str, level: float) -> None:
     lms, ss, _ = rates_of(MANY)
     icats = [reference.icat_of(*both) for both in zip(lms, ss, strict=True)]
-    values = {"lms": lms, "ss": ss, "icat_term_mean": icats}[name]
+    values = {"ss": ss, "icat_term_mean": icats}[name]
     one = pick(summarize(MANY, Settings(level=level)), name)
     expected = ttest_1samp(values, 50).confidence_interval(level)
     assert (one.low, one.high) == pytest.approx((max(0, expected.low), min(100, expected.high)))
     assert (one.interval, one.scope) == (TERMS, "terms like these")
 
 
-@pytest.mark.parametrize("name", ["lms_micro", "ss_micro"])
-def test_averages_over_items_are_ratios_over_terms(name: str) -> None:
-    lms, ss, n = map(np.array, rates_of(MANY))
-    rates = lms if name == "lms_micro" else ss
-    value = (rates * n).sum() / n.sum()
-    error = np.sqrt(14 / 13 * (((rates - value) * n) ** 2).sum()) / n.sum()
-    one = pick(summarize(MANY, Settings()), name)
-    half = t.ppf(0.975, 13) * error
+def over_items(rates: np.ndarray, n: np.ndarray) -> tuple[float, float, float]:
+    """The mean over items, its standard error over terms of unequal size, and its freedom."""
+    weights = n / n.sum()
+    value = float((weights * rates).sum())
+    error = np.sqrt(((weights * (rates - value)) ** 2 / (1 - weights)).sum())
+    return value, float(error), 1 / float((weights**2).sum()) - 1
+
+
+def test_averages_over_items_are_ratios_over_terms() -> None:
+    _, ss, n = map(np.array, rates_of(MANY))
+    value, error, free = over_items(ss, n)
+    one = pick(summarize(MANY, Settings()), "ss_micro")
+    half = t.ppf(0.975, free) * error
     assert (one.low, one.high) == pytest.approx((value - half, value + half))
+
+
+@pytest.mark.parametrize("name", ["lms", "lms_micro"])
+def test_lms_is_as_many_items_as_its_spread_over_terms_shows(name: str) -> None:
+    """Both ends of Wilson's interval are t standard errors of their own from the value."""
+    lms, _, n = map(np.array, rates_of(MANY))
+    value, error, free = over_items(lms, n if name == "lms_micro" else np.ones(14))
+    items = min(n.sum(), value * (100 - value) / error**2)
+    one = pick(summarize(MANY, Settings()), name)
+    for end in (sure(one.low), sure(one.high)):
+        away = abs(value - end) / np.sqrt(end * (100 - end) / items)
+        assert away == pytest.approx(t.ppf(0.975, free))
+    assert one.interval == "Wilson over target terms"
+
+
+def test_terms_whose_lms_is_100_show_no_more_than_themselves() -> None:
+    """Twelve terms of 60 items without a fault: 12 independent ones, not 720."""
+    scores = [
+        cat_score(at, "age", at % 12, "intrasentence", (at % 7 / 7, 0.5, -9.0)) for at in range(720)
+    ]
+    one = pick(summarize(scores, Settings(ties=1.0)), "lms")
+    lowest = 100 / (1 + t.ppf(0.975, 11) ** 2 / 12)
+    assert bounds(one) == pytest.approx((lowest, 100.0, 100.0))
+
+
+def test_a_few_large_terms_are_few_terms_for_averages_over_items() -> None:
+    """Twenty terms, one of them with half of the items."""
+    scores = [
+        cat_score(at, "age", max(0, at - 99), "intrasentence", ((at * 7 % 5) / 5, 0.45, -1.0))
+        for at in range(119)
+    ]
+    rows = summarize(scores, Settings(resamples=200))
+    scopes = {name: pick(rows, name).scope for name in ("ss", "ss_micro", "lms_micro")}
+    assert scopes == {
+        "ss": "terms like these",
+        "ss_micro": "these terms",
+        "lms_micro": "these terms",
+    }
 
 
 def test_icat_is_the_smaller_of_two_sides_by_the_delta_method() -> None:
@@ -151,6 +195,7 @@ def test_ten_terms_are_many(terms: int, method: str) -> None:
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", [0.5, 0.8])
 @pytest.mark.parametrize(("terms", "items"), [(8, 2), (4, 3), (1, 20), (3, 26)])
 def test_few_terms_of_few_items_cover_the_truth_as_often_as_they_say(
@@ -238,13 +283,18 @@ def test_what_else_is_computed_does_not_move_an_interval() -> None:
     assert (alone.low, alone.high) == (beside.low, beside.high)
 
 
-@pytest.mark.parametrize("name", ["ss", "lms"])
-def test_p_over_many_terms_is_a_t_test_of_their_rates_against_50(name: str) -> None:
-    of = {"ss": reference.ss_of, "lms": reference.lms_of}[name]
-    rates = [of(items, "sound") for items in reference.by_term(MANY).values()]
-    assert pick(summarize(MANY, Settings(resamples=100, ties=1.0)), name).p == pytest.approx(
-        ttest_1samp(rates, 50).pvalue
-    )
+def test_p_over_many_terms_is_a_t_test_of_their_rates_against_50() -> None:
+    rates = [reference.ss_of(items, "sound") for items in reference.by_term(MANY).values()]
+    rows = summarize(MANY, Settings(resamples=100, ties=1.0))
+    assert pick(rows, "ss").p == pytest.approx(ttest_1samp(rates, 50).pvalue)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
+def test_p_of_lms_is_small_just_where_its_interval_leaves_out_50(level: float) -> None:
+    for seed in range(3, 23):
+        one = pick(summarize(uneven(11, seed), Settings(resamples=100, level=level)), "lms")
+        low, _, high = bounds(one)
+        assert (sure(one.p) < 1 - level) == (not low <= 50 <= high)
 
 
 def test_p_within_one_term_is_a_sign_test() -> None:

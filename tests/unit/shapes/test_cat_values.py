@@ -71,6 +71,7 @@ def swapped(score: Score) -> Score:
     return Score(score.item, score.slices, values, score.skipped)
 
 
+@pytest.mark.long
 @MODERATE
 @given(cat_scores())
 def test_swapping_stereotype_and_anti_stereotype_mirrors_ss_and_keeps_icat_under_sound(
@@ -83,6 +84,7 @@ def test_swapping_stereotype_and_anti_stereotype_mirrors_ss_and_keeps_icat_under
     assert_mirrored(before, after)
 
 
+@pytest.mark.long
 @MODERATE
 @given(cat_scores())
 def test_swapping_mirrors_ss_under_paper_where_nothing_ties(scores: list[Score]) -> None:

@@ -57,6 +57,7 @@ def test_a_better_system_is_told_from_a_worse_one() -> None:
     assert turned.p == rows["accuracy"].p
 
 
+@pytest.mark.long
 def test_systems_alike_are_told_apart_as_often_as_the_level_says() -> None:
     """200 pairs of systems that are right as often: size 5 % within its own noise, coverage too."""
     rng = np.random.default_rng(1)

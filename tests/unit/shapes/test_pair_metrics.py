@@ -249,3 +249,10 @@ def test_confidence_is_given_by_direction_too() -> None:
         if one.name == "confidence_median_difference"
     }
     assert found == pytest.approx({"None": 1.0, "stereo": 4.0, "antistereo": -2.0})
+    known = {
+        str(one.slice.get("direction")): one.interval
+        for one in summarize(scores, Settings(resamples=100))
+        if one.name == "confidence_median_difference"
+    }
+    few = "none: fewer than 6 pairs won or lost"
+    assert known == {"None": "percentile bootstrap over pairs", "stereo": few, "antistereo": few}

@@ -14,6 +14,7 @@ import stereometer
 from stereometer import catalog
 from stereometer.findings.compare import compared
 from stereometer.findings.shift import shifts
+from stereometer.shapes.copies import copied
 from stereometer.shapes.pair.files import read_pairs, write
 from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.pair.metrics import summarize
@@ -40,10 +41,10 @@ WON = [4, 1, 3, 3, 0, 2, 4, 4, 1, 3, 2, 4]
 
 
 def by_hand(won: np.ndarray, sizes: np.ndarray) -> tuple[float, float]:
-    """The interval of a ratio over clusters (Cochran 1977, section 11.12)."""
-    share, count = won.sum() / sizes.sum(), len(won)
-    error = np.sqrt(count / (count - 1) * ((won - share * sizes) ** 2).sum()) / sizes.sum()
-    half = t.ppf(0.975, count - 1) * error
+    """The interval of a ratio over clusters of unequal size (CR2)."""
+    share, weights = won.sum() / sizes.sum(), sizes / sizes.sum()
+    error = np.sqrt(((won - share * sizes) ** 2 / (1 - weights)).sum()) / sizes.sum()
+    half = t.ppf(0.975, 1 / (weights**2).sum() - 1) * error
     return 100 * (share - half), 100 * (share + half)
 
 
@@ -56,6 +57,7 @@ def test_ten_terms_get_students_t_over_them() -> None:
     sizes = np.array([4 + at % 2 for at in range(12)])
     assert (row.low, row.high) == pytest.approx(by_hand(np.array(WON), sizes))
     assert (row.interval, row.scope, row.terms) == ("t over target terms", "terms like these", 12)
+    assert row.test == "t over target terms, pairs weighing alike"
     assert (sure(row.p) < 0.05) == (not sure(row.low) <= 50 <= sure(row.high))
 
 
@@ -65,7 +67,8 @@ def test_fewer_are_held_fixed_and_none_is_said() -> None:
         "these terms",
         "Wilson, ties apart",
     )
-    assert preference(few).correction == "Holm over slices with fixed terms"
+    assert preference(few).correction == "one test"
+    assert preference(few).test == "exact sign test over pairs that are not ties"
     assert (preference(alone).scope, preference(alone).terms) == ("pairs like these", None)
 
 
@@ -99,12 +102,6 @@ def test_two_systems_are_compared_over_terms() -> None:
     assert (row.p < 0.05) == (not row.low <= 0 <= row.high)
 
 
-def test_a_run_of_before_is_compared_by_the_terms_of_the_other() -> None:
-    before = [replace(score, slices={"bias_type": "age"}) for score in of_terms(WON)]
-    (pair,) = compared(["a", "b"], [before, of_terms(WON[::-1])], SHAPE, QUICK, False)
-    assert pair.differences[0].scope == "terms like these"
-
-
 def test_shifts_are_over_terms() -> None:
     scores = of_terms(WON)
     row = pick(shifts(SHAPE, scores, {s.item for s in scores[::2]}, QUICK), "pair_preference")
@@ -132,3 +129,26 @@ def test_stereoset_read_as_pairs_keeps_its_terms(tmp_path: Path) -> None:
     lines = (only(tmp_path / "run") / "scores.jsonl").read_text().splitlines()
     assert lines
     assert all(json.loads(line)["slices"]["target"] for line in lines)
+
+
+def test_identical_texts_are_one_draw_and_a_text_in_two_terms_is_noted() -> None:
+    """Sixty pairs, each of them twice: what sixty would show."""
+    once = [
+        replace(score, texts={"sent_more": score.item}, slices={"bias_type": "age"})
+        for score in of_terms([3] * 15, size=4)[:60]
+    ]
+    twice = [*once, *(replace(score, item=f"{score.item} again") for score in once)]
+    fields = ("value", "low", "high", "p", "detectable", "equivalent")
+    one, two = preference(once), preference(twice)
+    assert [getattr(two, name) for name in fields] == pytest.approx(
+        [getattr(one, name) for name in fields]
+    )
+    assert two.interval == "Wilson, ties apart, identical texts as one"
+    (pair,) = compared(["a", "b"], [twice, [*twice[1:], twice[0]]], SHAPE, QUICK, False)
+    assert "identical texts" in pair.differences[0].test
+    pairs = [Pair(f"p{at}", "The old.", "The new.", "age") for at in range(5)]
+    named = [replace(item, target="old" if at else "new") for at, item in enumerate(pairs[:2])]
+    assert list(copied([*pairs[2:], *named], ("target",))) == [
+        "3 items of no known term share their texts: those of one text are one draw.",
+        "Under more than one target term: 1 text, counted in each.",
+    ]

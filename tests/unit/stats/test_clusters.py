@@ -19,11 +19,13 @@ def test_clusters_of_one_item_are_students_t() -> None:
 
 
 def test_clusters_by_hand() -> None:
-    """Sums 2, 0, 3 over 2, 1, 3 items: a mean of 5/6, deviations 1/3, -5/6, 1/2."""
+    """Sums 2, 0, 3 over 2, 1, 3 items: a mean of 5/6, deviations 1/3, -5/6, 1/2, each widened by
+    its own weight; weights of 1/3, 1/6 and 1/2 count as 18/7 clusters."""
     mean = clustered([np.ones(2), np.zeros(1), np.ones(3)])
-    error = np.sqrt(3 / 2 * (1 / 9 + 25 / 36 + 1 / 4)) / 6
+    error = np.sqrt(1 / 9 / (2 / 3) + 25 / 36 / (5 / 6) + 1 / 4 / (1 / 2)) / 6
     assert mean.value == pytest.approx(5 / 6)
-    assert mean.interval(0.95)[1] - mean.value == pytest.approx(stats.t.ppf(0.975, 2) * error)
+    assert mean.free == pytest.approx(18 / 7 - 1)
+    assert mean.interval(0.95)[1] - mean.value == pytest.approx(stats.t.ppf(0.975, 11 / 7) * error)
 
 
 def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
@@ -39,6 +41,6 @@ def test_the_interval_holds_the_truth_as_often_as_it_says() -> None:
     assert 0.91 <= held / 400 <= 0.98
 
 
-def test_values_without_spread_are_certain() -> None:
-    assert clustered([np.ones(2), np.ones(3)]).p() == 0.0
+def test_values_without_spread_prove_nothing() -> None:
+    assert clustered([np.ones(2), np.ones(3)]).p() == 1.0
     assert clustered([np.zeros(2), np.zeros(3)]).p() == 1.0

@@ -96,6 +96,7 @@ def test_it_is_the_rule_written_out_with_ties_and_winners(
         )
 
 
+@pytest.mark.long
 @given(st.integers(0, 10**6), st.floats(0.001, 4))
 @settings(max_examples=30, deadline=None)
 def test_sorting_only_the_largest_logits_changes_nothing(seed: int, spread: float) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from stereometer.studies.database import answers, leases, participants
 from stereometer.studies.kinds.judge_pairs import read_items
 from stereometer.studies.kinds.writers import write_writers
 from stereometer.studies.new import new_study
+from stereometer.studies.pages.showing import end_page
 from stereometer.studies.participation import Standing
 from stereometer.studies.study import Study, open_study
 from tests.builders.fieldwork import person_hash
@@ -53,7 +55,7 @@ class Fieldwork(RuleBasedStateMachine):
         self.desk = desk(self.prepare())
         self.people: dict[str, str] = {}
         """Participants by name."""
-        self.acknowledged: dict[tuple[str, str], dict[str, Any]] = {}
+        self.acknowledged: dict[tuple[str, str], Mapping[str, Any]] = {}
         self.tabs: list[tuple[str, str, dict[str, Any]]] = []
         """Forms that were filled in, and are still open somewhere."""
         self.names = 0
@@ -74,7 +76,8 @@ class Fieldwork(RuleBasedStateMachine):
         assert before is not None
         assert after is not None
         if page in after.person.answers and page not in before.person.answers:
-            self.acknowledged[participant, page] = values
+            drawn = page == "instructions"  # what is stored of it is what was drawn
+            self.acknowledged[participant, page] = after.person.answers[page] if drawn else values
         assert where(after) == where(self.desk.participation.standing(participant))
 
     @rule()
@@ -145,8 +148,9 @@ class Fieldwork(RuleBasedStateMachine):
     def withdraw(self, data: st.DataObject) -> None:
         participant = self.somebody(data)
         code = self.desk.study.secrets.withdrawal_code(participant)
-        assert self.desk.participation.withdraw(code)
-        assert not self.desk.participation.withdraw(code)
+        for _ in range(2):
+            assert self.desk.participation.holder(code) == participant
+            assert self.desk.participation.withdraw(participant) == ""
         self.people = {name: id_ for name, id_ in self.people.items() if id_ != participant}
         self.acknowledged = {
             key: values for key, values in self.acknowledged.items() if key[0] != participant
@@ -170,8 +174,7 @@ class Fieldwork(RuleBasedStateMachine):
         with self.desk.database.read() as connection:
             rows = connection.execute(select(leases).where(leases.c.state == COUNTED)).all()
         for row in rows:
-            standing = self.desk.participation.standing(row.participant)
-            assert standing is not None
+            standing = self.desk.standing(row.participant)
             assert self.counts(standing.outcome)
 
     def counts(self, outcome: str | None) -> bool:
@@ -255,6 +258,35 @@ def test_a_place_that_expired_goes_to_somebody_else_and_its_first_holder_is_told
     assert second is not None
     assert finish(person, second) == "complete"
     assert finish(person, first) == "left"
+    standing = person.standing(first)
+    assert standing.expired
+    assert "instructions" in standing.person.answers  # what was sent is kept
+    page = end_page(study, "en", "left", first, standing.expired)
+    assert b"longer than your place could be kept" in page.body
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_a_page_that_comes_late_is_kept_where_the_quota_allows_it(
+    tmp_path: Path, taken: bool
+) -> None:
+    new_study("validate-pairs", tmp_path / "s", sample=2)
+    study = set_toml(tmp_path / "s", judgements=1, per_person=2, name="prolific")
+    person = desk(study)
+    late = str(person.arrive("late"))
+    person.participation.submit(late, "instructions", {})
+    due = valid_answer(person, late)
+    assert due is not None
+    person.clock.now += 3600
+    if taken:
+        other = str(person.arrive("other"))
+        person.participation.submit(other, "instructions", {})
+        mine, given = person.standing(late).person.units[0], person.standing(other).person.units
+        for _ in range(given.index(mine) + 1):
+            person.participation.submit(other, *(valid_answer(person, other) or ("", {})))
+        person.participation.leave(other)
+    after = person.participation.submit(late, *due)
+    assert after is not None
+    assert (due[0] in after.person.answers, after.expired) == (not taken, taken)
 
 
 def test_the_same_person_comes_back_to_the_same_place(tmp_path: Path) -> None:

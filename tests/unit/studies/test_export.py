@@ -11,9 +11,13 @@ from typing import Any
 
 import pytest
 
+from stereometer.errors import UsageError
+from stereometer.studies.database import open_database
+from stereometer.studies.export import folder as folder_module
 from stereometer.studies.export.folder import export_study
 from stereometer.studies.new import new_study
 from stereometer.studies.payments import payment_rows, write_payments
+from stereometer.studies.rehearsal.manners import MANNERS
 from stereometer.studies.rehearsal.rehearse import rehearse
 from stereometer.studies.study import Study
 from tests.builders.commands import call
@@ -47,10 +51,12 @@ def exported(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         small_survey(folder / "s")
     else:
         new_study(kind, folder / "s", sample=6 if kind.startswith("validate") else None)
-    study, _ = rehearse(folder / "s", 8, seed=5)
+    shares = {"careful": 1.0} if kind.startswith("validate") else MANNERS  # or items stay open
+    study, _ = rehearse(folder / "s", 8, seed=5, shares=shares)
     return Exported(study, folder / "out", export_study(study, folder / "out"))
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_croissant_is_valid_and_its_records_can_be_read(exported: Exported) -> None:
     import mlcroissant  # type: ignore[import-untyped]
@@ -73,6 +79,7 @@ def test_croissant_says_only_what_the_authors_have_said(tmp_path: Path) -> None:
     assert document["license"] == licence
 
 
+@pytest.mark.long
 def test_the_data_statement_has_every_field_filled(exported: Exported) -> None:
     document = exported.document
     text = (exported.out / "data-statement.md").read_text(encoding="utf-8")
@@ -130,6 +137,33 @@ def test_items_load_with_run_audit_split_and_show(exported: Exported, tmp_path: 
     assert said.code == 0, said.err
 
 
+@pytest.mark.parametrize("kind", ["validate-cats", "validate-pairs"])
+def test_what_nobody_judged_is_not_exported_as_validated(tmp_path: Path, kind: str) -> None:
+    study = new_study(kind, tmp_path / "v", sample=4)
+    open_database(study.folder).close()
+    (fact, *_) = export_study(study, tmp_path / "out")["facts"]
+    assert "0 of 4 items are kept" in fact
+    removed = (tmp_path / "out" / "removed.csv").read_text(encoding="utf-8")
+    assert removed.count("fewer than 5 people judged it") == 4
+
+
+def test_an_export_that_was_killed_is_not_in_the_way_of_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study, _ = rehearse(small_survey(tmp_path / "s").folder, 2)
+    out = tmp_path / "out"
+    with monkeypatch.context() as killed:
+        killed.setattr(folder_module, "write_croissant", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            export_study(study, out)
+    assert not out.exists()
+    assert (tmp_path / ".out.part" / "ratings.csv").exists()  # as a kill leaves it
+    export_study(study, out)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "s"]
+    with pytest.raises(UsageError, match="not empty"):
+        export_study(study, out)
+
+
 def test_a_whole_validation_of_pairs_swaps_counts_and_names_people_by_number(
     tmp_path: Path,
 ) -> None:
@@ -138,6 +172,7 @@ def test_a_whole_validation_of_pairs_swaps_counts_and_names_people_by_number(
     judged, _ = rehearse(judging.folder, 8, seed=2, shares={"careful": 1.0})
     facts = export_study(judged, tmp_path / "out")["facts"]
     assert "items are kept" in facts[0]
+    assert not facts[0].startswith("0 of")
     assert "mean majority: 100.0 %" in facts[1]
     with (tmp_path / "out" / "pairs.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -45,7 +45,21 @@ def test_control_and_invisible_characters_leave_a_text() -> None:
     assert tidy("a\x1b[31m\u202eb\u200bc\nd\x00") == "a [31mbc d"
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-2", "@x"])
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("می\u200cخواهم", True),  # Persian: a joiner inside a word is spelling
+        ("क्\u200dष", True),
+        ("qui\u200cet", False),
+        ("\u200dक", False),
+        ("क\u200d ", False),
+    ],
+)
+def test_joiners_stay_where_they_are_spelling(text: str, kept: bool) -> None:
+    assert (tidy(text) == text) == kept
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-2", "@x", "＝1+1"])
 def test_a_text_that_a_table_program_would_run_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="odd_start"):
         Text("t", "Write").read(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,13 @@ import pytest
 from stereometer.errors import DataError
 from stereometer.studies.kinds.judge_pairs import VIEWS
 from stereometer.studies.kinds.kind import Page, Person
-from stereometer.studies.kinds.survey import repeated
+from stereometer.studies.kinds.survey import NOTHING, ratings, repeated
 from stereometer.studies.kinds.write_pairs import TYPES, bonuses
 from stereometer.studies.new import new_study
+from stereometer.studies.pages.showing import task_page
+from stereometer.studies.participation import Standing
 from stereometer.studies.study import Study
-from tests.builders.studies import client_of, set_toml, small_survey
+from tests.builders.studies import Browser, set_toml, small_survey
 
 
 def names(page: Page) -> list[str]:
@@ -48,18 +50,17 @@ def writing(tmp_path: Path) -> Study:
     return new_study("write-cats", tmp_path / "writing")
 
 
-def test_within_a_sentence_the_words_come_first(writing: Study) -> None:
-    page = first_page(writing, "librarian/intrasentence")
-    assert names(page) == ["stereotype", "anti_stereotype", "unrelated", "context"]
-    assert page.shown["term"] == "librarian"
-    assert page.shown["domain"] == "profession"
-    assert not complaints(page, **WITHIN)
-
-
-def test_across_sentences_the_neutral_sentence_comes_first(writing: Study) -> None:
-    page = first_page(writing, "librarian/intersentence")
-    assert names(page) == ["context", "stereotype", "anti_stereotype", "unrelated"]
-    assert not complaints(page, **ACROSS)
+@pytest.mark.parametrize(("task", "sent"), [("intrasentence", WITHIN), ("intersentence", ACROSS)])
+def test_words_come_first_within_a_sentence_and_the_neutral_one_across_sentences(
+    writing: Study, task: str, sent: dict[str, str]
+) -> None:
+    page = first_page(writing, f"librarian/{task}")
+    assert names(page) == list(sent)
+    assert (page.shown["term"], page.shown["domain"]) == ("librarian", "profession")
+    person = Person("p", (f"librarian/{task}",), {})
+    shown = task_page(Standing(writing, person, page, None), "t", {}, {})
+    assert b"<strong>profession</strong>" in shown.body
+    assert not complaints(page, **sent)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +71,8 @@ def test_across_sentences_the_neutral_sentence_comes_first(writing: Study) -> No
         ({"context": "She has a BLANK laugh."}, {"context": "no_term"}),
         ({"anti_stereotype": "Quiet"}, {"anti_stereotype": "same_text"}),
         ({"unrelated": ""}, {"unrelated": "missing_text"}),
+        ({"context": "图书管理员librarian很BLANK。"}, {}),
+        ({"context": "The librarian is unBLANKed."}, {"context": "one_blank"}),
         ({"context": f"The librarian BLANK {'x' * 200}"}, {"context": "long_text"}),
     ],
 )
@@ -87,15 +90,6 @@ def test_a_table_of_terms_keeps_where_they_are_from(tmp_path: Path) -> None:
     assert "baker,profession,P106" in (tmp_path / "w" / "terms.csv").read_text(encoding="utf-8")
 
 
-async def _page_shown(study: Study) -> str:
-    async with client_of(study) as client:
-        start = await client.get("/")
-        token = start.text.split('name="token" value="')[1].split('"')[0]
-        shown = await client.post("/consent", data={"token": token, "agree": "yes"})
-        token = shown.text.split('name="token" value="')[1].split('"')[0]
-        return (await client.post("/page/instructions", data={"token": token})).text
-
-
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
@@ -109,7 +103,8 @@ async def _page_shown(study: Study) -> str:
 def test_rules_or_a_worked_example_stand_on_the_page(
     tmp_path: Path, kind: str, words: tuple[str, ...]
 ) -> None:
-    html = asyncio.run(_page_shown(new_study(kind, tmp_path / "s")))
+    client = Browser(new_study(kind, tmp_path / "s"))
+    html = client.post("/page/instructions", data=client.consented().hidden).text
     aside = html.split('class="beside"')[1].split("</aside>")[0]
     assert all(word in aside for word in words)
 
@@ -200,21 +195,6 @@ def test_validators_see_three_sentences_without_labels_and_four_choices(tmp_path
         ]  # fmt: skip
 
 
-def test_the_order_of_sentences_is_by_lot(tmp_path: Path) -> None:
-    study = new_study("validate-cats", tmp_path / "v")
-    unit = study.units[0].name
-    shown = [study.kind.pages(study, Person(f"p{at}", (unit,), {}))[0] for at in range(60)]
-    orders = {tuple(getattr(field, "label", "") for field in page.form.fields) for page in shown}
-    assert len(orders) == 6
-
-
-def test_more_than_all_validators_cannot_agree(tmp_path: Path) -> None:
-    folder = new_study("validate-cats", tmp_path / "v").folder
-    set_toml(folder, judgements=4, agree=4)
-    with pytest.raises(DataError, match="Write 4 or less"):
-        set_toml(folder, agree=5)
-
-
 @pytest.mark.parametrize(
     ("wording", "count", "words"),
     [("crows-pairs", 10, "who they are about"), ("stereoset", 5, "express the stereotype")],
@@ -231,19 +211,19 @@ def test_pairs_are_judged_by_four_questions(
     assert fields[3].options[-1][0] == "none"
 
 
-def test_either_sentence_may_come_first(tmp_path: Path) -> None:
-    study = new_study("validate-pairs", tmp_path / "v")
-    unit = study.units[0].name
-    shown = {
-        study.kind.pages(study, Person(f"p{at}", (unit,), {}))[0].shown["sentences"]
-        for at in range(30)
-    }
-    assert len(shown) == 2
+@pytest.mark.parametrize(("kind", "count"), [("validate-cats", 6), ("validate-pairs", 2)])
+def test_the_order_of_sentences_is_by_lot(tmp_path: Path, kind: str, count: int) -> None:
+    study = new_study(kind, tmp_path / "v")
+    people = [Person(f"p{at}", (study.units[0].name,), {}) for at in range(60)]
+    pages = [study.kind.pages(study, person)[0] for person in people]
+    shown = {(page.shown.get("sentences"), *map(str, page.form.fields)) for page in pages}
+    assert len(shown) == count
 
 
 # ------------------------------------------------------------------------------------------ survey
 
-FULL = {f"t{at}": 80 for at in range(3)}
+TRAITS = ("powerless - powerful", "low status - high status", "dominated - dominant")
+FULL = dict.fromkeys(TRAITS, 80)
 
 
 UNITS = ("man", "woman", "non-binary", "trans")
@@ -255,7 +235,7 @@ def answered(study: Study, name: str, who: Who = ("en", UNITS), **changes: Any) 
     language, units = who
     answers: dict[str, dict[str, Any]] = {f"rate-{at}": FULL for at in range(1, 5)}
     answers |= {"rate-again": FULL, "check-name": {"name": name}}
-    answers |= {"check-traits": {"high": "t0", "low": "none"}, **changes}
+    answers |= {"check-traits": {"high": TRAITS[0], "low": NOTHING}, **changes}
     return dict(study.kind.checks(study, Person("p", units, answers, language)))
 
 
@@ -264,6 +244,7 @@ def answered(study: Study, name: str, who: Who = ("en", UNITS), **changes: Any) 
     [
         ("men", True), ("Man", True), ("MEN", True), ("mne", True), ("a man", True),
         ("women", False), ("woman", False), ("trans people", False), ("children", False),
+        ("n", False), ("m", False), ("people", False), ("the guys", True), ("males", True),
     ],
 )  # fmt: skip
 def test_the_first_group_is_named_forgivingly_but_not_another_group(
@@ -272,9 +253,40 @@ def test_the_first_group_is_named_forgivingly_but_not_another_group(
     assert answered(small_survey(tmp_path / "s"), name)["name"] == passed
 
 
+PLAUSIBLE = {
+    "elderly": "the elderly, elderly, old people, older people, seniors, senior citizens",
+    "blind": "the blind, blind persons, people who are blind, visually impaired people",
+    "trans": "transgender people, trans, transgender, transgendered people",
+    "teenager": "teens, teenagers, a teenager, adolescents, teenage people",
+    "Black": "blacks, black folks, African Americans, black americans",
+    "White": "caucasians, the whites, White Americans",
+    "wealthy": "rich people, the rich, the wealthy, wealthy",
+    "unemployed": "the unemployed, jobless people, people without jobs",
+    "autistic": "autistic, people with autism, autistic individuals",
+    "veteran": "vets, the veterans, military veterans",
+    "immigrant": "immigrants, the immigrants, migrants",
+    "Native American": "native americans, American Indians, indigenous people, natives",
+    "Jewish": "jews, jewish, the jews",
+    "working class": "the working class, working-class people, blue collar workers",
+    "non-binary": "nonbinary, non binary people, enbies",
+}
+"""What people might type who remember the group."""
+
+
 @pytest.fixture(scope="module")
-def german(tmp_path_factory: pytest.TempPathFactory) -> Study:
-    return new_study("survey", tmp_path_factory.mktemp("german") / "s", languages=("de",))
+def bilingual(tmp_path_factory: pytest.TempPathFactory) -> Study:
+    return new_study("survey", tmp_path_factory.mktemp("both") / "s", languages=("en", "de"))
+
+
+@pytest.mark.parametrize("group", PLAUSIBLE)
+def test_any_right_answer_passes_for_its_group_and_for_no_other(
+    bilingual: Study, group: str
+) -> None:
+    assert group in [unit.name for unit in bilingual.units]
+    for unit in bilingual.units:
+        for name in PLAUSIBLE[group].split(","):
+            passed = answered(bilingual, name, ("en", (unit.name, *UNITS)))["name"]
+            assert passed == (unit.name == group), (name, unit.name)
 
 
 @pytest.mark.parametrize(
@@ -288,29 +300,57 @@ def german(tmp_path_factory: pytest.TempPathFactory) -> Study:
     ],
 )  # fmt: skip
 def test_names_are_forgiven_in_the_words_of_the_readers_language(
-    german: Study, group: str, name: str, passed: bool
+    bilingual: Study, group: str, name: str, passed: bool
 ) -> None:
     others = tuple(unit for unit in UNITS if unit != group)[:3]
-    assert answered(german, name, ("de", (group, *others)))["name"] == passed
+    assert answered(bilingual, name, ("de", (group, *others)))["name"] == passed
 
 
-def test_no_name_that_a_language_offers_is_taken_for_another_group(german: Study) -> None:
-    texts = german.texts("de")
-    for unit in german.units:
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_no_name_that_a_language_offers_is_taken_for_another_group(
+    bilingual: Study, language: str
+) -> None:
+    study, texts = bilingual, bilingual.texts(language)
+    for unit in study.units:
         others = tuple(name for name in UNITS if name != unit.name)[:3]
         for name in (texts.name(unit.label), *texts.other_names(unit.label)):
-            assert answered(german, name, ("de", (unit.name, *others)))["name"], name
-    assert set(texts.also) <= {unit.label for unit in german.units}
+            assert answered(study, name, (language, (unit.name, *others)))["name"], name
+    assert set(texts.also) <= {unit.label for unit in study.units}
+
+
+def test_orders_and_poles_are_drawn_for_each_person_kept_and_exported(tmp_path: Path) -> None:
+    study = small_survey(tmp_path / "s")
+    orders, turned = set(), set()
+    for number in range(30):
+        person = Person(f"p{number}", UNITS, {})
+        drawn = study.kind.arrangement(study, person)
+        orders.add(tuple(drawn["order"]))
+        turned |= set(drawn["turned"])
+        page = study.kind.pages(study, replace(person, answers={"instructions": drawn}))[0]
+        sent = {field.name: "80" for field in page.form.fields}
+        values, _ = page.form.read(sent)
+        assert tuple(values) == tuple(drawn["order"])
+        answers = {"instructions": drawn, "rate-1": values}
+        for row in ratings(study, replace(person, answers=answers)):
+            assert row["rating"] == (20 if row["trait"] in drawn["turned"] else 80)
+            assert row["turned"] == ("yes" if row["trait"] in drawn["turned"] else "")
+            assert drawn["order"][row["place"] - 1] == row["trait"]
+    assert (len(orders), len(turned)) == (6, 3)
+    fixed = set_toml(study.folder, trait_order="fixed", poles="fixed")
+    assert fixed.kind.arrangement(fixed, Person("p", UNITS, {})) == {
+        "order": [*TRAITS], "turned": [],
+    }  # fmt: skip
 
 
 def test_a_trait_must_have_been_rated_on_its_side_of_50(tmp_path: Path) -> None:
     study = small_survey(tmp_path / "s")
-    mixed = {"t0": 80, "t1": 50, "t2": 20}
-    for high, low, right in (("t0", "t2", True), ("t1", "t2", False), ("t0", "none", False)):
-        said: dict[str, Any] = {
-            "check-traits": {"high": high, "low": low},
-            "rate-2": mixed,
-        }
+    one, two, three = TRAITS
+    mixed = {one: 80, two: 50, three: 20}
+    for high, low, right in ((one, three, True), (two, three, False), (one, NOTHING, False)):
+        said: dict[str, Any] = {"check-traits": {"high": high, "low": low}, "rate-2": mixed}
+        assert answered(study, "men", **said)["traits"] == right
+        said["check-traits"] = {"high": low, "low": high}  # sides are those of the page
+        said["instructions"] = {"order": TRAITS, "turned": TRAITS}
         assert answered(study, "men", **said)["traits"] == right
 
 
@@ -320,7 +360,7 @@ def test_a_repeated_rating_is_alike_on_the_same_side_or_within_20(
 ) -> None:
     """Of three traits one may differ only where the share asked for is below one."""
     study = small_survey(tmp_path / "s", repeat_share=1.0)
-    changed: dict[str, Any] = {"rate-again": {**FULL, "t1": again}}
+    changed: dict[str, Any] = {"rate-again": {**FULL, TRAITS[1]: again}}
     assert answered(study, "men", **changed)["repeat"] == alike
 
 
@@ -342,7 +382,17 @@ def test_the_name_can_be_chosen_from_four(tmp_path: Path) -> None:
     assert len(field.options) == 4  # type: ignore[attr-defined]
 
 
-def test_warnings_come_before_refusals(tmp_path: Path) -> None:
-    folder = new_study("write-pairs", tmp_path / "p").folder
-    with pytest.raises(DataError, match="warned first"):
-        set_toml(folder, warn_above=30)
+@pytest.mark.parametrize(
+    ("kind", "fine", "wrong", "why"),
+    [
+        ("validate-cats", {"judgements": 4, "agree": 4}, {"agree": 5}, "Write 4 or less"),
+        ("write-pairs", {"warn_above": 25}, {"warn_above": 30}, "warned first"),
+    ],
+)
+def test_settings_that_cannot_be_met_together_are_refused(
+    tmp_path: Path, kind: str, fine: dict[str, int], wrong: dict[str, int], why: str
+) -> None:
+    folder = new_study(kind, tmp_path / "s").folder
+    set_toml(folder, **fine)
+    with pytest.raises(DataError, match=why):
+        set_toml(folder, **wrong)

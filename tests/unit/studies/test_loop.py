@@ -55,6 +55,7 @@ def test_written_and_validated_items_are_measured_and_reported(tmp_path: Path) -
     assert overall["asked"] == 40
 
 
+@pytest.mark.long
 def test_a_survey_comes_out_of_align_with_the_structure_that_people_have(tmp_path: Path) -> None:
     folder = new_study("survey", tmp_path / "survey").folder
     lines = (folder / "groups.csv").read_text(encoding="utf-8").splitlines()[:7]

@@ -15,6 +15,7 @@ from tests.builders.commands import call
 KINDS = ("survey", "write-cats", "validate-cats", "write-pairs", "validate-pairs")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_can_be_served_at_once_and_says_what_it_takes(tmp_path: Path, kind: str) -> None:
     call("study", "new", kind, tmp_path / "s")
@@ -23,6 +24,7 @@ def test_every_kind_can_be_served_at_once_and_says_what_it_takes(tmp_path: Path,
     assert document["people_needed"] > 0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_people_of_every_manner_get_to_an_end(tmp_path: Path, kind: str) -> None:
     new_study(kind, tmp_path / "s")
@@ -39,9 +41,9 @@ def test_people_of_every_manner_get_to_an_end(tmp_path: Path, kind: str) -> None
         (("survey", "--language", "fr"), "No texts ship"),
         (("survey", "--from", "starter"), "Leave out --from"),
         (("write-cats", "--sample", "3"), "Leave it out"),
-        (("write-cats", "--from", "missing.csv"), "does not exist"),
+        (("write-cats", "--from", "missing.csv"), "was not found"),
         (("validate-cats", "--from", "nowhere"), "no benchmark called 'nowhere'"),
-        (("validate-cats", "--sample", "1000"), "not between 1 and 144"),
+        (("validate-cats", "--sample", "1000"), "not between 1 and 480"),
     ],
 )
 def test_mistakes_are_named_and_leave_nothing_behind(

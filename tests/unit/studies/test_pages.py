@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,33 +14,19 @@ import pytest
 from fastapi import FastAPI
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from stereometer.studies.config import Pay
-from stereometer.studies.database import answers, open_database, participants, payments
+from stereometer.studies.database import answers, participants, payments
 from stereometer.studies.new import new_study
 from stereometer.studies.pages.app import Limits
-from stereometer.studies.rehearsal.forms import SeenForm, read_form
+from stereometer.studies.rehearsal.forms import read_form
 from stereometer.studies.study import Study
-from tests.builders.studies import app_of, client_of, set_toml, small_survey
-
-Visit = Callable[[httpx2.AsyncClient], Awaitable[Any]]
-
-
-def visit(study: Study, go: Visit, limits: Limits | None = None) -> Any:
-    async def inside() -> Any:
-        async with client_of(study, *([limits] if limits else [])) as client:
-            return await go(client)
-
-    return asyncio.run(inside())
+from tests.builders.studies import Browser, app_of, set_toml, small_survey, stored
 
 
 def count(study: Study, table: Any) -> int:
-    database = open_database(study.folder)
-    with database.read() as connection:
-        number = connection.execute(select(func.count()).select_from(table)).scalar()
-    database.close()
-    return int(number or 0)
+    return len(stored(study, select(table)))
 
 
 @pytest.fixture
@@ -48,48 +34,33 @@ def study(tmp_path: Path) -> Study:
     return small_survey(tmp_path / "s", per_person=2)
 
 
-async def consented(client: httpx2.AsyncClient) -> SeenForm:
-    seen = read_form((await client.get("/")).text)
-    page = await client.post("/consent", data={**seen.hidden, "agree": "yes"})
-    return read_form(page.text)
-
-
 def test_nothing_is_stored_before_consent_or_of_who_declines(study: Study) -> None:
-    async def go(client: httpx2.AsyncClient) -> httpx2.Response:
-        seen = read_form((await client.get("/")).text)
-        return await client.post("/consent", data={**seen.hidden, "agree": "no"})
-
-    page = visit(study, go)
+    client = Browser(study)
+    page = client.agree(client.get("/"), "no")
     assert study.config.codes.declined in page.text
     assert count(study, participants) == count(study, payments) == 0
 
 
 def test_a_page_sent_twice_is_stored_once(study: Study) -> None:
-    async def go(client: httpx2.AsyncClient) -> None:
-        seen = await consented(client)
-        for _ in range(3):
-            await client.post(seen.action, data=seen.hidden)
-
-    visit(study, go)
+    client = Browser(study)
+    seen = client.consented()
+    for _ in range(3):
+        client.post(seen.action, data=seen.hidden)
     assert count(study, answers) == 1
 
 
 def test_a_page_that_is_not_due_stores_nothing(study: Study) -> None:
-    async def go(client: httpx2.AsyncClient) -> httpx2.Response:
-        seen = await consented(client)
-        return await client.post("/page/rate-2", data={**seen.hidden, "t0": "5"})
-
-    assert "/page/instructions" in visit(study, go).text
+    client = Browser(study)
+    seen = client.consented()
+    assert "/page/instructions" in client.post("/page/rate-2", data={**seen.hidden, "t0": "5"}).text
     assert count(study, answers) == 0
 
 
 def test_a_rating_that_is_missing_is_asked_for_again_and_the_others_are_kept(study: Study) -> None:
-    async def go(client: httpx2.AsyncClient) -> httpx2.Response:
-        seen = await consented(client)
-        rate = read_form((await client.post(seen.action, data=seen.hidden)).text)
-        return await client.post(rate.action, data={**rate.hidden, "t0": "5", "t1": "7"})
-
-    page = visit(study, go)
+    client = Browser(study)
+    seen = client.consented()
+    rate = read_form(client.post(seen.action, data=seen.hidden).text)
+    page = client.post(rate.action, data={**rate.hidden, "t0": "5", "t1": "7"})
     assert page.status_code == 422
     assert 'value="7"' in page.text
     assert "Please rate every scale." in page.text
@@ -97,83 +68,54 @@ def test_a_rating_that_is_missing_is_asked_for_again_and_the_others_are_kept(stu
 
 
 def test_leaving_ends_with_its_own_code(study: Study) -> None:
-    async def go(client: httpx2.AsyncClient) -> httpx2.Response:
-        await consented(client)
-        leave = read_form((await client.get("/leave")).text)
-        return await client.post("/leave", data=leave.hidden)
-
-    assert study.config.codes.left in visit(study, go).text
+    client = Browser(study)
+    client.consented()
+    leave = read_form(client.get("/leave").text)
+    assert study.config.codes.left in client.post("/leave", data=leave.hidden).text
 
 
-def test_a_form_without_its_token_is_refused(study: Study) -> None:
-    async def go(client: httpx2.AsyncClient) -> httpx2.Response:
-        seen = await consented(client)
-        return await client.post(seen.action, data={"token": "made up"})
-
-    assert visit(study, go).status_code == 403
+def test_a_form_without_its_own_token_is_refused(study: Study) -> None:
+    stolen, client = Browser(study).consented(), Browser(study)
+    seen = client.consented()
+    for hidden in ({"token": "made up"}, stolen.hidden):
+        assert client.post(seen.action, data=hidden).status_code == 403
     assert count(study, answers) == 0
-
-
-def test_a_token_of_another_visitor_is_refused(study: Study) -> None:
-    async def tokens(client: httpx2.AsyncClient) -> SeenForm:
-        return await consented(client)
-
-    stolen = visit(study, tokens)
-
-    async def go(client: httpx2.AsyncClient) -> httpx2.Response:
-        seen = await consented(client)
-        return await client.post(seen.action, data=stolen.hidden)
-
-    assert visit(study, go).status_code == 403
 
 
 @pytest.mark.parametrize("path", ["/page", "/end", "/leave", "/page/x"])
 def test_pages_need_a_visit(study: Study, path: str) -> None:
-    async def go(client: httpx2.AsyncClient) -> httpx2.Response:
-        return await client.get(path)
-
-    assert visit(study, go).status_code in (403, 405)
+    assert Browser(study).get(path).status_code in (403, 405)
 
 
 def test_other_host_names_and_large_bodies_are_refused(study: Study) -> None:
-    async def go(client: httpx2.AsyncClient) -> list[int]:
-        other = await client.get("/", headers={"host": "evil.example"})
-        large = await client.post("/consent", content=b"x" * 100_000)
-        absurd = await client.post("/consent", content=b"x", headers={"content-length": "9" * 400})
-        return [other.status_code, large.status_code, absurd.status_code]
-
-    assert visit(study, go) == [400, 413, 413]
+    client = Browser(study)
+    other = client.get("/", headers={"host": "evil.example"})
+    large = client.post("/consent", content=b"x" * 100_000)
+    absurd = client.post("/consent", content=b"x", headers={"content-length": "9" * 400})
+    assert [other.status_code, large.status_code, absurd.status_code] == [400, 413, 413]
 
 
 def test_every_page_forbids_inline_script_and_framing(study: Study) -> None:
-    async def go(client: httpx2.AsyncClient) -> httpx2.Response:
-        return await client.get("/")
-
-    policy = visit(study, go).headers["content-security-policy"]
+    policy = Browser(study).get("/").headers["content-security-policy"]
     assert "script-src 'self'" in policy
     assert "unsafe" not in policy
     assert "frame-ancestors 'none'" in policy
 
 
 def test_too_many_requests_are_turned_away(study: Study) -> None:
-    async def go(client: httpx2.AsyncClient) -> list[int]:
-        return [(await client.get("/")).status_code for _ in range(4)]
-
-    assert visit(study, go, Limits((1e9, 1e9), (0, 3))) == [200, 200, 200, 429]
+    client = Browser(study, Limits((1e9, 1e9), (0, 3)))
+    assert [client.get("/").status_code for _ in range(4)] == [200, 200, 200, 429]
 
 
 @pytest.mark.parametrize("limits", [Limits((0, 0), (9, 9)), Limits((9, 9), (0, 1))])
 def test_who_is_turned_away_reads_why_in_their_language(tmp_path: Path, limits: Limits) -> None:
     study = small_survey(tmp_path / "s", languages=("en", "de"))
-
-    async def go(client: httpx2.AsyncClient) -> httpx2.Response:
-        await client.get("/?lang=de")
-        return await client.get("/leave")
-
-    reply = visit(study, go, limits)
+    client = Browser(study, limits)
+    client.get("/?lang=de")
+    reply = client.get("/leave")
     assert (reply.status_code, reply.headers["retry-after"]) == (429, "10")
     assert "Bitte warten Sie einen Moment" in reply.text
-    assert '<html lang="de">' in reply.text
+    assert '<html lang="de" dir="ltr">' in reply.text
 
 
 @pytest.mark.parametrize(
@@ -190,15 +132,11 @@ def test_consent_and_leaving_say_what_people_get_and_whom_to_ask(
     survey = small_survey(tmp_path / "s")
     amounts = Pay(complete=pay, left=left, minutes=10)
     study = replace(survey, config=survey.config.model_copy(update={"pay": amounts}))
-
-    async def go(client: httpx2.AsyncClient) -> list[str]:
-        pages = [(await client.get("/")).text]
-        await consented(client)
-        pages.append((await client.get("/leave")).text)
-        seen = read_form(pages[-1])
-        return [*pages, (await client.post("/leave", data=seen.hidden)).text]
-
-    consent, leave, end = visit(study, go)
+    client = Browser(study)
+    consent = client.get("/").text
+    client.consented()
+    leave = client.get("/leave").text
+    end = client.post("/leave", data=read_form(leave).hidden).text
     assert said in consent
     assert "the person or platform that invited you" in consent
     assert all(never not in page for page in (consent, leave, end))
@@ -206,47 +144,30 @@ def test_consent_and_leaving_say_what_people_get_and_whom_to_ask(
 
 
 def test_prolific_needs_its_three_parameters(study: Study) -> None:
-    prolific = set_toml(study.folder, name="prolific")
-
-    async def go(client: httpx2.AsyncClient) -> tuple[int, int]:
-        ids = {"PROLIFIC_PID": "a", "STUDY_ID": "b", "SESSION_ID": "c"}
-        return (
-            (await client.get("/", params={"PROLIFIC_PID": "a"})).status_code,
-            (await client.get("/", params=ids)).status_code,
-        )
-
-    assert visit(prolific, go) == (400, 200)
+    client = Browser(set_toml(study.folder, name="prolific"))
+    ids = {"PROLIFIC_PID": "a", "STUDY_ID": "b", "SESSION_ID": "c"}
+    assert (
+        client.get("/", params={"PROLIFIC_PID": "a"}).status_code,
+        client.get("/", params=ids).status_code,
+    ) == (400, 200)
 
 
 def test_raw_ids_stand_in_the_payment_table_alone(study: Study) -> None:
     prolific = set_toml(study.folder, name="prolific")
-
-    async def go(client: httpx2.AsyncClient) -> None:
-        ids = {"PROLIFIC_PID": "secret-person", "STUDY_ID": "b", "SESSION_ID": "c"}
-        seen = read_form((await client.get("/", params=ids)).text)
-        await client.post("/consent", data={**seen.hidden, "agree": "yes"})
-
-    visit(prolific, go)
-    database = open_database(study.folder)
-    with database.read() as connection:
-        people = str(connection.execute(select(participants)).all())
-        paid = str(connection.execute(select(payments)).all())
-    database.close()
-    assert "secret-person" not in people
-    assert "secret-person" in paid
+    client = Browser(prolific)
+    client.consented(PROLIFIC_PID="secret-person", STUDY_ID="b", SESSION_ID="c")
+    assert "secret-person" not in str(stored(study, select(participants)))
+    assert "secret-person" in str(stored(study, select(payments)))
 
 
 def test_texts_of_participants_are_escaped(tmp_path: Path) -> None:
     writing = new_study("write-cats", tmp_path / "w")
     hostile = '<script>alert(1)</script>" onfocus="x'
-
-    async def go(client: httpx2.AsyncClient) -> httpx2.Response:
-        seen = await consented(client)
-        page = read_form((await client.post(seen.action, data=seen.hidden)).text)
-        sent = {name: hostile for name in page.controls if name != "action"}
-        return await client.post(page.action, data={**page.hidden, **sent, "action": "preview"})
-
-    html = visit(writing, go).text
+    client = Browser(writing)
+    seen = client.consented()
+    page = read_form(client.post(seen.action, data=seen.hidden).text)
+    sent = {name: hostile for name in page.controls if name != "action"}
+    html = client.post(page.action, data={**page.hidden, **sent, "action": "preview"}).text
     assert "<script>alert" not in html
     assert '" onfocus="x' not in html
 

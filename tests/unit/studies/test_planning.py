@@ -79,7 +79,7 @@ def test_only_surveys_are_planned_by_intervals(tmp_path: Path) -> None:
 # --------------------------------------------------------------------------------------- polarised
 
 ONE_PEAK = {
-    "by lot": lambda rng, n: rng.uniform(0, 100, n),
+    "at random": lambda rng, n: rng.uniform(0, 100, n),
     "middle": lambda rng, n: rng.normal(50, 22, n),
     "wide": lambda rng, n: rng.normal(50, 40, n),
     "peak at the end": lambda rng, n: 100 * rng.beta(1, 1.5, n),

@@ -18,6 +18,8 @@ from stereometer.studies.database.copy import backup_sqlite, move_to
 from tests.builders.postgres import emptied, postgres
 from tests.builders.studies import Desk, desk, finish, small_survey
 
+pytestmark = pytest.mark.long
+
 __all__ = ["postgres"]
 
 
@@ -65,6 +67,9 @@ def test_a_study_moves_from_sqlite_to_postgresql_and_goes_on(tmp_path: Path, pos
     assert after.arrive("anna") == first
     with pytest.raises(DBAPIError, match="never changed"), after.database.write() as connection:
         connection.execute(answers.update().values(sent="{}"))
+    count, remains = after.participation.forget_ids()
+    assert count == 2
+    assert "write-ahead log (pg_wal)" in remains
     after.database.close()
 
 

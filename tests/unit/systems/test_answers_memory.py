@@ -16,6 +16,8 @@ from stereometer.stats.intervals import MANY, resampled_strata, resampled_sums
 from stereometer.systems.answers import AnswerColumns
 from stereometer.types import Settings
 
+pytestmark = pytest.mark.long
+
 LINES = 8_000
 
 

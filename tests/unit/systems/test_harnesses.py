@@ -11,6 +11,7 @@ import pytest
 import stereometer
 from stereometer.errors import DataError, UsageError
 from stereometer.exports.exporter import export
+from stereometer.runs.store import load_scores
 from stereometer.types import Result
 from tests.builders.commands import assert_refused, call
 
@@ -35,6 +36,30 @@ def test_what_was_exported_comes_back_the_same(harness: str, cats: Path, tmp_pat
     for name in ("ss", "lms", "icat"):
         assert result.estimate(name).value == before.estimate(name).value
         assert result.estimate(name).low == before.estimate(name).low
+
+
+@pytest.mark.parametrize("harness", ["inspect", "eee"])
+def test_a_limited_run_comes_back_as_one(harness: str, tmp_path: Path) -> None:
+    how: dict[str, Any] = {"measure": "cat-likelihood", "limit": 60, "resamples": 100}
+    (before,) = stereometer.run("starter", model="fake", out=tmp_path / "runs", **how)
+    file, *_ = export(harness, [tmp_path / "runs"], tmp_path / "out", items=True)
+    result = replayed(file, harness, tmp_path / "back")
+    assert result.settings["limit"] == 60
+    assert not any("lacks" in note for note in result.notes)
+    ss = result.estimate("ss")
+    assert (ss.n, ss.asked, ss.value) == (60, 60, before.estimate("ss").value)
+
+
+def test_a_log_of_our_own_task_of_inspect_is_read(cats: Path, tmp_path: Path) -> None:
+    """Its samples hold whole scores, as the task's scorer writes them."""
+    scored = [
+        {"id": score.item, "scores": {"stereometer": {"metadata": {"score": score.as_json()}}}}
+        for score in load_scores(cats)
+    ]
+    log = {"version": 2, "eval": {"model": "mockllm/model"}, "samples": scored}
+    (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")
+    result = replayed(tmp_path / "log.json", "inspect", tmp_path / "run")
+    assert result.estimate("ss").value == stereometer.load(cats).estimate("ss").value
 
 
 def samples(path: Path, rows: list[dict[str, Any]]) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import stereometer
 from stereometer.errors import DataError
 from stereometer.systems.replay import read_replay
 from stereometer.types import Result
+from tests.builders.commands import call
 from tests.builders.little import PAIRS, QUICK, pairs_file
 
 COLUMNS = [
@@ -54,7 +56,7 @@ def rows(swap: bool = False) -> list[Row]:
 
 
 def table(path: Path, given: list[Row], mark: str = ",") -> Path:
-    with path.open("w", newline="") as file:
+    with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(given[0]), delimiter=mark)
         writer.writeheader()
         writer.writerows(given)
@@ -113,6 +115,54 @@ def test_neutral_rows_say_nothing_of_a_swap(tmp_path: Path) -> None:
         "verdict" in note or "swapped" in note
         for note in replayed(table(tmp_path / "t.csv", given)).notes
     )
+
+
+NAMES = ("--column", "id=nr,sent_more=a", "--column", "sent_less=b")
+LINES = [{"nr": f"p{at}", "a": -1.0, "b": -2.0} for at in (1, 2, 3, 4)]
+PREDICTIONS = {"intrasentence": [{"id": "x", "score": 1.0}]}
+
+
+def test_a_table_in_another_encoding_with_other_columns(tmp_path: Path) -> None:
+    """Three released Dutch tables are Mac Roman."""
+    given = [{"zin" if key == "sent_more" else key: row[key] for key in row} for row in rows()]
+    given[0]["zin"] = "De oude café-eigenaar zong één keer."
+    path = table(tmp_path / "t.csv", given)
+    path.write_bytes(path.read_text("utf-8").encode("mac_roman"))
+    said = call("replay", path, "--benchmark", "crows-pairs", "--column", "sent_more=zin",
+                "--encoding", "mac_roman", "--out", tmp_path / "out", "--json")  # fmt: skip
+    assert said.code == 0, said.err
+    (scores,) = (tmp_path / "out").rglob("scores.jsonl")
+    assert given[0]["zin"] in scores.read_text("utf-8")
+    same = replayed(path, column={"sent_more": "zin"}, encoding="mac_roman")
+    assert same.estimate("pair_preference").value == 50.0
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "says"),
+    [
+        ("\n".join(map(json.dumps, LINES)), NAMES, ""),
+        ("\n".join(map(json.dumps, LINES)).encode("utf-16"), (*NAMES, "--encoding", "utf-16"), ""),
+        (
+            "\n".join(map(json.dumps, LINES)),
+            (*NAMES, "--column", "less=b"),
+            "names 'less'. A file of",
+        ),
+        ("sent_more,x\n1,2\n", ("--column", "more=x"), "names 'more'. A table of"),
+        ("sent_more,x\n1,2\n", ("--column", "sent_less=y"), "has no column 'y'"),
+        (json.dumps(PREDICTIONS), ("--column", "score=x"), "A JSON file has no columns"),
+        ("{}", ("--format", "lm-eval", "--column", "id=x"), "is read as lm-eval writes it"),
+        ("{}", ("--format", "eee", "--encoding", "latin-1"), "is read as eee writes it"),
+    ],
+)
+def test_columns_and_encoding_are_honoured_or_refused(
+    tmp_path: Path, text: str | bytes, options: tuple[str, ...], says: str
+) -> None:
+    path = tmp_path / "scores"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    items = pairs_file(tmp_path / "pairs.csv")
+    said = call("replay", path, "--benchmark", items, "--out", tmp_path / "out", *options)
+    assert says in said.err
+    assert (said.code == 0) is not bool(says), said.err
 
 
 def test_direction_type_and_verdict_columns_may_be_missing(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_a_cut_part_is_made_again(tmp_path: Path, size: int) -> None:
     trunk, pairs = Counting(), cast(Any, ["a", "b", "c"])
 
     def kept() -> Any:
-        return kept_rows(cast(Any, trunk), pairs, tmp_path, lambda done, total: None)
+        return kept_rows(cast(Any, trunk), pairs, tmp_path, lambda *report: None)
 
     whole = kept()
     assert torch.equal(kept(), whole)

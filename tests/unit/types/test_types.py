@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stereometer.types import (
     CausalTokens,
     Continuation,
+    Estimate,
     Follows,
     MaskedTokens,
     ModelCard,
@@ -61,6 +63,11 @@ def test_an_identity_does_not_depend_on_the_order_of_settings() -> None:
         for settings in ({"a": 1, "b": 2}, {"b": 2, "a": 1})
     )
     assert first.identity == second.identity
+
+
+def test_a_p_says_by_which_test() -> None:
+    with pytest.raises(ValueError, match="ss has a p and does not say by which test"):
+        Estimate("ss", {}, 57.0, 52.0, 62.0, 9, 9, 0, 50.0, p=0.01)
 
 
 def test_a_score_is_json_there_and_back() -> None:

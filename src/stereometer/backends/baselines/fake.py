@@ -129,13 +129,12 @@ def _written(request: Generate) -> str:
     """A number for each numbered scale in the prompt, one of its lettered options, or yes or no;
     repeats differ at a temperature."""
     asked = f"{request.prompt}{request.messages}"
+    drawn = digest_of([asked, request.repeat if request.temperature else 0])
     if scales := re.findall(r"(?:^|\n|\\n)(\d+)\. 0 means", asked):
-        drawn = digest_of([asked, request.repeat if request.temperature else 0])
         return "\n".join(f"{at}: {_checksum(drawn + at) % 101}" for at in scales)
     options: list[str] = (
         re.findall(r"(?m)^([A-Z])\.", asked) or re.findall(r"\\n([A-Z])\.", asked) or ["yes", "no"]
     )
-    drawn = digest_of([asked, request.repeat if request.temperature else 0])
     return options[int(drawn[:8], 16) % len(options)]
 
 

@@ -25,7 +25,7 @@ from stereometer.backends.local.language_model import (
 from stereometer.backends.local.lean.choice import Decoder, decoders_for, head_for
 from stereometer.backends.local.lean.parts import ROWS
 from stereometer.backends.local.memory import each
-from stereometer.backends.local.trie import LARGEST, Text, Tree, families, grown, trees
+from stereometer.backends.local.trie import LARGEST, Text, Tree, families, grown, trees, whole
 from stereometer.errors import ModelError
 from stereometer.types import Answer, CausalTokens, Generate
 
@@ -34,6 +34,8 @@ TOLERANCE = 5e-5
 """On a token's log-probability, and as a share of a tenth of one below -10."""
 PADDING = 1.10
 """Trees in a batch may differ in size by this factor; the rest is nodes that nobody sees."""
+FAMILY = 8
+"""Texts of a family that a layout is judged by: each goes through the model by itself as well."""
 
 Asked = Mapping[str, CausalTokens]
 Layout = Callable[[Asked], Iterator[Values]]
@@ -47,7 +49,7 @@ class Causal(LanguageModel):
         super().__init__(checkpoint, notes)
         self._must_be_causal()
         self.head = head_for(self.split)
-        self.layouts = [*self._layouts(), self.one_by_one]
+        self.layouts = [*self._layouts(), self.alone]
         """How texts can be computed together, fastest first; a wrong one is struck off."""
         self.proven = 0
         """Texts up to this length have shown that the first of them gives the right numbers."""
@@ -71,7 +73,7 @@ class Causal(LanguageModel):
     @torch.inference_mode()
     def _must_be_causal(self) -> None:
         """A model that looks ahead would give every token away, whatever its name."""
-        ids = self.split.probe(8)
+        ids = self.split.probe()
         other = ids.clone()
         other[0, -1] = (ids[0, -1] + 1) % self.split.vocabulary
         left, right = (self.model(input_ids=text).logits[0, :-1].float() for text in (ids, other))
@@ -81,20 +83,20 @@ class Causal(LanguageModel):
             left, right, rtol=1e-3, atol=1e-3 * float(left.abs().max())
         ):
             raise ModelError(
-                f"{self.checkpoint.name} is written as a causal model, but what it says of a token "
-                "depends on those after it. Its likelihoods would mean nothing. Choose a causal "
-                "model, or load it as the masked model it may be."
+                f"{self.checkpoint.name} is configured as a causal model, but what it gives a "
+                "token depends on the tokens after it. Its likelihoods would mean nothing. Choose "
+                "a causal model, or load it as a masked one if that is what it is."
             )
 
     # ---------------------------------------------------------------------------------- layouts
 
     def layout(self, asked: Asked) -> Layout:
-        """The fastest layout that gives the numbers of texts one by one, shown anew for longer
-        texts than before."""
+        """The fastest layout that gives the numbers of texts alone, checked again for longer texts
+        than before."""
         longest = max(len(request.ids) for request in asked.values())
         if longest > self.proven and len(self.layouts) > 1:
             sample = _branching(asked)
-            alone = dict(place for part in self.one_by_one(sample) for place in part)
+            alone = dict(place for part in self.alone(sample) for place in part)
             while len(self.layouts) > 1 and not _agrees(self.layouts[0], sample, alone):
                 self.layouts.pop(0)
         self.proven = max(self.proven, longest)
@@ -105,6 +107,7 @@ class Causal(LanguageModel):
             yield partial(self.in_paths, decoder)
         if {"position_ids", "attention_mask"} <= self.split.takes:
             yield self.in_trees
+        yield self.in_rows
 
     def in_paths(self, decoder: Decoder, asked: Asked) -> Iterator[Values]:
         """By a lean decoder: all texts of a batch in one tree."""
@@ -114,8 +117,13 @@ class Causal(LanguageModel):
         """By the model itself, told where each node stands and what it sees."""
         return each(similar_size(trees(asked), token_budget(self.split)), self._trees)
 
-    def one_by_one(self, asked: Asked) -> Iterator[Values]:
-        return each(similar_size(trees(asked, share=False), token_budget(self.split)), self._texts)
+    def in_rows(self, asked: Asked) -> Iterator[Values]:
+        """Texts of one length beside each other: no padding, which some models take for text."""
+        return each(similar_size(whole(asked), token_budget(self.split), 1.0), self._texts)
+
+    def alone(self, asked: Asked) -> Iterator[Values]:
+        """Every text by itself: the other layouts are judged by it."""
+        return each(([text] for text in whole(asked)), self._texts)
 
     @torch.inference_mode()
     def _paths(self, decoder: Decoder, batch: list[Text]) -> Values:
@@ -147,7 +155,7 @@ class Causal(LanguageModel):
 
 
 def _agrees(layout: Layout, sample: Asked, alone: Mapping[Place, float]) -> bool:
-    """Whether a layout gives the numbers of texts one by one."""
+    """Whether a layout gives the numbers of texts alone."""
     try:
         together = dict(place for part in layout(sample) for place in part)
         error = max(
@@ -157,14 +165,15 @@ def _agrees(layout: Layout, sample: Asked, alone: Mapping[Place, float]) -> bool
     except Exception as problem:  # an interface or structure that only looked familiar
         LOG.info("%s failed: %s", layout, problem)
         return False
-    LOG.info("%s differs by %.2g from texts one by one", layout, error)
+    LOG.info("%s differs by %.2g from texts alone", layout, error)
     return error < TOLERANCE
 
 
 def _branching(asked: Asked) -> dict[str, CausalTokens]:
-    """Texts that show whether trees are understood: the largest family, and the longest text with
-    some branches and its own beginning alone, whose numbers must not hang on its company."""
-    family = {text.key: text.request for text in max(families(asked), key=len)}
+    """Texts that show whether trees are understood: some of the largest family, and the longest
+    text with some branches and its own beginning alone, whose numbers must not depend on its
+    company."""
+    family = {text.key: text.request for text in max(families(asked), key=len)[:FAMILY]}
     longest = max((request.ids for request in asked.values()), key=len)
     ids = longest[: LARGEST - 8]  # deep, and still with room in its tree for short branches
     forks = sorted({1, len(ids) // 2, max(1, len(ids) - 6)})
@@ -193,11 +202,11 @@ def _shape(batch: list[Tree], dtype: torch.dtype) -> dict[str, Tensor]:
     return {"attention_mask": mask, "position_ids": depths}
 
 
-def similar_size(texts: list[Tree], budget: int) -> Iterator[list[Tree]]:
+def similar_size(texts: list[Tree], budget: int, padding: float = PADDING) -> Iterator[list[Tree]]:
     """Batches of trees of nearly the same size, largest first."""
     return grouped(
         sorted(texts, key=len, reverse=True),
         lambda group, tree: (
-            len(tree) * PADDING < len(group[0]) or (len(group) + 1) * len(group[0]) > budget
+            len(tree) * padding < len(group[0]) or (len(group) + 1) * len(group[0]) > budget
         ),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,10 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+from stereometer.backends.local.apart import try_tokenizer
 from stereometer.backends.local.digests import weights_digest
+from stereometer.backends.local.named_files import check_depth, check_named_files
+from stereometer.backends.local.place import CONFIG, check_place, name_of, near
 from stereometer.backends.local.unused import unused_weights
 from stereometer.errors import ModelError
 
@@ -25,6 +28,7 @@ HUB_PATIENCE = 5
 """Seconds until the hub counts as out of reach."""
 SPREAD = "auto"
 """The device of a model that is laid over all GPUs a process has."""
+TOKENIZER = "tokenizer.json"
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 
 
@@ -60,6 +64,8 @@ class Checkpoint:
     """The same model with the next-sentence head that came with it, where one did."""
     unused: tuple[str, ...] = ()
     """Weights of the file that the model does not use, besides heads for other tasks."""
+    spec: str = ""
+    """What opens it again."""
 
     @cached_property
     def weights(self) -> str:
@@ -105,7 +111,8 @@ def load(
     if is_permuted(model):
         family = "permuted"
     stored = _storage(source, extra)
-    return Checkpoint(name or spec, family, model, tokenizer, options, stored, own, unused)
+    called, again = name or name_of(spec), name or spec
+    return Checkpoint(called, family, model, tokenizer, options, stored, own, unused, again)
 
 
 def _loaded(
@@ -116,7 +123,11 @@ def _loaded(
     from transformers import AutoConfig, AutoTokenizer
 
     common = {**extra, "trust_remote_code": options.trust_remote_code}
-    family, loader = choose(AutoConfig.from_pretrained(source, **common), spec)
+    config = AutoConfig.from_pretrained(source, **common)
+    family, loader = choose(config, spec)
+    if "gguf_file" not in extra:
+        folder = Path(source) if Path(source).is_dir() else _fetched(source, extra)
+        _check_files(spec, folder, config, options)
     tokenizer = AutoTokenizer.from_pretrained(source, use_fast=True, **common)
     if "gguf_file" not in extra:
         common["use_safetensors"] = None if options.allow_pickle else True
@@ -128,6 +139,40 @@ def _loaded(
     check_tokenizer(spec, tokenizer, model)
     own = None if spread else _with_own_head(source, model, report, common)
     return family, model, tokenizer, own, unused
+
+
+def _fetched(name: str, extra: Mapping[str, Any]) -> Path:
+    """Where the small files of a model on the hub lie: they are looked at before they are used."""
+    from transformers.utils import SAFE_WEIGHTS_INDEX_NAME, WEIGHTS_INDEX_NAME
+    from transformers.utils.hub import cached_file
+
+    optional = dict.fromkeys(
+        ("_raise_exceptions_for_missing_entries", "_raise_exceptions_for_connection_errors"), False
+    )
+    for file in (SAFE_WEIGHTS_INDEX_NAME, WEIGHTS_INDEX_NAME, "tokenizer_config.json", TOKENIZER):
+        cached_file(name, file, **extra, **optional)
+    return Path(str(cached_file(name, CONFIG, **extra))).parent
+
+
+def _check_files(spec: str, folder: Path, config: Any, options: Options) -> None:
+    """What files could do to this process, before any of them is loaded."""
+    check_named_files(spec, folder, options.allow_pickle)
+    check_depth(spec, config, folder)
+    if Path(spec).is_dir():
+        _check_has_tokenizer(spec, os.listdir(folder))
+    if not options.trust_remote_code and (Path(spec).is_dir() or (folder / TOKENIZER).is_file()):
+        try_tokenizer(spec, folder)
+
+
+def _check_has_tokenizer(spec: str, files: Iterable[str]) -> None:
+    """Without its files some kinds are made up, empty, and others are missed in words of their
+    own."""
+    starts, ends = ("tokeniz", "vocab", "merges", "spiece"), (".model", ".tiktoken")
+    if not any(name.startswith(starts) or name.endswith(ends) for name in files):
+        raise ModelError(
+            f"{spec} has no tokenizer. A model cannot read a text without the tokenizer it was "
+            "trained with. Add its files, such as tokenizer.json: tokenizer.save_pretrained(...)."
+        )
 
 
 def _check_weights(spec: str, report: Mapping[str, Any]) -> None:
@@ -232,25 +277,12 @@ def quiet() -> None:
 
 
 def _source(spec: str) -> tuple[str, dict[str, Any]]:
+    check_place(spec)
     path = Path(spec)
-    if spec.endswith(".gguf"):
-        if not path.is_file():
-            raise ModelError(
-                f"{spec} does not exist. A .gguf spec is a file on this machine. Check the path."
-            )
+    if path.is_file():
         return str(path.parent), {"gguf_file": path.name}
     if path.is_dir():
-        if not (path / "config.json").exists():
-            raise ModelError(
-                f"{spec} is a folder without config.json. It holds no model that transformers can "
-                "load. Name the folder that holds config.json."
-            )
         return str(path), {}
-    if path.exists():
-        raise ModelError(
-            f"{spec} is a file, but not a .gguf file. A model is a folder, a .gguf file or "
-            "org/name. Name the folder."
-        )
     name, _, revision = spec.partition("@")
     pinned = {"revision": revision} if revision else {}
     return name, pinned if hub_answers() else {**pinned, "local_files_only": True}
@@ -283,9 +315,7 @@ def _family(config: Any, spec: str) -> tuple[str, Any]:
         )
     masked = type(config) in auto.MODEL_FOR_MASKED_LM_MAPPING
     causal = type(config) in auto.MODEL_FOR_CAUSAL_LM_MAPPING
-    written_as_causal = getattr(config, "is_decoder", False) or any(
-        name.endswith(("ForCausalLM", "LMHeadModel")) for name in config.architectures or []
-    )
+    written_as_causal = looks_back(config, config.architectures or [])
     own_code = getattr(config, "auto_map", None) or {}
     if (masked and not (causal and written_as_causal)) or (
         not causal and "AutoModelForMaskedLM" in own_code
@@ -296,6 +326,17 @@ def _family(config: Any, spec: str) -> tuple[str, Any]:
     raise ModelError(
         f"{spec} ({config.model_type}) is not a language model that transformers can load. "
         "Masked, causal and XLNet-like models are supported. Choose one of those."
+    )
+
+
+def looks_back(config: Any, names: Iterable[str]) -> bool:
+    """Whether a model with heads of these names is written as a causal one. One class of
+    transformers is for both kinds, and its configuration says which it is (XLM)."""
+    from transformers.models.auto import modeling_auto as auto
+
+    return any(getattr(config, sign, False) for sign in ("is_decoder", "causal")) or any(
+        name.endswith(("ForCausalLM", "LMHeadModel"))
+        for name in {*names} - {*auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values()}
     )
 
 
@@ -330,9 +371,9 @@ def _explained(spec: str, error: Exception) -> ModelError:
         )
     if not Path(spec).exists() and isinstance(error, OSError):
         return ModelError(
-            f"{spec} could not be found or fetched: {text}. There may be no such model, or no "
-            "network. Offline, name a local folder, a .gguf file or one of the default models "
-            "(`stereometer list`)."
+            f"{spec} could not be found or fetched: {text}. "
+            f"{near(spec) or 'There may be no such model, or no network.'} Offline, name a local "
+            "folder, a .gguf file or one of the default models (`stereometer list`)."
         )
     return ModelError(
         f"{spec} could not be loaded: {type(error).__name__}: {text}. The files may be damaged or "

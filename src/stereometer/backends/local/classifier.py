@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any
 
 import torch
 
+from stereometer.backends.local.batches import grouped
 from stereometer.backends.local.checkpoint import Checkpoint, Options, load
 from stereometer.backends.local.digests import tokenizer_digest, weights_digest
+from stereometer.backends.local.place import name_of
 from stereometer.backends.local.tokens import window_of
 from stereometer.backends.text_scores import TextScores, judged_text
 from stereometer.errors import ModelError, UnknownName
@@ -23,7 +26,8 @@ NEUTRAL = ("neutral", "neu", "neutrality")
 
 
 def open_classifier(spec: str, options: Options, negative: str | None = None) -> Classifier:
-    return Classifier(load(spec, options, f"sentiment:{spec}", _text_classification), negative)
+    checkpoint = load(spec, options, f"sentiment:{name_of(spec)}", _text_classification)
+    return Classifier(replace(checkpoint, spec=f"sentiment:{spec}"), negative)
 
 
 def _text_classification(config: Any, spec: str) -> tuple[str, Any]:
@@ -82,6 +86,7 @@ class Classifier(TextScores):
         point, label = self.checkpoint, self.labels[self.negative]
         return ModelCard(
             name=point.name,
+            spec=point.spec,
             family="baseline",
             backend=f"classifier@{VERSION}",
             digest=weights_digest(self.model),
@@ -119,17 +124,15 @@ class Classifier(TextScores):
     def _read(
         self, texts: Mapping[str, str], reduce: Callable[[torch.Tensor], torch.Tensor]
     ) -> Iterator[tuple[str, float]]:
-        """One number a text, from the logits of texts of one length at a time."""
-        by_length: dict[int, dict[str, list[int]]] = {}
-        for key, text in texts.items():
-            ids = self.checkpoint.tokenizer(text, truncation=True, max_length=self.window).input_ids
-            by_length.setdefault(len(ids), {})[key] = ids
-        for _, texts_of_length in sorted(by_length.items()):
-            keys = list(texts_of_length)
-            for start in range(0, len(keys), BATCH):
-                batch = keys[start : start + BATCH]
-                logits = self._logits([texts_of_length[key] for key in batch])
-                yield from zip(batch, reduce(logits).tolist(), strict=True)
+        """One number per text, from the logits of texts of one length at a time."""
+        encode = partial(self.checkpoint.tokenizer, truncation=True, max_length=self.window)
+        ids = {key: encode(text).input_ids for key, text in texts.items()}
+        for batch in grouped(
+            sorted(ids, key=lambda key: len(ids[key])),
+            lambda group, key: len(group) == BATCH or len(ids[key]) > len(ids[group[0]]),
+        ):
+            logits = self._logits([ids[key] for key in batch])
+            yield from zip(batch, reduce(logits).tolist(), strict=True)
 
     @torch.inference_mode()
     def _logits(self, ids: list[list[int]]) -> torch.Tensor:

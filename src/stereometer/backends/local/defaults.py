@@ -5,7 +5,6 @@ Each is built once in the cache folder from a pinned, hash-checked wheel, then l
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -16,18 +15,18 @@ from dataclasses import dataclass, replace
 from importlib import invalidate_caches
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from platformdirs import user_cache_path
 
 from stereometer.backends.local.checkpoint import Checkpoint, Options, load, quiet
+from stereometer.backends.local.folders import write_folder
 from stereometer.errors import ModelError
 from stereometer.types import digest_of_file
 
 VARIABLE = "STEREOMETER_MODELS"
 TRAINED = Path(__file__).parent / "minilm_mlm" / "trained.safetensors"
 PINNED_DTYPE = "float32"
-LAYOUT = "1"
+LAYOUT = "2"
 """Part of the folder's name: raise it when what is made changes."""
 
 
@@ -98,7 +97,7 @@ class DefaultModel:
 
     def _damaged(self) -> ModelError:
         return ModelError(
-            f"{self.folder} is not {self.name} any more. Its files were changed or are damaged. "
+            f"{self.folder} is no longer {self.name}. Its files were changed or are damaged. "
             f"Run `stereometer model add {self.name}` to build it again."
         )
 
@@ -131,7 +130,7 @@ class DefaultModel:
         return self.folder
 
     def add(self) -> Path:
-        """Install the wheel with its hash required, then build the folder; a damaged one anew."""
+        """Install the wheel with its hash required, then build the folder; a damaged one again."""
         if self.source is None or digest_of_file(self.source) != self.file_sha256:
             _pip(f"{self.requirement} --hash=sha256:{self.wheel_sha256}")
             invalidate_caches()
@@ -150,10 +149,10 @@ def _pip(requirement: str) -> None:
             "means. Then run the same command again."
         )
     options = ["install", "--quiet", "--no-deps", "--force-reinstall", "--require-hashes", "-r"]
-    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
-        file.write(requirement + "\n")
-        file.flush()
-        command = [sys.executable, "-m", "pip", *options, file.name]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "requirement.txt"
+        file.write_text(requirement + "\n", encoding="utf-8")
+        command = [sys.executable, "-m", "pip", *options, str(file)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
@@ -168,20 +167,7 @@ def _pip(requirement: str) -> None:
 
 def _from_gguf(source: Path, folder: Path) -> None:
     checkpoint = load(str(source))
-    _save(checkpoint.model, folder)
-    checkpoint.tokenizer.save_pretrained(folder)
-
-
-def _save(model: Any, folder: Path) -> None:
-    """transformers refuses to save what it read from GGUF, although it is plain float32 by then."""
-    from safetensors.torch import save_model
-
-    config = model.config.to_dict()
-    config.pop("quantization_config", None)
-    config["architectures"] = [type(model).__name__]
-    config["dtype"] = "float32"
-    save_model(model, str(folder / "model.safetensors"), metadata={"format": "pt"})
-    (folder / "config.json").write_text(json.dumps(config, indent=1, default=str), encoding="utf-8")
+    write_folder(checkpoint.model, checkpoint.tokenizer, folder)
 
 
 def _from_encoder(source: Path, folder: Path) -> None:
@@ -204,7 +190,7 @@ def _from_encoder(source: Path, folder: Path) -> None:
             f"minilm-mlm: {name} does not fit the encoder. The package is damaged. Reinstall it."
         )
     model.tie_weights()
-    _save(model, folder)
+    write_folder(model, None, folder)
     for name in ("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.txt"):
         shutil.copyfile(source.parent / name, folder / name)
 
@@ -220,7 +206,7 @@ MINILM = DefaultModel(
     make=_from_encoder,
     stored_as="",
     notes=(
-        "minilm-mlm is a small masked model finished by this project for trying and testing the "
+        "minilm-mlm is a small masked model whose training we finished, for trying and testing the "
         "tool.",
     ),
     ours=TRAINED,

@@ -50,7 +50,9 @@ def own_code(model: Any) -> str | list[str]:
     """Every file of the code that came with the checkpoint; empty where it brought none."""
     module = type(model).__module__
     file = sys.modules[module].__file__ if module.startswith("transformers_modules") else None
-    return [path.read_text() for path in sorted(Path(file).parent.glob("*.py"))] if file else ""
+    return (
+        [path.read_text("utf-8") for path in sorted(Path(file).parent.glob("*.py"))] if file else ""
+    )
 
 
 def _end_tokens(model: Any) -> Iterator[Any]:

@@ -9,14 +9,13 @@ from importlib.metadata import version
 from pathlib import Path
 
 from stereometer.backends.local.checkpoint import HUB_PATIENCE, Options, hub_answers
+from stereometer.backends.local.named_files import ADAPTER, is_outside, named_files
+from stereometer.backends.local.place import CONFIG, name_of
 from stereometer.types import digest_of, digest_of_file
 
-LAYOUT = "1"
+LAYOUT = "3"
 """Raise it when what is said of the same files changes."""
 READERS = ("stereometer", "transformers", "tokenizers", "torch")
-CONFIG = "config.json"
-ELSEWHERE = "adapter_config.json"
-"""Names a base model that lies somewhere else."""
 COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
@@ -31,28 +30,31 @@ def fingerprint(spec: str, options: Options, more: tuple[str, ...] = ()) -> str 
         else []
     )
     read = [LAYOUT, *map(version, READERS), asdict(replace(options, head="")), *head, *more]
-    return digest_of([spec, read, [(name, digest_of_file(path)) for name, path in files]])
+    digests = [(name, digest_of_file(path)) for name, path in files]
+    return digest_of([spec, name_of(spec), read, digests])
 
 
 def _files(spec: str) -> list[tuple[str, Path]] | None:
     """The files of a model by name, or None where they cannot be told."""
     path = Path(spec)
     folder = path.parent if spec.endswith(".gguf") else path if path.is_dir() else _cached(spec)
-    if folder is None or not folder.is_dir() or (folder / ELSEWHERE).exists():
+    if folder is None or not folder.is_dir() or (folder / ADAPTER).exists():
         return None
     others = {file for file in folder.glob("*.gguf") if file != path}
-    files = (file for file in _inside(folder) if file not in others)
+    named = (folder / name for name in named_files(folder) if not is_outside(name))
+    files = {*_inside(folder), *filter(Path.is_file, named)} - others
     return [(str(file.relative_to(folder)), file) for file in sorted(files)]
 
 
 def _inside(folder: Path) -> Iterator[Path]:
-    """Files under a folder, without hidden ones and without folders that hold another model."""
+    """Files under a folder, links to files among them; without hidden ones, and without folders
+    that hold another model or are linked to: nothing there is loaded unless it is named."""
     for entry in folder.iterdir():
         if entry.name.startswith("."):
             continue
         if entry.is_file():
             yield entry
-        elif entry.is_dir() and not (entry / CONFIG).exists():
+        elif entry.is_dir() and not entry.is_symlink() and not (entry / CONFIG).exists():
             yield from _inside(entry)
 
 

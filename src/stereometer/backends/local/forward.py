@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 
 from stereometer.backends.local.checkpoint import first_line
+from stereometer.backends.local.memory import shrinking
 from stereometer.errors import ModelError
 
 LOG = logging.getLogger("stereometer")
@@ -35,7 +36,10 @@ STATES = 24
 LEAST_TOKENS = 512
 """In a batch, however little memory there is: a text must go in. If it does not, halves do."""
 PROBED = 8
-"""Tokens of a text that shows how wide states are: Funnel pools tokens and takes at least three."""
+"""Tokens of a text that shows how a model is built: Funnel pools tokens, and with three blocks it
+takes at least five."""
+UNSTEADY = 1e-3
+"""Of the largest state: what differs by more between two askings is drawn, not rounded."""
 
 ENOUGH_ROWS = 16
 """Matrix products of a few rows (seven, here) are added up in another order than larger ones. With
@@ -117,6 +121,8 @@ class Split:
         self.vocabulary = int(model.get_input_embeddings().weight.shape[0])
         self.whole = False
         self.inner = model.base_model
+        self.steady = 0
+        """Texts up to this length were given the same numbers twice."""
         try:
             called = self._called()
         except RuntimeError as error:
@@ -130,7 +136,7 @@ class Split:
             self.inner = called
         self.whole = called is None or not self._comes_apart()
 
-    def probe(self, length: int = 4) -> Tensor:
+    def probe(self, length: int = PROBED) -> Tensor:
         """Some ids that any model knows."""
         return torch.arange(1, length + 1, device=self.device).unsqueeze(0) % self.vocabulary
 
@@ -152,6 +158,26 @@ class Split:
         except Exception as problem:  # the head asks its trunk for something else than states
             LOG.info("the head cannot be taken off: %s", problem)
             return False
+
+    @torch.inference_mode()
+    def check_steady(self, ids: Sequence[int]) -> None:
+        """Raises where a text longer than before is given other numbers when it is asked again."""
+        if len(ids) <= self.steady:
+            return
+
+        def states(batch: Texts) -> Tensor:
+            text = torch.tensor(batch, device=self.device).clamp(min=0)  # a hidden one is any token
+            return self.trunk(input_ids=text).float()
+
+        once, again = (part for _ in range(2) for part in shrinking([ids], states))
+        scale = UNSTEADY * max(1.0, float(once.abs().max()))
+        if not torch.allclose(once, again, rtol=0, atol=scale, equal_nan=True):
+            raise ModelError(
+                "The model gives the same text other numbers each time. It draws something at "
+                "random, so its scores could not be had again. Give it a seed in config.json, if "
+                "it has one (Reformer: hash_seed), or choose another model."
+            )
+        self.steady = len(ids)
 
     @cached_property
     def takes(self) -> frozenset[str]:
@@ -203,8 +229,7 @@ class Split:
         """Whether the logits are this layer's output to the last bit: not capped or scaled."""
         if self.whole:
             return False
-        ids = torch.ones(1, PROBED, dtype=torch.long, device=self.device)
-        width = int(self.inner(input_ids=ids)[0].shape[-1])
+        width = int(self.inner(input_ids=self.probe())[0].shape[-1])
         rows = torch.linspace(-3, 3, 2 * width, dtype=self.dtype, device=self.device)
         with watching(last) as watched:
             logits = self.head(rows.view(2, width))

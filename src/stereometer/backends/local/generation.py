@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import logging
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from hashlib import sha256
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from stereometer.backends.local.apart import Renderer
 from stereometer.backends.local.batches import grouped
 from stereometer.backends.local.forward import Split
 from stereometer.backends.local.memory import each
@@ -84,6 +86,11 @@ class Prompt:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def most(self) -> int:
+        """Tokens that may be written after it."""
+        return max(request.max_tokens for request in self.asked.values())
+
 
 @dataclass(frozen=True)
 class Text:
@@ -143,15 +150,24 @@ class Writer:
         tokenizer = self.tokens.tokenizer
         messages = [{"role": role, "content": content} for role, content in request.messages]
         try:
-            text = tokenizer.apply_chat_template(
-                messages, add_generation_prompt=True, tokenize=False
-            )
+            text = self._render(messages)
         except Exception as error:  # templates are programs: each has errors of its own
             raise ModelError(
                 f"The model's chat template cannot be used: {str(error)[:200]}. It may have none, "
                 "or not know these roles. Ask without --chat, or without a system prompt."
             ) from None
         return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    @cached_property
+    def _render(self) -> Callable[[list[dict[str, str]]], str]:
+        """The template runs in a process of its own; code of transformers that needs no template
+        runs here."""
+        from transformers import PreTrainedTokenizerBase
+
+        tokenizer = self.tokens.tokenizer
+        if type(tokenizer).apply_chat_template is PreTrainedTokenizerBase.apply_chat_template:
+            return Renderer(tokenizer.get_chat_template(), tokenizer.special_tokens_map)
+        return partial(tokenizer.apply_chat_template, add_generation_prompt=True, tokenize=False)
 
     def _fitting(self, request: Generate) -> Ids | None:
         try:
@@ -164,15 +180,29 @@ class Writer:
 
     @torch.inference_mode()
     def _write(self, beginning: Ids, batch: Sequence[Prompt]) -> list[tuple[str, Answer]]:
-        if self._can_share(batch):
-            texts = [Text(prompt.asked) for prompt in batch]
-            return list(self._grown(*self._begun(beginning, batch), texts))
-        return [answer for prompt in batch for answer in self._alone(prompt)]
+        if not self._can_share(batch):
+            return [answer for prompt in batch for answer in self._alone(prompt)]
+        return [
+            answer
+            for part in self._level(batch)
+            for answer in self._grown(
+                *self._begun(beginning, part), [Text(prompt.asked) for prompt in part]
+            )
+        ]
+
+    def _level(self, batch: Sequence[Prompt]) -> list[list[Prompt]]:
+        """Padding takes room in a sliding window: past it, only prompts of one length share one."""
+        window = getattr(self.split.model.config.get_text_config(), "sliding_window", None)
+        most = max(len(prompt) + prompt.most for prompt in batch)
+        if not window or most <= window:
+            return [list(batch)]
+        return [list(part) for _, part in groupby(sorted(batch, key=len), len)]
 
     def _can_share(self, batch: Sequence[Prompt]) -> bool:
         """Whether the longest and the shortest prompt come out as by themselves; longer ones than
-        before show it anew."""
+        before show it again."""
         longest = max(map(len, batch))
+        self.split.check_steady(max((prompt.ids for prompt in batch), key=len))
         if self.shared and longest > self.proven:
             ends = sorted(batch, key=len)[:: max(1, len(batch) - 1)][:2]
             try:
@@ -261,7 +291,7 @@ class Writer:
             state, logits = self._step(state, [text.written[-1] for text in texts])
 
     def _alone(self, prompt: Prompt) -> Iterator[tuple[str, Answer]]:
-        """Without a cache: computed anew for every token."""
+        """Without a cache: computed again for every token."""
         waiting = [Text(prompt.asked)]
         while waiting:
             text = waiting.pop()

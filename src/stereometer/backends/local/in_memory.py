@@ -37,7 +37,14 @@ def held(loaded: object, options: Mapping[str, Any] | None = None) -> Iterator[L
 
 def _parts(loaded: object) -> tuple[Any, Any]:
     """The model and its tokenizer; anything else is a mistake of the caller."""
-    pair = loaded if isinstance(loaded, tuple) else _of_pipeline(loaded)
+    pair = loaded if isinstance(loaded, tuple) else None
+    if _is_of("Pipeline", loaded):
+        pair = getattr(loaded, "model", None), getattr(loaded, "tokenizer", None)
+    if pair is not None and len(pair) == 2 and _is_of("PreTrainedModel", pair[1]):
+        raise UsageError(
+            f"model= got {_described(loaded)}: the model comes second. A pair is (model, "
+            "tokenizer). Swap the two."
+        )
     if pair is None or len(pair) != 2 or not _is_of("PreTrainedModel", pair[0]):
         raise UsageError(
             f"model= cannot take {_described(loaded)}. It takes a name, a path, a pair (model, "
@@ -49,12 +56,6 @@ def _parts(loaded: object) -> tuple[Any, Any]:
             "model cannot be asked. Pass (model, tokenizer)."
         )
     return pair
-
-
-def _of_pipeline(loaded: object) -> tuple[object, object] | None:
-    if not _is_of("Pipeline", loaded):
-        return None
-    return getattr(loaded, "model", None), getattr(loaded, "tokenizer", None)
 
 
 def _is_of(name: str, value: object) -> bool:
@@ -97,16 +98,16 @@ def _family(model: Any) -> str:
     """From the model's class, which says what its head is for."""
     from transformers.models.auto import modeling_auto as auto
 
-    from stereometer.backends.local.checkpoint import is_permuted
+    from stereometer.backends.local.checkpoint import is_permuted, looks_back
 
     classes = {kind.__name__ for kind in type(model).__mro__}
     if is_permuted(model):
         return "permuted"
-    if classes & {*auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values()}:
+    causal = classes & {*auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values()}
+    masked = classes & {*auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values()}
+    if causal and (not masked or looks_back(model.config, causal)):
         return "causal"
-    if classes & {*auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values()} and not getattr(
-        model.config, "is_encoder_decoder", False
-    ):
+    if masked and not getattr(model.config, "is_encoder_decoder", False):
         return "masked"
     raise ModelError(
         f"{type(model).__name__} is not a masked or causal language model. It may lack its "

@@ -82,6 +82,9 @@ class LanguageModel(ABC):
         return Blanks(self.split, self.tokens)
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
+        self.split.check_steady(
+            max((_ids(each) for each in requests.values()), key=len, default=())
+        )
         for kind in dict.fromkeys(request.kind for request in requests.values()):
             yield from self.answers[kind](
                 {key: request for key, request in requests.items() if request.kind == kind}
@@ -89,10 +92,6 @@ class LanguageModel(ABC):
 
     def encode(self, text: str, second: str | None = None) -> Encoding:
         return self.tokens.encode(text, second)
-
-    def token(self, number: int) -> str:
-        """A token as its vocabulary writes it."""
-        return str(self.checkpoint.tokenizer.convert_ids_to_tokens(number))
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text that tokens stand for, as their tokenizer writes it."""
@@ -119,6 +118,7 @@ class LanguageModel(ABC):
         template = {"chat_template": self.chat_template} if self.chat_template else {}
         return ModelCard(
             name=point.name,
+            spec=point.spec,
             family=point.family,
             backend=f"{point.family}@{VERSION}",
             digest=self.weights,
@@ -135,6 +135,12 @@ class LanguageModel(ABC):
         )
 
 
+def _ids(request: Request) -> Sequence[int]:
+    """The tokens of a request; text that is not read into tokens yet has none."""
+    ids: Sequence[int] = getattr(request, "ids", ())
+    return ids
+
+
 def _loading_notes(checkpoint: Checkpoint) -> Iterator[str]:
     options, quantized = checkpoint.options, checkpoint.quantized
     if quantized not in ("", "F32"):
@@ -149,18 +155,13 @@ def _loading_notes(checkpoint: Checkpoint) -> Iterator[str]:
         yield "Loaded with --trust-remote-code."
     elif own_code(checkpoint.model):
         yield "The model brought code of its own, and that code runs."
-    elif _brings_code(checkpoint):
+    elif getattr(checkpoint.model.config, "auto_map", None) or (
+        checkpoint.tokenizer.init_kwargs.get("auto_map")
+    ):
         yield (
             "The checkpoint brings code of its own, which was not run: `auto_map` is ignored, and "
             "model and tokenizer are built by transformers instead."
         )
-    yield "Likelihoods are of raw text: no chat template is applied."
-
-
-def _brings_code(checkpoint: Checkpoint) -> bool:
-    """For the model or for its tokenizer."""
-    of_tokenizer = checkpoint.tokenizer.init_kwargs.get("auto_map")
-    return bool(getattr(checkpoint.model.config, "auto_map", None) or of_tokenizer)
 
 
 def completed(lengths: Mapping[str, int], parts: Iterable[Values]) -> Iterator[tuple[str, Answer]]:

@@ -66,7 +66,7 @@ def is_shortage(error: Exception) -> bool:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Freed memory stays with the process: taken anew page by page it costs more than what is
+    """Freed memory stays with the process: taken again page by page it costs more than what is
     computed in it. Afterwards the C library does what it does by itself with large blocks."""
     library = _library()
     if library is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from stereometer.backends.local.checkpoint import Checkpoint, Options, load
 from stereometer.backends.local.defaults import DEFAULT_MODELS
 from stereometer.backends.local.fingerprint import fingerprint
+from stereometer.backends.local.place import check_place
 from stereometer.errors import ModelError
 from stereometer.mitigations.card import layout
 from stereometer.mitigations.exported import EXPORTED
@@ -30,6 +31,13 @@ class CheckpointOpener:
     options: type[Options] = Options
     needs: tuple[str, ...] = TORCH
     extra: str = "hf"
+
+    def check(self, spec: str) -> None:
+        base, mitigation = split(spec)
+        if mitigation is not None:
+            self.check(base)
+        elif spec not in DEFAULT_MODELS:
+            check_place(spec)
 
     def open(self, spec: str, options: Options, memory: Memory | None = None) -> LanguageModel:
         base, mitigation = split(spec)
@@ -104,6 +112,9 @@ class ClassifierOpener:
     options: type[ClassifierOptions] = ClassifierOptions
     needs: tuple[str, ...] = TORCH
     extra: str = "hf"
+
+    def check(self, spec: str) -> None:
+        check_place(spec)
 
     def open(self, spec: str, options: ClassifierOptions, memory: Memory | None = None) -> Backend:
         from stereometer.backends.local.classifier import open_classifier

@@ -91,7 +91,7 @@ class Permuted(LanguageModel):
         return placed(asked, self.head(states, [list(tokens) for tokens in asked]))
 
     def _states(self, batch: list[View]) -> Tensor:
-        """At the asked positions, one a text."""
+        """At the asked positions, one per text."""
         split, length = self.split, len(batch[0])
         hides = torch.zeros(len(batch), length, length, dtype=split.dtype, device=split.device)
         target = torch.zeros(len(batch), 1, length, dtype=split.dtype, device=split.device)

@@ -104,7 +104,7 @@ class Features:
         return equal_length(numbered, budget or token_budget(self.backend.split))
 
     def rows(self, pairs: Sequence[PairTokens]) -> Tensor:
-        """One row a pair, in their order."""
+        """One row per pair, in their order."""
         rows: dict[int, Tensor] = {}
         with torch.inference_mode():
             for part in each(self.batches(pairs), lambda batch: (batch, self.pooled(batch))):
@@ -112,7 +112,7 @@ class Features:
         return torch.stack([rows[number] for number in range(len(pairs))])
 
     def pooled(self, batch: Sequence[Numbered]) -> Tensor:
-        """One row a pair, of pairs of one length."""
+        """One row per pair, of pairs of one length."""
         pairs = [element.pair for element in batch]
         pool = POOLINGS[self.pooling]
         return torch.stack([pool(*part) for part in zip(self.states(pairs), pairs, strict=True)])

@@ -193,4 +193,4 @@ def canaries(tokens: Tokens) -> Iterator[str]:
                 "(64.1) was made with one and moves to 65.5 without it."
             )
     if tokenizer("caf\u0065\u0301")["input_ids"] != tokenizer("caf\u00e9")["input_ids"]:
-        yield "The tokenizer does not join combining marks: the same word can be other tokens."
+        yield "The tokenizer does not normalise accents: one word may get different tokens."

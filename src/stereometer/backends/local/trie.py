@@ -128,6 +128,17 @@ def grown(texts: Iterable[Text]) -> Tree:
     return tree
 
 
-def trees(requests: Mapping[str, CausalTokens], share: bool = True) -> list[Tree]:
-    """Every text in some tree, or in one of its own."""
-    return [grown(family) for family in families(requests, LARGEST if share else 0)]
+def trees(requests: Mapping[str, CausalTokens]) -> list[Tree]:
+    """Every text in some tree."""
+    return [grown(family) for family in families(requests)]
+
+
+def whole(requests: Mapping[str, CausalTokens]) -> list[Tree]:
+    """Every text as a line of its own, up to its last token: what some models give a token depends
+    on how long the text is."""
+    lines = [grown([Text(key, request)]) for key, request in requests.items()]
+    for line, request in zip(lines, requests.values(), strict=True):
+        line.parents.append(len(line) - 1)
+        line.depths.append(len(line))
+        line.tokens.append(request.ids[-1])
+    return lines

@@ -8,13 +8,14 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any
 
-from stereometer.backends.server.budget import budget_of
+from stereometer.backends.server.budget import Size, budget_of, guessed, size_of
 from stereometer.backends.server.identity import alike, known_likelihoods
+from stereometer.backends.server.keys import shown
 from stereometer.backends.server.opener import ServerOptions
-from stereometer.backends.server.probe import Finding, probe
+from stereometer.backends.server.probe import SUPPOSED, Finding, probe
 from stereometer.backends.server.refusals import TooLong
-from stereometer.backends.server.scoring import SCORING, row
-from stereometer.backends.server.wire import Closed, Wire, shown
+from stereometer.backends.server.scoring import row, scored
+from stereometer.backends.server.wire import Closed, Wire
 from stereometer.backends.server.wires import Wires
 from stereometer.errors import BudgetSpent, ModelError, UsageError
 from stereometer.types import (
@@ -32,8 +33,8 @@ from stereometer.types import (
     digest_of,
 )
 
-VERSION = "2"
-"""1 sent no top_p: its answers were drawn as the server liked."""
+VERSION = "3"
+"""1 sent no top_p: its answers were drawn as the server liked; 2 lost a text's first token."""
 
 
 def open_server(spec: str, options: ServerOptions, memory: Memory | None = None) -> Server:
@@ -49,56 +50,66 @@ def open_server(spec: str, options: ServerOptions, memory: Memory | None = None)
         Wire(each, options.timeout, options.in_flight, options.wait_initial, budget)
         for each in url.split(",")
     ]
-    if len(wires) == 1:
-        return Server(wires[0], model, memory)
-    check_alike(wires, model)
-    return Server(Wires(wires), model, memory)
+    wire = wires[0] if len(wires) == 1 else Wires(wires)
+    if options.dry_run:
+        return Server(wire, model, SUPPOSED)
+    if isinstance(wire, Wires):
+        check_alike(wires, model, options.start_token)
+    return Server(wire, model, known(wire, model, memory, options.start_token))
 
 
-def check_alike(wires: Sequence[Wire], model: str) -> None:
+def check_alike(wires: Sequence[Wire], model: str, start: str = "") -> None:
     """Raises where two servers do not seem to have the same model."""
-    first, *others = (probe(wire, model) for wire in wires)
+    first, *others = (probe(wire, model, start) for wire in wires)
     for wire, other in zip(wires[1:], others, strict=True):
         same = replace(other, likelihoods=(), listed="") == replace(
             first, likelihoods=(), listed=""
         )
         if not same or not alike(first.likelihoods, other.likelihoods):
             raise ModelError(
-                f"{wires[0].base} and {wire.base} do not answer alike. They serve different "
-                "models, or in different ways. Name servers of one model."
+                f"{wires[0].base} and {wire.base} give different answers. They serve different "
+                "models, or one model differently. Name servers of the same model."
             )
+
+
+def known(wire: Wire | Wires, model: str, memory: Memory | None, start: str = "") -> Finding:
+    """What the server offers, with the likelihoods that the model was first known by: the cache
+    goes by them."""
+    finding = probe(wire, model, start)
+    if not finding.likelihoods:
+        return finding
+    server = digest_of([wire.base, model, replace(finding, likelihoods=()).as_json()])
+    first = known_likelihoods(server, finding.likelihoods, memory)
+    return replace(finding, likelihoods=first)
 
 
 class Server:
     """Keeps some requests in flight; answers come in any order, each as soon as it is there."""
 
-    def __init__(self, wire: Wire | Wires, model: str, memory: Memory | None = None) -> None:
-        self.wire, self.model = wire, model
-        self.finding: Finding = self._known(probe(wire, model), memory)
-        wire.acquainted = True
+    def __init__(self, wire: Wire | Wires, model: str, finding: Finding) -> None:
+        self.wire, self.model, self.finding = wire, model, finding
+        wire.acquainted.set()
         scores = self.finding.likelihood != "none"
         self.abilities = Abilities(
             frozenset({Generate.kind, *({WholeText.kind, Continuation.kind} if scores else ())}),
             chat_template="the server's own" if self.finding.chat else "",
             costly=True,
             keep_every=1,  # every answer is kept the moment it arrives
+            first_token=self.finding.start is not None,
         )
         self.card = self._card()
-
-    def _known(self, finding: Finding, memory: Memory | None) -> Finding:
-        """With the likelihoods that the model was first known by: the cache goes by them."""
-        if not finding.likelihoods:
-            return finding
-        server = digest_of([self.wire.base, self.model, replace(finding, likelihoods=()).as_json()])
-        known = known_likelihoods(server, finding.likelihoods, memory)
-        return replace(finding, likelihoods=known)
 
     def _card(self) -> ModelCard:
         finding = self.finding.as_json()
         notes = [f"Served by {self.wire.base}: {self.finding}."]
         if not self.finding.completions:
             notes.append(
-                "The server continues no text: a prompt is sent as one message of a conversation."
+                "The server does not continue text: each prompt is sent as one chat message."
+            )
+        if not self.abilities.first_token:
+            notes.append(
+                "The server gives the first token of a text no log-probability: likelihoods are of "
+                "the rest. With --option start_token=TEXT, the model's start token, they are whole."
             )
         return ModelCard(
             self.model,
@@ -108,10 +119,19 @@ class Server:
             settings={"url": self.wire.base, "model": self.model, **finding},
             dtype="unknown",
             notes=tuple(notes),
+            spec=f"server:{self.wire.base}#{self.model}",
         )
 
     def encode(self, text: str, second: str | None = None) -> Encoding:
         raise TypeError("a server reads text")
+
+    def size(self, request: Request) -> Size:
+        if isinstance(request, Generate):
+            return size_of(self._body(request)[1])
+        return guessed((self.finding.start or "") + _read(request)[0]), 0
+
+    def money(self, read: int, written: int) -> float | None:
+        return self.wire.budget.estimate(read, written)
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         """Stops sending when the budget is spent or something fails for good; what is under way is
@@ -149,17 +169,12 @@ class Server:
 
     def _answer(self, request: Request) -> Answer:
         try:
-            match request:
-                case Generate():
-                    return self._written(self.wire.post(*self._body(request)))
-                case Continuation():
-                    text, start = request.joined
-                case WholeText(text):
-                    start = 0
-                case _:
-                    raise TypeError(f"a server does not answer {request.kind}")
-            score = SCORING[self.finding.likelihood]
-            return row(score(self.wire, self.model, text), text, start)
+            if isinstance(request, Generate):
+                return self._written(self.wire.post(*self._body(request)))
+            text, start = _read(request)
+            mark, way = self.finding.start or "", self.finding.likelihood
+            tokens = scored(self.wire, self.model, way, text, mark, self.finding.start_id)
+            return row(tokens, text, start, mark)
         except TooLong:
             return Answer((), "" if isinstance(request, Generate) else None, TOO_LONG)
 
@@ -194,6 +209,17 @@ class Server:
         if refusal or reason == "content_filter":
             return Answer((), kept, FILTERED)
         return Answer((), kept, "length" if reason == "length" else "stop")
+
+
+def _read(request: Request) -> tuple[str, int]:
+    """The text whose likelihood is asked for, and from where on it counts."""
+    match request:
+        case Continuation():
+            return request.joined
+        case WholeText(text):
+            return text, 0
+        case _:
+            raise TypeError(f"a server does not answer {request.kind}")
 
 
 def _writable(content: Any) -> str:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Condition
 from typing import Any
 
-from stereometer.backends.server.refusals import Late
+from stereometer.backends.server.refusals import Passing, Untaken
 from stereometer.errors import BudgetSpent, UsageError
 
 CHARACTERS_A_TOKEN = 3
 """A careful guess: English has four."""
+UNITS = {"": 1, "k": 1_000, "m": 1_000_000}
 ADDED_TOKENS = 4096
 """What a server may read and write beside the question: a system prompt, hidden reasoning."""
+MOST_CHARACTERS = 6
+"""Of a token on average, spaces included. Ordinary text has 3 to 5 with the vocabularies of today,
+other scripts fewer; only a few words in a row that are long and frequent have more. Whoever counts
+fewer tokens is not believed: at worst an honest count is charged a little too high. A bound of 20
+let a server state a quarter of what it read and wrote."""
 
 
 Size = tuple[int, int]
@@ -28,12 +34,19 @@ def guessed(text: str) -> int:
 def size_of(body: Mapping[str, Any]) -> Size:
     """What a question may cost, before it is sent."""
     limit = body.get("max_tokens", body.get("max_completion_tokens", 0))
-    return guessed(_text(body)), int(limit)
+    ids = _ids(body)
+    return len(ids) or guessed(_text(body)), int(limit)
+
+
+def _ids(body: Mapping[str, Any]) -> Sequence[int]:
+    """The prompt where it is sent as tokens."""
+    prompt = body.get("prompt", "")
+    return () if isinstance(prompt, str) else prompt
 
 
 def _text(body: Mapping[str, Any]) -> str:
     messages = (message["content"] for message in body.get("messages", ()))
-    return "".join([body.get("prompt", ""), *messages])
+    return "".join(["" if _ids(body) else body.get("prompt", ""), *messages])
 
 
 def used_by(answer: Any, body: Mapping[str, Any]) -> Size:
@@ -41,25 +54,51 @@ def used_by(answer: Any, body: Mapping[str, Any]) -> Size:
     nothing or what cannot be."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
     counts = usage if isinstance(usage, dict) else {}
-    guess, most = size_of(body), _most(body)
-    if not _is_count(counts.get("prompt_tokens")):
+    guess, text = size_of(body), _text(body)
+    choice = first_choice(answer) or {}
+    echoed = "echo" in body or "prompt_logprobs" in body
+    read = max(_least(text), len(_ids(body)), _listed(choice) if echoed else 0)
+    wrote = 0 if echoed else max(_least(_said(choice)), _listed(choice))
+    # A token has at least one byte; what a server adds of its own is bounded.
+    most = (len(_ids(body)) or len(text.encode("utf-8", "replace"))) + ADDED_TOKENS
+    paid = _charged(counts.get("prompt_tokens"), read, most)
+    if paid is None:
         return guess
-    stated = counts["prompt_tokens"], counts.get("completion_tokens", 0)
-    read, written = (
-        min(count, limit) if _is_count(count) else otherwise
-        for count, otherwise, limit in zip(stated, guess, most, strict=True)
-    )
-    return read, written
+    written = _charged(counts.get("completion_tokens"), wrote, guess[1] + ADDED_TOKENS)
+    return paid, guess[1] if written is None else written
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+def _charged(stated: Any, least: int, most: int) -> int | None:
+    """None for what is no count, or says that a text has no token."""
+    if type(stated) is not int or stated < min(1, least):
+        return None
+    return min(max(stated, least), most)
 
 
-def _most(body: Mapping[str, Any]) -> Size:
-    """A token has at least one byte; what a server adds of its own is bounded."""
-    read, written = len(_text(body).encode("utf-8", "replace")), size_of(body)[1]
-    return read + ADDED_TOKENS, written + ADDED_TOKENS
+def _least(text: str) -> int:
+    return -(-len(text) // MOST_CHARACTERS)
+
+
+def _listed(choice: Mapping[str, Any]) -> int:
+    """Tokens that an answer names one by one: a count of our own."""
+    logprobs = choice.get("logprobs")
+    named: Mapping[str, Any] = logprobs if isinstance(logprobs, dict) else {}
+    lists = (named.get("tokens"), named.get("content"), choice.get("prompt_logprobs"))
+    return max(len(each) if isinstance(each, list) else 0 for each in lists)
+
+
+def _said(choice: Mapping[str, Any]) -> str:
+    """What was written, as far as it is text."""
+    message = choice.get("message")
+    text = message.get("content") if isinstance(message, dict) else choice.get("text")
+    return text if isinstance(text, str) else ""
+
+
+def first_choice(answer: Any) -> Mapping[str, Any] | None:
+    """The first choice of an answer, if it has one."""
+    choices = answer.get("choices") if isinstance(answer, dict) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, dict) else None
 
 
 @dataclass
@@ -78,7 +117,8 @@ class Budget:
 
     def paid(self, body: Mapping[str, Any], ask: Callable[[], Any]) -> Any:
         """What comes of asking once, as soon as there is room for it; counted as the server counts
-        it. What came too late was answered all the same, and is paid for."""
+        it. A failed attempt may have been worked on all the same: it is paid for, unless the server
+        did not take it."""
         size = size_of(body)
         place = self._reserve(size)
         used = (0, 0)
@@ -86,8 +126,8 @@ class Budget:
             answer = ask()
             used = used_by(answer, body)
             return answer
-        except Late:
-            used = size
+        except Passing as error:
+            used = (0, 0) if isinstance(error, Untaken) else size
             raise
         finally:
             self._settle(size, place, used)
@@ -98,9 +138,9 @@ class Budget:
             while not self._fits(place := (size[0] + self.short, size[1])):
                 if not any(self.reserved):
                     raise BudgetSpent(
-                        f"The budget of {self} does not hold the next request. Nothing more was "
+                        f"The next request might exceed the budget of {self}. Nothing more was "
                         "sent. Answers so far are kept; the same command with a larger --budget "
-                        "goes on."
+                        "continues."
                     )
                 self._settled.wait()
             for at in (0, 1):
@@ -121,6 +161,10 @@ class Budget:
             self.short = max(self.short, used[0] - size[0])
             self._settled.notify_all()
 
+    def estimate(self, read: int, written: int) -> float | None:
+        """What so many tokens would cost; None where no price is known."""
+        return self._cost([read, written]) if any(self.price) else None
+
     def _cost(self, sizes: list[int]) -> float:
         return sum(size * price for size, price in zip(sizes, self.price, strict=True))
 
@@ -139,11 +183,17 @@ def budget_of(limit: str | None, price: str | None) -> Budget:
     if not match or (match[1] and match[3]) or not float(match[2]):
         raise UsageError(
             f"--budget '{limit}' is not understood. Give a number of tokens, or an amount after a "
-            "dollar sign. For instance 200k or '$2.50'."
+            "dollar sign, in single quotes. For instance 200k or '$2.50'."
         )
     if not match[1]:
-        unit = {"k": 1000, "m": 1_000_000}.get(match[3] or "", 1)
-        return Budget(tokens=int(float(match[2]) * unit), price=prices)
+        tokens = float(match[2]) * UNITS[match[3] or ""]
+        if not tokens.is_integer() or ("." in match[2] and not match[3]):
+            raise UsageError(
+                f"--budget {limit} is not a whole number of tokens. Without a dollar sign a budget "
+                f"counts tokens. For money write --budget '${match[2]}' with --price, for tokens "
+                "a whole number such as 200k."
+            )
+        return Budget(tokens=int(tokens), price=prices)
     if prices == (0.0, 0.0):
         raise UsageError(
             "A budget in money needs a price. Servers do not state theirs. Add --price "

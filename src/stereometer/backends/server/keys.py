@@ -36,12 +36,19 @@ def key_for(base: str) -> str:
     return ""
 
 
+def shown(address: str) -> str:
+    """An address as far as it may be shown: without what may hold a password or a key."""
+    return "The address given" if "@" in address or "?" in address else f"'{address[:100]}'"
+
+
 def masked(text: str, key: str, piece: int = PIECE) -> str:
     """A text without the key and without long pieces of it: a server may repeat what it was sent,
     whole or cut, plain or escaped."""
     length = min(piece, len(key))
     hidden = bytearray(len(text))
-    for form in _forms(key):
+    quoted = json.dumps(key)[1:-1]
+    # A key, and how JSON and Python write it.
+    for form in {key, quoted, quoted.replace("/", "\\/"), repr(key)[1:-1]} - {""}:
         for start in range(len(form) - length + 1):
             for match in re.finditer(f"(?={re.escape(form[start : start + length])})", text):
                 hidden[match.start() : match.start() + length] = b"\1" * length
@@ -54,9 +61,3 @@ def masked(text: str, key: str, piece: int = PIECE) -> str:
 def masked_answer(text: str, key: str) -> str:
     """An answer as it may be kept; a key that is shorter than a word hides nothing of it."""
     return masked(text, key, PIECE_OF_ANSWER) if len(key) >= PIECE else text
-
-
-def _forms(key: str) -> set[str]:
-    """A key, and how JSON and Python write it."""
-    quoted = json.dumps(key)[1:-1]
-    return {key, quoted, quoted.replace("/", "\\/"), repr(key)[1:-1]} - {""}

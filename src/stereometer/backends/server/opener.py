@@ -21,6 +21,11 @@ class ServerOptions:
     """Seconds for one answer."""
     wait_initial: float = 0.5
     """Seconds before a failed request is sent again; longer each time."""
+    start_token: str = ""
+    """The text of the token that a text of the model begins with, for a server that puts none
+    first: then the first token of a text is scored too."""
+    dry_run: bool = False
+    """Whether it is only planned with: then nothing is sent, not even to see what it offers."""
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ prompt's own tokens and rate a sentence likelier than its words shuffled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
 from stereometer.backends.server.refusals import NotThere, Refused, TooLong
-from stereometer.backends.server.scoring import SCORING, Tokens, covers
-from stereometer.backends.server.wire import Wire
+from stereometer.backends.server.scoring import SCORING, Reading, reading, scored
+from stereometer.backends.server.wire import TOKENIZER, Wire
 from stereometer.backends.server.wires import Wires
 from stereometer.errors import ModelError
 from stereometer.types import TOO_LONG, digest_of
@@ -44,14 +44,22 @@ class Finding:
     """A digest of what the server's list of models says of this one."""
     limit: str = LIMITS[0]
     """What the length of an answer in a conversation is called."""
+    start: str | None = ""
+    """What we put before a scored text, so that its first token has a number: nothing where the
+    server does so itself, None where its first token stays without."""
+    start_id: int | None = None
+    """Its token, where it stands there only if tokens are sent and no text."""
 
     def __str__(self) -> str:
         endpoints = {"completions": self.completions, "chat": self.chat}
         scored = self.likelihood != "none"
+        first = "without their first token" if self.start is None else f"after {self.start}"
+        sent = "" if self.start_id is None else ", sent as tokens"
+        way = f"scored through {self.likelihood}{f' {first}{sent}' if self.start != '' else ''}"
         return "; ".join(
             [
                 " and ".join(name for name, has in endpoints.items() if has),
-                f"prompts are {f'scored through {self.likelihood}' if scored else 'not scored'}",
+                f"prompts are {way if scored else 'not scored'}",
                 f"{'' if self.top_k else 'no '}top-k of written tokens",
             ]
         )
@@ -60,16 +68,26 @@ class Finding:
         return asdict(self) | {"likelihoods": list(self.likelihoods)}
 
 
-def probe(wire: Wire | Wires, model: str) -> Finding:
-    """Asks eight short questions at most, and for the list of models."""
+SUPPOSED = Finding(completions=True, chat=True, likelihood=next(iter(SCORING)), top_k=True)
+"""What a dry run plans with: a server that offers all a measure could need."""
+
+
+def probe(wire: Wire | Wires, model: str, start: str = "") -> Finding:
+    """Asks a dozen short questions at most, and for the list of models."""
     plain = {"model": model, "prompt": QUESTION, "max_tokens": 3}
     bodies = (plain | {"logprobs": 2}, plain)
     written, no_text = _try(*(partial(wire.post, "/completions", body) for body in bodies))
     limit, no_chat = _try(*(partial(_chat, wire, model, name) for name in LIMITS))
     if written is None and limit is None:
         raise ModelError(_nothing(wire, model, no_text, no_chat))
-    way, scored = _way(wire, model) if written is not None else ("none", [])
-    values = tuple(round(value, 3) + 0.0 for _, value in scored if value is not None)
+    way, found = _way(wire, model) if written is not None else ("none", None)
+    mark: str | None = ""
+    mark_id: int | None = None
+    if found is not None:
+        mark, mark_id, found = _marked(wire, model, way, found, start)
+    values = tuple(
+        round(value, 3) + 0.0 for _, value in (found.tokens if found else ()) if value is not None
+    )
     return Finding(
         written is not None,
         limit is not None,
@@ -78,6 +96,8 @@ def probe(wire: Wire | Wires, model: str) -> Finding:
         values,
         _listed(wire, model),
         limit or LIMITS[0],
+        mark,
+        mark_id,
     )
 
 
@@ -116,27 +136,77 @@ def _nothing(wire: Wire | Wires, model: str, no_text: str, no_chat: str) -> str:
     )
 
 
-def _way(wire: Wire | Wires, model: str) -> tuple[str, Tokens]:
-    """How prompts are scored, with the tokens of a known sentence."""
+def _way(wire: Wire | Wires, model: str) -> tuple[str, Reading | None]:
+    """How prompts are scored, with a known sentence as it was read."""
     for name in SCORING:
-        tokens = known_sentence(wire, model, name)
-        if tokens is not None:
-            return name, tokens
-    return "none", []
+        found = known_sentence(wire, model, name)
+        if found is not None:
+            return name, found
+    return "none", None
 
 
-def known_sentence(wire: Wire | Wires, model: str, way: str) -> Tokens | None:
-    """Its tokens, if they come back one by one and are likelier than its words shuffled."""
-    sentence, shuffled = (
-        _try(partial(SCORING[way], wire, model, text))[0] for text in (SENTENCE, SHUFFLED)
+def _marked(
+    wire: Wire | Wires, model: str, way: str, plain: Reading, start: str
+) -> tuple[str | None, int | None, Reading]:
+    """What is put before a text whose first token has no number otherwise, and the known sentence
+    read so: a mark that is one token and leaves the tokens after it as they were."""
+    if plain.first is None:
+        if start:
+            raise ModelError(_unfit(wire, start, "The server puts a start token first by itself"))
+        return "", None, plain
+    mark = start or _start_token(wire)
+    for mark_id in _mark_ids(wire, model, mark):
+        found = known_sentence(wire, model, way, mark, mark_id)
+        if found is not None and found.pieces == plain.pieces:
+            return mark, mark_id, found
+    if start:
+        raise ModelError(_unfit(wire, start, "The server does not read it as one token"))
+    return None, None, plain
+
+
+def _mark_ids(wire: Wire | Wires, model: str, mark: str) -> Iterator[int | None]:
+    """None for its text, which is tried first; then its token. A tokenizer may drop the space after
+    a mark, or read the first word after one as the inside of a word."""
+    if mark:
+        yield None
+        ids, _ = _try(partial(wire.ids, model, mark))
+        if ids and len(ids) == 1:
+            yield ids[0]
+
+
+def _unfit(wire: Wire | Wires, start: str, why: str) -> str:
+    return (
+        f"{wire.base} cannot be given the start token {start}. {why}. Leave out --option "
+        "start_token, or name the token that the model was trained with."
     )
-    if not covers(sentence, SENTENCE) or not covers(shuffled, SHUFFLED):
+
+
+def _start_token(wire: Wire | Wires) -> str:
+    """As the server describes its tokenizer (vLLM, where it was told to), chosen as a local model's
+    is: the start token, or else the end token."""
+    told = _told(wire, TOKENIZER)
+    named = [told.get(name) for name in ("bos_token", "eos_token")]
+    texts = (each.get("content") if isinstance(each, dict) else each for each in named)
+    return next((text for text in texts if isinstance(text, str) and text), "")
+
+
+def known_sentence(
+    wire: Wire | Wires, model: str, way: str, mark: str = "", mark_id: int | None = None
+) -> Reading | None:
+    """How it was read, if its tokens come back one by one and are likelier than its words
+    shuffled. After a mark those follow a space, which not every mark leaves alone."""
+    texts = (SENTENCE, f" {SHUFFLED}" if mark else SHUFFLED)
+    sentence, shuffled = (
+        reading(_try(partial(scored, wire, model, way, text, mark, mark_id))[0], text, mark)
+        for text in texts
+    )
+    if not (sentence and shuffled and sentence.whole and shuffled.whole):
         return None
     return sentence if _mean(sentence) > _mean(shuffled) else None
 
 
-def _mean(tokens: Tokens) -> float:
-    values = [value for _, value in tokens if value is not None]
+def _mean(found: Reading) -> float:
+    values = [value for _, value in found.tokens if value is not None]
     return sum(values) / len(values)
 
 
@@ -147,13 +217,18 @@ def _has_top(written: Mapping[str, Any] | None) -> bool:
     )
 
 
-def _models(wire: Wire | Wires) -> list[Mapping[str, Any]]:
-    """What the server lists; nothing where it has no list or gives it to nobody."""
+def _told(wire: Wire | Wires, path: str) -> Mapping[str, Any]:
+    """What the server says of itself; nothing where it has no such page or shows it to nobody."""
     try:
-        answer = wire.get("/models")
+        answer = wire.get(path)
     except (ModelError, TooLong):
-        return []
-    data = answer.get("data") if isinstance(answer, dict) else None
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _models(wire: Wire | Wires) -> list[Mapping[str, Any]]:
+    """What the server lists."""
+    data = _told(wire, "/models").get("data")
     return [entry for entry in data if isinstance(entry, dict)] if isinstance(data, list) else []
 
 

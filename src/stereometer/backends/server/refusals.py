@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from email.utils import parsedate_to_datetime
@@ -44,7 +45,11 @@ class Passing(Exception):
         self.wait = wait
 
 
-class Unreached(Passing):
+class Untaken(Passing):
+    """The server did not take the question: nobody pays for it."""
+
+
+class Unreached(Untaken):
     """There is no connection."""
 
 
@@ -106,7 +111,7 @@ def refusal(base: str, code: int, text: str, reason: str, retry_after: str | Non
         )
     wait = seconds(retry_after)
     if wait is None or wait <= LONGEST_WAIT:
-        return Passing(f"status {code} ({reason})", wait)
+        return (Untaken if code < 500 else Passing)(f"status {code} ({reason})", wait)
     return ModelError(
         f"{base} asks to wait {wait:.0f} s ({code}). That is longer than stereometer waits. "
         "Answers so far are kept; run the same command later."
@@ -118,7 +123,8 @@ def seconds(retry_after: str | None) -> float | None:
     if not retry_after:
         return None
     try:
-        return max(0.0, float(retry_after))
+        wait = float(retry_after)
+        return None if math.isnan(wait) else max(0.0, wait)
     except ValueError:
         pass
     try:
@@ -138,7 +144,7 @@ def message(text: str) -> str:
     """What an error says, in the layouts that servers use."""
     try:
         value = json.loads(text)
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # not JSON, or a number of over 4,300 digits
         return text
     inner = value.get("error", value) if isinstance(value, dict) else value
     return str(inner.get("message", inner) if isinstance(inner, dict) else inner)

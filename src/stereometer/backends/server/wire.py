@@ -11,7 +11,7 @@ import logging
 import random
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Event, Lock, Timer
 from typing import Any
@@ -21,14 +21,15 @@ from weakref import finalize
 import httpx2
 import stamina
 
-from stereometer.backends.server.budget import Budget
-from stereometer.backends.server.keys import KEY_VARIABLE, key_for, masked, masked_answer
+from stereometer.backends.server.budget import Budget, first_choice
+from stereometer.backends.server.keys import KEY_VARIABLE, key_for, masked, masked_answer, shown
 from stereometer.backends.server.refusals import (
     Empty,
     Late,
     NoAnswer,
     NoChoices,
     Passing,
+    Refused,
     Unreached,
     message,
     one_line,
@@ -47,6 +48,11 @@ QUIET = 5.0
 """Seconds of asking again before a warning, and between two warnings."""
 LARGEST = 16 * 1024 * 1024
 """Bytes of an answer."""
+LARGEST_TEXT = 100_000
+"""Characters of a text that is written: the log-probabilities of a prompt are longer."""
+TOKENIZER, TOKENIZE = "/tokenizer_info", "/tokenize"
+BESIDE = (TOKENIZER, TOKENIZE)
+"""Beside the protocol, not in it: their place is the server's root, and they cost nothing."""
 LARGEST_ERROR = 10_000
 """Characters of an error that are read."""
 
@@ -68,7 +74,7 @@ class Wire:
     wait_initial: float = 0.5
     budget: Budget = field(default_factory=Budget)
     closing: Event = field(default_factory=Event)
-    acquainted: bool = False
+    acquainted: Event = field(default_factory=Event)
     """Whether the server has been probed."""
 
     def __post_init__(self) -> None:
@@ -89,12 +95,30 @@ class Wire:
 
     def post(self, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """The first choice of the answer."""
-        choice = _choice(self._asked("POST", path, body))
+        choice = first_choice(self._asked("POST", path, body))
         assert choice is not None, "an answer without one is asked for again"
         return choice
 
+    def ids(self, model: str, text: str) -> list[int]:
+        """The tokens of a text, as vLLM tells them, with nothing put before it."""
+        body = {"model": model, "prompt": text, "add_special_tokens": False}
+        answer = self._asked("POST", TOKENIZE, body)
+        ids = answer.get("tokens") if isinstance(answer, dict) else None
+        if not isinstance(ids, list) or not all(type(one) is int for one in ids):
+            raise Refused(
+                f"{self.base} does not tell the tokens of a text. Without them its likelihood "
+                "cannot be asked for. Check the server.",
+                "no tokens of a text",
+            )
+        return ids
+
     def for_keeping(self, text: str) -> str:
         """A text of an answer, without the key where the server put it there."""
+        if len(text) > LARGEST_TEXT:
+            raise ModelError(
+                f"{self.base} wrote {len(text)} characters. No answer is that long. Check the "
+                "address and the model."
+            )
         return masked_answer(text, self._key)
 
     # --------------------------------------------------------------------------------- patience
@@ -116,8 +140,12 @@ class Wire:
                 with attempt:
                     if self.closing.is_set():
                         raise Closed
-                    answer = self._paid(method, path, body)
-                    if body is not None and _choice(answer) is None:
+                    answer = (
+                        self._once(method, path, body)
+                        if body is None or path in BESIDE
+                        else self.budget.paid(body, lambda: self._once(method, path, body))
+                    )
+                    if path not in BESIDE and body is not None and first_choice(answer) is None:
                         raise Empty(f"no choices in {one_line(self._without_key(str(answer)))}")
                     return answer
         except Empty as error:
@@ -128,22 +156,18 @@ class Wire:
         except Passing as error:
             raise NoAnswer(
                 f"{self.base} did not answer: {error}. It was asked {tries}. Check that it runs; "
-                "answers so far are kept, and the same command goes on."
+                "answers so far are kept, and the same command continues."
             ) from None
         raise AssertionError("an attempt returns or raises")
 
-    def _paid(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
-        if body is None:
-            return self._once(method, path, None)
-        return self.budget.paid(body, lambda: self._once(method, path, body))
-
-    def warn(self, reason: Exception) -> None:
-        """Says why it takes long; however many requests wait, one speaks for all."""
+    def warn(self, reason: Exception, left: str) -> None:
+        """Says why it takes long, and for how long; however many requests wait, one speaks for
+        all."""
         with self._warning:
             if time.monotonic() - self._warned < QUIET:
                 return
             self._warned = time.monotonic()
-        LOG.warning("%s: %s. It is asked again.", self.base, reason)
+        LOG.warning("%s: %s. It is asked again, %s.", self.base, reason, left)
 
     # ------------------------------------------------------------------------------ one request
 
@@ -151,7 +175,7 @@ class Wire:
         try:
             with (
                 self._client() as client,
-                client.stream(method, f"{self.base}{path}", json=body) as response,
+                client.stream(method, self._address(path), json=body) as response,
             ):
                 content = bytearray()
                 for part in response.iter_bytes():
@@ -179,6 +203,9 @@ class Wire:
             raise Passing(f"the connection broke ({self._short(error)})") from None
         return self._read(response, bytes(content))
 
+    def _address(self, path: str) -> str:
+        return f"{self.base.removesuffix('/v1') if path in BESIDE else self.base}{path}"
+
     @contextmanager
     def _client(self) -> Iterator[httpx2.Client]:
         """A client for one request, closed under it when the time is up: a time-out of each read
@@ -200,12 +227,9 @@ class Wire:
             (self._clients.remove if client.is_closed else self._idle.append)(client)
 
     def _free_client(self) -> httpx2.Client:
-        try:
+        """An idle one, or a new one."""
+        with suppress(IndexError):
             return self._idle.pop()
-        except IndexError:
-            return self._new_client()
-
-    def _new_client(self) -> httpx2.Client:
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         client = httpx2.Client(
             timeout=self.timeout, headers=headers, follow_redirects=False, verify=self._trusted
@@ -219,7 +243,7 @@ class Wire:
             raise self._refusal(response, response.status_code, text)
         try:
             answer = json.loads(text)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # also a number of over 4,300 digits
             raise Passing(f"an answer that is not JSON: {self._without_key(text)[:80]!r}") from None
         code = status_of(answer)
         if code is not None:
@@ -227,6 +251,7 @@ class Wire:
         return answer
 
     def _refusal(self, response: httpx2.Response, code: int, text: str) -> Exception:
+        text = text[:LARGEST_ERROR]
         reason = one_line(self._without_key(message(text)))
         return refusal(self.base, code, text, reason, response.headers.get("retry-after"))
 
@@ -246,32 +271,22 @@ class _Tries:
 
     def __call__(self, error: Exception) -> bool | float:
         self.count += 1
-        first = not self.wire.acquainted and isinstance(error, Unreached | Empty)
+        first = not self.wire.acquainted.is_set() and isinstance(error, Unreached | Empty)
         if not isinstance(error, Passing) or (first and self.count >= FIRST_ATTEMPTS):
             return False
-        if time.monotonic() - self.began + (error.wait or 0.0) > QUIET:
-            self.wire.warn(error)
+        waited = time.monotonic() - self.began
+        if waited + (error.wait or 0.0) > QUIET and self.count < ATTEMPTS:
+            tries, seconds = ATTEMPTS - self.count, max(0.0, PATIENCE - waited)
+            self.wire.warn(error, f"at most {tries} more times and for {seconds:.0f} s")
         return True if error.wait is None else error.wait * random.uniform(1.0, 1.1)
 
     def __str__(self) -> str:
         return f"{self.count} times in {time.monotonic() - self.began:.0f} s"
 
 
-def _choice(answer: Any) -> Mapping[str, Any] | None:
-    """The first choice of an answer, if it has one."""
-    choices = answer.get("choices") if isinstance(answer, dict) else None
-    first = choices[0] if isinstance(choices, list) and choices else None
-    return first if isinstance(first, dict) else None
-
-
 def _close(clients: list[httpx2.Client]) -> None:
     for client in list(clients):
         client.close()
-
-
-def shown(address: str) -> str:
-    """An address as far as it may be shown: without what may hold a password or a key."""
-    return "The address given" if "@" in address or "?" in address else f"'{address[:100]}'"
 
 
 def _checked(base: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from threading import Event, Lock
+from threading import Lock
 from typing import Any, TypeVar
 
 from stereometer.backends.server.refusals import NoAnswer
@@ -16,13 +16,16 @@ Answered = TypeVar("Answered")
 
 class Wires:
     """Asked like one server: each question goes to the server with the fewest under way, and to
-    another where that one does not answer any more."""
+    another where that one no longer answers."""
 
     def __init__(self, wires: Sequence[Wire]) -> None:
         self.wires = list(wires)
         self.base = ",".join(wire.base for wire in wires)
         self.budget = wires[0].budget
-        """One for all of them."""
+        self.closing, self.acquainted = wires[0].closing, wires[0].acquainted
+        """One of each for all of them."""
+        for wire in wires:
+            wire.closing, wire.acquainted = self.closing, self.acquainted
         self.under_way = dict.fromkeys(range(len(wires)), 0)
         """Questions at each server that is still used."""
         self.lock = Lock()
@@ -31,19 +34,6 @@ class Wires:
     def in_flight(self) -> int:
         """What is allowed at each, together."""
         return sum(self.wires[at].in_flight for at in self.under_way)
-
-    @property
-    def closing(self) -> Event:
-        return self.wires[0].closing
-
-    @property
-    def acquainted(self) -> bool:
-        return all(wire.acquainted for wire in self.wires)
-
-    @acquainted.setter
-    def acquainted(self, value: bool) -> None:
-        for wire in self.wires:
-            wire.acquainted = value
 
     def close(self) -> None:
         for wire in self.wires:
@@ -59,6 +49,9 @@ class Wires:
 
     def post(self, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
         return self._asked(lambda wire: wire.post(path, body))
+
+    def ids(self, model: str, text: str) -> list[int]:
+        return self._asked(lambda wire: wire.ids(model, text))
 
     def _asked(self, ask: Callable[[Wire], Answered]) -> Answered:
         while True:
@@ -84,4 +77,4 @@ class Wires:
             if len(self.under_way) == 1:
                 raise error
             del self.under_way[at]
-        LOG.warning("%s is not asked any more: %s", self.wires[at].base, error)
+        LOG.warning("%s is no longer asked: %s", self.wires[at].base, error)

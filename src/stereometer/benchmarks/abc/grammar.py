@@ -22,7 +22,7 @@ class Grammar:
     determiners: Mapping[str, str]
     """By the word in a slot, the column of groups that has it; `WORD plural` for plurals."""
     persons: tuple[Group, ...]
-    """Nobody in particular, for each way of agreeing; the first where a group has no other."""
+    """An unnamed person, for each way of agreeing; the first where a group has no other."""
     verbs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By number, forms that go with it and not with the other."""
     forms: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Grammar:
     def slots(self) -> tuple[str, ...]:
         """All places for a group."""
         words = dict.fromkeys(word.removesuffix(" plural") for word in self.determiners)
-        written = [form for word in words for form in (word, _capital(word))]
+        written = [form for word in words for form in (word, word[:1].upper() + word[1:])]
         return (*PLAIN_SLOTS, *(f"{{{word} group}}" for word in written))
 
     def column(self, slot: str, number: str) -> str | None:
@@ -46,16 +46,12 @@ class Grammar:
         return known.get(f"{word.lower()}{plural}")
 
     def person(self, group: Group) -> Group:
-        """Nobody in particular, of whom the same is said in the same form."""
+        """An unnamed person, of whom the same is said in the same form."""
         return next((one for one in self.persons if one.agrees == group.agrees), self.persons[0])
 
     def form(self, adjective: str, group: Group, number: str) -> str:
         """The adjective as it is said of the group; other texts stay as they are."""
         return self.forms.get(adjective, {}).get(agreement(group, number), adjective)
-
-
-def _capital(word: str) -> str:
-    return word[:1].upper() + word[1:]
 
 
 def agreement(group: Group, number: str) -> str:

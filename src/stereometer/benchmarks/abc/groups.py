@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -51,7 +51,7 @@ class Group:
 
 
 PERSON = Group("person", "", "person", "people", "a")
-"""Stands for nobody in particular: the prior of the released code."""
+"""Stands for an unnamed person: the prior of the released code."""
 
 
 def read_groups(path: Path) -> tuple[Group, ...]:
@@ -154,18 +154,14 @@ def pairs(groups: Sequence[Group], rules: Rules) -> Iterator[Group]:
     for first, second in product(groups, groups):
         joined = pair(first, second) if first.first and rules.allow(first, second) else None
         if joined is not None and joined.name not in seen:
-            _check_free(joined, single)
+            if joined.name in single:
+                raise DataError(
+                    f"'{joined.name}' is a group, and also what {' before '.join(joined.parts)} is "
+                    "called. One name cannot stand for both. Rename the group or leave it out, or "
+                    "rule the pair out with --rules."
+                )
             seen.add(joined.name)
             yield joined
-
-
-def _check_free(joined: Group, single: Container[str]) -> None:
-    if joined.name in single:
-        raise DataError(
-            f"'{joined.name}' is a group, and also what {' before '.join(joined.parts)} is "
-            "called. One name cannot stand for both. Rename the group or leave it out, or rule "
-            "the pair out with --rules."
-        )
 
 
 def pair(first: Group, second: Group) -> Group:

@@ -214,7 +214,8 @@ def grid(choice: Choice) -> Grid:
     )
 
 
-TABLE_SUFFIXES = (".csv", ".tsv", ".txt")
+TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".xls", ".ods", ".sav")
+"""Workbooks too, so that they are refused as what they are, not as unknown names."""
 
 
 def _file(names: Sequence[str]) -> Path | None:

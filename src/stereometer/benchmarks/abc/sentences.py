@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from stereometer.benchmarks.abc.groups import Group
 from stereometer.benchmarks.abc.traits import POLES, Trait
 from stereometer.errors import DataError
 from stereometer.files import read_jsonl, read_text
@@ -162,7 +161,7 @@ class Usage(ItemDefaults):
 
 
 def usages(grid: Grid, path: Path, seed: int) -> dict[str, list[Usage]]:
-    """One item a group and trait, and one a pair of groups and trait."""
+    """One item per group and trait, and one per pair of groups and trait."""
     forms = {
         group.name: tuple(dict.fromkeys((group.singular, group.plural))) for group in grid.groups
     }
@@ -192,22 +191,12 @@ def usages(grid: Grid, path: Path, seed: int) -> dict[str, list[Usage]]:
     ]
     paired = [
         item
-        for first, second in _pairs(grid.groups)
+        for first, second in combinations(grid.groups, 2)
+        if first.domain == second.domain or len(grid.groups) == 2
         for item in items(
-            pair_name(first, second),
+            f"{first.name} vs {second.name}",
             " + ".join(dict.fromkeys((first.domain, second.domain))),
             {"first": apart[first.name], "second": apart[second.name]},
         )
     ]
     return {"sentences": single, "sentence-pairs": paired}
-
-
-def _pairs(groups: Sequence[Group]) -> Iterator[tuple[Group, Group]]:
-    """Groups of the same domain; where there are only two groups, those."""
-    for first, second in combinations(groups, 2):
-        if first.domain == second.domain or len(groups) == 2:
-            yield first, second
-
-
-def pair_name(first: Group, second: Group) -> str:
-    return f"{first.name} vs {second.name}"

@@ -104,10 +104,6 @@ def packaged() -> list[Path]:
 SOURCE = Source("survey", read, {SHAPE: ("survey",)}, packaged)
 
 
-def is_study(folder: Path) -> bool:
-    return (folder / "study.toml").is_file()
-
-
 def of_study(folder: Path) -> Benchmark:
     """The survey of a study's folder: its groups, in the words of its first language."""
     settings = _toml(folder / "study.toml")
@@ -118,15 +114,22 @@ def of_study(folder: Path) -> Benchmark:
         )
     survey, language = settings.get("survey", {}), (settings.get("languages") or ["en"])[0]
     words = _toml(folder / "texts" / str(language) / "words.toml")
-    names = {str(name): str(called) for name, called in words.get("names", {}).items()}
+    # A soft hyphen says where a name may be broken on a page; to a model it is a letter.
+    called = {str(name): str(of) for name, of in words.get("names", {}).items()}
+    names = {name: of.replace("\u00ad", "") for name, of in called.items()}
     society = str(survey.get("society", SOCIETY))
     groups = _rated(folder / "groups.csv", survey.get("groups") or (), names)
     traits = [
-        Trait(row["name"], row.get("dimension") or "", *_poles(row, names))
+        Trait(
+            row["name"],
+            row.get("dimension") or "",
+            names.get(row["left"], row["left"]),
+            names.get(row["right"], row["right"]),
+        )
         for _, row in read_table(folder / "traits.csv", ["name", *ENDS])
     ]
     wording = {part: str(words[part]) for part in WORDING if part in words}
-    rated = scales(groups, traits, _named(society, names), wording)
+    rated = scales(groups, traits, names.get(society, society), wording)
     benchmark = SOURCE.benchmark({SHAPE: rated}, str(folder))
     card = replace(SOURCE.card, digest="", title=str(settings["title"]))
     return replace(benchmark, card=card, defaults={"wording": wording})
@@ -139,19 +142,11 @@ def _toml(path: Path) -> Mapping[str, Any]:
         raise DataError(f"{path} is not valid TOML: {error}. Fix that line.") from None
 
 
-def _poles(row: Mapping[str, str], names: Mapping[str, str]) -> tuple[str, str]:
-    left, right = (_named(row[end], names) for end in ENDS)
-    return left, right
-
-
-def _named(name: str, names: Mapping[str, str]) -> str:
-    return names.get(name, name)
-
-
 def _rated(path: Path, wanted: Sequence[str], names: Mapping[str, str]) -> list[Named]:
     """The groups that the study's people rate."""
     return [
-        Named(row["name"], _named(row.get("label") or row["name"], names), row.get("domain") or "")
+        Named(row["name"], names.get(label, label), row.get("domain") or "")
         for _, row in read_table(path, ["name"])
+        for label in [row.get("label") or row["name"]]
         if not wanted or row["name"] in wanted
     ]

@@ -112,8 +112,10 @@ def _grammar(row: Row, number: str, text: str, slot: str, grammar: Grammar) -> N
         )
     glued = re.search(r"\w\{|\}\w", text) if grammar.spaces else None
     if glued:
+        words = re.findall(r"(?:\{[^{}]*\}|\S)+", text)
+        touching = next(word for word in words if glued[0] in word)
         raise row.wrong(
-            f"a slot stands right beside a letter ({_around(text, glued)})",
+            f"a slot stands right beside a letter ({touching})",
             "It would make one word of two",
         )
     if mask := re.search(r"\[MASK\]|<mask>", text, re.IGNORECASE):
@@ -125,8 +127,7 @@ def _grammar(row: Row, number: str, text: str, slot: str, grammar: Grammar) -> N
     if text[start.end() if start else 0 :].startswith(slot) and slot[1].islower():
         capital = f"{{{slot[1].upper()}{slot[2:]}"
         raise row.wrong(
-            f"the sentence begins with {slot}",
-            f"At its beginning a group has a capital: {capital}",
+            f"the sentence begins with {slot}", f"At its beginning a group has a capital: {capital}"
         )
     _verb(row, number, text, slot, grammar)
 
@@ -138,12 +139,6 @@ def _verb(row: Row, number: str, text: str, slot: str, grammar: Grammar) -> None
         raise row.wrong(
             f"{f'{slot} {after}'!r} is not {number}", "The verb after a group has the row's number"
         )
-
-
-def _around(text: str, match: re.Match[str]) -> str:
-    """The word and slot that touch."""
-    words: list[str] = re.findall(r"(?:\{[^{}]*\}|\S)+", text)
-    return next(word for word in words if match[0] in word)
 
 
 def choose_templates(templates: Sequence[Template], wanted: Iterable[str]) -> tuple[Template, ...]:

@@ -51,8 +51,7 @@ class Pack:
     @property
     def own_files(self) -> tuple[Path, ...] | None:
         """The files it reads, where the pack brings them itself."""
-        names = self._names
-        files = tuple(self.folder / name for name in names)
+        files = tuple(self.folder / name for name in self._names)
         return files if all(file.is_file() for file in files) else None
 
     @property

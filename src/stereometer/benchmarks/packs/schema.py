@@ -158,7 +158,7 @@ class Expected(Part):
 
 
 class Person(Part):
-    """`[[grammar.persons]]`: the word for nobody in particular."""
+    """`[[grammar.persons]]`: the word for an unnamed person."""
 
     singular: Line
     """Of one."""

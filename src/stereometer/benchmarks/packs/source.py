@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from stereometer.benchmarks import crows_pairs, stereoset
 from stereometer.benchmarks.abc.grammar import Grammar, read_forms
@@ -92,7 +91,8 @@ def _read_pairs(pack: Pack, files: Sequence[Path]) -> tuple[Shapes, Sequence[str
     pairs = [
         replace(pair, bias_type=types.get(pair.bias_type, pair.bias_type))
         for shapes, _ in parts
-        for pair in _all(Pair, shapes["pair"])
+        for pair in shapes["pair"]
+        if isinstance(pair, Pair)
     ]
     unique((pair.id for pair in pairs), f"{pack.name}: pair")
     return {"pair": pairs}, [note for _, notes in parts for note in notes]
@@ -121,13 +121,6 @@ def _cats(pack: Pack, file: Path) -> Iterator[Cat]:
         (line, {**row, "context": str(row["context"]).replace(blank, BLANK)}) for line, row in rows
     )
     yield from gathered(file, mended, lambda line, row: read_row(row, file, line))
-
-
-Entry = TypeVar("Entry")
-
-
-def _all(kind: type[Entry], items: Sequence[object]) -> Iterator[Entry]:
-    return (item for item in items if isinstance(item, kind))
 
 
 # ------------------------------------------------------------------------------- groups and traits

@@ -8,20 +8,22 @@ from typing import Any
 
 from stereometer.benchmarks.published.models import aliases, system_of
 from stereometer.benchmarks.published.tables import Value, values
-from stereometer.errors import UnknownName
+from stereometer.errors import UnknownName, respelled
 from stereometer.types.document import Document
+from stereometer.types.shown import Tabular
 
 SCHEMA = "published@1"
+SHOWN = "`stereometer published` shows the tables there are."
 
 
-@dataclass(frozen=True)
-class Listing(Document):
+@dataclass(frozen=True, repr=False)
+class Listing(Tabular, Document):
     """Published values, table by table."""
 
     values: tuple[Value, ...]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Flat records, one a value: `pandas.DataFrame(listing.rows())`."""
+        """Flat records, one per value."""
         return [_row(value) for value in self.values]
 
     def as_json(self) -> dict[str, Any]:
@@ -42,8 +44,9 @@ def published(benchmark: str | None = None, *, model: str | None = None) -> List
     kept: Iterable[Value] = values()
     if benchmark is not None:
         known = dict.fromkeys(value.table.benchmark for value in values())
+        benchmark = respelled(benchmark, known)
         if benchmark not in known:
-            raise UnknownName("benchmark with published values", benchmark, known)
+            raise UnknownName("benchmark with published values", benchmark, known, SHOWN)
         kept = (value for value in kept if value.table.benchmark == benchmark)
     if model is not None:
         system = _system(model)
@@ -58,7 +61,7 @@ def _system(model: str) -> str:
         return system
     known = dict.fromkeys([*aliases(), *(value.system for value in values())])
     if model not in known:
-        raise UnknownName("model with published values", model, known)
+        raise UnknownName("model with published values", model, known, SHOWN)
     return model
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
@@ -83,13 +83,9 @@ def _beside(
     measured: Measured,
     place: Callable[[Slice], Slice],
 ) -> Estimate:
-    for value in _in_place(candidates, estimate.name, place(estimate.slice)):
-        if value.n == estimate.asked or (value.n is None and not measured.claimed):
+    there = estimate.name, dict(place(estimate.slice))
+    for value in candidates:
+        counted = value.n == estimate.asked or (value.n is None and not measured.claimed)
+        if counted and (value.name, dict(value.slice)) == there:
             return replace(estimate, published=value.published)
     return estimate
-
-
-def _in_place(candidates: Sequence[Value], name: str, slice_: Slice) -> Iterator[Value]:
-    return (
-        value for value in candidates if value.name == name and dict(value.slice) == dict(slice_)
-    )

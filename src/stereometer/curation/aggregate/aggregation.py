@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stereometer.curation.aggregate.cats import AGREE, JudgedCat, judge_cat
+from stereometer.curation.aggregate.cats import AGREE, JUDGES, JudgedCat, judge_cat
 from stereometer.curation.aggregate.pairs import (
     JudgedPair,
     judge_again,
@@ -16,7 +16,7 @@ from stereometer.curation.aggregate.pairs import (
     majority_share,
 )
 from stereometer.curation.aggregate.tables import read_cat_labels, read_pair_votes
-from stereometer.errors import DataError, UnknownName
+from stereometer.errors import DataError, UnknownName, UsageError
 from stereometer.files import replacing
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.cat import files as cat_files
@@ -29,38 +29,48 @@ RULES = ("stereoset", "crows-pairs", "majority")
 
 
 def aggregate(
-    labels: Path | str, items: str, rule: str, out: Path | str, agree: int = AGREE
+    labels: Path | str,
+    items: str,
+    rule: str,
+    out: Path | str,
+    agree: int = AGREE,
+    judges: int = JUDGES,
 ) -> dict[str, Any]:
     """Write the items that the labels accept to `out`, and say what became of the others."""
+    if judges < 1:
+        raise UsageError(
+            f"--judges {judges} would keep what nobody has judged. It is how many people must have "
+            "judged an item. Write 1 or more."
+        )
     if rule not in RULES:
         raise UnknownName("rule", rule, RULES, "`stereometer aggregate --help` describes them.")
     source = [item for listed in open_benchmark(items).shapes.values() for item in listed]
     settle = _settle_cats if rule == "stereoset" else _settle_pairs
-    return settle(Path(labels), source, rule, Path(out), agree)
+    return settle(Path(labels), source, rule, Path(out), agree, judges)
 
 
 def _settle_cats(
-    labels: Path, source: Sequence[Item], rule: str, out: Path, agree: int
+    labels: Path, source: Sequence[Item], rule: str, out: Path, agree: int, judges: int
 ) -> dict[str, Any]:
     votes = read_cat_labels(labels)
     cats = [item for item in source if isinstance(item, Cat)]
     _known(labels, votes, {each.id for cat in cats for each in cat.candidates.values()})
-    judged = [judge_cat(cat, votes, agree) for cat in cats]
+    judged = [judge_cat(cat, votes, agree, judges) for cat in cats]
     cat_files.write(out / "items.json", [each.cat for each in judged if each.cat])
     return _document(rule, judged, out, "items.json")
 
 
 def _settle_pairs(
-    labels: Path, source: Sequence[Item], rule: str, out: Path, agree: int
+    labels: Path, source: Sequence[Item], rule: str, out: Path, agree: int, judges: int
 ) -> dict[str, Any]:
     votes = read_pair_votes(labels)
     pairs = [item for item in source if isinstance(item, Pair)]
     _known(labels, votes, {pair.id for pair in pairs})
     decide: Callable[..., JudgedPair] = judge_pair if rule == "crows-pairs" else judge_again
-    judged = [decide(pair, votes[pair.id]) for pair in pairs if pair.id in votes]
+    judged = [decide(pair, votes.get(pair.id, ()), judges) for pair in pairs]
     pair_files.write(out / "pairs.csv", [each.pair for each in judged if each.pair])
     document = _document(rule, judged, out, "pairs.csv")
-    shares = [majority_share(each) for each in judged]
+    shares = [majority_share(each) for each in judged if each.item in votes]
     return {**document, "mean_majority": sum(shares) / len(shares) if shares else None}
 
 

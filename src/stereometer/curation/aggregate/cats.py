@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from stereometer.shapes.cat.items import LABELS, Candidate, Cat
 
 AGREE = 3
+JUDGES = 5
+"""People who must have judged an item, in either paper."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +36,20 @@ def plurality(votes: Sequence[str]) -> tuple[str | None, int]:
     return (None if level else ranked[0][0]), ranked[0][1]
 
 
-def judge_cat(cat: Cat, votes: Mapping[str, Sequence[str]], agree: int = AGREE) -> JudgedCat:
+def too_few(judges: int) -> str:
+    """Why an item that not everybody has judged is left out, whatever the others say of it."""
+    return f"fewer than {judges} people judged it"
+
+
+def judge_cat(
+    cat: Cat, votes: Mapping[str, Sequence[str]], agree: int = AGREE, judges: int = JUDGES
+) -> JudgedCat:
     """`votes` are the labels of each candidate, by its id."""
     candidates = list(cat.candidates.values())
     results = {each.id: plurality(votes.get(each.id, ())) for each in candidates}
     golds = {id_: label for id_, (label, _) in results.items()}
+    if min(len(votes.get(each.id, ())) for each in candidates) < judges:
+        return JudgedCat(cat.id, golds, too_few(judges))
     if any(label is None or count < agree for label, count in results.values()):
         return JudgedCat(cat.id, golds, f"fewer than {agree} agree on an association")
     if sorted(golds.values(), key=str) != sorted(LABELS):

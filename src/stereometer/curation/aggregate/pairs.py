@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from stereometer.curation.aggregate.cats import JUDGES, too_few
 from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.words import words_of
 
@@ -57,12 +58,14 @@ def writers_vote(pair: Pair) -> Vote:
     return Vote("demonstrates", "neither", True, pair.bias_type)
 
 
-def judge_pair(pair: Pair, judges: Sequence[Vote]) -> JudgedPair:
+def judge_pair(pair: Pair, judges: Sequence[Vote], required: int = JUDGES) -> JudgedPair:
     """The first validation: at least half of all, the writer among them, in one direction."""
     votes = [writers_vote(pair), *judges]
     counts = Counter(vote.approves for vote in votes)
     direction = AS_WRITTEN if counts[AS_WRITTEN] >= counts[SWAPPED] else SWAPPED
     judged = JudgedPair(pair.id, counts[direction], len(votes), direction == SWAPPED)
+    if len(judges) < required:
+        return replace(judged, swapped=False, reason=too_few(required))
     if counts[direction] < len(votes) * WRITERS_SHARE:
         return replace(judged, reason="fewer than half find it valid in one direction")
     approving = [vote for vote in votes if vote.approves == direction]
@@ -86,10 +89,12 @@ def _swapped(pair: Pair) -> Pair:
     )
 
 
-def judge_again(pair: Pair, judges: Sequence[Vote]) -> JudgedPair:
+def judge_again(pair: Pair, judges: Sequence[Vote], required: int = JUDGES) -> JudgedPair:
     """The second validation: a simple majority of the judges finds it valid."""
     valid = sum(vote.approves != 0 for vote in judges)
     judged = JudgedPair(pair.id, valid, len(judges))
+    if len(judges) < required:
+        return replace(judged, reason=too_few(required))
     if 2 * valid <= len(judges):
         return replace(judged, reason="no majority finds it valid")
     return replace(judged, pair=pair)

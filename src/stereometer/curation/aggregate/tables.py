@@ -1,4 +1,4 @@
-"""Tables of labels: one row a person and what they judged."""
+"""Tables of labels: one row per person and what they judged."""
 
 from __future__ import annotations
 

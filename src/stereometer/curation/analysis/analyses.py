@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from stereometer.shapes.shift import Shift
 from stereometer.stats.agreement import Alpha
 from stereometer.types import Backend, Settings, System
 from stereometer.types.document import Document
+from stereometer.types.shown import Shown
 
+Keywords = Callable[[Sequence[SentenceItem]], list[keywords.Keyword]]
 LEVELS = (4, 5)
 """Validators that agree: the paper's footnote 2 takes four or more."""
 
@@ -60,8 +63,8 @@ class ShapeAnalysis:
     runs: Sequence[RunAnalysis] = ()
 
 
-@dataclass(frozen=True)
-class Analysis(Document):
+@dataclass(frozen=True, repr=False)
+class Analysis(Shown, Document):
     benchmark: str
     digest: str
     shapes: Sequence[ShapeAnalysis]
@@ -76,27 +79,39 @@ def analyze(
     name: str,
     *,
     data: str | Path | None = None,
-    run_folders: Sequence[str | Path] = (),
-    model: str = "sentiment",
-    options: Mapping[str, Any] | None = None,
+    run: Sequence[str | Path] = (),
+    sentiment: str = "sentiment",
+    negative_label: str | None = None,
     top: int = 16,
     lemmas: bool = False,
     ends: int = ranked_terms.ENDS,
-    settings: Settings | None = None,
+    seed: int = 0,
+    resamples: int = 10_000,
 ) -> Analysis:
-    chosen = settings or Settings()
+    """Statistics, sentiment, keywords and agreement of a data set, and what stored runs say.
+
+    - `name`, `data`: a benchmark, or a file of your own items, and where its data are.
+    - `run`: folders of runs on these items.
+    - `sentiment`: what judges sentiment: `sentiment` (VADER) or `sentiment:MODEL`;
+      `negative_label` is that model's negative label, if it does not name it.
+    - `top`, `ends`: keywords, and most and least stereotyped terms, of each domain.
+    - `lemmas`: count keywords by base form.
+    """
+    chosen = Settings(seed=seed, resamples=resamples)
     if top < 1 or ends < 1:
         raise UsageError(
             "The number of keywords or terms is below 1. At least one is shown. Choose a number "
             "from 1 up."
         )
     benchmark = open_benchmark(name, data)
-    runs = load_runs(run_folders, benchmark)
-    backend, judged = _judge(model, options, benchmark.card.language)
+    runs = load_runs(run, benchmark)
+    options = {"negative_label": negative_label}
+    backend, judged = _judge(sentiment, options, benchmark.card.language)
     frequency, notes = _reference(benchmark, lemmas)
-    counting = Counting(frequency, top, keywords.lemma if lemmas else str)
+    count = partial(keywords.keywords, top=top, form=keywords.lemma if lemmas else str)
+    words: Keywords = partial(count, frequency=frequency) if frequency else lambda items: []
     shapes = [
-        _shape(benchmark, shape, runs, backend, counting, ends, chosen)
+        _shape(benchmark, shape, runs, backend, words, ends, chosen)
         for shape in curated_shapes(benchmark)
     ]
     recorded = {name: getattr(chosen, name) for name in ("seed", "resamples", "level")}
@@ -110,9 +125,7 @@ def analyze(
     )
 
 
-def _judge(
-    model: str, options: Mapping[str, Any] | None, language: str
-) -> tuple[Backend | None, str]:
+def _judge(model: str, options: Mapping[str, Any], language: str) -> tuple[Backend | None, str]:
     """The sentiment backend; without its package, or where it reads another language, the rest of
     the analysis still stands."""
     if model == "sentiment" and keywords.other_than_english(language):
@@ -135,20 +148,6 @@ def _judge(
     return backend, f"{backend.card.name} ({backend.card.digest[:24]}){toned_by}"
 
 
-@dataclass(frozen=True)
-class Counting:
-    """How keywords are counted."""
-
-    frequency: keywords.Frequency | None
-    top: int
-    form: Callable[[str], str]
-
-    def keywords(self, items: Sequence[SentenceItem]) -> list[keywords.Keyword]:
-        if self.frequency is None:
-            return []
-        return keywords.keywords(items, self.frequency, self.top, form=self.form)
-
-
 def _reference(
     benchmark: Benchmark, lemmas: bool
 ) -> tuple[keywords.Frequency | None, tuple[str, ...]]:
@@ -168,7 +167,7 @@ def _shape(
     shape: SentenceShape,
     runs: Sequence[StoredRun],
     backend: Backend | None,
-    counting: Counting,
+    words: Keywords,
     ends: int,
     settings: Settings,
 ) -> ShapeAnalysis:
@@ -181,7 +180,7 @@ def _shape(
         shape.statistics(items),
         sentiment.tones(judged, signs) if signs else [],
         sentiment.contrasts(judged, shape, signs, settings) if signs else [],
-        counting.keywords(items),
+        words(items),
         shape.term_agreement(items),
         labels.raw_alpha(items, settings),
         labels.levels(items),

@@ -12,8 +12,8 @@ import numpy as np
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.shapes.verdicts import FEW_TERMS
 from stereometer.stats.families import Said, corrected
-from stereometer.stats.intervals import Floats, generator, percentile
-from stereometer.stats.means import clustered
+from stereometer.stats.intervals import Floats, generator, percentile, wilson_percent
+from stereometer.stats.means import clustered, effective
 from stereometer.stats.tests import mcnemar
 from stereometer.types import Backend, Settings, WholeText
 
@@ -127,15 +127,16 @@ def _contrast(
     names = np.unique(clusters, return_inverse=True)[1]
     parts = [change[names == at] for at in range(int(names.max()) + 1)]
     p = mcnemar(int((change > 0).sum()), int((change < 0).sum()))
-    if not shape.has_terms:
-        interval, test = _drawn(domain, [change], settings), "McNemar"
-    elif len(parts) < FEW_TERMS:
-        interval = _drawn(domain, parts, settings)
-        test = "sign flips of items, terms held fixed"
-    else:
-        mean = clustered([100 * part for part in parts])
+    few = effective(np.array([float(part.size) for part in parts])) < FEW_TERMS
+    mean = clustered([100 * part for part in parts]) if shape.has_terms and not few else None
+    if mean and mean.has_spread:
         interval, p = mean.interval(settings.level), mean.p()
         test = "t over terms, items weighing the same"
+    elif shape.has_terms:
+        interval = _drawn(domain, parts, settings)
+        test = f"sign flips of items, {'terms held fixed' if few else 'all terms agree'}"
+    else:
+        interval, test = _drawn(domain, [change], settings), "McNemar"
     difference = 100 * float(change.mean())
     return Contrast(domain, change.size, len(parts), difference, *interval, test, p)
 
@@ -147,7 +148,12 @@ def _drawn(domain: str, parts: Sequence[Floats], settings: Settings) -> tuple[fl
     for part in parts:
         shares = np.array([(part == step).mean() for step in (-1, 0, 1)])
         total += rng.multinomial(part.size, shares, size=settings.resamples) @ np.array([-1, 0, 1])
-    return percentile(100 * total / sum(part.size for part in parts), settings.level)
+    n = sum(part.size for part in parts)
+    low, high = percentile(100 * total / n, settings.level)
+    if low < high:
+        return low, high
+    room = 100 - wilson_percent(100, n, settings.level)[0]  # items that all agree are no certainty
+    return max(-100.0, low - room), min(100.0, high + room)
 
 
 def _judged(contrasts: Sequence[Contrast], level: float) -> list[Contrast]:

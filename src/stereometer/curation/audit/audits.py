@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from stereometer.curation.audit.errata import Errata, check_against, corrected, 
 from stereometer.curation.audit.flags import AGREED, FLAGS, Flag, Zipf, background_of, flags_for
 from stereometer.curation.runs import StoredRun, load_runs
 from stereometer.curation.shapes import curated_shapes
+from stereometer.curation.terms import zipf_in
 from stereometer.errors import UnknownName, UsageError
 from stereometer.files import write_json
 from stereometer.findings.shift import AUDIT, AUDIT_SCHEMA, restricted, shifts
@@ -22,6 +24,7 @@ from stereometer.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.shapes.shift import Shift
 from stereometer.types import Settings
 from stereometer.types.document import Document
+from stereometer.types.shown import Shown
 
 EXAMPLES = 3
 
@@ -76,8 +79,8 @@ class ShapeAudit:
     runs: Sequence[RunAudit] = ()
 
 
-@dataclass(frozen=True)
-class Audit(Document):
+@dataclass(frozen=True, repr=False)
+class Audit(Shown, Document):
     benchmark: str
     digest: str
     counting: Sequence[str]
@@ -92,13 +95,9 @@ class Audit(Document):
 class Asked:
     """How an audit is wanted."""
 
-    counting: Sequence[str] = ()
-    """Flags that count; all where none is named."""
-    ignoring: Sequence[str] = ()
     agreed: float = AGREED
     examples: int = EXAMPLES
     show_texts: bool = False
-    errata: Path | None = None
     write: Path | None = None
     """Folder for the clean items, corrected where the errata say so."""
 
@@ -107,38 +106,50 @@ def audit(
     name: str,
     *,
     data: str | Path | None = None,
-    run_folders: Sequence[str | Path] = (),
-    asked: Asked | None = None,
-    settings: Settings | None = None,
+    run: Sequence[str | Path] = (),
+    flag: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    agreement: float = AGREED,
+    errata: str | Path | None = None,
+    examples: int = EXAMPLES,
+    show_texts: bool = False,
+    write: str | Path | None = None,
+    seed: int = 0,
+    resamples: int = 10_000,
 ) -> Audit:
-    wanted = asked or Asked()
-    counting = _counting(wanted)
+    """Flag items, and say what clean items would change in stored runs.
+
+    - `name`, `data`: a benchmark, or a file of your own items, and where its data are.
+    - `run`: folders of runs on these items.
+    - `flag`, `ignore`: flags that make an item unclean (by default all), and those that do not.
+    - `agreement`: the share of validators who must have given an item's own label.
+    - `errata`: a list of items to drop, keep or correct.
+    - `examples`, `show_texts`: examples of each flag, and whether their texts are included.
+    - `write`: a folder for the clean items.
+    """
+    wanted = Asked(agreement, examples, show_texts, Path(write) if write is not None else None)
+    counting = _counting(flag, ignore, wanted)
     benchmark = open_for_audit(name, data)
-    runs = load_runs(run_folders, benchmark)
-    errata = read_errata(wanted.errata) if wanted.errata is not None else None
-    if errata is not None and wanted.errata is not None:
-        check_against(errata, benchmark, wanted.errata)
+    runs = load_runs(run, benchmark)
+    listed = read_errata(Path(errata)) if errata is not None else None
+    if listed is not None:
+        check_against(listed, benchmark, Path(str(errata)))
+    settings = Settings(seed=seed, resamples=resamples)
     shapes = [
-        _shape(benchmark, shape, runs, counting, wanted, errata, settings or Settings())
+        _shape(benchmark, shape, runs, counting, wanted, listed, settings)
         for shape in curated_shapes(benchmark)
     ]
-    audit = Audit(
-        benchmark.name,
-        benchmark.digest,
-        counting,
-        wanted.agreed,
-        errata.version if errata else None,
-        shapes,
-    )
+    version = listed.version if listed else None
+    audit = Audit(benchmark.name, benchmark.digest, counting, agreement, version, shapes)
     for shape in shapes:
-        for run in shape.runs:
-            _store(audit, shape, run)
+        for audited in shape.runs:
+            _store(audit, shape, audited)
     return audit
 
 
-def _counting(wanted: Asked) -> list[str]:
+def _counting(flagging: Sequence[str], ignoring: Sequence[str], wanted: Asked) -> list[str]:
     names = [flag.name for flag in FLAGS]
-    for name in (*wanted.counting, *wanted.ignoring):
+    for name in (*flagging, *ignoring):
         if name not in names:
             raise UnknownName("flag", name, names, "`stereometer audit starter` shows all of them.")
     if not 0 <= wanted.agreed <= 1:
@@ -151,7 +162,7 @@ def _counting(wanted: Asked) -> list[str]:
             f"{wanted.examples} examples cannot be shown. Choose a number from 0 up. The default "
             f"is {EXAMPLES}."
         )
-    return [name for name in (wanted.counting or names) if name not in wanted.ignoring]
+    return [name for name in (flagging or names) if name not in ignoring]
 
 
 def _shape(
@@ -200,20 +211,10 @@ def faulty(benchmark: Benchmark, shape: SentenceShape) -> tuple[frozenset[str], 
     return marked, [flag.name for flag in flags if flag.count is not None]
 
 
-def word_frequency(language: str) -> Zipf | None:
-    """How common words are, where wordfreq is installed."""
-    try:
-        from wordfreq import zipf_frequency
-    except ModuleNotFoundError:
-        return None
-    code = LANGUAGES.get(language, "en")
-    return lambda word: float(zipf_frequency(word, code))
-
-
 def _flags(
     items: Sequence[SentenceItem], shape: SentenceShape, wanted: Asked, language: str
 ) -> Iterator[Flagged]:
-    zipf = word_frequency(language)
+    zipf = zipf_in(LANGUAGES.get(language, "en")) if find_spec("wordfreq") else None
     background = background_of(items, wanted.agreed, zipf)
     for flag in flags_for(shape.name):
         why = _unchecked(flag, items, zipf, language)
@@ -279,22 +280,16 @@ def _run(
 
 def _store(audit: Audit, shape: ShapeAudit, run: RunAudit) -> None:
     """Beside the run, for the report: the numbers alone, no texts."""
-    numbers = run.as_json()
-    write_json(
-        Path(run.folder) / AUDIT,
-        {
-            "schema": AUDIT_SCHEMA,
-            "benchmark": audit.benchmark,
-            "digest": audit.digest,
-            "counting": list(audit.counting),
-            "agreed": audit.agreed,
-            "errata": audit.errata,
-            "items": shape.items,
-            "clean": run.clean,
-            "flags": {
-                flag.name: {"count": flag.count, "definition": flag.definition}
-                for flag in shape.flags
-            },
-            **{name: numbers[name] for name in ("estimates", "shifts", "by_flag")},
-        },
-    )
+    numbers, whole = run.as_json(), vars(audit)
+    flags = {
+        flag.name: {"count": flag.count, "definition": flag.definition} for flag in shape.flags
+    }
+    stored = {
+        "schema": AUDIT_SCHEMA,
+        **{name: whole[name] for name in ("benchmark", "digest", "counting", "agreed", "errata")},
+        "items": shape.items,
+        "clean": run.clean,
+        "flags": flags,
+        **{name: numbers[name] for name in ("estimates", "shifts", "by_flag")},
+    }
+    write_json(Path(run.folder) / AUDIT, stored)

@@ -4,7 +4,7 @@ what it rests on.
 schema = "errata@1"
 benchmark = "starter"
 version = "2026-11-16"
-digest = "e82b07aa8b97"      # optional: the start of the content digest it was made for
+digest = "9c22a46f13e2"      # optional: the start of the content digest it was made for
 
 [[item]]
 id = "starter-intra-001"
@@ -17,18 +17,19 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.curation.shapes import curated_shapes
 from stereometer.errors import DataError
 from stereometer.files import read_text
-from stereometer.shapes.sentences import SentenceItem
+from stereometer.shapes.sentences import SentenceItem, unique
 
 SCHEMA = "errata@1"
-ACTIONS = ("drop", "keep", "correct")
+Action = Literal["drop", "keep", "correct"]
+ACTIONS: tuple[Action, ...] = get_args(Action)
 
 
 class _Strict(BaseModel):
@@ -39,13 +40,19 @@ class Erratum(_Strict):
     """What a person says of one item."""
 
     id: str
-    action: str
-    reason: str
+    action: Action
+    reason: str = Field(pattern=r"\S")
     texts: dict[str, str] = {}
+
+    @model_validator(mode="after")
+    def _texts_are_corrections(self) -> Erratum:
+        if (self.action == "correct") != bool(self.texts):
+            raise ValueError("texts go with `correct`, and with nothing else")
+        return self
 
 
 class Errata(_Strict):
-    schema_: str
+    schema_: Literal["errata@1"] = Field(alias="schema")
     benchmark: str
     version: str
     digest: str = ""
@@ -58,20 +65,11 @@ class Errata(_Strict):
 
 def read_errata(path: Path) -> Errata:
     try:
-        value: dict[str, Any] = tomllib.loads(read_text(path))
+        errata = Errata.model_validate(tomllib.loads(read_text(path)))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise DataError(
             f"{path} is not valid TOML: {error}. An errata file must be. See docs/howto/audit.md."
         ) from None
-    if value.get("schema") != SCHEMA:
-        raise DataError(
-            f"{path} has the schema {value.get('schema')!r}. An errata file says {SCHEMA!r}. See "
-            "docs/howto/audit.md."
-        )
-    try:
-        errata = Errata.model_validate(
-            {"schema_" if key == "schema" else key: entry for key, entry in value.items()}
-        )
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
@@ -79,29 +77,8 @@ def read_errata(path: Path) -> Errata:
             f"{path}: {where}: {first['msg']}. The file does not follow {SCHEMA}. See "
             "docs/howto/audit.md."
         ) from None
-    _sensible(errata, path)
+    unique((entry.id for entry in errata.item), f"{path}: item")
     return errata
-
-
-def _sensible(errata: Errata, path: Path) -> None:
-    seen: set[str] = set()
-    for entry in errata.item:
-        if entry.action not in ACTIONS:
-            raise DataError(
-                f"{path}: {entry.id} has the action {entry.action!r}. There are "
-                f"{', '.join(ACTIONS)}. Fix the entry."
-            )
-        if (entry.action == "correct") != bool(entry.texts):
-            raise DataError(
-                f"{path}: {entry.id} has texts and the action {entry.action}. Texts go with "
-                "`correct` only. Fix the entry."
-            )
-        if not entry.reason.strip() or entry.id in seen:
-            raise DataError(
-                f"{path}: {entry.id} has no reason or occurs twice. Every entry needs a reason, "
-                "and an item has one entry. Fix it."
-            )
-        seen.add(entry.id)
 
 
 def check_against(errata: Errata, benchmark: Benchmark, path: Path) -> None:

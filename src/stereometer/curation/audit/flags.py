@@ -28,12 +28,13 @@ FARTHEST = 13
 LONGEST_GROUP = 3
 """Words that name a group at the most."""
 
-DEFINITIONS: Mapping[str, str] = tomllib.loads(
-    resources.files("stereometer.curation.audit").joinpath("flags.toml").read_text("utf-8")
-)
-FIRST_NAMES = frozenset(
-    resources.files("stereometer.curation.audit").joinpath("first_names.txt").read_text().split()
-)
+
+def _shipped(name: str) -> str:
+    return resources.files("stereometer.curation.audit").joinpath(name).read_text("utf-8")
+
+
+DEFINITIONS: Mapping[str, str] = tomllib.loads(_shipped("flags.toml"))
+FIRST_NAMES = frozenset(_shipped("first_names.txt").split())
 Zipf = Callable[[str], float]
 """How common a word is: the logarithm of its frequency per thousand million."""
 
@@ -97,10 +98,6 @@ def _intra(check: Callable[[Cat, Background], str | None]) -> Check:
 
 
 # ------------------------------------------------------------------------------------------- checks
-
-
-def _no_blank(item: Cat, background: Background) -> str | None:
-    return "no BLANK" if BLANK not in item.context else None
 
 
 def _several_blanks(item: Cat, background: Background) -> str | None:
@@ -206,14 +203,6 @@ def _agrees(edit: Edit) -> bool:
     return all(word in AGREEMENT for side in edit for word in side)
 
 
-def _duplicate(item: SentenceItem, background: Background) -> str | None:
-    return background.repeats.get(item.id)
-
-
-def _near_duplicate(item: SentenceItem, background: Background) -> str | None:
-    return background.nearly.get(item.id)
-
-
 def _disagreement(item: SentenceItem, background: Background) -> str | None:
     own, voters = item.own_votes or (1, 1)
     is_low = item.own_votes is not None and own / voters < background.agreed - 1e-9
@@ -232,7 +221,7 @@ def _related(item: Cat, background: Background) -> str | None:
 
 CAT, PAIR, BOTH = ("cat",), ("pair",), ("cat", "pair")
 FLAGS: tuple[Flag, ...] = (
-    Flag("no-blank", CAT, _intra(_no_blank)),
+    Flag("no-blank", CAT, _intra(lambda item, _: None if BLANK in item.context else "no BLANK")),
     Flag("several-blanks", CAT, _intra(_several_blanks)),
     Flag("glued-blank", CAT, _intra(_glued_blank)),
     Flag("not-filled", CAT, _intra(_not_filled)),
@@ -246,8 +235,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag("far-apart", PAIR, _far_apart),
     Flag("nothing-shared", PAIR, _nothing_shared),
     Flag("names", PAIR, _names, english=True),
-    Flag("duplicate", BOTH, _duplicate),
-    Flag("near-duplicate", BOTH, _near_duplicate),
+    Flag("duplicate", BOTH, lambda item, background: background.repeats.get(item.id)),
+    Flag("near-duplicate", BOTH, lambda item, background: background.nearly.get(item.id)),
     Flag("disagreement", BOTH, _disagreement, needs_votes=True),
     Flag("target-missing", CAT, _target_missing),
     Flag("unrelated-overlap", CAT, _related, english=True),

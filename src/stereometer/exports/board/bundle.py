@@ -16,7 +16,6 @@ from stereometer.exports.board.packed import MANIFEST, RESULT, SCORES, SIGNATURE
 from stereometer.exports.board.signing import sign
 from stereometer.files import finite, make_room, parse_json, to_json
 from stereometer.runs import store
-from stereometer.runs.counted import counted_at
 from stereometer.shapes.contrast import Contrast
 from stereometer.types import Result, Score
 from stereometer.types.document import Document
@@ -67,8 +66,9 @@ def manifest_of(result: Result, digests: Mapping[str, str], made_by: str) -> Man
 def submit(run: str | Path, out: str | Path, key: str | Path | None = None) -> Manifest:
     """Writes the bundle of a stored run, a folder or a `.zip`; with `key` it is signed."""
     folder, place = store.run_folder(Path(run)), Path(out)
-    _check_free(place)
-    result = counted_at(folder, store.load_result(folder))
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
+        raise UsageError(f"{place} already exists. A bundle is written once. Choose another.")
+    result = store.load_result(folder)
     store.check_whole([result])
     scores = _lines(result, list(store.load_scores(folder, result)))
     digest = sha256(scores).hexdigest()
@@ -84,16 +84,11 @@ def submit(run: str | Path, out: str | Path, key: str | Path | None = None) -> M
     return manifest
 
 
-def _check_free(place: Path) -> None:
-    if place.exists() and (not place.is_dir() or any(place.iterdir())):
-        raise UsageError(f"{place} is there already. A bundle is written once. Choose another.")
-
-
 def _lines(result: Result, scores: list[Score]) -> bytes:
     shape = catalog.shape(result.kind)
     if not isinstance(shape, Contrast):
         raise UsageError(
-            f"A run of kind {result.kind} cannot be submitted. A host counts CATs and pairs anew "
+            f"A run of kind {result.kind} cannot be submitted. A host counts CATs and pairs again "
             "from their scores. Name a run on those."
         )
     if not all(score.texts for score in scores):
@@ -189,14 +184,14 @@ def _result(path: Path, content: bytes) -> Result:
     result = store.result_from(value, f"{path}: {RESULT}")
     for name in (result.benchmark, result.measure, result.model, result.scoring):
         if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
-            raise _edited(path, f"{RESULT} holds a name that is none: {name[:40]!r}")
+            raise _edited(path, f"{RESULT} holds an invalid name: {name[:40]!r}")
     return result
 
 
 def _scores(path: Path, content: bytes, result: Result) -> Iterator[Score]:
     shape = catalog.shape(result.kind)
     if not isinstance(shape, Contrast):
-        raise _edited(path, f"a run of kind {result.kind[:40]!r} cannot be counted anew")
+        raise _edited(path, f"a run of kind {result.kind[:40]!r} cannot be counted again")
     for number, line in enumerate(_text(path, content, SCORES).splitlines(), 1):
         where = f"{path}: {SCORES}, line {number}"
         score = store.score_from(parse_json(line, where), shape, where)
@@ -205,5 +200,5 @@ def _scores(path: Path, content: bytes, result: Result) -> Iterator[Score]:
         if score.texts or score.answers:
             raise _edited(path, f"line {number} of {SCORES} holds texts")
         if len(score.skipped or "") > LONGEST_NAME:
-            raise _edited(path, f"line {number} of {SCORES} is skipped for a reason without end")
+            raise _edited(path, f"line {number} of {SCORES} has an endless reason for skipping")
         yield score

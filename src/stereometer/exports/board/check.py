@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,11 @@ from stereometer.exports.board.packed import RESULT, SCORES
 from stereometer.exports.board.reproduce import Reproduced, reproduce
 from stereometer.exports.board.signing import signer
 from stereometer.exports.board.tables import REPORTED, REPRODUCED
-from stereometer.files import replacing, to_json, write_json
+from stereometer.files import replacing, to_json
 from stereometer.runs.counted import with_ties
 from stereometer.runs.job import Measurement, limited
 from stereometer.runs.open import open_benchmark
-from stereometer.runs.store import folder_name
+from stereometer.runs.store import folder_name, keep
 from stereometer.types import Estimate, Item, ModelCard, Result, Settings, digest_of_file
 from stereometer.types.document import Document
 from stereometer.types.typed import typed
@@ -71,8 +72,7 @@ class Claim:
     @property
     def settings(self) -> Settings:
         """The host's own: a submitter does not choose how surely something is said."""
-        name = self.result.measure.partition("@")[0]
-        method = catalog.find("method", name) if catalog.has("method", name) else None
+        method = catalog.method(self.result.measure)
         return with_ties(Settings(self.result.variant), self.result.scoring, method)
 
     def recounted(self) -> Result:
@@ -88,11 +88,12 @@ class Claim:
             result.scoring,
             self.settings,
             result.settings["limit"],
+            of=len(self.benchmark.items(result.kind)),
         )
         counted = shape.summarize(self.bundle.scores, self.settings)
         _check_claims(result.estimates, counted)
         scores_digest = self.bundle.manifest.digests[SCORES]
-        return replace(measurement.result(shape.name, counted), scores_digest=scores_digest)
+        return replace(measurement.result(shape, counted), scores_digest=scores_digest)
 
 
 def _card(result: Result) -> ModelCard:
@@ -223,21 +224,24 @@ def _signed_by(bundle: Bundle, signers: str | Path | None) -> str | None:
 
 
 def _taken_in(checked: Checked, claim: Claim, result: Result, into: Path) -> Checked:
-    """The host's own count in a folder of its own, named after what it is and its bundle."""
-    name = folder_name(result.benchmark, result.model[-60:], checked.bundle[:12])
-    folder = into / name
-    write_json(folder / RESULT, result.as_json())
-    with replacing(folder / SCORES) as file:
-        for score in claim.bundle.scores:
-            file.write(to_json(score.as_json(), indent=None) + "\n")
-    digests = {each: digest_of_file(folder / each) for each in (RESULT, SCORES)}
-    if digests[SCORES] != result.scores_digest:
+    """The host's own count in a folder of its own, named after what it is and its bundle. What may
+    still be refused is looked at before anything is written."""
+    lines = "".join(to_json(score.as_json(), indent=None) + "\n" for score in claim.bundle.scores)
+    if sha256(lines.encode()).hexdigest() != result.scores_digest:
         raise DataError(
             "The bundle's scores are not written as `stereometer submit` writes them. It was made "
             "by something else. Ask for it again."
         )
+    ledger = Ledger(into / CHECKS)
+    ledger.entries()
+    name = folder_name(result.benchmark, result.model[-60:], checked.bundle[:12])
+    folder = into / name
+    with replacing(folder / SCORES) as file:
+        file.write(lines)
+    keep(folder, result, {"schema": "run@1", "plan": {"bundle": checked.bundle}})
+    digests = {each: digest_of_file(folder / each) for each in (RESULT, SCORES)}
     kept = replace(checked, run=name, digests=digests)
-    Ledger(into / CHECKS).append(kept.as_json())
+    ledger.append(kept.as_json())
     return kept
 
 

@@ -13,7 +13,7 @@ from stereometer.exports.board.tables import HIDDEN, Shown, shown_table
 from stereometer.report.load import section_for
 from stereometer.report.systems import Group, Run, System
 from stereometer.runs.store import load_result, load_scores
-from stereometer.types import Estimate, Result
+from stereometer.types import Estimate
 from stereometer.types.document import Document
 
 LADDER = ("data", "measure", "variant")
@@ -72,12 +72,8 @@ def _system(folder: Path, entry: Entry, number: int) -> System:
             f"{place} does not hold what the ledger says was judged. It was changed since. Restore "
             "it from a copy."
         )
-    shown = _overall(result, entry, folder)
-    label = f"{entry['model']} ({entry['submitter']})"
-    return System(label, number, Run(place, shown, tuple(load_scores(place, result))), label)
-
-
-def _overall(result: Result, entry: Entry, folder: Path) -> Result:
     estimates = tuple(Estimate.from_json(row) for row in entry["estimates"])
     about = {"title": f"Hidden items: {folder.resolve().name}", "source": ""}
-    return replace(result, estimates=estimates, data={**result.data, **about}, notes=())
+    shown = replace(result, estimates=estimates, data={**result.data, **about}, notes=())
+    label = f"{entry['model']} ({entry['submitter']})"
+    return System(label, number, Run(place, shown, tuple(load_scores(place, result))), label)

@@ -24,7 +24,6 @@ from stereometer.runs.execute import execute, opened_cache
 from stereometer.runs.measure import job_for
 from stereometer.runs.open import open_benchmark, open_model
 from stereometer.runs.store import folder_name, load_result, load_scores
-from stereometer.shapes.paired import Difference
 from stereometer.stats.ladder import climbs
 from stereometer.types import (
     Backend,
@@ -159,8 +158,8 @@ def judge(
     backend = open_model(model, options=options or {})
     if not isinstance(backend, Backend):
         raise ModelError(
-            f"{model} is no model but a rule that reads the labels. It has no weights to run. Name "
-            "a model."
+            f"{model} is not a model but a rule that reads the labels. It has no weights to run. "
+            "Name a model."
         )
     jobs = [
         job_for(part, shape, names, backend, Settings(variant))
@@ -191,20 +190,16 @@ def judged_job(job: Job, folder: Path, ledger: Ledger, submitter: str) -> Publis
     if any(entry["identity"] == job.plan["identity"] for entry in earlier):
         return _published(earlier, False)
     number = len(earlier) + 1
-    finished = _run(job, folder / JUDGED / _name(job))
+    # One folder per model, measure and variant: what was interrupted continues there.
+    plan = job.plan
+    parts = (plan["data"][:8], plan["measure"], plan["variant"], plan["identity"][:16])
+    finished = _run(job, folder / JUDGED / folder_name(*map(str, parts)))
     p, nearer = _against(published_entry(earlier), finished, folder)
     entry = _entry(job, finished, submitter, number, p)
     first = published_entry(earlier) is None
     entry["climbed"] = first or (p is not None and climbs(p, nearer, number))
     ledger.append(entry)
     return _published([*earlier, entry], bool(entry["climbed"]))
-
-
-def _name(job: Job) -> str:
-    """One folder a model, measure and variant: what was interrupted goes on there."""
-    plan = job.plan
-    parts = (plan["data"][:8], plan["measure"], plan["variant"], plan["identity"][:16])
-    return folder_name(*map(str, parts))
 
 
 def _same(entry: Entry, job: Job, submitter: str) -> bool:
@@ -250,20 +245,17 @@ def _against(before: Entry | None, finished: Finished, folder: Path) -> tuple[fl
     )
     for row in pair.differences:
         if row.name == ranked_metric(result):
-            return _p(row), row.nearer == "second"
+            # That one is nearer to an ideal of 50 has a test of its own.
+            return row.p if row.p_closer is None else row.p_closer, row.nearer == "second"
     return None, False
-
-
-def _p(row: Difference) -> float:
-    """That one is nearer to an ideal of 50 has a test of its own."""
-    return row.p if row.p_closer is None else row.p_closer
 
 
 def _entry(
     job: Job, finished: Finished, submitter: str, number: int, p: float | None
 ) -> dict[str, Any]:
-    result = finished.result
-    overall = [row for row in result.estimates if not row.slice and _headline(result, row)]
+    result, shape = finished.result, catalog.shape(finished.result.kind)
+    every = (row for row in result.estimates if not row.slice)
+    overall = [row for row in every if shape.metric(row.name).headline]
     ranked = next((row for row in overall if row.name == ranked_metric(result)), None)
     return {
         "submitter": submitter,
@@ -281,10 +273,6 @@ def _entry(
         "valued": ranked is not None and ranked.value is not None,
         "estimates": replace(result, estimates=tuple(overall)).as_json()["estimates"],
     }
-
-
-def _headline(result: Result, row: Estimate) -> bool:
-    return catalog.shape(result.kind).metric(row.name).headline
 
 
 def _published(entries: Sequence[Entry], climbed: bool) -> Published:

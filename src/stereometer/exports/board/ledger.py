@@ -6,15 +6,16 @@ that the last digest is printed on the board, and an earlier board gives a short
 
 from __future__ import annotations
 
-import fcntl
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+from filelock import BaseFileLock, FileLock
 
 from stereometer.errors import DataError
 from stereometer.files import make_room, parse_json, to_json
@@ -55,26 +56,21 @@ class Ledger:
 
     def append(self, entry: Entry) -> Head:
         """The new head; one process writes at a time, and the line is on the disk afterwards."""
-        make_room(self.path)
-        opened = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
-        with os.fdopen(opened, "ab") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            head = self.head
-            links = {"number": head.entries + 1, "previous": head.digest, "when": _now()}
+        private = partial(os.open, mode=0o600)
+        with self.alone(), open(self.path, "ab", opener=private) as file:
+            head, now = self.head, datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            links = {"number": head.entries + 1, "previous": head.digest, "when": now}
             line = to_json({**links, **entry}, indent=None).encode()
             file.write(line + b"\n")
             file.flush()
             os.fsync(file.fileno())
         return Head(head.entries + 1, sha256(line).hexdigest())
 
-    @contextmanager
-    def alone(self) -> Iterator[None]:
-        """While what is appended depends on what is there: others wait."""
-        lock = self.path.with_name(f".{self.path.name}.lock")
-        make_room(lock)
-        with lock.open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+    def alone(self) -> BaseFileLock:
+        """While what is appended depends on what is there: others wait, and whoever has it may
+        append."""
+        make_room(self.path)
+        return FileLock(self.path.with_name(f".{self.path.name}.lock"), is_singleton=True)
 
     def _chain(self) -> Sequence[tuple[Entry, str]]:
         """Entries with the digests of their lines."""
@@ -98,7 +94,3 @@ class Ledger:
             f"{self.path} is broken: {why}. A ledger only grows, and somebody changed this one. "
             "Restore it from a copy."
         )
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

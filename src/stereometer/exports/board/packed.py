@@ -100,11 +100,15 @@ def _from_folder(path: Path) -> Files:
 
 def _plain_file(path: Path, name: str) -> bytes:
     """Not through a link, and not from a pipe that never ends."""
-    opened = os.open(path / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(opened, "rb") as file:
-        if not stat.S_ISREG(os.fstat(opened).st_mode):
-            raise _refused(path, f"{name} is not a file")
+    if not stat.S_ISREG((path / name).lstat().st_mode):
+        raise _refused(path, f"{name} is not a file")
+    with open(path / name, "rb", opener=_directly) as file:
         return _limited(file, path, name)
+
+
+def _directly(path: str, flags: int) -> int:
+    """Should it have become a link or a pipe meanwhile; Windows has neither flag."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
 # --------------------------------------------------------------------------------------------- zips
@@ -128,7 +132,7 @@ def _check_directory(path: Path, file: IO[bytes], size: int) -> None:
     file.seek(max(0, size - tail_size))
     tail = file.read(tail_size)
     if len(tail) < END.size or tail[-END.size :][:4] != END_MARK:
-        raise _refused(path, "it is no zip, or has a comment at its end")
+        raise _refused(path, "it is not a zip file, or has a comment at its end")
     *_, entries, directory, _, comment = END.unpack(tail[-END.size :])
     if tail[:4] == LARGE_MARK or comment or entries > len(LARGEST):
         raise _refused(path, "its directory is not that of a few files")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib import resources
 
 from markupsafe import Markup
@@ -27,6 +28,8 @@ from stereometer.show.table import Cell, Table, number, text
 from stereometer.types import Slice
 
 PACKAGE = "stereometer.exports.board"
+SHARED = ("benchmark", "measure", "variant")
+"""By the rows of a table."""
 CHARTS = ("assets/charts.js", "assets/downloads.js")
 
 
@@ -44,7 +47,7 @@ class TableView:
     def table(self) -> BoardTable:
         return self.shown.table
 
-    @property
+    @cached_property
     def columns(self) -> list[tuple[str, str, str]]:
         """Name, label and ideal of each metric."""
         shape = self.shown.group.shape
@@ -56,16 +59,21 @@ class TableView:
             if name in ideals
         ]
 
-    @property
+    @cached_property
+    def slices(self) -> list[Slice]:
+        """The headline slices of all systems: gathered once, for every system has a page."""
+        group, names = self.shown.group, (name for name, _, _ in self.columns)
+        return list(
+            {tuple(row.items()): row for name in names for row in group.slices(name)}.values()
+        )
+
+    @cached_property
     def systems(self) -> dict[str, System]:
         return {system.label: system for system in self.shown.group.systems}
 
-    def ranked(self, row: Row, name: str) -> Ranked | None:
-        return next((each for each in row.ranked if each.estimate.name == name), None)
-
     def cell(self, row: Row, name: str) -> Cell:
         """A value with its interval, rank range, verdict and how many items it rests on."""
-        ranked = self.ranked(row, name)
+        ranked = next((each for each in row.ranked if each.estimate.name == name), None)
         if ranked is None:
             return number("not measured")
         estimate, digits = ranked.estimate, self.shown.group.digits(name)
@@ -107,9 +115,8 @@ class TableView:
 def rank_words(ranked: Ranked) -> str:
     if ranked.best_rank is None or ranked.worst_rank is None:
         return ""
-    if ranked.best_rank == ranked.worst_rank:
-        return f"rank {ranked.best_rank}"
-    return f"rank {ranked.best_rank} to {ranked.worst_rank}"
+    to = f" to {ranked.worst_rank}" if ranked.best_rank < ranked.worst_rank else ""
+    return f"rank {ranked.best_rank}{to}"
 
 
 def _closer(first: str, second: str, closer: str) -> str:
@@ -133,17 +140,12 @@ def index_page(shown: Sequence[Shown]) -> str:
     )
 
 
-def _choices(tables: Iterable[BoardTable]) -> dict[str, list[str]]:
+def _choices(tables: Sequence[BoardTable]) -> dict[str, list[str]]:
     """What a reader may filter by, where there is a choice."""
-    every = list(tables)
-    values = {
-        "benchmark": [table.benchmark for table in every],
-        "measure": [table.measure for table in every],
-        "variant": [table.variant for table in every],
-        "tier": [row.tier for table in every for row in table.entries],
-        "scoring": [row.scoring for table in every for row in table.entries],
-    }
-    return {name: sorted(set(options)) for name, options in values.items()}
+    rows = [row for table in tables for row in table.entries]
+    by_table = {name: {getattr(each, name) for each in tables} for name in SHARED}
+    by_row = {name: {getattr(each, name) for each in rows} for name in ("tier", "scoring")}
+    return {name: sorted(options) for name, options in (by_table | by_row).items()}
 
 
 @dataclass(frozen=True)
@@ -157,19 +159,18 @@ class Part:
     @property
     def facts(self) -> list[method.Fact]:
         alone = Group(self.view.table.id, (self.system,))
-        return method.facts(self.view.shown.section, alone)
+        return [*method.of_systems([self.system]), *method.facts(alone)]
 
     @property
     def slices(self) -> Table | None:
         """Headline slices; a hidden part has none that may be seen."""
-        group = self.view.shown.group
+        group, slices = self.view.shown.group, self.view.slices
         names = [name for name, _, _ in self.view.columns]
-        slices = {tuple(each.items()): each for name in names for each in group.slices(name)}
         if len(slices) < 2:
             return None
         rows = tuple(
             (text(named(slice_)), *(_in_slice(self.system, name, slice_, group) for name in names))
-            for slice_ in slices.values()
+            for slice_ in slices
         )
         columns = (
             text("Slice"),

@@ -65,7 +65,7 @@ def _named_weights(claim: Claim, model: str, options: Mapping[str, Any]) -> Back
     backend = open_model(model, options=options)
     if not isinstance(backend, Backend):
         raise ModelError(
-            f"{model} is no model but a rule. It has no weights to run. The bundle stays "
+            f"{model} is not a model but a rule. It has no weights to run. The bundle stays "
             "`reported`."
         )
     digests = backend.card.digest, backend.card.tokenizer_digest
@@ -83,6 +83,8 @@ def _job(claim: Claim, backend: Backend, drawn: Sequence[Item]) -> Job:
     kind, measure = claim.result.kind, claim.result.measure
     few = replace(claim.benchmark, shapes={kind: drawn})
     name, options = measure.partition("@")[0], options_in(measure)
+    if claim.result.asked_as:
+        options["chat"] = claim.result.settings["chat"]
     job = job_for(few, kind, [name], backend, claim.settings, None, options)
     if job.plan["measure"] == measure:
         return job

@@ -27,6 +27,8 @@ TIERS = {
     HIDDEN: "The host ran the model itself, on items that nobody has seen.",
 }
 """What a host vouches for, the least first."""
+MOST_TESTED = 100
+"""Systems of a table that are tested with each other: 4,950 pairs."""
 Tiers = Mapping[Path, str]
 """By a run's folder; a run that is not named is `reported`."""
 
@@ -73,6 +75,8 @@ class BoardTable(Document):
     items: int
     measure: str
     variant: str
+    asked_as: str
+    """`conversation` or `raw text`; empty where nothing was asked in words."""
     hidden: bool
     ordered_by: str
     """The metric whose rank ranges order the rows."""
@@ -92,7 +96,8 @@ class Shown:
 def kept_apart(result: Result) -> tuple[object, ...]:
     """What two results must share to stand in one table."""
     data = result.data["digest"], result.data.get("items")
-    return (result.kind, result.benchmark, *data, result.measure, result.variant)
+    asked = result.measure, result.variant, result.asked_as
+    return (result.kind, result.benchmark, *data, *asked)
 
 
 def tables_of(paths: Sequence[str | Path], tiers: Tiers) -> list[Shown]:
@@ -124,6 +129,7 @@ def shown_table(section: Section, group: Group, tiers: Tiers, hidden: bool = Fal
         items=int(first.data.get("items") or 0),
         measure=first.measure,
         variant=first.variant,
+        asked_as=first.asked_as,
         hidden=hidden,
         ordered_by=ordered_by,
         entries=tuple(_row(system, group, ranges, tiers) for system in systems),
@@ -138,8 +144,11 @@ def shown_table(section: Section, group: Group, tiers: Tiers, hidden: bool = Fal
 
 
 def tested(group: Group) -> Sequence[Compared]:
-    """All systems with each other, p adjusted over all of them; none where they cannot be."""
-    if len(group.systems) < 2 or any(system.run.scores is None for system in group.systems):
+    """All systems with each other, p adjusted over all of them; none where they cannot be, or where
+    their pairs would take hours."""
+    if not 2 <= len(group.systems) <= MOST_TESTED or any(
+        system.run.scores is None for system in group.systems
+    ):
         return ()
     labels = [system.label for system in group.systems]
     scores = [system.scores for system in group.systems]

@@ -1,4 +1,4 @@
-"""What a gate says, for the programs that watch a build: one file a format."""
+"""What a gate says, for the programs that watch a build: one file per format."""
 
 from __future__ import annotations
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from stereometer.exports.markdown import row
 from stereometer.findings.gate.bars import Outcome
 from stereometer.findings.gate.judge import Gate, Judged
-from stereometer.show.control import visible
 
 SIGNS: dict[Outcome, str] = {"met": "✅ met", "missed": "❌ missed", "undecided": "❔ undecided"}
 HEADS = ("outcome", "bar", "value", "n", "run", "what would decide it")
@@ -17,7 +17,7 @@ def summary(gate: Gate) -> str:
         "",
         f"{len(gate.judged)} bars: {counts}. A bar is met where the whole interval satisfies it.",
         "",
-        f"| {' | '.join(HEADS)} |",
+        row(HEADS),
         f"|{' --- |' * len(HEADS)}",
         *(_row(judged) for judged in gate.judged),
     ]
@@ -26,16 +26,4 @@ def summary(gate: Gate) -> str:
 
 def _row(judged: Judged) -> str:
     used = f"{judged.n:,} of {judged.asked:,}"
-    cells = (
-        SIGNS[judged.outcome],
-        judged.rule,
-        judged.seen,
-        used,
-        judged.place,
-        judged.hint,
-    )
-    return f"| {' | '.join(_cell(cell) for cell in cells)} |"
-
-
-def _cell(text: str) -> str:
-    return visible(text).replace("|", "\\|").replace("<", "&lt;")
+    return row((SIGNS[judged.outcome], judged.rule, judged.seen, used, judged.place, judged.hint))

@@ -121,23 +121,13 @@ def resampled_people(cells: Both, resamples: int, rng: np.random.Generator) -> F
 
 
 def resampled_taus(cells: Both, resamples: int, rng: np.random.Generator) -> Floats:
-    """tau over all cells, with groups drawn again and people drawn again."""
+    """tau over all cells that the model scored, with groups drawn again and people drawn again;
+    without draws that have none. A single group is always drawn."""
     people = resampled_people(cells, resamples, rng)
     count = len(cells.groups)
     drawn = rng.integers(0, count, size=(resamples, count))
     people = np.take_along_axis(people, drawn[:, :, None], axis=1).reshape(resamples, -1)
     model = cells.model[drawn].reshape(resamples, -1)
-    return _defined(model, people)
-
-
-def group_taus(cells: Both, resamples: int, rng: np.random.Generator) -> Floats:
-    """tau of the only group, with people drawn again."""
-    people = resampled_people(cells, resamples, rng)[:, 0]
-    return _defined(np.broadcast_to(cells.model[0], people.shape), people)
-
-
-def _defined(model: Floats, people: Floats) -> Floats:
-    """tau of each draw over the cells that the model scored; without draws that have none."""
     taus = tau_rows(model, people)
     return taus[~np.isnan(taus)]
 
@@ -158,7 +148,7 @@ class Halves:
     second: Floats
 
     def taus(self, part: Both) -> Floats:
-        """tau between the halves, one a split, over those cells of a part that the model scored."""
+        """tau between the halves, one per split, over the cells of a part that the model scored."""
         rows = [self.groups.index(group) for group in part.groups]
         columns = [self.traits.index(trait) for trait in part.traits]
         there = ~np.isnan(part.model)
@@ -169,7 +159,7 @@ class Halves:
 
 
 def split_half(cells: Both, rng: np.random.Generator, halves: int = HALVES) -> Halves:
-    """Each group's raters divided by lot into two halves, `halves` times.
+    """Each group's raters divided at random into two halves, `halves` times.
 
     Of odd numbers the larger half is the second.
     """
@@ -197,8 +187,8 @@ def ends(model: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 def precision(model: Floats, people: Floats) -> tuple[Floats, Floats]:
     """Of a group, the shares of top and bottom traits that people put on the same side of 50.
 
-    `people` may hold several means of the traits, one a row. Traits that nobody rated do not count;
-    NaN where none is left.
+    `people` may hold several means of the traits, one per row. Traits that nobody rated do not
+    count; NaN where none is left.
     """
     top, bottom = ends(model)
     return _share(people[..., top], people[..., top] > MIDDLE), _share(

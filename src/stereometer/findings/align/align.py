@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from stereometer.benchmarks.abc.groups import Group
 from stereometer.benchmarks.abc.items import Choice, Grid, grid
 from stereometer.benchmarks.abc.rows import chosen
 from stereometer.benchmarks.abc.sentences import NO_TEMPLATE
 from stereometer.errors import DataError, UsageError
-from stereometer.files import read_text
+from stereometer.files import UTF8, read_text
 from stereometer.findings.align.agreement import NO_SCORE, Both, both, split_half
 from stereometer.findings.align.by_raters import by_raters, estimates_by_raters
 from stereometer.findings.align.estimates import (
@@ -34,16 +33,18 @@ from stereometer.findings.align.pilot import GROUPS, Pilot, averaged, choose
 from stereometer.findings.align.printed import ALL_GROUPS, beside_printed, printed_means
 from stereometer.findings.align.profile import Profile, load_profile, ratings_file
 from stereometer.findings.align.raters import BESIDE, Raters, conditions
-from stereometer.findings.align.ratings import Mean, Ratings, read_ratings
+from stereometer.findings.align.ratings import AS_IT_IS, Mean, Ratings, Reading, read_ratings
+from stereometer.findings.align.scale import scale_of
 from stereometer.runs.execute import LOG, Announce, execute
 from stereometer.runs.job import versions
-from stereometer.runs.store import folders_of, load_scores, place_of
+from stereometer.runs.store import Stored, folders_of, load_scores, place_of
 from stereometer.shapes.trait.metrics import summarize as summarize_traits
 from stereometer.show.numbers import spelled
 from stereometer.stats.intervals import generator
+from stereometer.tables import Layout
 from stereometer.types import Estimate, Finished, Job, Result, Score, Settings, digest_of
 
-KEPT = ("ratings", "templates", "pilot", "raters", "by", "seed", "resamples", "level")
+KEPT = ("ratings", "scale", "templates", "pilot", "raters", "by", "seed", "resamples", "level")
 """What a result records of the plan."""
 
 
@@ -60,12 +61,18 @@ class AlignmentSettings:
     """The user's own groups and traits, whose other names the ratings may use."""
     raters: Raters = field(default_factory=Raters)
     """Which of the raters count, and which are set beside each other."""
+    reading: Reading = AS_IT_IS
+    """How the ratings are written."""
 
 
 def align(
-    run: str | Path,
+    run: Stored,
     *,
     ratings: str | Path,
+    scale: str = "0-100",
+    column: Mapping[str, str] | None = None,
+    encoding: str = UTF8,
+    questions: str | Path | None = None,
     templates: Sequence[str] = (),
     pilot: bool = False,
     pilot_groups: Sequence[str] = (),
@@ -81,11 +88,17 @@ def align(
     """Compare a run on groups and traits with what people say of the groups.
 
     - `run`: the folder of a run of abc.
-    - `ratings`: the released JSON, a table of your own ratings, or the folder of a survey that was
-      put to a model.
+    - `ratings`: a table with one row per rating, or one row per participant and one column per
+      question, as Qualtrics exports it; the released JSON; or the folder of a survey that was put
+      to a model.
+    - `scale`: the answer at the left pole and the one at the right, such as "1-7", or all answers
+      in words with commas between them; they are spread evenly over 0 to 100.
+    - `column`, `encoding`: what the table calls participant, group, trait and rating, such as
+      {"group": "target"}, and how it is encoded.
+    - `questions`: a table of column, group, trait: what columns ask whose texts do not say it.
     - `templates`: use only these templates of the run.
     - `pilot`, `pilot_groups`: choose at most two templates on these groups, then leave them out.
-    - `choice`: groups and traits of your own, with the names that the ratings use.
+    - `choice`: groups and traits of your own, where the ratings use other names than the run.
     - `raters`: only people of whom all of this holds, such as "gender=woman".
     - `by`: also tau and means by what raters say, such as "race".
     - `demographics`: where they say it; by default demographics.csv beside the ratings.
@@ -105,23 +118,26 @@ def align(
         tuple(pilot_groups) or GROUPS,
         choice or Choice(),
         Raters(conditions(raters), tuple(by), Path(demographics) if demographics else None),
+        Reading(
+            Layout(encoding, column or {}), scale_of(scale), Path(questions) if questions else None
+        ),
     )
     (folder,) = folders_of([run])
     return align_run(folder, wanted, Path(out) if out else None, announce)
 
 
 def align_run(
-    path: Path,
-    wanted: AlignmentSettings,
-    out: Path | None = None,
-    announce: Announce = LOG.warning,
+    path: Path, wanted: AlignmentSettings, out: Path | None = None, announce: Announce = LOG.warning
 ) -> Finished:
     """Agreement of a run with ratings, stored in a folder of its own."""
     profile, known = load_profile(path), grid(wanted.choice)
-    if profile.is_survey:
-        _check_survey(path, wanted)
-    names = Names(known.groups, known.traits)
-    ratings = read_ratings(wanted.ratings, names)
+    if profile.is_survey and (wanted.pilot or wanted.templates):
+        raise UsageError(
+            f"{path} is a survey that was put to a model. It has repeats and no templates. "
+            "Leave out --pilot and --templates."
+        )
+    names = Names(known.groups, known.traits, profile.domains, profile.dimensions)
+    ratings = read_ratings(wanted.ratings, names, wanted.reading)
     ratings, parts = by_raters(ratings, wanted.ratings, wanted.raters)
     if wanted.pilot:
         groups = dict.fromkeys(names.group(name, "--pilot-groups") for name in wanted.pilot_groups)
@@ -161,14 +177,6 @@ def align_run(
         describe=lambda estimates: _result(profile, plan, notes, estimates, wanted),
     )
     return execute(job, place_of(job, out))
-
-
-def _check_survey(path: Path, wanted: AlignmentSettings) -> None:
-    if wanted.pilot or wanted.templates:
-        raise UsageError(
-            f"{path} is a survey that was put to a model. It has repeats and no templates. "
-            "Leave out --pilot and --templates."
-        )
 
 
 def _check_rated(cells: Both, wanted: AlignmentSettings) -> None:
@@ -225,7 +233,11 @@ def _estimates(
     overall = [Part({}, judged)]
     if judged.groups != cells.groups:
         overall.append(Part(ALL_GROUPS, cells))
-    dimensions = [Part({"dimension": name}, part) for name, part in _by_dimension(judged, profile)]
+    by_dimension = {
+        name: judged.among(traits=[trait for trait, of in profile.dimensions.items() if of == name])
+        for name in profile.dimensions.values()
+    }
+    dimensions = [Part({"dimension": of}, here) for of, here in by_dimension.items() if here.traits]
     groups = [Part({"group": group}, cells.among([group])) for group in cells.groups]
     for part in overall:
         yield from taus(part, settings)
@@ -239,15 +251,6 @@ def _estimates(
     for part in (*overall, *dimensions, *groups):
         yield from people_alone(part, halves, settings)
     yield from human_means(means, cells)
-
-
-def _by_dimension(cells: Both, profile: Profile) -> Iterator[tuple[str, Both]]:
-    for dimension in dict.fromkeys(profile.dimensions.values()):
-        part = cells.among(
-            traits=[trait for trait in cells.traits if profile.dimensions.get(trait) == dimension]
-        )
-        if part.traits:
-            yield dimension, part
 
 
 Associations = Mapping[tuple[str, str], Estimate]
@@ -264,10 +267,7 @@ def _associations(path: Path, templates: Sequence[str], wanted: AlignmentSetting
 
 
 def _cells(
-    cells: Both,
-    means: Mapping[tuple[str, str], Mean],
-    profile: Profile,
-    associations: Associations,
+    cells: Both, means: Mapping[tuple[str, str], Mean], profile: Profile, associations: Associations
 ) -> Iterator[Score]:
     """Each with the mean rating, and with what the run's own test says of it."""
     for (row, group), (column, trait) in product(enumerate(cells.groups), enumerate(cells.traits)):
@@ -310,11 +310,15 @@ def _notes(
     left += [trait for trait in ratings.traits if trait not in cells.traits]
     if left:
         yield f"Rated, but not in the run: {', '.join(left)}."
+    unrated = [group for group in profile.domains if group not in cells.groups]
+    unrated += [trait for trait in profile.dimensions if trait not in cells.traits]
+    if unrated:
+        yield f"In the run, but not rated: {', '.join(unrated)}."
     if pilot is not None:
         yield (
-            f"Templates were chosen of {pilot.tried} ways by tau {pilot.tau:.3f} on "
-            f"{', '.join(pilot.groups)} (five raters each): values with the pilot groups included "
-            "judge with ratings that chose."
+            f"Templates were chosen among {pilot.tried} ways by tau {pilot.tau:.3f} on "
+            f"{', '.join(pilot.groups)} (five raters each): values that include the pilot groups "
+            "use the ratings that made the choice."
         )
     elif wanted.templates:
         yield (
@@ -347,10 +351,10 @@ def _plan(
         "scores": digest_of(
             {template: sorted(cells.items()) for template, cells in profile.scores.items()}
         ),
-        "ratings": digest_of(read_text(wanted.ratings)),
+        "ratings": digest_of(read_text(wanted.ratings, wanted.reading.layout.encoding)),
+        **_plan_of_reading(wanted.reading),
         "choice": digest_of(
-            [_of_english(group) for group in known.groups]
-            + [asdict(trait) for trait in known.traits]
+            [asdict(group) for group in known.groups] + [asdict(trait) for trait in known.traits]
         ),
         "templates": list(templates),
         "pilot": list(wanted.pilot_groups) if wanted.pilot else None,
@@ -361,10 +365,11 @@ def _plan(
     }
 
 
-def _of_english(group: Group) -> dict[str, Any]:
-    """Without what only other languages have: plans stay as they were."""
-    fields = asdict(group)
-    return {name: fields[name] for name in fields if name not in ("agrees", "determiners")}
+def _plan_of_reading(reading: Reading) -> dict[str, Any]:
+    """Only where the ratings are not read as they are: other plans stay as they were."""
+    asked = read_text(reading.questions) if reading.questions else ""
+    own = {"scale": asdict(reading.scale), "columns": asdict(reading.layout), "questions": asked}
+    return {} if reading == AS_IT_IS else own
 
 
 def _plan_of_raters(wanted: AlignmentSettings) -> dict[str, Any]:

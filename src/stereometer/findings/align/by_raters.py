@@ -29,6 +29,8 @@ TOO_FEW = f"withheld: fewer than {SMALLEST_CELL} raters"
 
 
 def are_released(path: Path) -> bool:
+    if not path.name.removesuffix(".gz").endswith(".json"):
+        return False
     return sha256(read_text(path).encode()).hexdigest() == RELEASED_RATINGS
 
 

@@ -20,7 +20,6 @@ from stereometer.findings.align.agreement import (
     Both,
     Halves,
     decided_only,
-    group_taus,
     precision,
     resampled_people,
     resampled_taus,
@@ -29,18 +28,18 @@ from stereometer.findings.align.permutation import TEST, Exchanged, exchanged
 from stereometer.findings.align.ratings import Mean
 from stereometer.shapes.coverage import Coverage
 from stereometer.stats.families import Said
-from stereometer.stats.intervals import Floats, generator, percentile
+from stereometer.stats.intervals import Floats, generator, percentile, student
 from stereometer.types import Estimate, Settings, Slice
 
 AGREES, OPPOSES, NEITHER = "agrees with people", "opposes people", "not distinguishable from chance"
-OVER_BOTH = "bootstrap over groups and people, centred"
+OVER_BOTH = "bootstrap over groups and people, centred, Student's quantile over groups"
 OVER_PEOPLE = "bootstrap over people, centred: other raters, these traits"
 BY_LOT = "none: the mean over groups exchanged"
 NO_DRAW = "ratings are too few: drawn again, raters never leave enough of them to compare"
 NO_ORDER = "all scores, or all ratings, are the same"
 FEW = 5
 """Groups, or traits of a group, below which an interval or a test would say more than they can."""
-SPLITS = f"middle of {HALVES} splits"
+SPLITS = f"middle of {HALVES} splits of these raters, which is not about other raters"
 POLARISED = "polarised"
 NO_AGREEMENT = "halves of the raters do not agree"
 
@@ -54,14 +53,14 @@ class Part:
 
 
 def centred(
-    value: float, draws: Floats, level: float, least: float, most: float
+    value: float, draws: Floats, level: float, least: float, most: float, wider: float = 1.0
 ) -> tuple[float, float]:
-    """The spread of the draws about the value.
+    """The spread of the draws about the value, made `wider` where it is known from few groups.
 
     Raters drawn with replacement are noisier than raters are, so every draw agrees less than the
     value; only their spread is used.
     """
-    low, high = percentile(draws - np.median(draws), level)
+    low, high = percentile(wider * (draws - np.median(draws)), level)
     return max(least, min(value, value + low)), min(most, max(value, value + high))
 
 
@@ -70,26 +69,20 @@ def _empty(name: str, part: Part) -> Estimate:
 
 
 def taus(part: Part, settings: Settings) -> Iterator[Estimate]:
-    """Over all cells of several groups together, as in the paper's Table 6; and by lot."""
+    """Over all cells of several groups together, as in the paper's Table 6; and by chance."""
     few = "groups" if len(part.cells.groups) < FEW else None
-    estimate = _tau(part, settings, few, resampled_taus, OVER_BOTH)
+    estimate = _tau(part, settings, few, OVER_BOTH)
     if estimate.low is None:
         yield estimate
         return
     by_lot = exchanged(part.cells, generator(settings.seed, part.slice, "groups"))
     says, beyond = _verdict(estimate, by_lot, settings)
-    tested = replace(estimate, p=by_lot.p, p_adjusted=by_lot.p, tests=1, verdict=says)
-    yield replace(tested, beyond_noise=beyond, interval=f"{OVER_BOTH}; p: {TEST}")
+    tested = replace(estimate, p=by_lot.p, test=TEST, p_adjusted=by_lot.p, tests=1)
+    yield replace(tested, verdict=says, beyond_noise=beyond)
     yield replace(_empty("tau_by_lot", part), value=by_lot.mean, interval=BY_LOT)
 
 
-def _tau(
-    part: Part,
-    settings: Settings,
-    too_few: str | None,
-    resampled: Callable[[Both, int, np.random.Generator], Floats],
-    interval: str,
-) -> Estimate:
+def _tau(part: Part, settings: Settings, too_few: str | None, interval: str) -> Estimate:
     """tau and its interval; `too_few` names what there is too little of for one."""
     value, empty = part.cells.tau(), _empty("tau", part)
     why = _why_no_tau(part.cells, value, settings)
@@ -98,10 +91,12 @@ def _tau(
     if too_few:
         return replace(empty, value=value, interval=f"none: fewer than {FEW} {too_few}")
     rng = generator(settings.seed, part.slice, "tau")
-    draws = resampled(part.cells, settings.resamples, rng)
+    draws = resampled_taus(part.cells, settings.resamples, rng)
     if not draws.size:
         return replace(empty, why=NO_DRAW)
-    low, high = centred(value, draws, settings.level, -1.0, 1.0)
+    groups = len(part.cells.groups)
+    wider = student(np.array([groups]), settings.level) if groups > 1 else 1.0
+    low, high = centred(value, draws, settings.level, -1.0, 1.0, wider)
     return replace(empty, value=value, low=low, high=high, interval=interval)
 
 
@@ -121,9 +116,9 @@ def _verdict(estimate: Estimate, by_lot: Exchanged, settings: Settings) -> Said:
 
 
 def group_tau(part: Part, settings: Settings) -> Estimate:
-    """Of one group, without a test: its few traits hang together."""
+    """Of one group, without a test: its few traits are correlated."""
     few = np.count_nonzero(~np.isnan(part.cells.model)) < FEW
-    return _tau(part, settings, "traits" if few else None, group_taus, OVER_PEOPLE)
+    return _tau(part, settings, "traits" if few else None, OVER_PEOPLE)
 
 
 # ----------------------------------------------------------------------------------- precision at 3
@@ -166,7 +161,8 @@ def _precision(
     """
     cells = part.cells
     known = [(at, row) for at, row in enumerate(scores) if row is not None]
-    skipped = _undecided(len(scores) - len(known))
+    few = f"fewer than {LEAST_DECIDED} traits to choose {TOP} and {TOP} from"
+    skipped = {few: len(scores) - len(known)} if len(known) < len(scores) else {}
     empty = replace(_empty(name, part), n=len(known), asked=len(scores), skipped=skipped)
     why = _why_no_tau(cells, cells.tau(), settings)
     if why is not None:
@@ -181,24 +177,15 @@ def _precision(
     drawn = np.full((len(people), len(scores)), np.nan)
     for at, row in known:
         drawn[:, at] = _share(name, row, people[:, at])
-    several = len(cells.groups) > 1
-    if several:
-        drawn = np.take_along_axis(drawn, groups, axis=1)
+    drawn = np.take_along_axis(drawn, groups, axis=1)
     count = np.count_nonzero(~np.isnan(drawn), axis=1)
     draws = np.nansum(drawn[count > 0], axis=1) / count[count > 0]
     if not draws.size:
         return replace(empty, why=NO_DRAW)
     low, high = centred(value, draws, settings.level, 0.0, 1.0)
-    how, ideal = OVER_BOTH if several else OVER_PEOPLE, float(np.mean(best))
+    how = OVER_BOTH if len(cells.groups) > 1 else OVER_PEOPLE
+    ideal = float(np.mean(best))
     return replace(empty, value=value, low=low, high=high, interval=how, ideal=ideal)
-
-
-def _undecided(count: int) -> dict[str, int]:
-    return (
-        {f"fewer than {LEAST_DECIDED} traits to choose {TOP} and {TOP} from": count}
-        if count
-        else {}
-    )
 
 
 def _share(name: str, model: Floats, people: Floats) -> Floats:
@@ -268,9 +255,9 @@ def human_means(
             slice_,
             None,
             value=mean.value,
-            low=mean.low,
-            high=mean.high,
-            interval="Student's t over raters",
+            low=mean.low if mean.spread else None,
+            high=mean.high if mean.spread else None,
+            interval="Student's t over raters" if mean.spread else "none: all raters agree",
         )
         mark = POLARISED if mean.polarised else None
         yield coverage.estimate("human_spread", slice_, None, value=mean.spread, verdict=mark)

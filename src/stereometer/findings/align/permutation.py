@@ -1,20 +1,18 @@
 """Whether a model tells groups apart as people do, tested by exchanging its groups.
 
-Traits hang together within a dimension and are the same for all groups, so neither traits permuted
+Traits are correlated within a dimension and are the same for all groups, so neither traits permuted
 nor groups drawn again can show it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import permutations
-from math import factorial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stereometer.findings.align.agreement import Both
 from stereometer.stats.kendall import tau_rows
+from stereometer.stats.ranks import orders
 
 BY_LOT = 2000
 """Orders drawn where there are more than these."""
@@ -33,17 +31,9 @@ class Exchanged:
 
 
 def exchanged(cells: Both, rng: np.random.Generator) -> Exchanged:
-    orders = group_orders(len(cells.groups), rng)
-    model = cells.model[orders].reshape(len(orders), -1)
+    every = orders(len(cells.groups), BY_LOT, BY_LOT, rng)
+    model = cells.model[every].reshape(len(every), -1)
     taus = tau_rows(model, np.broadcast_to(cells.people.reshape(-1), model.shape))
     mean = float(np.nanmean(taus))
     away = np.abs(taus[~np.isnan(taus)] - mean)
     return Exchanged(float(np.mean(away >= abs(taus[0] - mean) - ROUNDING)), mean)
-
-
-def group_orders(count: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Every order of so many groups, or their own and others drawn by lot; their own first."""
-    if factorial(count) <= BY_LOT:
-        return np.array(list(permutations(range(count))))
-    own = np.arange(count)
-    return np.concatenate([own[None], rng.permuted(np.tile(own, (BY_LOT, 1)), axis=1)])

@@ -9,9 +9,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from stereometer.errors import UsageError
 from stereometer.findings.align.agreement import Both, both
 from stereometer.findings.align.ratings import Ratings
@@ -53,7 +50,7 @@ def averaged(scores: TemplateScores, templates: Iterable[str]) -> dict[tuple[str
 
 
 def pilot_ratings(ratings: Ratings, groups: Sequence[str], seed: int) -> Ratings:
-    """Five raters of each pilot group, drawn by lot."""
+    """Five raters of each pilot group, drawn at random."""
     missing = [group for group in groups if group not in ratings.tables]
     if missing:
         raise UsageError(
@@ -61,16 +58,13 @@ def pilot_ratings(ratings: Ratings, groups: Sequence[str], seed: int) -> Ratings
             "Name others with --pilot-groups."
         )
     rng = generator(seed, {}, "pilot")
-    drawn = {group: _few(len(ratings.tables[group]), rng) for group in groups}
+    sizes = {group: len(ratings.tables[group]) for group in groups}
+    drawn = {group: rng.choice(n, min(RATERS, n), replace=False) for group, n in sizes.items()}
     return Ratings(
         ratings.traits,
         {group: ratings.tables[group][rows] for group, rows in drawn.items()},
         {group: tuple(ratings.raters[group][row] for row in rows) for group, rows in drawn.items()},
     )
-
-
-def _few(raters: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    return rng.choice(raters, size=min(RATERS, raters), replace=False)
 
 
 def choose(

@@ -28,7 +28,13 @@ def beside_printed(
     if not are_released(ratings):
         return list(estimates)
     settings = {"templates": list(templates)}
-    measured = Measured(run.data["digest"], run.model, run.measure, run.variant, settings)
+    measured = Measured(
+        run.data["digest"],
+        run.model_card.get("spec") or run.model,
+        run.measure,
+        run.variant,
+        settings,
+    )
 
     def place(slice_: Slice) -> Slice:
         if slice_ == ALL_GROUPS or (not slice_ and pilot is None):

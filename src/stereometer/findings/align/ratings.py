@@ -1,33 +1,51 @@
-"""People's ratings of groups on traits, 0 to 100: the released layout, or a rating a row.
+"""People's ratings of groups on traits: the released layout, one row per rating, or wide tables.
 
 JSON: {"participant": {"group": {"trait": number}}}. Table or JSONL: participant, group, trait,
-rating.
+rating; or one row per participant and one column per question.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from stereometer.errors import DataError
-from stereometer.files import begins_with, finite, read_json, read_jsonl
+from stereometer.errors import DataError, UsageError
+from stereometer.files import finite, read_json
 from stereometer.findings.align.names import Names
+from stereometer.findings.align.scale import Scale
+from stereometer.findings.align.wide import PERSON, UNWANTED, Row, wide_rows
+from stereometer.runs.store import load_scores
 from stereometer.stats.intervals import Floats
 from stereometer.stats.means import t_interval
 from stereometer.stats.polarised import polarised
-from stereometer.tables import read_table
+from stereometer.tables import PLAIN, Layout, read_rows
 
 COLUMNS = ("participant", "group", "trait", "rating")
 MIDDLE = 50.0
 SCORES = "scores.jsonl"
 """Of a stored run: a survey that was put to a model."""
-SHORT_SCALE = 10.0
-"""Ratings that never go beyond this were given on another scale."""
+RENAME = "Name yours with --column, such as --column group=NAME."
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file of ratings is written."""
+
+    layout: Layout = PLAIN
+    scale: Scale = field(default_factory=Scale)
+    questions: Path | None = None
+    """A table of what the columns of a wide file ask."""
+
+    def __post_init__(self) -> None:
+        self.layout.check(COLUMNS, "A table of ratings")
+
+
+AS_IT_IS = Reading()
 
 
 @dataclass(frozen=True)
@@ -45,13 +63,14 @@ class Mean:
 
     @property
     def decided(self) -> bool:
-        """Whether the interval leaves out the middle of the scale."""
-        return not self.low <= MIDDLE <= self.high
+        """Whether the interval leaves out the middle of the scale; that all raters said the same
+        proves nothing."""
+        return self.spread > 0 and not self.low <= MIDDLE <= self.high
 
 
 @dataclass(frozen=True)
 class Ratings:
-    """One table raters x traits a group, NaN where a rater gave none."""
+    """One table raters x traits per group, NaN where a rater gave none."""
 
     traits: tuple[str, ...]
     tables: Mapping[str, Floats]
@@ -90,28 +109,29 @@ Rated = dict[str, dict[str, dict[str, float]]]
 """By group, participant and trait."""
 
 
-def read_ratings(path: Path, names: Names) -> Ratings:
-    """Ratings under the names that runs use."""
+def read_ratings(path: Path, names: Names, reading: Reading = AS_IT_IS) -> Ratings:
+    """Ratings under the names that runs use, from 0 to 100."""
     rated: Rated = {}
-    again, turned, largest = 0, 0, 0.0
-    for where, participant, group, trait, value in _rows(path):
+    again, turned, scale = 0, 0, reading.scale
+    answers: list[float] = []
+    rows, notes = _rows(path, names, reading)
+    for where, participant, group, trait, value in rows:
+        answer = scale.answer(value, where)
+        if answer is None:
+            continue
+        answers.append(answer)
         cells = rated.setdefault(names.group(group, where), {}).setdefault(participant, {})
         name, other_way = names.trait(trait, where)
-        rating = _rating(value, where)
-        largest = max(largest, rating)
+        rating = scale.percent(answer)
         again += name in cells
         turned += other_way
         cells.setdefault(name, 100 - rating if other_way else rating)
     if not rated:
         raise DataError(
             f"{path} holds no ratings. There is nothing to compare with. "
-            "Check that it is the right file."
+            f"{' '.join(notes)} Check that it is the right file."
         )
-    if largest <= SHORT_SCALE:
-        raise DataError(
-            f"{path}: no rating is above {largest:g}. Ratings are from 0 to 100, and 50 is the "
-            "middle. Bring yours to that scale."
-        )
+    spread = scale.note(min(answers), max(answers), path)
     tables = _tables(path, rated)
     twice = (
         f"{again} ratings are of a group and trait that the same person had rated before, as the "
@@ -121,8 +141,8 @@ def read_ratings(path: Path, names: Names) -> Ratings:
         f"{turned} ratings are on scales whose poles the file names the other way round; they were "
         "turned (100 - rating)."
     )
-    counted = ((again, twice), (turned, poles))
-    return replace(tables, notes=(*tables.notes, *(note for count, note in counted if count)))
+    told = ((spread, spread), (again, twice), (turned, poles))
+    return replace(tables, notes=(*notes, *tables.notes, *(note for some, note in told if some)))
 
 
 def _tables(path: Path, rated: Rated) -> Ratings:
@@ -143,49 +163,40 @@ def _tables(path: Path, rated: Rated) -> Ratings:
                 raters = "one person" if count else "nobody"
                 raise DataError(
                     f"{path}: {group!r} is rated on {traits[at]!r} by {raters}. "
-                    "An interval needs two people. Leave the group out or add ratings."
+                    "An interval needs two people. Leave the group or trait out, or add ratings."
                 )
     missing = sum(int(np.isnan(table).sum()) for table in tables.values())
     gaps = (f"{missing} single ratings are missing from the file.",) if missing else ()
     return Ratings(traits, tables, {group: tuple(rows) for group, rows in rated.items()}, gaps)
 
 
-def _rating(value: object, where: str) -> float:
-    number = finite(value, where)
-    if not 0 <= number <= 100:
-        raise DataError(
-            f"{where}: a rating of {number:g}. Ratings are from 0 to 100. "
-            "Fix or leave out that row."
-        )
-    return number
-
-
-Row = tuple[str, str, str, str, object]
-"""Where it stands, participant, group, trait, rating."""
-
-
-def _rows(path: Path) -> Iterator[Row]:
-    if path.name == SCORES:
-        return _asked(path)
-    if path.name.removesuffix(".gz").endswith(".json"):
-        return _nested(path)
-    return _flat(path)
+def _rows(path: Path, names: Names, reading: Reading) -> tuple[Iterable[Row], Sequence[str]]:
+    """The ratings one by one, and notes on how they were found."""
+    nested = path.name.removesuffix(".gz").endswith(".json")
+    if nested or path.name == SCORES:
+        if reading.layout != PLAIN or reading.questions:
+            raise UsageError(
+                f"{path} has no columns. --column, --encoding and --questions are for tables of "
+                "ratings. Leave them out."
+            )
+        return (_nested(path) if nested else _asked(path)), ()
+    table = list(read_rows(path, (), "", reading.layout, (*COLUMNS, PERSON, *UNWANTED)))
+    if not table or "rating" in table[0][1]:
+        return _flat(path, read_rows(path, COLUMNS, RENAME, reading.layout)), ()
+    return wide_rows(path, table, names, reading.questions)
 
 
 def _asked(path: Path) -> Iterator[Row]:
     """The ratings of a model that was asked: its repeats are the participants."""
-    for line, row in read_jsonl(path):
-        slices, where = row["slices"], f"{path}, line {line}"
-        if row.get("skipped") is None:
-            rating = row["derived"]["rating"]
+    for score in load_scores(path):
+        slices, where = score.slices, f"{path}, {score.item}"
+        if score.skipped is None:
+            rating = score.derived.get("rating")
             yield where, slices["template"], slices["group"], slices["trait"], rating
 
 
 def _nested(path: Path) -> Iterator[Row]:
-    whole = read_json(path)
-    if not isinstance(whole, dict):
-        raise _foreign(path)
-    for participant, groups in whole.items():
+    for participant, groups in _entries(path, read_json(path)):
         for group, traits in _entries(path, groups):
             _not_a_mean(path, traits)
             for trait, value in _entries(path, traits):
@@ -194,31 +205,27 @@ def _nested(path: Path) -> Iterator[Row]:
 
 def _entries(path: Path, value: Any) -> Any:
     if not isinstance(value, dict):
-        raise _foreign(path)
+        raise DataError(
+            f"{path} does not hold ratings. They are participant, group, trait and number inside "
+            f"each other, or a table with the columns {', '.join(COLUMNS)}. Check that it is the "
+            "right file."
+        )
     return value.items()
 
 
 def _not_a_mean(path: Path, value: object) -> None:
     if re.fullmatch(r"\s*\d+(\.\d+)?\s*", str(value)):
         raise DataError(
-            f"{path} holds one number a group and trait: means. Intervals and halves of the raters "
-            "need what each person said. Give the raw ratings; the released ones are in "
+            f"{path} holds one number per group and trait: means. Intervals and halves of the "
+            "raters need what each person said. Give the raw ratings; the released ones are in "
             "data_full.json."
         )
 
 
-def _foreign(path: Path) -> DataError:
-    return DataError(
-        f"{path} does not hold ratings. They are participant, group, trait and number inside each "
-        f"other, or a table with the columns {', '.join(COLUMNS)}. Check that it is the right file."
-    )
-
-
-def _flat(path: Path) -> Iterator[Row]:
-    lines = read_jsonl(path) if begins_with(path) == "{" else read_table(path, COLUMNS)
-    for line, row in lines:
+def _flat(path: Path, rows: Iterable[tuple[int, Mapping[str, Any]]]) -> Iterator[Row]:
+    for line, row in rows:
         where = f"{path}, line {line}"
-        missing = [name for name in COLUMNS if row.get(name) in (None, "")]
+        missing = [name for name in COLUMNS[:-1] if row[name] in (None, "")]
         if missing:
             raise DataError(
                 f"{where}: {missing[0]} is empty. A rating has all of {', '.join(COLUMNS)}. "

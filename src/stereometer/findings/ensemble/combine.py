@@ -95,7 +95,7 @@ def _check_scores(
 
 
 def combine(
-    *paths: str | Path,
+    *paths: store.Stored,
     variant: str | None = None,
     name: str = "ensemble",
     weights: Sequence[str] = (),
@@ -151,7 +151,7 @@ class EnsembleOptions(TypedDict, total=False):
     out: str | Path | None
 
 
-def ensemble_of(*runs: str | Path, **options: Unpack[EnsembleOptions]) -> Result:
+def ensemble_of(*runs: store.Stored, **options: Unpack[EnsembleOptions]) -> Result:
     """Combine stored runs into a new one.
 
     - `runs`: their folders; measured alike, on the same items.

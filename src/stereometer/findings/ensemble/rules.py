@@ -18,6 +18,7 @@ from itertools import combinations
 from math import exp
 
 import numpy as np
+from scipy.special import expit
 
 from stereometer.shapes.cat.tally import TASKS
 from stereometer.shapes.contrast import Contrast
@@ -29,7 +30,7 @@ RIDGE = 1e-3
 NO_OTHER = "no other target term to fit weights on"
 
 Weights = Mapping[str, Sequence[float]]
-"""By task, one a member."""
+"""By task, one per member."""
 Row = tuple[Score, ...]
 """An item's score from every member."""
 
@@ -70,7 +71,13 @@ def combined(rows: Sequence[Row], names: Sequence[str], combine: Combine) -> Com
     by_item = {score.item: score for score in joined.scores}
     scores = [
         by_item.get(row[0].item)
-        or replace(row[0], values={}, skipped=missing(row, names) or NO_OTHER, derived={})
+        or replace(
+            row[0],
+            values={},
+            skipped=missing(row, names) or NO_OTHER,
+            derived={},
+            unanswered=any(score.unanswered for score in row),
+        )
         for row in rows
     ]
     return Combined(tuple(scores), joined.fitted)
@@ -116,7 +123,7 @@ def _by_task(shape: Contrast, rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def parts_of(terms: Sequence[tuple[str, str]], folds: int, seed: int) -> list[frozenset[str]]:
-    """Target terms dealt by lot into parts, domain by domain.
+    """Target terms dealt at random into parts, domain by domain.
 
     Each part has some of every domain.
     """
@@ -149,7 +156,7 @@ def _standard(rows: Sequence[Row]) -> tuple[Floats, Floats]:
 
 
 def _comparisons(shape: Contrast, rows: Sequence[Row]) -> tuple[Floats, Floats]:
-    """Standardised meaningful minus unrelated, two a row, and what each weighs.
+    """Standardised meaningful minus unrelated, two per row, and what each weighs.
 
     Every target term weighs the same, as in lms.
     """
@@ -217,21 +224,13 @@ def _reading(task: str, rows: Sequence[Row]) -> list[Callable[[float], float]]:
 
     Those that already are probabilities stay as they are (decision 3).
     """
-    inverse = _from_odds if task == "intersentence" else exp
+    inverse = expit if task == "intersentence" else exp
     return [
-        _same
+        float
         if all(0 <= value <= 1 for score in column for value in score.values.values())
         else inverse
         for column in zip(*rows, strict=True)
     ]
-
-
-def _same(value: float) -> float:
-    return value
-
-
-def _from_odds(value: float) -> float:
-    return 1 / (1 + exp(-value)) if value > 0 else exp(value) / (1 + exp(value))
 
 
 @cache

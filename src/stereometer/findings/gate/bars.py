@@ -22,9 +22,7 @@ OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
 }
 NUMBER = r"-?\d+(?:\.\d+)?"
-BAR = re.compile(
-    rf"(point\()?(?:(\w+)|\|(\w+)-({NUMBER})\|)(?(1)\))(>=|<=|>|<)({NUMBER})",
-)
+BAR = re.compile(rf"(point\()?(?:(\w+)|\|(\w+)-({NUMBER})\|)(?(1)\))(>=|<=|>|<)({NUMBER})")
 
 Outcome = Literal["met", "missed", "undecided"]
 
@@ -44,10 +42,11 @@ class Bar:
         has no interval, decides none."""
         if estimate.value is None:
             return "missed" if estimate.least is None else "undecided"
-        low, high = (estimate.value,) * 2 if self.point else (estimate.low, estimate.high)
+        low, high = (estimate.value,) * 2 if self.point else estimate.ends
         if low is None or high is None:
             return "undecided"
-        satisfied = {OPERATORS[self.sign](end, self.number) for end in self._ends(low, high)}
+        ends = (low, high) if self.centre is None else distances(low, high, self.centre)
+        satisfied = {OPERATORS[self.sign](end, self.number) for end in ends}
         return "undecided" if len(satisfied) > 1 else "met" if True in satisfied else "missed"
 
     def short_of(self, estimate: Estimate) -> float | None:
@@ -59,10 +58,6 @@ class Bar:
         away = abs(value - self.number)
         reach = max(estimate.high - estimate.value, estimate.value - estimate.low)
         return reach / away if away else None
-
-    def _ends(self, low: float, high: float) -> tuple[float, float]:
-        """The smallest and the largest of what the bar is about."""
-        return (low, high) if self.centre is None else distances(low, high, self.centre)
 
     def __str__(self) -> str:
         about = self.metric if self.centre is None else f"|{self.metric}-{self.centre:g}|"

@@ -17,7 +17,7 @@ def bearing(jobs: Sequence[Job], wanted: Sequence[Rule]) -> Sequence[Job]:
     Any other name may be a metric of a method's own: whether it is shows when the job is done.
     """
     here, anywhere = metrics_of(job.kind for job in jobs), metrics_of(catalog.names("shape"))
-    for rule in wanted:
+    for rule in (each.among(here) for each in wanted):
         if rule.metric not in here and (
             rule.metric in anywhere or get_close_matches(rule.metric, here, n=1)
         ):

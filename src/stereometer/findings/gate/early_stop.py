@@ -3,35 +3,46 @@ what such a result may say."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import fields, replace
-from functools import partial
+from functools import cached_property, partial
 from random import Random
+from typing import Any
+
+import numpy as np
 
 from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.findings.gate.bars import Bar, Outcome, read_bar
 from stereometer.findings.gate.bearing import bearing, metrics_of
 from stereometer.findings.gate.rules import Rule
-from stereometer.findings.gate.sequential import NOTHING, OverItems, OverTerms, Place, Track
+from stereometer.findings.gate.sequential import (
+    NOTHING,
+    Doubtful,
+    Ends,
+    OverItems,
+    Place,
+    Track,
+    unit,
+)
+from stereometer.shapes.copies import term
 from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.shape import Shape
-from stereometer.shapes.verdicts import FEW_TERMS, NULL_VALUE, Verdicts, equivalent
+from stereometer.shapes.verdicts import FEW_TERMS, NULL_VALUE, equivalent
 from stereometer.show.numbers import number
-from stereometer.types import (
-    Asking,
-    Estimate,
-    Item,
-    Job,
-    Result,
-    Score,
-    Settings,
-    Slice,
-    digest_of,
-)
+from stereometer.stats.means import effective
+from stereometer.types import Asking, Estimate, Item, Job, Result, Score, Settings, Slice, digest_of
 
 BLOCK = 32
 """Items that are asked before the next look, at least; terms are never torn."""
+CHANCES = 2
+"""That a preference has to be found: while items are asked, and when they have run out."""
+ONCE = (
+    *("low", "high", "interval", "missing_low", "missing_high", "equivalent", "detectable"),
+    *("p", "p_adjusted", "tests", "correction", "verdict", "beyond_noise"),
+)
+"""Fields of an estimate that hold only where one looks once."""
 LEFT_OUT = "left out, since no interval of it holds at every look"
 
 
@@ -51,7 +62,11 @@ def decided(*bars: str) -> Callable[[Sequence[Job]], Sequence[Job]]:
 
 def until_decided(job: Job, rules: Sequence[Rule]) -> Job:
     """The job with what stops it; a job that no bar is about asks everything."""
-    here = [rule for rule in rules if rule.fits(job.plan) and _measured(rule, job)]
+    ours = metrics_of([job.kind])
+    named = [rule.among(ours) for rule in rules if rule.fits(job.plan)]
+    # A metric that nobody declared may be a method's own.
+    others = {*metrics_of(catalog.names("shape"))} - {*ours}
+    here = [rule for rule in named if rule.metric not in others]
     if not here:
         return job
     if not isinstance(job.source, Asking):
@@ -72,12 +87,6 @@ def until_decided(job: Job, rules: Sequence[Rule]) -> Job:
     )
 
 
-def _measured(rule: Rule, job: Job) -> bool:
-    """A metric that nobody declared may be a method's own."""
-    others = metrics_of(catalog.names("shape"))
-    return rule.metric in metrics_of([job.kind]) or rule.metric not in others
-
-
 class Until:
     """The items of one job in random order, until every rule is met or missed."""
 
@@ -85,16 +94,18 @@ class Until:
         self, items: Sequence[Item], rules: Sequence[Rule], shape: Shape, settings: Settings
     ) -> None:
         self.items, self.shape, self.settings = items, shape, settings
-        self.by_terms = _by_terms(rules, shape)
+        self.of_this_set = _of_this_set(rules)
+        """Whether bars ask about the value of these items, and not about others like them."""
+        self.units = {item.id: unit(shape, item) for item in items}
         self.marks = [mark for rule in rules if rule.bar for mark in _marks(rule.bar)]
-        _check(rules, shape, settings, items, self.by_terms)
+        _check(rules, shape, settings, items, self.of_this_set)
         self.tracks = [(rule, self._track(rule.metric, rule.slice)) for rule in rules]
         self.scores: list[Score] = []
 
     def blocks(self) -> Iterator[Sequence[Item]]:
         block: list[Item] = []
-        for unit in self._units():
-            block += unit
+        for together in self._units():
+            block += together
             if len(block) >= BLOCK:
                 yield block
                 block = []
@@ -104,30 +115,36 @@ class Until:
             yield block
 
     def _units(self) -> list[list[Item]]:
-        """Terms or items, in an order that hangs on the seed and not on the file's."""
-        units: dict[tuple[str, ...], list[Item]] = {}
+        """What is drawn as a whole, in an order that depends on the seed and not on the file's."""
+        units: dict[Hashable, list[Item]] = {}
         for item in sorted(self.items, key=lambda item: item.id):
-            term = tuple(item.slices[name] for name in self.shape.term_by)
-            units.setdefault(term if self.by_terms else (item.id,), []).append(item)
-        order = sorted(units)
+            key = item.id if self.of_this_set else self.units[item.id]
+            units.setdefault(key, []).append(item)
+        order = sorted(units, key=str)
         Random(self.settings.seed).shuffle(order)
         return [units[key] for key in order]
 
     def add(self, score: Score) -> None:
-        self.scores.append(replace(score, texts={}))
+        self.scores.append(score)
         for _, track in self.tracks:
             track.add(score)
 
     @property
+    def is_whole(self) -> bool:
+        return len(self.scores) == len(self.items)
+
+    @property
     def is_decided(self) -> bool:
+        """The value of this very set is known at the latest when all of it was asked."""
+        if self.of_this_set and self.is_whole:
+            return True
         return all(self._outcome(rule, track) != "undecided" for rule, track in self.tracks)
 
     def _outcome(self, rule: Rule, track: Track) -> Outcome:
         if rule.bar is None or not self._has_score(rule):
             return "undecided"
-        low, high = track.interval()
-        nothing = Estimate(rule.metric, rule.slice, None, None, None, 0, 0, 0, None)
-        seen = replace(nothing, value=(low + high) / 2, low=low, high=high)
+        low, high = track.interval(self._error)
+        seen = Estimate(rule.metric, rule.slice, (low + high) / 2, low, high, 0, 0, 0, None)
         return replace(rule.bar, point=False).outcome(seen)
 
     def _has_score(self, rule: Rule) -> bool:
@@ -139,9 +156,26 @@ class Until:
         tied = self.shape.tie_shares(answered, self.settings.variant)(rule.slice)
         return tied.get(rule.metric, 0.0) <= self.settings.ties
 
+    @property
+    def _error(self) -> float:
+        """Of each end of an interval; about this very set bars have one side."""
+        return (1 - self.settings.level) / (1 if self.of_this_set else 2)
+
     def _track(self, metric: str, slice_: Slice) -> Track:
-        place = Place(self.shape, metric, slice_, self.settings)
-        return OverTerms(place) if self.by_terms else OverItems(place, self.items, self.marks)
+        place = Place(self.shape, metric, slice_, self.settings, self.units)
+        if self.of_this_set:
+            return OverItems(place, self.items, self.marks)
+        return Doubtful(place, self.items, self.marks)
+
+    @property
+    def caution(self) -> str:
+        """How the intervals that are stored are to be read."""
+        if self.of_this_set and self.is_whole:
+            return "The values are of these very items, and have no interval."
+        if self.is_decided:
+            return "Intervals hold at every look."
+        level = number(100 * self._last_level)
+        return f"Intervals are at {level} %, since the looks before took half of the error."
 
     # ------------------------------------------------------------------------------ what is stored
 
@@ -160,53 +194,68 @@ class Until:
             return bare
         if estimate.name not in self.shape.means:
             return replace(bare, value=None, least=None, most=None, why=LEFT_OUT)
-        track = self._track(estimate.name, estimate.slice)
+        if self.of_this_set and self.is_whole:
+            return replace(bare, scope="the value of these very items")
+        if self.is_whole and not self.is_decided:
+            return self._at_last(estimate)
+        return self._early(estimate.value, bare)
+
+    def _early(self, value: float, bare: Estimate) -> Estimate:
+        track = self._track(bare.name, bare.slice)
         for score in self.scores:
             track.add(score)
-        ends = track.interval()
-        if ends == NOTHING:
+        low, high = track.interval(self._error)
+        if (low, high) == NOTHING:
             return replace(bare, value=None, least=None, most=None, why=LEFT_OUT)
-        value = estimate.value
-        if not self.by_terms and len(self.scores) == len(self.items):
-            ends = (value, value)
-        inside = min(max(value, ends[0]), ends[1])
-        held = replace(bare, value=inside, low=ends[0], high=ends[1])
-        return self._judged(replace(held, interval=track.how, scope=track.scope))
+        held = replace(bare, value=min(max(value, low), high), low=low, high=high)
+        stated = replace(held, interval=track.how, scope=track.scope)
+        surely = track.interval(self._error / CHANCES)
+        return stated if self.of_this_set else self._judged(stated, surely)
 
-    def _judged(self, estimate: Estimate) -> Estimate:
-        """What the overall value says; slices are many, and no correction is made for them."""
+    def _judged(self, estimate: Estimate, surely: Ends) -> Estimate:
+        """What the overall value says; slices are many, and no correction is made for them.
+
+        A preference has two chances to be found, early and at the end, and half of the error at
+        each: here is the narrower interval of `estimate`, and the one that leaves 50 out surely.
+        """
         words = self.shape.metric(estimate.name).words
-        if estimate.slice or words is None or estimate.low is None or estimate.high is None:
+        if estimate.slice or words is None:
             return estimate
-        near = equivalent((estimate.low, estimate.high), self.settings)
+        near = equivalent((estimate.low or 0.0, estimate.high or 0.0), self.settings)
         known = replace(estimate, equivalent=near if estimate.ideal == NULL_VALUE else None)
-        beyond = not estimate.low <= NULL_VALUE <= estimate.high
-        says = _says(known, words, beyond, self.settings)
+        within = surely[0] <= NULL_VALUE <= surely[1]
+        level, delta = self.settings.level, self.settings.delta
+        says, beyond = words.of(known, float(within), level, delta)
         return replace(known, verdict=says, beyond_noise=beyond)
 
+    def _at_last(self, estimate: Estimate) -> Estimate:
+        """Items ran out: what a run of the whole set says, with half of the error, since the looks
+        before had the other half."""
+        row = self._whole[estimate.name, *estimate.slice.items()]
+        level = f"{number(100 * self._last_level)} %, as looks before took half of the error"
+        told = replace(
+            row, interval=f"{row.interval}, at {level}", correction=f"one test at {level}"
+        )
+        if not row.slice:
+            return told
+        bare = _untested(told)
+        return replace(bare, low=told.low, high=told.high, interval=told.interval)
 
-def _says(estimate: Estimate, words: Verdicts, beyond: bool, settings: Settings) -> str:
-    if beyond or estimate.equivalent:
-        return str(words.of(estimate, float(not beyond), settings.level, settings.delta)[0])
-    return f"{words.neither}: anything from {number(estimate.low)} to {number(estimate.high)}"
+    @property
+    def _last_level(self) -> float:
+        return 1 - (1 - self.settings.level) / CHANCES
+
+    @cached_property
+    def _whole(self) -> dict[tuple[object, ...], Estimate]:
+        settings = replace(self.settings, level=self._last_level)
+        rows = self.shape.summarize(self.scores, settings)
+        return {(row.name, *row.slice.items()): row for row in rows}
 
 
 def _untested(estimate: Estimate) -> Estimate:
     """Without what holds only where one looks once."""
-    return replace(
-        estimate,
-        low=None,
-        high=None,
-        interval=None,
-        verdict=None,
-        beyond_noise=None,
-        equivalent=None,
-        detectable=None,
-        p=None,
-        p_adjusted=None,
-        tests=None,
-        correction=None,
-    )
+    gone: dict[str, Any] = dict.fromkeys(ONCE)
+    return replace(estimate, **gone)
 
 
 def _described(
@@ -216,11 +265,11 @@ def _described(
     asked, whole = len(until.scores), len(until.items)
     share = f"{asked:,} of {whole:,} items ({asked / whole:.0%})"
     record = {"bars": list(bars), "asked": asked, "of": whole, "decided": until.is_decided}
-    order = "whole terms" if until.by_terms else "items"
+    order = "items" if until.of_this_set else "terms and identical texts as wholes,"
     ended = "every bar was decided" if until.is_decided else "no more were left"
     note = (
-        f"Asked {share}, {order} in random order, until {ended}. Intervals hold at every look; "
-        "metrics that have none such are left out. For a run of the whole set leave out "
+        f"Asked {share}, {order} in random order, until {ended}. {until.caution} "
+        "Metrics without such an interval are left out. For a run of the whole set leave out "
         "--until-decided: answers are kept."
     )
     return replace(
@@ -242,23 +291,18 @@ def _marks(bar: Bar) -> tuple[float, ...]:
     return bar.centre - bar.number, bar.centre + bar.number
 
 
-def _by_terms(rules: Sequence[Rule], shape: Shape) -> bool:
-    """Bars on the interval of a mean over terms are about terms like these."""
+def _of_this_set(rules: Sequence[Rule]) -> bool:
     points = {rule.bar.point for rule in rules if rule.bar}
-    if shape.term_by and len(points) > 1:
+    if len(points) > 1:
         raise UsageError(
             "Some bars are about intervals and some about point(...). The first are decided by "
             "whole terms in random order, the others by items. Give one kind of them."
         )
-    return bool(shape.term_by) and points == {False}
+    return points == {True}
 
 
 def _check(
-    rules: Sequence[Rule],
-    shape: Shape,
-    settings: Settings,
-    items: Sequence[Item],
-    by_terms: bool,
+    rules: Sequence[Rule], shape: Shape, settings: Settings, items: Sequence[Item], of_set: bool
 ) -> None:
     if settings.variant != "sound":
         raise UsageError(
@@ -268,24 +312,32 @@ def _check(
     for rule in rules:
         _check_metric(rule, shape)
         here = [item.slices for item in items if rule.slice.items() <= item.slices.items()]
-        terms = {tuple(slices[name] for name in shape.term_by) for slices in here}
         if not here:
             raise UsageError(
                 f"No item is in the slice of the bar '{rule}'. Nothing would ever decide it. "
                 "Fix the slice."
             )
-        if by_terms and len(terms) < FEW_TERMS:
+        terms = _terms(here, shape)
+        if not of_set and 0 < terms < FEW_TERMS:
             raise UsageError(
-                f"The bar '{rule}' is about {len(terms)} target terms. Fewer than {FEW_TERMS} do "
+                f"The bar '{rule}' is about {terms:.0f} target terms. Fewer than {FEW_TERMS} do "
                 f"not stand for others. Ask about the value with point({rule.metric})."
             )
+
+
+def _terms(here: Sequence[Slice], shape: Shape) -> float:
+    """As how many terms of equal weight these items count; 0 where an item has none."""
+    sizes = Counter(term(slices, shape.unit_by) for slices in here)
+    if () in sizes:
+        return 0
+    return len(sizes) if shape.term_by else effective(np.array([*sizes.values()], dtype=float))
 
 
 def _check_metric(rule: Rule, shape: Shape) -> None:
     if rule.bar is None:
         raise UsageError(
-            f"The bar '{rule}' is about a difference from a baseline. `run` has none. Hold the "
-            "stored run against it with `stereometer gate --against`."
+            f"The bar '{rule}' is about a difference from a baseline. `run` has none. Check the "
+            "stored run with `stereometer gate --against`."
         )
     if rule.metric not in shape.means:
         usable = ", ".join(shape.means) or "none"

@@ -10,19 +10,20 @@ from stereometer.findings.compare import Comparison, compare
 from stereometer.findings.gate.judge import Gate, Judged, is_there, judge, unknown
 from stereometer.findings.gate.rules import Rule, read_rules
 from stereometer.runs.counted import finished_in
+from stereometer.runs.store import Stored
 from stereometer.types import Finished, Result
 
 
 def gate(
-    *runs: str | Path,
+    *runs: Stored,
     bars: str | Path,
-    against: str | Path | None = None,
+    against: Stored | None = None,
     seed: int = 0,
     resamples: int = 10_000,
 ) -> Gate:
     """Hold stored runs against the bars of a file.
 
-    - `runs`: their folders, or folders of such.
+    - `runs`: their folders, or folders that hold them.
     - `bars`: a TOML file of bars on intervals and on differences from a baseline.
     - `against`: the baseline's run, or a folder of its runs.
     """
@@ -50,11 +51,12 @@ def held(
 def _judged(
     rule: Rule, runs: Sequence[Finished], compared: Callable[[Finished], Comparison | None]
 ) -> Iterator[Judged]:
-    about = [run for run in runs if is_there(rule, run.result)]
+    named = [(rule.among([each.name for each in run.result.estimates]), run) for run in runs]
+    about = [(meant, run) for meant, run in named if is_there(meant, run.result)]
     if not about:
         raise unknown(rule, [run.result for run in runs])
-    for run in about:
-        yield judge(rule, run.result, compared(run) if rule.bar is None else None)
+    for meant, run in about:
+        yield judge(meant, run.result, compared(run) if rule.bar is None else None)
 
 
 def _baseline(baselines: Sequence[Finished], result: Result) -> Path:

@@ -8,13 +8,15 @@ from math import ceil, inf
 from typing import Any
 
 from stereometer import catalog
-from stereometer.errors import UnknownName, UsageError
+from stereometer.errors import UnknownName, UsageError, did_you_mean
 from stereometer.findings.compare import Comparison
 from stereometer.findings.gate.bars import Bar, Outcome
 from stereometer.findings.gate.rules import Rule
+from stereometer.findings.mitigation.judged import Closeness
 from stereometer.shapes.paired import Difference
 from stereometer.show.numbers import signed_interval, with_interval
 from stereometer.types import Estimate, Result
+from stereometer.types.shown import Tabular
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,8 @@ class Judged:
         return f"{self.benchmark} · {self.measure} · {self.variant} · {self.model}"
 
 
-@dataclass(frozen=True)
-class Gate:
+@dataclass(frozen=True, repr=False)
+class Gate(Tabular):
     """Everything `stereometer gate` says."""
 
     judged: tuple[Judged, ...]
@@ -53,25 +55,25 @@ class Gate:
     @property
     def outcome(self) -> Outcome:
         """Missed where one bar is missed, undecided where one is, else met."""
-        outcomes = {each.outcome for each in self.judged}
-        return (
-            "missed" if "missed" in outcomes else "undecided" if "undecided" in outcomes else "met"
-        )
+        worst: tuple[Outcome, ...] = ("missed", "undecided")
+        return next((outcome for outcome in worst if self.of(outcome)), "met")
 
     def of(self, outcome: Outcome) -> list[Judged]:
         return [each for each in self.judged if each.outcome == outcome]
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Flat records, one per bar and run."""
+        return [asdict(each) for each in self.judged]
+
     def as_json(self) -> dict[str, Any]:
-        return {"schema": self.schema, "outcome": self.outcome} | {
-            "judged": [asdict(each) for each in self.judged]
-        }
+        return {"schema": self.schema, "outcome": self.outcome, "judged": self.rows()}
 
 
 def judge(rule: Rule, result: Result, comparison: Comparison | None = None) -> Judged:
     """One rule on one result that it is about; a rule on a difference needs the comparison."""
     if rule.bar is None:
         return _no_worse(rule, result, _difference(rule, comparison))
-    estimate = _estimate(rule, result)
+    estimate = result.estimate(rule.metric, **rule.slice)
     outcome = _outcome(rule.bar, estimate, result)
     hint = _hint(rule, rule.bar, estimate, result) if outcome == "undecided" else ""
     seen = _missing(estimate) if estimate.value is None else with_interval(estimate, 2)
@@ -90,9 +92,12 @@ def judge(rule: Rule, result: Result, comparison: Comparison | None = None) -> J
 
 def _outcome(bar: Bar, estimate: Estimate, result: Result) -> Outcome:
     """A run that stopped early has no value that its interval does not vouch for."""
-    if result.stopped is None:
+    stopped = result.stopped
+    if stopped is None:
         return bar.outcome(estimate)
-    return "undecided" if estimate.low is None else replace(bar, point=False).outcome(estimate)
+    held = bar if stopped["asked"] == stopped["of"] else replace(bar, point=False)
+    known = estimate.value is not None if held.point else estimate.low is not None
+    return held.outcome(estimate) if known else "undecided"
 
 
 def _missing(estimate: Estimate) -> str:
@@ -110,16 +115,22 @@ def unknown(rule: Rule, results: Sequence[Result]) -> UsageError:
     """A rule that is about nothing here would pass without a word."""
     about = [result for result in results if rule.is_about(result)]
     if not about:
+        near = " ".join(filter(None, (_nearest(rule, name, results) for name in rule.where)))
         return UsageError(
-            f"No run is what the bar '{rule}' is about. A bar that nothing is held against would "
-            "pass without a word. Name such a run, or change the bar."
+            f"No run matches the bar '{rule}'. A bar without a run would pass without a word. "
+            f"{near or 'Add a run that it applies to, or change the bar.'}"
         )
     names = dict.fromkeys(each.name for result in about for each in result.estimates)
     return UnknownName("metric", rule.metric, names, f"The bar is '{rule}'.")
 
 
-def _estimate(rule: Rule, result: Result) -> Estimate:
-    return result.estimate(rule.metric, **rule.slice)
+def _nearest(rule: Rule, name: str, results: Sequence[Result]) -> str:
+    """What a bar may have meant by something that no run has."""
+    known = {str(getattr(result, name)) for result in results}
+    if any(replace(rule, where={name: rule.where[name]}).is_about(result) for result in results):
+        return ""
+    near = did_you_mean(rule.where[name], {each: each for each in known})
+    return near or f"The {name} here is {' or '.join(sorted(known))}."
 
 
 def _place(rule: Rule, result: Result) -> tuple[str, str, str, str, str, str]:
@@ -155,12 +166,14 @@ def _rest(result: Result) -> str:
 
 
 def _larger(result: Result, items: int) -> str:
-    """The smallest set of such items, in the same language, that has so many."""
+    """The smallest published set of this kind, in the same language, that has so many."""
     cards = [catalog.find("benchmark", name).card for name in catalog.names("benchmark")]
     enough = [
         (card.counts[result.kind], card.name)
         for card in cards
-        if card.language == result.data.get("language") and card.counts.get(result.kind, 0) >= items
+        if card.language == result.data.get("language")
+        and card.counts.get(result.kind, 0) >= items
+        and card.paper
     ]
     return " {1} has {0:,}.".format(*min(enough)) if enough else ""
 
@@ -184,35 +197,41 @@ def _difference(rule: Rule, comparison: Comparison | None) -> Difference:
 
 def _no_worse(rule: Rule, result: Result, difference: Difference) -> Judged:
     outcome = worsening(difference, rule.margin)
-    change = signed_interval(difference.difference, difference.low, difference.high)
+    name, (change, low, high) = _changed(difference)
     return Judged(
         *_place(rule, result),
         outcome,
-        f"{difference.second:.1f} after {difference.first:.1f}, {change}",
-        difference.difference,
-        difference.low,
-        difference.high,
+        f"{difference.second:.1f} after {difference.first:.1f}, "
+        f"{name}{signed_interval(change, low, high)}",
+        change,
+        low,
+        high,
         difference.n,
         difference.asked,
         _margin_hint(rule, difference, result) if outcome == "undecided" else "",
     )
 
 
+def _changed(difference: Difference) -> tuple[str, tuple[float, float, float]]:
+    """What a bar on a difference is about: that of the values, or, where their ideal is within the
+    scale, that of their distances from it."""
+    if difference.sum_low is None or difference.ideal is None:
+        return "", (difference.difference, difference.low, difference.high)
+    nearer = Closeness.of(difference)
+    return f"distance from {difference.ideal:g} ", (nearer.change, nearer.low, nearer.high)
+
+
 def _margin_hint(rule: Rule, difference: Difference, result: Result) -> str:
-    factor = _short_of(difference, rule.margin)
+    # How many times as narrow the intervals must be to decide it, if the values stay.
+    sides = _sides(difference)
+    missed = [max(_ratio(mid - low, mid - rule.margin) for low, mid, _ in side) for side in sides]
+    met = [min(_ratio(high - mid, rule.margin - mid) for _, mid, high in side) for side in sides]
+    factor = min(*missed, max(met))
     if factor == inf:
         return (
             f"The difference lies on the margin: more items will not decide it soon.{_rest(result)}"
         )
     return _more(rule, difference.n, factor, "difference", result)
-
-
-def _short_of(difference: Difference, margin: float) -> float:
-    """How many times as narrow the intervals must be to decide it, if the values stay."""
-    sides = _sides(difference)
-    missed = [max(_ratio(mid - low, mid - margin) for low, mid, _ in side) for side in sides]
-    met = [min(_ratio(high - mid, margin - mid) for _, mid, high in side) for side in sides]
-    return min(*missed, max(met))
 
 
 def _ratio(reach: float, away: float) -> float:
@@ -229,7 +248,7 @@ def worsening(difference: Difference, margin: float) -> Outcome:
     """
     if difference.ideal is None:
         raise UsageError(
-            f"{difference.name} has no ideal, so nothing is worse than anything. "
+            f"{difference.name} has no ideal, so no value is worse than another. "
             "Choose a metric with one."
         )
     sides = _sides(difference)

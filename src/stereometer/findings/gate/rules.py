@@ -13,15 +13,17 @@ margin = 1.0
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from stereometer.errors import DataError, UsageError
 from stereometer.files import read_text
 from stereometer.findings.gate.bars import Bar, read_bar
+from stereometer.measures.declared import named_method
 from stereometer.types import Result, Slice
+from stereometer.types.results import full_name
 
 PLACES = ("benchmark", "measure", "variant", "model")
 """What a rule may fix of a result; what it leaves out may be anything."""
@@ -43,6 +45,13 @@ class Rule:
     def metric(self) -> str:
         return self.bar.metric if self.bar else self.no_worse
 
+    def among(self, names: Collection[str]) -> Rule:
+        """With its metric as it is called here, where tables head it by the end of its name."""
+        meant = full_name(self.metric, names)
+        if self.bar is None:
+            return replace(self, no_worse=meant)
+        return replace(self, bar=replace(self.bar, metric=meant))
+
     def __str__(self) -> str:
         what = (
             str(self.bar) if self.bar else f"{self.no_worse} no worse by more than {self.margin:g}"
@@ -56,7 +65,7 @@ class Rule:
     def fits(self, facts: Mapping[str, str]) -> bool:
         """A measure is named with its version or without."""
         return all(
-            facts[name] == value or (name == "measure" and facts[name].split("@")[0] == value)
+            facts[name] == value or (name == "measure" and named_method(facts[name]) == value)
             for name, value in self.where.items()
         )
 
@@ -92,7 +101,7 @@ def _rule(row: Any, name: str) -> Rule:
         isinstance(value, str) for value in (*fixed.values(), *slice_.values())
     ):
         raise DataError(
-            f"{name} has a place that is no text. `slice` is a table of texts, such as "
+            f"{name} has a slice that is not text. `slice` is a table of texts, such as "
             '{ domain = "gender" }. Fix the file.'
         )
     if "require" in row:

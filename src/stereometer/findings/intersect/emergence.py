@@ -17,6 +17,7 @@ from stereometer.benchmarks.abc.traits import POLES
 from stereometer.findings.intersect.crossing import Crossing
 from stereometer.shapes.intersection import ENUMERABLE, FLIPS
 from stereometer.stats.intervals import Floats
+from stereometer.stats.joint import every_sign
 from stereometer.stats.tests import false_discovery
 from stereometer.types import Settings
 
@@ -62,9 +63,12 @@ def emergent(
         return []
     *raw, first, second = (cells[:, keep] for cells in flat)
     p = beyond_both_p(first, second, rng)
+    # The larger, or smaller, of the parts' means over templates.
+    means = [table.single[:, table.parts[:, side]].mean(axis=0) for side in (0, 1)]
+    nearer: Floats = (np.maximum if direction == "above" else np.minimum)(*means)
     columns = {
         "increase": np.minimum(*(cells.mean(axis=0) for cells in raw)),
-        "part": _parts(table, direction)[keep],
+        "part": nearer.reshape(-1)[keep],
         "centred": np.minimum(first.mean(axis=0), second.mean(axis=0)),
         **_interval(first, second, settings.level),
         "p": p,
@@ -92,13 +96,6 @@ def centre(cells: Floats) -> Floats:
         common = np.where(there, cells, 0.0).sum(axis=(2, 3)) / there.sum(axis=(2, 3))
     centred: Floats = cells - common[:, :, None, None]
     return centred
-
-
-def _parts(table: Crossing, direction: str) -> Floats:
-    """The larger, or smaller, of the parts' means over templates."""
-    means = [table.single[:, table.parts[:, side]].mean(axis=0) for side in (0, 1)]
-    nearer: Floats = (np.maximum if direction == "above" else np.minimum)(*means)
-    return nearer.reshape(-1)
 
 
 def _interval(first: Floats, second: Floats, level: float) -> dict[str, Floats]:
@@ -132,11 +129,9 @@ def sign_flip_p(differences: Floats, signs: Floats) -> Floats:
 
 
 def _signs(templates: int, rng: np.random.Generator) -> Floats:
-    """Every choice of signs, or the true one and others drawn by lot."""
+    """Every choice of signs, or the true one and others drawn at random."""
     if templates <= ENUMERABLE:
-        return np.stack(np.meshgrid(*[(1.0, -1.0)] * templates, indexing="ij"), axis=-1).reshape(
-            -1, templates
-        )
+        return every_sign(templates)
     return np.concatenate(
         [np.ones((1, templates)), rng.choice([1.0, -1.0], size=(FLIPS, templates))]
     )

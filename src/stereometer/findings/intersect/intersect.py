@@ -14,11 +14,12 @@ from stereometer.findings.intersect.crossing import Crossing, crossing
 from stereometer.findings.intersect.emergence import DIRECTIONS, Emergent, emergent
 from stereometer.findings.intersect.expected import agreement, read_expected
 from stereometer.findings.intersect.questions import LISTED, dominance, emergence, order, place
-from stereometer.runs.execute import Watch, execute, execute_all
+from stereometer.runs.execute import execute, execute_all
 from stereometer.runs.job import versions
 from stereometer.runs.measure import jobs_for
 from stereometer.runs.models import Model, ModelOptions, opened
 from stereometer.runs.open import check_names
+from stereometer.runs.progress import Watch
 from stereometer.runs.store import load_result, load_scores, place_of
 from stereometer.stats.intervals import generator
 from stereometer.types import Estimate, Finished, Job, Result, Score, Settings, Variant
@@ -36,12 +37,10 @@ class CrossingSettings:
     expected: Path | None = None
 
 
-@dataclass(frozen=True)
-class Intersected:
+@dataclass(frozen=True, repr=False)
+class Intersected(Finished):
     """Pairs of groups measured, and the three questions asked of them."""
 
-    result: Result
-    folder: Path
     scores: Path
     """The run they were asked of."""
 
@@ -60,7 +59,7 @@ def intersect(
     resamples: int = 2_000,
     coverage: float = 0.90,
     out: str | Path | None = None,
-    watch: Watch | None = None,
+    progress: Watch | bool = True,
     **options: Unpack[ModelOptions],
 ) -> Intersected:
     """Measure all pairs of groups that make sense, and ask what order, domain and meeting do.
@@ -80,7 +79,7 @@ def intersect(
     check_names((), measures)
     with opened(model, seed, options) as asked:
         jobs = jobs_for(["abc"], asked, measures, settings, choice=choice)
-        (run,) = execute_all(jobs, out, watch=watch)
+        (run,) = execute_all(jobs, out, watch=progress)
     finished = intersect_run(run.folder, wanted, _path(out))
     return Intersected(finished.result, finished.folder, run.folder)
 
@@ -98,7 +97,7 @@ def check_tables(wanted: CrossingSettings) -> None:
 
 
 def intersect_run(run: Path, wanted: CrossingSettings, out: Path | None = None) -> Finished:
-    """The three questions, from the stored scores of such a run."""
+    """The three questions, from a run's stored scores."""
     result, cells, settings = load_result(run), grid(wanted.choice), wanted.settings
     pairs = crossed(cells, wanted.choice.rules)
     names = [pair.name for pair in pairs]

@@ -114,7 +114,8 @@ def _two_domains(
         estimate = _mean(name, rows[row], drawn[row], settings, few, **places)
         estimate = replace(estimate, asked=int(here.sum()))
         if name == "dominance" and estimate.low is not None:
-            estimate = replace(estimate, p=bootstrap_p(drawn[row][~np.isnan(drawn[row])]))
+            p = bootstrap_p(drawn[row][~np.isnan(drawn[row])])
+            estimate = replace(estimate, p=p, test=OVER_GROUPS)
         yield estimate
 
 
@@ -163,6 +164,7 @@ def _emerging(table: Crossing, cell: Emergent, tests: int) -> Estimate:
         high=cell.high if known else None,
         interval=OVER_TEMPLATES if known else ONE_TEMPLATE,
         p=cell.p,
+        test="sign flips of templates, both parts",
         p_adjusted=cell.q,
         tests=tests,
     )

@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from stereometer import catalog
 from stereometer.errors import StereometerError
-from stereometer.findings.compare import compared
 from stereometer.findings.mitigation.judged import Kept
+from stereometer.findings.mitigation.sides import Side, pair_of
 from stereometer.mitigations.card import card_of
 from stereometer.runs import store
-from stereometer.runs.counted import settings_of
 from stereometer.shapes.fact import AGREEMENT, FACT
 from stereometer.shapes.paired import Difference
-from stereometer.types import Result, Settings
-
-if TYPE_CHECKING:
-    from stereometer.findings.mitigation.sides import Side
+from stereometer.types import Result, Score, Settings
 
 Run = tuple[Path, Result]
 
@@ -82,25 +77,12 @@ def _model(result: Result) -> tuple[object, ...]:
 def _overall(
     first: Run, second: Run, settings: Settings, attribute: str | None
 ) -> tuple[Difference, ...]:
-    runs = (first, second)
-    scores = [
-        [
-            score
-            for score in store.load_scores(*run)
-            if attribute is None or score.slices.get("attribute") == attribute
-        ]
-        for run in runs
-    ]
-    if not all(scores):
-        return ()
-    results = [result for _, result in runs]
-    (pair,) = compared(
-        store.labels(results),
-        scores,
-        catalog.shape(first[1].kind),
-        settings,
-        False,
-        [settings_of(result).ties for result in results],
-        overall=True,
+    def about(score: Score) -> bool:
+        return attribute is None or score.slices.get("attribute") == attribute
+
+    one, other = (
+        Side(label, *run, tuple(each for each in store.load_scores(*run) if about(each)))
+        for label, run in zip(store.labels([first[1], second[1]]), (first, second), strict=True)
     )
-    return pair.differences
+    both = one.scores and other.scores
+    return pair_of(one, other, settings, overall=True).differences if both else ()

@@ -9,10 +9,11 @@ from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.findings.mitigation import companions, parts
 from stereometer.findings.mitigation.judged import MARGIN, Effect, Kept, Mitigated, verdict_of
-from stereometer.findings.mitigation.sides import Side, Trio
+from stereometer.findings.mitigation.sides import Held, Side, Trio
 from stereometer.mitigations.card import ADAPTER, PROMPT, MitigationCard, card_of
 from stereometer.shapes.verdicts import NULL_VALUE
 from stereometer.shapes.words import plain_name
+from stereometer.show.numbers import slice_name
 from stereometer.types import Result, Settings, Slice
 
 # --------------------------------------------------------------------------- what belongs together
@@ -109,12 +110,9 @@ def targets(side: Side) -> list[Slice]:
     key = side.shape.domains
     known = {score.slices[key] for score in side.scores if key in score.slices}
     slices: list[Slice] = [{key: name} for name in sorted(known) if plain_name(name) in wanted]
-    return slices or ([{}] if _about(side.result.benchmark) in wanted else [])
-
-
-def _about(benchmark: str) -> str:
-    known = catalog.has("benchmark", benchmark)
-    return str(catalog.find("benchmark", benchmark).about) if known else ""
+    name = side.result.benchmark
+    about = catalog.find("benchmark", name).about if catalog.has("benchmark", name) else ""
+    return slices or ([{}] if str(about) in wanted else [])
 
 
 def planned(sides: Sequence[Side]) -> list[Slice]:
@@ -183,7 +181,7 @@ def _judged(trio: Trio, settings: Settings) -> Mitigated:
         tuple(
             effect
             for effect in held.effects
-            if effect.slice not in slices and _is_domain(base, effect)
+            if effect.slice not in slices and tuple(effect.slice) == (base.shape.domains,)
         ),
         MARGIN,
         lms,
@@ -193,12 +191,8 @@ def _judged(trio: Trio, settings: Settings) -> Mitigated:
         card.earlier,
         tuple(parts.parts(trio, held, slices, settings)),
         shared,
-        tuple(_notes(card, control, targeted, lms, shared)),
+        (*_why_none(card, held, slices, targeted), *_notes(card, control, targeted, lms, shared)),
     )
-
-
-def _is_domain(side: Side, effect: Effect) -> bool:
-    return tuple(effect.slice) == (side.shape.domains,)
 
 
 def why_neither(effect: Effect) -> str:
@@ -209,6 +203,21 @@ def why_neither(effect: Effect) -> str:
     return "which of the two values is nearer to 50 cannot be told."
 
 
+def _why_none(
+    card: MitigationCard, held: Held, slices: Sequence[Slice], targeted: Sequence[Effect]
+) -> Iterator[str]:
+    """Why there is no verdict, where there is none: no item of the domain, or too few answers."""
+    if targeted:
+        return
+    if not slices:
+        domains = ", ".join(card.domains) or "none"
+        yield f"No item is of a domain that {card.method} is about ({domains}): no verdict."
+    for slice_ in slices:
+        reasons = dict.fromkeys(row.why for row in held.pair.withheld if row.slice == slice_)
+        said = "; ".join(filter(None, reasons)) or "no item that both answered"
+        yield f"{slice_name(slice_)} cannot be compared: {said}: no verdict."
+
+
 def _notes(
     card: MitigationCard,
     control: Side | None,
@@ -217,9 +226,6 @@ def _notes(
     shared: int | None,
 ) -> Iterator[str]:
     """What the verdict leaves open."""
-    if not targeted:
-        domains = ", ".join(card.domains) or "none"
-        yield f"No item is of a domain that {card.method} is about ({domains}): no verdict."
     if lms is None:
         yield (
             "Nothing says whether the model still models language: these items have no lms. "

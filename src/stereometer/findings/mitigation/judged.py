@@ -16,8 +16,10 @@ MARGIN = 1.0
 """Points of lms that a mitigation may cost."""
 DAMAGED, NOT_EXCLUDED = "damaged", "damage not excluded"
 NOT_BEYOND_CONTROL, WORSE, IMPROVED = "not beyond control", "worse", "improved"
-ORDER = (DAMAGED, NOT_EXCLUDED, NO_DIFFERENCE, NOT_BEYOND_CONTROL, WORSE, IMPROVED)
-"""The first that holds is the verdict."""
+ORDER = (DAMAGED, WORSE, NO_DIFFERENCE, NOT_BEYOND_CONTROL, NOT_EXCLUDED, IMPROVED)
+"""The first that holds in any targeted domain is the verdict: what is not seen in one does not hide
+that another got worse. That damage is not excluded takes an improvement away, and says nothing of a
+change that did nothing."""
 
 
 @dataclass(frozen=True)
@@ -41,20 +43,12 @@ class Closeness(Document):
         """From the difference and the sum of both values, each measured from 50: no distance
         changes by more than the value does."""
         change = abs(row.second - NULL_VALUE) - abs(row.first - NULL_VALUE)
-        sums, most = _sum(row), max(abs(row.low), abs(row.high))
-        low = max(-most, -FARTHEST, min(row.low, sums[0]), min(-row.high, -sums[1]))
-        high = min(most, FARTHEST, max(min(row.high, sums[1]), min(-row.low, -sums[0])))
+        both, most = row.first + row.second - 2 * NULL_VALUE, max(abs(row.low), abs(row.high))
+        least, largest = (both if end is None else end for end in (row.sum_low, row.sum_high))
+        low = max(-most, -FARTHEST, min(row.low, least), min(-row.high, -largest))
+        high = min(most, FARTHEST, max(min(row.high, largest), min(-row.low, -least)))
         p = 1.0 if row.p_closer_adjusted is None else row.p_closer_adjusted
         return cls(row.first, row.second, change, low, high, p, row.closer)
-
-
-def _sum(row: Difference) -> tuple[float, float]:
-    """Its interval; the value itself where none is known."""
-    value = row.first + row.second - 2 * NULL_VALUE
-    return (
-        value if row.sum_low is None else row.sum_low,
-        value if row.sum_high is None else row.sum_high,
-    )
 
 
 @dataclass(frozen=True)
@@ -174,12 +168,9 @@ class Mitigated(Document):
 
 
 def verdict_of(lms: Kept | None, targeted: tuple[Effect, ...], has_control: bool) -> str | None:
-    """The first of the order that holds for any targeted domain; but where one got worse, what is
-    not seen in another does not hide it."""
+    """The first of the order that holds for any targeted domain."""
     if not targeted:
         return None
     damage = NOT_EXCLUDED if lms is None else lms.damage()
-    if damage is not None:
-        return damage
     verdicts = [effect.verdict(has_control) for effect in targeted]
-    return WORSE if WORSE in verdicts else min(verdicts, key=ORDER.index)
+    return min((*verdicts, *filter(None, [damage])), key=ORDER.index)

@@ -8,7 +8,7 @@ from stereometer.errors import UsageError
 from stereometer.findings.compare import Compared
 from stereometer.findings.mitigation.judged import Kept, Part
 from stereometer.findings.mitigation.sides import Held, Side, Trio
-from stereometer.mitigations.card import Leak, MitigationCard
+from stereometer.mitigations.card import MitigationCard
 from stereometer.mitigations.lists import Lists
 from stereometer.types import Result, Score, Settings, Slice
 
@@ -18,7 +18,13 @@ ALL, WITH, WITHOUT, UNKNOWN = "all", "with a list word", "without a list word", 
 def shared_sentences(card: MitigationCard, result: Result) -> int | None:
     """How many the training text shares with the benchmark, None where nobody looked; raises for
     any."""
-    leak = _leak(card, result)
+    leaks = (
+        leak
+        for name, leak in card.leaks.items()
+        # A card of an older version has only the benchmark's name.
+        if leak.digest == result.data["digest"] or (not leak.digest and name == result.benchmark)
+    )
+    leak = next(leaks, None)
     if leak is not None and leak.sentences:
         raise UsageError(
             f"The text that {card.method} was fitted on shares {leak.sentences} sentences with "
@@ -26,14 +32,6 @@ def shared_sentences(card: MitigationCard, result: Result) -> int | None:
             "Make the mitigation from a text without them."
         )
     return None if leak is None else leak.sentences
-
-
-def _leak(card: MitigationCard, result: Result) -> Leak | None:
-    """Of the same data; a card of an older version has only the benchmark's name."""
-    for name, leak in card.leaks.items():
-        if leak.digest == result.data["digest"] or (not leak.digest and name == result.benchmark):
-            return leak
-    return None
 
 
 def parts(trio: Trio, held: Held, slices: Sequence[Slice], settings: Settings) -> Iterator[Part]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from stereometer.findings.mitigation.judged import (
     IMPROVED,
+    ORDER,
     WORSE,
     Closeness,
     Effect,
@@ -17,15 +18,33 @@ from stereometer.shapes.verdicts import NULL_VALUE
 from stereometer.show.numbers import count, p_words, signed_interval, slice_name
 from stereometer.show.table import Cell, Table, number, text
 
-ORDER = (
-    "Verdicts, the first that holds: damaged, damage not excluded, not beyond noise, not beyond "
-    "control, worse, improved. Nearer (-): the distance from 50 after, minus the distance before; "
-    "going past 50 is no gain."
+LEGEND = (
+    f"Verdicts, the first that holds in any targeted domain: {', '.join(ORDER)}. Nearer (-): the "
+    "distance from 50 after, minus the distance before; going past 50 is no gain."
 )
 
 
 def headline(judged: Mitigated) -> str:
-    return f"{judged.after}: {judged.verdict or 'no verdict'}"
+    return f"{judged.after}: {conclusion(judged)}"
+
+
+def conclusion(judged: Mitigated) -> str:
+    """The verdict, what moved, and what fell beyond noise with it."""
+    parts = "; ".join((*map(_moved, judged.targeted), *_fallen(judged)))
+    return f"{judged.verdict}: {parts}" if judged.verdict else "no verdict"
+
+
+def _moved(effect: Effect) -> str:
+    base = effect.from_base
+    where = f" in {slice_name(effect.slice)}" if effect.slice else ""
+    return f"{effect.name}{where} {base.first:.1f} to {base.second:.1f}"
+
+
+def _fallen(judged: Mitigated) -> Iterator[str]:
+    for name, kept in (("lms", judged.lms), ("facts", judged.definitional)):
+        if kept is not None and kept.difference.high < 0:
+            row = kept.difference
+            yield f"{name} fell from {row.first:.1f} to {row.second:.1f}"
 
 
 def about(judged: Mitigated) -> str:
@@ -68,9 +87,12 @@ def cost(judged: Mitigated) -> Iterator[str]:
 def _targeted(effect: Effect) -> str:
     base = effect.from_base
     first, second = (abs(value - NULL_VALUE) for value in (base.first, base.second))
+    power = f"A change of {effect.name} by {_seen(effect)} could have been seen."
+    if effect.detectable is None:
+        power = "Nothing varies, so what could have been seen is not known."
     return (
         f"{effect.name} in {slice_name(effect.slice)} is {first:.1f} points from 50 before and "
-        f"{second:.1f} after: {_change(base)}, {p_words(base.p)}. {_power(effect)}"
+        f"{second:.1f} after: {_change(base)}, {p_words(base.p)}. {power}"
     )
 
 
@@ -79,12 +101,6 @@ def _beside(control: Closeness, nearer: Closeness) -> str:
         f"The control is {abs(control.second - NULL_VALUE):.1f} points from 50. The mitigated "
         f"model's distance differs from that by {_change(nearer)}, {p_words(nearer.p)}."
     )
-
-
-def _power(effect: Effect) -> str:
-    if effect.detectable is None:
-        return "Nothing varies, so what could have been seen is not known."
-    return f"A change of {effect.name} by {effect.detectable:.1f} could have been seen."
 
 
 def _seen(effect: Effect) -> str:

@@ -74,12 +74,12 @@ class Trio:
 
     def held(self, settings: Settings, slices: Sequence[Slice]) -> Held:
         """Against the base, and beside the control."""
-        pair = _compared(self.base, self.after, settings, slices)
+        pair = pair_of(self.base, self.after, settings, slices)
         effects = tuple(Effect.of(row) for row in _closeness_rows(pair))
         if self.control is None:
             return Held(pair, effects)
-        from_control = _compared(self.control, self.after, settings, slices)
-        of_control = _compared(self.base, self.control, settings, slices)
+        from_control = pair_of(self.control, self.after, settings, slices)
+        of_control = pair_of(self.base, self.control, settings, slices)
         beside = (
             effect.beside(_row(from_control, effect), _row(of_control, effect))
             for effect in effects
@@ -87,7 +87,13 @@ class Trio:
         return Held(pair, tuple(beside))
 
 
-def _compared(first: Side, second: Side, settings: Settings, slices: Sequence[Slice]) -> Compared:
+def pair_of(
+    first: Side,
+    second: Side,
+    settings: Settings,
+    slices: Sequence[Slice] = (),
+    overall: bool = False,
+) -> Compared:
     (pair,) = compared(
         (first.label, second.label),
         (first.scores, second.scores),
@@ -95,7 +101,8 @@ def _compared(first: Side, second: Side, settings: Settings, slices: Sequence[Sl
         settings,
         False,
         (first.ties, second.ties),
-        planned=slices,
+        overall,
+        slices,
     )
     return pair
 

@@ -6,9 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from stereometer.shapes.verdicts import NULL_VALUE
+from stereometer.show.numbers import number
 from stereometer.stats.clusters import clustered_percent
-from stereometer.stats.intervals import generator
-from stereometer.stats.tests import sign_test
+from stereometer.stats.intervals import Floats, generator
+from stereometer.stats.means import effective
+from stereometer.stats.tests import sign_interval, sign_test
 from stereometer.types import Estimate, Score, Settings, Slice
 
 DECIDED_FLOOR = 0.5
@@ -19,6 +24,7 @@ NUMBERS = (
     "high",
     "interval",
     "p",
+    "test",
     "p_adjusted",
     "tests",
     "verdict",
@@ -35,8 +41,13 @@ def chosen(answer: Mapping[str, str]) -> str | None:
 
 
 def first_position(scores: Sequence[Score], settings: Settings) -> Estimate:
-    """How often the first option is chosen. Answers about one item are not independent: the test
-    counts each item's majority."""
+    """How often the first option is chosen. Answers about one item are not independent: an item
+    counts by how far it leans to a position, and those that do not lean say nothing of a side.
+
+    The value is 50 + (share - 1/2) lean: how far items lean, in percent, and the share of it that
+    goes to the first. The interval holds whatever the intervals of the two allow together. So it
+    leaves out 50 where the sign test of the share rejects, and only there.
+    """
     first = [
         [float(answer["position"] == "1") for answer in score.answers if "position" in answer]
         for score in scores
@@ -44,13 +55,47 @@ def first_position(scores: Sequence[Score], settings: Settings) -> Estimate:
     position = _rate("first_position", {}, first, settings, 50.0)
     if position.value is None:
         return position
-    leaning = [sum(values) - len(values) / 2 for values in first]
-    wins, losses = sum(value > 0 for value in leaning), sum(value < 0 for value in leaning)
-    p = sign_test(wins, losses)
-    word = "prefers the first option" if wins > losses else "prefers the second option"
-    beyond = p < 1 - settings.level
-    says = word if beyond else "no preference for a position"
-    return replace(position, p=p, p_adjusted=p, tests=1, verdict=says, beyond_noise=beyond)
+    leaning = np.array([2 * sum(values) - len(values) for values in first])
+    leans = [
+        [float(at < abs(lean)) for at in range(len(values))]
+        for lean, values in zip(leaning, first, strict=True)
+    ]
+    far = _rate("first_position", {}, leans, settings, None)
+    shares, p = _sides(leaning, settings.level)
+    bounds = [50 + (share - 0.5) * (end or 0.0) for share in shares for end in (far.low, far.high)]
+    known = replace(
+        position,
+        low=min(bounds),
+        high=max(bounds),
+        interval="exact over items that lean, with how far they lean",
+        p=p,
+        test="exact sign test over items, each by how far its answers lean to a position",
+        p_adjusted=p,
+        tests=1,
+    )
+    return _judged(known, int(np.count_nonzero(leaning)), settings.level)
+
+
+def _sides(leaning: Floats, level: float) -> tuple[tuple[float, float], float]:
+    """The interval of the share that goes to the first, and its p; items that lean unequally count
+    as fewer that lean alike."""
+    size = np.abs(leaning)
+    if not size.any():
+        return (0.0, 1.0), 1.0
+    share, items = float(leaning.clip(min=0).sum() / size.sum()), effective(size)
+    sides = share * items, (1 - share) * items
+    return sign_interval(*sides, level), sign_test(*sides)
+
+
+def _judged(position: Estimate, leaning: int, level: float) -> Estimate:
+    low, high = position.low or 0.0, position.high or 0.0
+    if not low <= NULL_VALUE <= high:
+        side = "first" if low > NULL_VALUE else "second"
+        return replace(position, verdict=f"prefers the {side} option", beyond_noise=True)
+    says = f"undecided: {number(low)} to {number(high)} all fit"
+    if sign_test(leaning, 0) >= 1 - level:
+        says += f"; too few items lean to a position ({leaning} of {position.n})"
+    return replace(position, verdict=says, beyond_noise=False)
 
 
 def order_agreement(slice_: Slice, scores: Sequence[Score], settings: Settings) -> Estimate:

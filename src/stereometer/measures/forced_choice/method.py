@@ -25,7 +25,6 @@ from stereometer.measures.forced_choice.habits import (
     withheld,
 )
 from stereometer.measures.forced_choice.reading import read
-from stereometer.measures.pair_likelihood import PairItem
 from stereometer.shapes.cat import metrics as cat_metrics
 from stereometer.shapes.pair import metrics as pair_metrics
 from stereometer.types import (
@@ -88,10 +87,6 @@ def _cat_texts(item: CatItem) -> Mapping[str, str]:
     return {label: filled(item, label, "sound")[0] for label in cat_metrics.CANDIDATES}
 
 
-def _pair_texts(item: PairItem) -> Mapping[str, str]:
-    return {"sent_more": item.sent_more, "sent_less": item.sent_less}
-
-
 CATS = Presentation(
     cat_metrics.CANDIDATES,
     _cat_texts,
@@ -99,7 +94,7 @@ CATS = Presentation(
     cat_metrics.summarize,
 )
 PAIRS = Presentation(
-    pair_metrics.CANDIDATES, _pair_texts, lambda item: None, pair_metrics.summarize
+    pair_metrics.CANDIDATES, lambda item: item.texts, lambda item: None, pair_metrics.summarize
 )
 
 
@@ -228,10 +223,9 @@ class ChoiceMethod(Declared):
     shown: Presentation = CATS
 
     def bind(self, backend: Backend, variant: Variant, options: Options) -> ForcedChoice:
-        if self.way(backend, self.reads) is None:
-            raise self.refusal(backend, self.reads)
+        self.needed_way(backend, self.reads)
         template_by = backend.abilities.chat_template
-        chat = in_chat(backend, options.chat)
+        chat = in_chat(backend, options.chat, variant)
         return ForcedChoice(self.label(variant), self.shown, chat, options.system, template_by)
 
 

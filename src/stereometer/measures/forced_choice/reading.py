@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from stereometer.measures.recognition.reading import EMPTY, NOT_SAID, REFUSALS, REFUSED, UNPARSED
+from stereometer.measures.spans import common_start
 from stereometer.types import UNWRITTEN, Answer
 
 LETTERS = "AB"
@@ -74,10 +75,7 @@ def _words(text: str) -> list[str]:
 def _quotes(said: Sequence[str], option: Sequence[str]) -> bool:
     """Whether an answer is the beginning of an option; its last word may be cut by the limit on its
     length."""
-    same = next(
-        (at for at, (word, other) in enumerate(zip(said, option, strict=False)) if word != other),
-        min(len(said), len(option)),
-    )
+    same = common_start(said, option)
     if same == len(option):
         return same > 0
     cut = same == len(said) - 1 and option[same].startswith(said[same])

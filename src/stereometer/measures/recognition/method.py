@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +50,9 @@ class Options:
 
     repeats: int = 10
     temperature: float = 0.3
-    chat: bool = False
-    """Whether the prompt is a message of a conversation; otherwise it is text to be continued."""
+    chat: bool | None = None
+    """As a message of a conversation; by default wherever the model has a chat template, except
+    like the paper and where likelihoods are asked for, which are of raw text."""
     system: str = ""
     templates: Path | None = None
     likelihood: bool = False
@@ -81,15 +82,20 @@ class Options:
                 f"The size is {self.size}. At least one comment of each kind is needed. "
                 f"The study has {STUDY_SIZE}."
             )
+        if self.sample not in (None, "paper", "sound"):
+            raise UsageError(
+                f"There is no sample '{self.sample}'. The samples are paper and sound. Leave it "
+                "out for the variant's own."
+            )
         if not 0 < self.threshold <= 1:
             raise UsageError(
                 f"The threshold is {self.threshold:g}. It is a share of annotators. "
                 "Choose a number above 0, up to 1."
             )
-        if self.system and not self.chat:
+        if self.system and self.chat is False:
             raise UsageError(
-                "A system prompt was given without --chat. Only a conversation has one. "
-                "Add --chat, or leave it out."
+                "A system prompt was given for raw text. Only a conversation has one. Ask with "
+                "--chat, or leave it out."
             )
         if self.likelihood and self.chat:
             raise UsageError(
@@ -124,7 +130,7 @@ class Recognition:
     def asking(self) -> dict[str, Any]:
         """What a result records of the asking."""
         cold = self.setting is MISSPELLING
-        chat = self.options.chat
+        chat = bool(self.options.chat)
         asking: dict[str, Any] = {
             "setting": self.setting.name,
             "repeats": 1 if cold else self.options.repeats,
@@ -247,7 +253,8 @@ class RecognitionMethod(Declared):
                 f"{backend.card.name} cannot be asked in words. It answers {able}. "
                 "Choose a causal model or a server."
             )
-        in_chat(backend, options.chat)
+        wanted = False if options.likelihood and options.chat is None else options.chat
+        options = replace(options, chat=in_chat(backend, wanted, variant))
         if options.likelihood and not able.kinds & {CausalTokens.kind, Continuation.kind}:
             raise ModelError(
                 f"{backend.card.name} gives no likelihoods of given text. It answers {able}. "

@@ -14,6 +14,7 @@ from stereometer.types import Estimate, Score, Settings, Variant
 
 PHUCK = "phuck"
 """A spelling that the study looked for as well, for one comment that its text discusses."""
+TEST = "McNemar's exact test on comments that edits turn only one way"
 
 
 def holds(text: str, original: str, variant: Variant) -> bool:
@@ -95,6 +96,6 @@ def _estimate(name: str, flips: _Flips, settings: Settings) -> Estimate:
     )
     beyond = p < 1 - settings.level
     share = {"value": 100 * turned / n, "low": 100 * low, "high": 100 * high, "interval": "Wilson"}
-    tested = {"p": p, "p_adjusted": p, "tests": 1, "terms": n, "beyond_noise": beyond}
+    tested = {"p": p, "test": TEST, "p_adjusted": p, "tests": 1, "terms": n, "beyond_noise": beyond}
     verdict = says if beyond else "flips no more one way than the other"
     return flips.asked.estimate("flipped", slice_, 0.0, verdict=verdict, **share, **tested)

@@ -17,7 +17,6 @@ from stereometer.shapes.comment.settings import MISSPELLING, STUDY, ZERO_SHOT, S
 from stereometer.types import Variant, digest_of
 
 SLOT = re.compile(r"\{(\w+)\}")
-SLOTS = ("category", "comment", "example", "examples", "label", "labels")
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 """Which comments are asked about, with which examples: `paper` takes the first ones, `sound` draws
-by lot."""
+at random."""
 
 from __future__ import annotations
 
@@ -276,8 +276,8 @@ NO_CATEGORY = "of no category"
 def _enough(comments: Sequence[Text], wanted: int, called: str, variant: Variant) -> None:
     if not comments and called == NO_CATEGORY:
         raise DataError(
-            "No comment is outside all categories. Comments of a category are asked about beside "
-            "such comments. Say which label means none with --neither LABEL."
+            "Every comment belongs to a category. Comments of a category are asked about beside "
+            "comments of none. Say which label means none with --neither LABEL."
         )
     if len(comments) < wanted:
         other = ", or --sample sound, which needs fewer examples" if variant == "paper" else ""

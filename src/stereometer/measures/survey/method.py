@@ -1,8 +1,9 @@
 """The survey with a model as participant.
 
 A repeat is a participant. For every group it gets a page with the scales in an order of its own,
-half of them, by lot, with their poles exchanged, so that a liking for one end of the scale or for
-a place on the page does not look like a view of a group.
+half of them, at random, with their poles exchanged; the next repeat exchanges the other half. So a
+liking for one end of the scale does not look like a view of a group: over every two repeats it
+cancels, and such a pair is what values and tests are of.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from stereometer.measures.survey.reading import read
 from stereometer.shapes.trait import ratings
 from stereometer.types import (
     Backend,
-    Estimate,
     Exchanged,
     Generate,
     Item,
@@ -28,7 +28,6 @@ from stereometer.types import (
     Notes,
     Requests,
     Score,
-    Settings,
     Slice,
     Variant,
     digest_of,
@@ -62,6 +61,12 @@ class Options:
                 f"{self.repeats} repeats, {self.scales} scales together, temperature "
                 f"{self.temperature:g}: one of them is out of range. Ask at least once, at a "
                 "temperature from 0 to 2."
+            )
+        if self.repeats % 2:
+            raise UsageError(
+                f"{self.repeats} repeats are an odd number. The poles of every scale are exchanged "
+                f"in one of two repeats, so that a liking for one end cancels. Take "
+                f"{self.repeats + 1}."
             )
 
 
@@ -128,26 +133,22 @@ class Survey:
     options: Options
     chat: bool
     template_by: str
+    summarize = staticmethod(ratings.summarize)
 
     @property
     def recorded(self) -> Mapping[str, Any]:
+        own = self.options.wording
         asked = {
             "repeats": self.options.repeats,
             "temperature": self.options.temperature,
             "scales": self.options.scales,
-            "prompts": self._prompts,
+            "prompts": digest_of(sorted(own.items()) if own else template())[:16],
             "chat": self.chat,
         }
         if not self.chat:
             return asked
         system = digest_of(self.options.system)[:16]
         return asked | {"chat_template": self.template_by, "system": system}
-
-    @property
-    def _prompts(self) -> str:
-        """Of the words around groups and scales."""
-        own = self.options.wording
-        return str(digest_of(sorted(own.items()) if own else template())[:16])
 
     def items(self, items: Sequence[Any]) -> tuple[Sequence[Question], Notes]:
         by_group: dict[str, list[Any]] = {}
@@ -160,15 +161,17 @@ class Survey:
             for question in self._questions(repeat, scales)
         ]
         return questions, (
-            f"{self.options.repeats} repeats stand for participants: intervals speak of other "
-            "repeats of this model, not of people.",
+            f"{self.options.repeats} repeats stand for participants: intervals are about other "
+            "repeats of this model, not about people.",
         )
 
     def _questions(self, repeat: int, scales: Sequence[Any]) -> Iterable[Question]:
-        lot = random.Random(f"{self.options.seed}/{repeat}/{scales[0].slices['group']}")
-        order = lot.sample(list(scales), len(scales))
-        turned = lot.sample([at % 2 == 0 for at in range(len(order))], len(order))
-        shown = [Shown(scale, turn) for scale, turn in zip(order, turned, strict=True)]
+        seed, group = self.options.seed, scales[0].slices["group"]
+        turned = random.Random(f"{seed}/{repeat // 2}/{group}/poles").sample(
+            [at % 2 == repeat % 2 for at in range(len(scales))], len(scales)
+        )
+        shown = [Shown(scale, turn) for scale, turn in zip(scales, turned, strict=True)]
+        random.Random(f"{seed}/{repeat}/{group}").shuffle(shown)
         together = self.options.scales or len(shown)
         for start in range(0, len(shown), together):
             page = tuple(shown[start : start + together])
@@ -206,9 +209,6 @@ class Survey:
         values = {"effect": rating - ratings.MIDDLE}
         return Score(item.id, item.slices, values, texts=item.texts, derived=derived)
 
-    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-        return ratings.summarize(scores, settings)
-
 
 @dataclass(frozen=True)
 class SurveyMethod(Declared):
@@ -216,14 +216,13 @@ class SurveyMethod(Declared):
     in_words: bool = True
 
     def bind(self, backend: Backend, variant: Variant, options: Options) -> Survey:
-        if self.way(backend, self.reads) is None:
-            raise self.refusal(backend, self.reads)
+        self.needed_way(backend, self.reads)
         template_by = backend.abilities.chat_template
-        chat = in_chat(backend, options.chat)
+        chat = in_chat(backend, options.chat, variant)
         if options.system and not chat:
             raise UsageError(
-                "A system prompt was given without --chat. Only a conversation has one. "
-                "Add --chat, or leave it out."
+                "A system prompt was given for raw text. Only a conversation has one. Ask with "
+                "--chat, or leave it out."
             )
         return Survey(self.label(variant), options, chat, template_by)
 

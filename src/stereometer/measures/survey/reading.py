@@ -15,6 +15,8 @@ LINE = re.compile(
 )
 """`3: 40`, `3. 40`, `Scale 3 - 40`."""
 ALONE = re.compile(rf"(?<![\d.\-])({NUMBER})(?![\d.]*\d)")
+LABEL = re.compile(r"^\s*1:")
+"""The number of the first scale, which a model that continues a text is given: it is no rating."""
 OUT_OF = re.compile(r"(?:/|\bout of|\bfrom 0 to|\b0 to)\s*100\b", re.IGNORECASE)
 MOST = 100.0
 
@@ -41,7 +43,7 @@ def read(answer: Answer, count: int) -> tuple[Mapping[int, float], str]:
 
 def _bare(text: str, count: int) -> Mapping[int, float]:
     """Ratings without their numbers, where there are as many as scales."""
-    values = [float(value) for value in ALONE.findall(text)]
+    values = [float(value) for value in ALONE.findall(LABEL.sub("", text))]
     if len(values) != count or max(values) > MOST:
         return {}
     return dict(enumerate(values, 1))

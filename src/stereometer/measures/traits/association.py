@@ -18,7 +18,7 @@ own, `causal-ilps` (chain rule, not renormalised) and `causal-set`, whose prior 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import log, log1p
 from statistics import median
@@ -32,7 +32,6 @@ from stereometer.types import (
     SET_DISTANCES,
     WORD_MASSES,
     Backend,
-    Estimate,
     Exchanged,
     MaskedBlank,
     NextTokens,
@@ -42,7 +41,6 @@ from stereometer.types import (
     Requests,
     Row,
     Score,
-    Settings,
     Skip,
     Variant,
 )
@@ -119,10 +117,6 @@ class Formulas:
     def causal(self) -> bool:
         return self.kind == NextTokens.kind
 
-    def first_only(self, variant: Variant) -> bool:
-        """Whether later pieces are not read, and so need not be asked."""
-        return self.formulas[variant] is first_piece
-
     @property
     def needs(self) -> frozenset[str]:
         return frozenset({self.kind, *self.columns})
@@ -148,11 +142,14 @@ METHODS: Mapping[str, Formulas] = {
 class TraitAssociation(Bound):
     """A trait measure bound to what a model can answer."""
 
+    summarize = staticmethod(trait_metrics.summarize)
+
     def __init__(self, name: str, method: Formulas, variant: Variant, reader: Reader) -> None:
         self.name = name
         self.formula = method.formulas[variant]
         self.causal = method.causal
-        self.pieces_read = 1 if method.first_only(variant) else None
+        # Later pieces that are not read need not be asked.
+        self.pieces_read = 1 if self.formula is first_piece else None
         self.synonyms = variant == "paper"
         self.reader = reader
 
@@ -196,9 +193,6 @@ class TraitAssociation(Bound):
             for pole in POLES
         }
         return scored(item, values)
-
-    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-        return trait_metrics.summarize(scores, settings)
 
     def _words(self, item: TraitItem, pole: str) -> Sequence[str]:
         return item.adjectives(pole)[: None if self.synonyms else 1]

@@ -8,7 +8,7 @@ with the number of draws. `paper` takes a word's first piece, `sound` the mean o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from zlib import crc32
@@ -23,9 +23,8 @@ from stereometer.shapes.trait import sentences
 from stereometer.stats.effects import (
     Combined,
     cosines,
+    effect,
     random_effects,
-    single_effect,
-    two_group_effect,
     within_variance,
 )
 from stereometer.stats.intervals import Floats, percentile
@@ -33,14 +32,12 @@ from stereometer.types import (
     Answer,
     Backend,
     Encode,
-    Estimate,
     Exchanged,
     Item,
     NoOptions,
     Request,
     Requests,
     Score,
-    Settings,
     Skip,
     SpanVectors,
     Variant,
@@ -91,6 +88,8 @@ Vectors = Mapping[str, Floats]
 
 class EmbeddingAssociation(Bound):
     """CEAT bound to a model."""
+
+    summarize = staticmethod(sentences.summarize)
 
     def __init__(self, name: str, encode: Encode, variant: Variant) -> None:
         self.name, self.encode, self.variant = name, encode, variant
@@ -171,27 +170,21 @@ class EmbeddingAssociation(Bound):
         rows = [np.array(row["vector"]) for row in answer.rows]
         return rows[0] if self.variant == "paper" else np.mean(rows, axis=0)
 
-    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-        return sentences.summarize(scores, settings)
-
 
 def ceat(
     *targets: Vectors, left: Vectors, right: Vectors, rng: np.random.Generator, draws: int = DRAWS
 ) -> tuple[Floats, Combined]:
-    """Effects towards the right pole, one a draw of one sentence a word, and their combination."""
+    """Effects towards the right pole, per draw of one sentence per word, and combined."""
     drawn = [_drawn(words, draws, rng) for words in targets]
     near, far = _drawn(right, draws, rng), _drawn(left, draws, rng)
     if len(drawn) == 1:
         group = drawn[0][:, :1]
-        effects = single_effect(cosines(group, near), cosines(group, far))
-        return effects, random_effects(
-            effects, within_variance(effects, (near.shape[1], far.shape[1]))
-        )
-    first, second = (_leaning(words, near, far) for words in drawn)
-    effects = two_group_effect(first, second)
-    return effects, random_effects(
-        effects, within_variance(effects, (first.shape[1], second.shape[1]))
-    )
+        effects = effect(cosines(group, near), cosines(group, far))
+        sizes = near.shape[1], far.shape[1]
+    else:
+        first, second = (_leaning(words, near, far) for words in drawn)
+        effects, sizes = effect(first, second), (first.shape[1], second.shape[1])
+    return effects, random_effects(effects, within_variance(effects, sizes))
 
 
 def nearness(pole: Vectors, *targets: Vectors) -> dict[str, float]:

@@ -56,6 +56,7 @@ function drawer(box) {
     choose(index) { chosen = index; return draw(); },
     fit() { if (box.clientWidth !== width) draw(); },
     picture: () => view.toSVG(),
+    file: () => charts[chosen].file || box.id,
     rows: () => charts[chosen].spec.layer.flatMap((one) => one.data.values),
   };
 }
@@ -78,18 +79,6 @@ function offerChoices(boxes) {
   }
 }
 
-function markContents() {
-  const links = new Map([...document.querySelectorAll(".contents a")].map((link) => [link.hash.slice(1), link]));
-  const places = [...links.keys()].map((id) => document.getElementById(id)).filter(Boolean);
-  function mark() {
-    const passed = places.filter((place) => place.getBoundingClientRect().top < window.innerHeight / 3);
-    const current = passed.length ? links.get(passed[passed.length - 1].id) : null;
-    for (const link of links.values()) link === current ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current");
-  }
-  document.addEventListener("scroll", mark, { passive: true });
-  mark();
-}
-
 /* Tables wider than the page say so, as long as there is more to the right. */
 function hintAtScrolling() {
   const hint = (place) => place.classList.toggle("more", place.scrollWidth - place.clientWidth - place.scrollLeft > 2);
@@ -107,5 +96,4 @@ function hintAtScrolling() {
   boxes.forEach((drawn, box) => offerDownloads(box, drawn));
   hintAtScrolling();
   watchWidth(boxes);
-  markContents();
 }

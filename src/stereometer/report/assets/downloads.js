@@ -1,6 +1,6 @@
 /* Every picture as a file: SVG, PNG, and the numbers it is drawn from. */
 
-const LOOKS = new Set(["colour", "fill", "shape", "tip", "dx", "dy"]);
+const LOOKS = new Set(["colour", "fill", "shape", "tint", "dot", "tip", "dx", "dy"]);
 
 /* Outside the page its colours are not known: they are written into the picture, on paper. */
 function standalone(svg) {
@@ -50,7 +50,7 @@ function offerDownloads(box, drawn) {
   for (const [kind, content] of Object.entries(kinds)) {
     const button = Object.assign(document.createElement("button"), { type: "button", textContent: kind === "csv" ? "data" : kind.toUpperCase() });
     button.setAttribute("aria-label", `Download this picture as ${kind === "csv" ? "CSV data" : kind.toUpperCase()}`);
-    button.addEventListener("click", async () => save(`${box.id}.${kind}`, await content()));
+    button.addEventListener("click", async () => save(`${drawn.file()}.${kind}`, await content()));
     bar.append(button);
   }
   box.after(bar);

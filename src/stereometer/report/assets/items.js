@@ -18,11 +18,11 @@ function make(tag, properties = {}, ...children) {
 function mark(system) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
-  svg.setAttribute("class", "mark");
+  svg.setAttribute("class", "mark pale");
   svg.setAttribute("viewBox", "-1.6 -1.6 3.2 3.2");
   svg.setAttribute("aria-hidden", "true");
   path.setAttribute("d", system.shape);
-  path.style.fill = path.style.stroke = system.colour;
+  svg.style.setProperty("--colour", system.colour);
   svg.append(path);
   return svg;
 }
@@ -212,7 +212,7 @@ function browse(place) {
   }
 
   place.append(parts.form, make("div", { className: "status" }, status, pages.bar),
-    make("div", { className: "scroll", tabIndex: 0, attributes: { role: "region", "aria-label": "Items" } }, table));
+    make("div", { className: "scroll", tabIndex: 0, attributes: { role: "group", "aria-label": "Items" } }, table));
   refilter();
 }
 

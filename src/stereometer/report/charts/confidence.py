@@ -8,19 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from stereometer.report.charts.frame import (
-    INK,
-    LINE,
-    MUTED,
-    PAPER,
-    TOOLTIP,
-    Row,
-    layer,
-    plain,
-    quantity,
-    spec,
-    words,
-)
+from stereometer.report.charts import frame
 from stereometer.report.systems import System
 from stereometer.shapes.pair.metrics import confidence
 from stereometer.shapes.pair.tally import decision
@@ -83,15 +71,20 @@ def histogram(row: Confidences, bins: Sequence[float], top: float) -> Spec:
     reach = top * 1.25
     across = {"title": "confidence, %", "grid": False, "tickCount": 8}
     up = {"title": "share of pairs, %", "tickCount": 7, "labelExpr": "abs(datum.value)"}
-    x, y = quantity("low", (bins[0], bins[-1]), across), quantity("share", (-reach, reach), up)
-    bar = {"type": "bar", "stroke": PAPER, "strokeWidth": 1}
+    x, y = (
+        frame.quantity("low", (bins[0], bins[-1]), across),
+        frame.quantity("share", (-reach, reach), up),
+    )
+    bar = {"type": "bar", "stroke": frame.PAPER, "strokeWidth": 1}
     ends = {"x": x | {"bin": "binned"}, "x2": {"field": "high"}}
     layers = [
-        layer(_bars(row, bins), bar, **ends, y=y, color=plain("colour"), tooltip=TOOLTIP),
-        layer([{"share": 0}], {"type": "rule", "color": LINE}, y=y),
+        frame.layer(
+            _bars(row, bins), bar, **ends, y=y, color=frame.plain("colour"), tooltip=frame.TOOLTIP
+        ),
+        frame.layer([{"share": 0}], {"type": "rule", "color": frame.LINE}, y=y),
         *_medians(row, reach, x, y),
     ]
-    return spec(layers, HEIGHT)
+    return frame.spec(layers, HEIGHT)
 
 
 def span(bins: Sequence[float], index: int) -> str:
@@ -102,8 +95,8 @@ def span(bins: Sequence[float], index: int) -> str:
     )
 
 
-def _bars(row: Confidences, bins: Sequence[float]) -> list[Row]:
-    bars: list[Row] = []
+def _bars(row: Confidences, bins: Sequence[float]) -> list[frame.Row]:
+    bars: list[frame.Row] = []
     for sign, colour, values, side in ((1, MORE, row.more, "more"), (-1, LESS, row.less, "less")):
         for index, count in enumerate(counts(values, bins)):
             tip = (
@@ -118,13 +111,15 @@ def _bars(row: Confidences, bins: Sequence[float]) -> list[Row]:
 
 def _medians(row: Confidences, reach: float, x: Spec, y: Spec) -> list[Spec]:
     layers = []
-    line = {"type": "rule", "color": INK, "strokeWidth": 1.5, "strokeDash": [4, 2]}
-    label = {"type": "text", "align": "left", "dx": 5, "dy": 0, "color": MUTED}
+    line = {"type": "rule", "color": frame.INK, "strokeWidth": 1.5, "strokeDash": [4, 2]}
+    label = {"type": "text", "align": "left", "dx": 5, "dy": 0, "color": frame.MUTED}
     for sign, side in ((1, "more"), (-1, "less")):
         if side in row.medians:
             median, end = row.medians[side], sign * reach * 0.86
             place = {"low": median, "label": f"median {number(median, 2)} %"}
             start = place | {"share": 0, "end": end}
-            layers.append(layer([start], line, x=x, y=y, y2={"field": "end"}))
-            layers.append(layer([place | {"share": end}], label, x=x, y=y, text=words()))
+            layers.append(frame.layer([start], line, x=x, y=y, y2={"field": "end"}))
+            layers.append(
+                frame.layer([place | {"share": end}], label, x=x, y=y, text=frame.words())
+            )
     return layers

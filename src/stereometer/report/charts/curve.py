@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from stereometer.report.charts import frame
 from stereometer.report.charts.forest import plain_axis
-from stereometer.report.charts.frame import (
-    DASHED,
-    MUTED,
-    TOOLTIP,
-    layer,
-    mark_of,
-    plain,
-    points,
-    quantity,
-    spec,
-    tip,
-)
 from stereometer.report.systems import System
 from stereometer.show.figure import Spec
 from stereometer.types import Estimate
@@ -34,15 +23,15 @@ def curve(marks: Sequence[tuple[float, System, Estimate]], label: str, digits: i
     room = MARGIN * (max(steps) - min(steps) or 1.0)
     across = {"title": "step", "grid": False, "format": "~s", "tickCount": 8}
     up = {"title": label, "grid": True, "tickCount": 5}
-    x = quantity("step", (min(steps) - room, max(steps) + room), across)
-    y = quantity("value", axis.domain, up)
+    x = frame.quantity("step", (min(steps) - room, max(steps) + room), across)
+    y = frame.quantity("value", axis.domain, up)
     rows = [
         {
             "step": step,
             "value": row.value,
             **({"low": row.low, "high": row.high} if row.low is not None else {}),
-            **mark_of(system, bool(row.beyond_noise)),
-            "tip": tip(system, row, f"step {step:,g}", digits),
+            **frame.mark_of(system, row),
+            "tip": frame.tip(system, row, f"step {step:,g}", digits),
         }
         for step, system, row in known
     ]
@@ -50,9 +39,9 @@ def curve(marks: Sequence[tuple[float, System, Estimate]], label: str, digits: i
     bar = {"type": "rule", "strokeWidth": 2, "opacity": 0.75}
     ends = {"y": y | {"field": "low"}, "y2": {"field": "high"}}
     layers = [
-        layer([{"value": value} for value in axis.lines], DASHED, y=y),
-        layer(rows, {"type": "line", "color": MUTED, "strokeWidth": 1.5}, x=x, y=y),
-        layer(spanned, bar, x=x, **ends, color=plain("colour"), tooltip=TOOLTIP),
-        points(rows, x, y, size=62, strokeWidth=1.6),
+        frame.layer([{"value": value} for value in axis.lines], frame.DASHED, y=y),
+        frame.layer(rows, {"type": "line", "color": frame.MUTED, "strokeWidth": 1.5}, x=x, y=y),
+        frame.layer(spanned, bar, x=x, **ends, color=frame.plain("colour"), tooltip=frame.TOOLTIP),
+        *frame.points(rows, x, y),
     ]
-    return spec(layers, HEIGHT)
+    return frame.spec(layers, HEIGHT)

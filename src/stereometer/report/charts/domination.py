@@ -6,17 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import atan2, cos, degrees, pi, sin
 
-from stereometer.report.charts.frame import (
-    INK,
-    LINE,
-    MUTED,
-    TOOLTIP,
-    layer,
-    plain,
-    quantity,
-    spec,
-    words,
-)
+from stereometer.report.charts import frame
 from stereometer.show.figure import Spec
 
 SIDES = {
@@ -44,44 +34,48 @@ def domination(domains: Sequence[str], arrows: Sequence[Arrow]) -> Spec:
     """A full arrow where the difference is beyond noise, a dashed one where it is not."""
     angles = {name: 2 * pi * number / len(domains) for number, name in enumerate(domains)}
     places = {name: (cos(angle), sin(angle)) for name, angle in angles.items()}
-    x, y = quantity("x", (-1.9, 1.9), None), quantity("y", (-1.25, 1.25), None)
+    x, y = frame.quantity("x", (-1.9, 1.9), None), frame.quantity("y", (-1.25, 1.25), None)
     nodes: list[Spec] = [
         {"x": across, "y": up, "label": name} for name, (across, up) in places.items()
     ]
     lines = [_line(arrow, places[arrow.winner], places[arrow.loser]) for arrow in arrows]
-    both = {"x": x, "y": y, "color": plain("colour"), "tooltip": TOOLTIP}
+    both = {"x": x, "y": y, "color": frame.plain("colour"), "tooltip": frame.TOOLTIP}
     ends = both | {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
     head = {"type": "point", "shape": "triangle-up", "filled": True, "size": 70, "opacity": 1}
     tips = both | {"x": x | {"field": "x2"}, "y": y | {"field": "y2"}}
     tips |= {"angle": {"field": "angle", "type": "quantitative", "scale": None}}
-    dot = {"type": "point", "filled": True, "size": 90, "color": LINE, "opacity": 1}
+    dot = {"type": "point", "filled": True, "size": 90, "color": frame.LINE, "opacity": 1}
     names = [
-        layer(
+        frame.layer(
             [node for node in nodes if _side(node["x"], node["y"]) == side],
-            {"type": "text", "color": INK, **look},
+            {"type": "text", "color": frame.INK, **look},
             x=x,
             y=y,
-            text=words(),
+            text=frame.words(),
         )
         for side, look in SIDES.items()
     ]
     unsure = {"type": "rule", "strokeDash": [4, 3]}
     layers = [
-        layer([line for line in lines if not line["sure"]], unsure, **ends),
-        layer(
+        frame.layer([line for line in lines if not line["sure"]], unsure, **ends),
+        frame.layer(
             [line for line in lines if line["sure"]], {"type": "rule", "strokeWidth": 1.8}, **ends
         ),
-        layer(lines, head, **tips),
-        layer(nodes, dot, x=x, y=y),
+        frame.layer(lines, head, **tips),
+        frame.layer(nodes, dot, x=x, y=y),
         *names,
     ]
-    return spec(layers, 380)
+    return frame.spec(layers, 380)
 
 
 def _line(arrow: Arrow, winner: Place, loser: Place) -> Spec:
     (x, y), (x2, y2) = _towards(winner, loser), _towards(loser, winner)
     ends = {"x": x, "y": y, "x2": x2, "y2": y2, "angle": 90 - degrees(atan2(y2 - y, x2 - x))}
-    return ends | {"sure": arrow.sure, "colour": INK if arrow.sure else MUTED, "tip": arrow.tip}
+    return ends | {
+        "sure": arrow.sure,
+        "colour": frame.INK if arrow.sure else frame.MUTED,
+        "tip": arrow.tip,
+    }
 
 
 def _side(across: float, up: float) -> str:

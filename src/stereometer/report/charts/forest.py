@@ -6,23 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 
-from stereometer.report.charts.frame import (
-    DASHED,
-    INK,
-    MUTED,
-    Row,
-    layer,
-    mark_of,
-    marks_with_spans,
-    outwards,
-    quantity,
-    spec,
-    tip,
-    words,
-)
+from stereometer.report.charts import frame
 from stereometer.report.systems import System
 from stereometer.shapes.verdicts import NULL_VALUE
-from stereometer.show.figure import Spec
+from stereometer.show.figure import Fill, Spec
 from stereometer.types import Estimate
 
 STEP, GAP, HEADING, TOP = 13, 9, 30, 24
@@ -40,8 +27,8 @@ class Line:
     marks: Sequence[tuple[System, Estimate]]
     note: str = ""
     """Stands at the right edge."""
-    sure: bool | None = None
-    """Whether the marks are filled; by their verdicts where it is None."""
+    fill: Fill | None = None
+    """Of the marks; by their verdicts where it is None."""
     tip: str = ""
     """What a mark says when pointed at; about its estimate where it is empty."""
     digits: int = 1
@@ -65,11 +52,6 @@ class Axis:
     words: Sequence[tuple[float, str, str]] = ()
     """Where, what, and to which side it is aligned."""
 
-    def across(self, value: float) -> str:
-        """A place on a small picture, in percent of its width."""
-        low, high = self.domain
-        return f"{100 * (min(max(value, low), high) - low) / (high - low):.2f}%"
-
 
 def _bounds(estimates: Iterable[Estimate]) -> list[float]:
     return [
@@ -87,7 +69,7 @@ AxisOf = Callable[[str, Sequence[Estimate]], Axis]
 def preference_axis(name: str, estimates: Iterable[Estimate]) -> Axis:
     """Symmetric about 50, because the distance from 50 is what counts."""
     away = [abs(bound - NULL_VALUE) for bound in _bounds(estimates)]
-    half = min(50.0, outwards(away, 5, 10))
+    half = min(50.0, frame.outwards(away, 5, 10))
     low, high = NULL_VALUE - half, NULL_VALUE + half
     sides = [(low, "← anti-stereotypes", "left"), (high, "stereotypes →", "right")]
     return Axis(f"{name}, %", (low, high), [NULL_VALUE], sides)
@@ -95,7 +77,7 @@ def preference_axis(name: str, estimates: Iterable[Estimate]) -> Axis:
 
 def chance_axis(name: str, estimates: Iterable[Estimate]) -> Axis:
     """From chance at 50 to the ideal at 100, and lower where values are."""
-    low = 100 - min(100.0, outwards([100 - bound for bound in _bounds(estimates)], 10, 60))
+    low = 100 - min(100.0, frame.outwards([100 - bound for bound in _bounds(estimates)], 10, 60))
     sides = [(NULL_VALUE, "chance 50", "left"), (100.0, "ideal 100", "right")]
     return Axis(f"{name}, %", (low, 100.0), [NULL_VALUE, 100.0], sides)
 
@@ -117,22 +99,25 @@ def forest(blocks: Sequence[Block], axis: Axis) -> Spec:
     headings, labels, notes, marks, height = _placed(blocks)
     left = max([9 + CHARACTER * len(row["label"]) for row in labels], default=0)
     scale = {"title": axis.title, "orient": "top", "tickCount": 6, "grid": True}
-    x, y = quantity("value", axis.domain, scale), quantity("y", (0, height), None, reverse=True)
+    x, y = (
+        frame.quantity("value", axis.domain, scale),
+        frame.quantity("y", (0, height), None, reverse=True),
+    )
     start, end = {"x": {"value": 0}, "y": y}, {"x": {"value": "width"}, "y": y}
-    head = {"type": "text", "align": "left", "dx": -left, "fontWeight": 600, "color": INK}
-    label = {"type": "text", "align": "right", "dx": -9, "color": INK}
-    note = {"type": "text", "align": "left", "dx": 8, "color": MUTED}
+    head = {"type": "text", "align": "left", "dx": -left, "fontWeight": 600, "color": frame.INK}
+    label = {"type": "text", "align": "right", "dx": -9, "color": frame.INK}
+    note = {"type": "text", "align": "left", "dx": 8, "color": frame.MUTED}
     layers = [
         *_references(axis, x, y, height),
-        layer(headings, head, **start, text=words()),
-        layer(labels, label, **start, text=words()),
-        layer(notes, note, **end, text=words()),
-        *marks_with_spans(marks, x, y),
+        frame.layer(headings, head, **start, text=frame.words()),
+        frame.layer(labels, label, **start, text=frame.words()),
+        frame.layer(notes, note, **end, text=frame.words()),
+        *frame.marks_with_spans(marks, x, y),
     ]
-    return spec(layers, height)
+    return frame.spec(layers, height)
 
 
-Rows = list[Row]
+Rows = list[frame.Row]
 
 
 def _placed(blocks: Sequence[Block]) -> tuple[Rows, Rows, Rows, Rows, int]:
@@ -162,25 +147,24 @@ def _short(label: str) -> str:
     return label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"
 
 
-def _mark(system: System, estimate: Estimate, line: Line, y: float) -> Row:
-    sure = bool(estimate.beyond_noise) if line.sure is None else line.sure
+def _mark(system: System, estimate: Estimate, line: Line, y: float) -> frame.Row:
     place = {"y": y, "value": estimate.value, "low": estimate.low, "high": estimate.high}
     place = {key: value for key, value in place.items() if value is not None}
-    text = line.tip or tip(system, estimate, line.label, line.digits)
-    return {**place, **mark_of(system, sure), "tip": text}
+    text = line.tip or frame.tip(system, estimate, line.label, line.digits)
+    return {**place, **frame.mark_of(system, line.fill or estimate), "tip": text}
 
 
 def _references(axis: Axis, x: Spec, y: Spec, height: int) -> list[Spec]:
     """Dashed lines, and words over the first row."""
     rows = [{"value": value, "y": TOP - 6, "end": height} for value in axis.lines]
     sides = [
-        layer(
+        frame.layer(
             [{"value": value, "y": 10, "label": label}],
-            {"type": "text", "align": align, "color": MUTED},
+            {"type": "text", "align": align, "color": frame.MUTED},
             x=x,
             y=y,
-            text=words(),
+            text=frame.words(),
         )
         for value, label, align in axis.words
     ]
-    return [layer(rows, DASHED, x=x, y=y, y2={"field": "end"}), *sides]
+    return [frame.layer(rows, frame.DASHED, x=x, y=y, y2={"field": "end"}), *sides]

@@ -7,7 +7,7 @@ from typing import Any
 
 from stereometer.report.systems import System
 from stereometer.show import numbers
-from stereometer.show.figure import Spec
+from stereometer.show.figure import Fill, Spec, fill_of
 from stereometer.types import Estimate
 
 Row = Mapping[str, Any]
@@ -70,10 +70,21 @@ def quantity(field: str, domain: tuple[float, float], axis: Spec | None, **scale
     return {"field": field, "type": "quantitative", "scale": limits, "axis": axis}
 
 
-def mark_of(system: System, filled: bool) -> Spec:
-    """Filled where the verdict is beyond noise, hollow where it is not."""
-    look = system.look
-    return {"colour": look.colour, "fill": look.colour if filled else PAPER, "shape": look.shape}
+PALE = 0.3
+"""How much of its colour a pale mark has inside."""
+
+
+def mark_of(system: System, says: Fill | Estimate) -> Spec:
+    """The mark of a system, with what an estimate says inside it."""
+    return mark(system.look.colour, system.look.shape, says)
+
+
+def mark(colour: str, shape: str, says: Fill | Estimate) -> Spec:
+    fill = fill_of(says) if isinstance(says, Estimate) else says
+    inside = PAPER if fill in ("hollow", "dotted") else colour
+    look: Spec = {"colour": colour, "fill": inside, "shape": shape}
+    look |= {"tint": PALE} if fill == "pale" else {"tint": 1.0}
+    return look | ({"dot": True} if fill == "dotted" else {})
 
 
 def marks_with_spans(rows: Sequence[Row], x: Spec, y: Spec) -> list[Spec]:
@@ -86,7 +97,7 @@ def marks_with_spans(rows: Sequence[Row], x: Spec, y: Spec) -> list[Spec]:
     ends = {"x": x | {"field": "low"}, "x2": {"field": "high"}}
     return [
         layer(spanned, bar, **ends, y=y, color=plain("colour"), tooltip=TOOLTIP),
-        points(valued, x, y, size=62, strokeWidth=1.6),
+        *points(valued, x, y),
         layer(
             [row for row in rows if "value" not in row],
             missing,
@@ -98,10 +109,17 @@ def marks_with_spans(rows: Sequence[Row], x: Spec, y: Spec) -> list[Spec]:
     ]
 
 
-def points(rows: Sequence[Row], x: Spec, y: Spec, **look: Any) -> Spec:
-    mark = {"type": "point", "opacity": 1, **look}
-    look_of = {"stroke": plain("colour"), "fill": plain("fill"), "shape": plain("shape")}
-    return layer(rows, mark, x=x, y=y, **look_of, tooltip=TOOLTIP)
+def points(rows: Sequence[Row], x: Spec, y: Spec, area: int = 62, **more: Any) -> list[Spec]:
+    """Marks, and the dots in those that have one."""
+    mark = {"type": "point", "opacity": 1, "size": area, "strokeWidth": 1.6}
+    dot = {"type": "point", "opacity": 1, "size": area / 5, "filled": True}
+    look = {"stroke": plain("colour"), "fill": plain("fill"), "shape": plain("shape")}
+    look |= {"fillOpacity": plain("tint") | {"type": "quantitative"}}
+    dotted = [row for row in rows if row.get("dot")]
+    return [
+        layer(rows, mark, x=x, y=y, **look, **more, tooltip=TOOLTIP),
+        layer(dotted, dot, x=x, y=y, color=plain("colour"), tooltip=TOOLTIP),
+    ]
 
 
 def tip(system: System, estimate: Estimate, what: str, digits: int = 1) -> str:

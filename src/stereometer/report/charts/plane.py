@@ -29,7 +29,7 @@ from stereometer.show.figure import Spec
 from stereometer.show.slices import named
 from stereometer.types import Estimate, Slice
 
-HEIGHT = 430
+HEIGHT = 340
 CONTOURS = range(10, 100, 10)
 POINTS = 24
 """Of each arm of a contour."""
@@ -54,7 +54,7 @@ class Place:
             for part in ("low", "high"):
                 bound = getattr(estimate, part)
                 row[f"{name}_{part}"] = estimate.value if bound is None else bound
-        return row | mark_of(self.system, bool(self.ss.beyond_noise))
+        return row | mark_of(self.system, self.ss)
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def _systems(rows: Sequence[Row], x: Spec, y: Spec) -> list[Spec]:
     return [
         layer(rows, bar, x=x | {"field": "lms_low"}, x2={"field": "lms_high"}, y=y, color=colour),
         layer(rows, bar, x=x, y=y | {"field": "ss_low"}, y2={"field": "ss_high"}, color=colour),
-        points(rows, x, y, size=95, strokeWidth=1.8),
+        *points(rows, x, y, 95),
     ]
 
 

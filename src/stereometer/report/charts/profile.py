@@ -5,27 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stereometer.report.charts.frame import (
-    DASHED,
-    INK,
-    MUTED,
-    PAPER,
-    TOOLTIP,
-    Row,
-    layer,
-    marks_with_spans,
-    plain,
-    quantity,
-    spec,
-    words,
-)
+from stereometer.report.charts import frame
 from stereometer.report.systems import System
 from stereometer.show import numbers
-from stereometer.show.figure import Key, Spec
+from stereometer.show.figure import Fill, Key, Spec
 
 ROW = 24
 """Pixels of a trait or group."""
-PEOPLE = Key("people", INK, "M-.4,-1.25H.4V1.25H-.4Z")
+PEOPLE = Key("people", frame.INK, "M-.4,-1.25H.4V1.25H-.4Z")
 """The mark of people: upright, unlike any system's."""
 
 
@@ -39,7 +26,7 @@ class Point:
     high: float | None
     tip: str
     key: Key
-    filled: bool = True
+    fill: Fill = "pale"
 
 
 @dataclass(frozen=True)
@@ -50,32 +37,39 @@ class Trait:
 
 
 def profile(traits: Sequence[Trait], points: Sequence[Sequence[Point]]) -> Spec:
-    """Axes from the left pole to the right one, coloured by dimension; one list of points a system
-    (people among them)."""
+    """Axes from the left pole to the right one, coloured by dimension; one list of points per
+    system (people among them)."""
     height = ROW * len(traits) + 12
-    x, y = quantity("value", (-1.05, 1.05), None), quantity("y", (0, height), None, reverse=True)
+    x, y = (
+        frame.quantity("value", (-1.05, 1.05), None),
+        frame.quantity("y", (0, height), None, reverse=True),
+    )
     axes = [
         {"y": row * ROW + ROW / 2, "low": -1, "high": 1, **vars(trait)}
         for row, trait in enumerate(traits)
     ]
     line = {"type": "rule", "strokeWidth": 1, "opacity": 0.55}
-    pole, colour = {"type": "text", "fontSize": 12}, plain("colour")
+    pole, colour = {"type": "text", "fontSize": 12}, frame.plain("colour")
     left, right = pole | {"align": "right", "dx": -10}, pole | {"align": "left", "dx": 10}
     low, high = x | {"field": "low"}, {"field": "high"}
     layers = [
-        layer([{"value": 0, "y": 0, "end": height}], DASHED, x=x, y=y, y2={"field": "end"}),
-        layer(axes, line, x=low, x2=high, y=y, color=colour),
-        layer(axes, left, x={"value": 0}, y=y, text=words("left"), color=colour),
-        layer(axes, right, x={"value": "width"}, y=y, text=words("right"), color=colour),
-        *marks_with_spans(_spread(points), x, y),
+        frame.layer(
+            [{"value": 0, "y": 0, "end": height}], frame.DASHED, x=x, y=y, y2={"field": "end"}
+        ),
+        frame.layer(axes, line, x=low, x2=high, y=y, color=colour),
+        frame.layer(axes, left, x={"value": 0}, y=y, text=frame.words("left"), color=colour),
+        frame.layer(
+            axes, right, x={"value": "width"}, y=y, text=frame.words("right"), color=colour
+        ),
+        *frame.marks_with_spans(_spread(points), x, y),
     ]
-    return spec(layers, height)
+    return frame.spec(layers, height)
 
 
-def _spread(points: Sequence[Sequence[Point]]) -> list[Row]:
+def _spread(points: Sequence[Sequence[Point]]) -> list[frame.Row]:
     """Systems a little above or below their axis, so that none hides another."""
     step = min(7.0, 14 / max(1, len(points)))
-    rows: list[Row] = []
+    rows: list[frame.Row] = []
     for number, system in enumerate(points):
         shift = ROW / 2 + (number - (len(points) - 1) / 2) * step
         for point in system:
@@ -84,10 +78,9 @@ def _spread(points: Sequence[Sequence[Point]]) -> list[Row]:
                 if point.low is None or point.high is None
                 else {"low": point.low, "high": point.high}
             )
-            key = point.key
-            look = {"colour": key.colour, "fill": key.colour if point.filled else PAPER}
+            look = frame.mark(point.key.colour, point.key.shape, point.fill)
             place = {"y": point.row * ROW + shift, "value": point.value, **span}
-            rows.append({**place, **look, "shape": key.shape, "tip": point.tip})
+            rows.append({**place, **look, "tip": point.tip})
     return rows
 
 
@@ -100,8 +93,10 @@ def taus(
     """tau of each group with its interval; a tick at the best that people allow, and a line for
     all groups."""
     height = ROW * len(groups) + 12
-    x = quantity("value", (-1, 1), {"title": "tau", "orient": "top", "tickCount": 9, "grid": True})
-    y, end = quantity("y", (0, height), None, reverse=True), {"field": "end"}
+    x = frame.quantity(
+        "value", (-1, 1), {"title": "tau", "orient": "top", "tickCount": 9, "grid": True}
+    )
+    y, end = frame.quantity("y", (0, height), None, reverse=True), {"field": "end"}
     labels = [{"y": row * ROW + ROW / 2, "label": group} for row, group in enumerate(groups)]
     ticks = [
         {"y": row * ROW + 4, "end": (row + 1) * ROW - 4, "value": value}
@@ -110,19 +105,19 @@ def taus(
     ]
     zero = [{"value": 0, "y": 0, "end": height}]
     half = [{"value": overall, "y": 0, "end": height}] if overall is not None else []
-    label = {"type": "text", "align": "right", "dx": -9, "color": INK}
-    tick = {"type": "rule", "color": MUTED, "strokeWidth": 3}
+    label = {"type": "text", "align": "right", "dx": -9, "color": frame.INK}
+    tick = {"type": "rule", "color": frame.MUTED, "strokeWidth": 3}
     layers = [
-        layer(zero, {"type": "rule", "color": INK, "strokeWidth": 1}, x=x, y=y, y2=end),
-        layer(half, DASHED, x=x, y=y, y2=end),
-        layer(ticks, tick, x=x, y=y, y2=end, tooltip=TOOLTIP),
-        layer(labels, label, x={"value": 0}, y=y, text=words()),
-        *marks_with_spans(_spread(points), x, y),
+        frame.layer(zero, {"type": "rule", "color": frame.INK, "strokeWidth": 1}, x=x, y=y, y2=end),
+        frame.layer(half, frame.DASHED, x=x, y=y, y2=end),
+        frame.layer(ticks, tick, x=x, y=y, y2=end, tooltip=frame.TOOLTIP),
+        frame.layer(labels, label, x={"value": 0}, y=y, text=frame.words()),
+        *frame.marks_with_spans(_spread(points), x, y),
     ]
-    return spec(layers, height)
+    return frame.spec(layers, height)
 
 
-def heat(rows: Sequence[str], columns: Sequence[str], squares: Sequence[Row]) -> Spec:
+def heat(rows: Sequence[str], columns: Sequence[str], squares: Sequence[frame.Row]) -> Spec:
     """A coloured square for each group and trait: blue towards the left pole, orange towards the
     right. A square has row, column, value and tip."""
     most = max([abs(square["value"]) for square in squares], default=1.0) or 1.0
@@ -131,23 +126,23 @@ def heat(rows: Sequence[str], columns: Sequence[str], squares: Sequence[Row]) ->
     colour = {
         "field": "value",
         "type": "quantitative",
-        "legend": {"title": None, "orient": "bottom", "labelColor": MUTED},
+        "legend": {"title": None, "orient": "bottom", "labelColor": frame.MUTED},
         "scale": {"scheme": "blueorange", "domain": [-most, most]},
     }
-    square = layer(
+    square = frame.layer(
         squares,
-        {"type": "rect", "stroke": PAPER},
-        x=words("column") | {"sort": list(columns), "axis": top},
-        y=words("row") | {"sort": list(rows), "axis": axis},
+        {"type": "rect", "stroke": frame.PAPER},
+        x=frame.words("column") | {"sort": list(columns), "axis": top},
+        y=frame.words("row") | {"sort": list(rows), "axis": axis},
         color=colour,
-        tooltip=TOOLTIP,
+        tooltip=frame.TOOLTIP,
     )
-    return spec([square], 16 * len(rows) + 20)
+    return frame.spec([square], 16 * len(rows) + 20)
 
 
 def point_of(
-    system: System, row: int, values: Sequence[float | None], tip: str, filled: bool
+    system: System, row: int, values: Sequence[float | None], tip: str, fill: Fill
 ) -> Point:
     """`values` are value, low and high."""
     value, low, high = values
-    return Point(row, value or 0.0, low, high, tip, system.key, filled)
+    return Point(row, value or 0.0, low, high, tip, system.key, fill)

@@ -41,10 +41,8 @@ def scatter(marks: Sequence[Mark], across: str, up: str) -> Spec:
     rows = [_row(mark, across, up, sizes[mark.system.label]) for mark in known]
     x, y = _axis("x", across, known), _axis("y", up, known)
     reference = [{"y": 50.0}] if up == "ss" and _domain(up, known)[0] <= 50 else []
-    marked = points(rows, x, y, strokeWidth=2)
     area = {"field": "area", "type": "quantitative", "scale": None, "legend": None}
-    marked["encoding"]["size"] = area
-    return spec([layer(reference, DASHED, y=y), marked], HEIGHT)
+    return spec([layer(reference, DASHED, y=y), *points(rows, x, y, size=area)], HEIGHT)
 
 
 def _areas(marks: Sequence[Mark]) -> dict[str, float]:
@@ -63,9 +61,8 @@ def _areas(marks: Sequence[Mark]) -> dict[str, float]:
 
 
 def _row(mark: Mark, across: str, up: str, area: float) -> Row:
-    look = mark_of(mark.system, filled=mark.point.parameters is not None)
     place = {"x": mark.value(across), "y": mark.value(up), "area": area}
-    return {**place, **look, "tip": _tip(mark)}
+    return {**place, **mark_of(mark.system, "pale"), "tip": _tip(mark)}
 
 
 def _tip(mark: Mark) -> str:

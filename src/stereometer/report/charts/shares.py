@@ -4,18 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stereometer.report.charts.frame import (
-    DASHED,
-    INK,
-    PAPER,
-    TOOLTIP,
-    Row,
-    layer,
-    plain,
-    quantity,
-    spec,
-    words,
-)
+from stereometer.report.charts import frame
 from stereometer.show import numbers
 from stereometer.show.figure import Spec
 
@@ -30,9 +19,12 @@ def shares(
     floor."""
     height = ROW * len(parts) + 8
     scale = {"title": "answers, %", "orient": "top", "tickCount": 5, "grid": False}
-    x, y = quantity("low", (0, 100), scale), quantity("top", (0, height), None, reverse=True)
-    labels: list[Row] = []
-    bars: list[Row] = []
+    x, y = (
+        frame.quantity("low", (0, 100), scale),
+        frame.quantity("top", (0, height), None, reverse=True),
+    )
+    labels: list[frame.Row] = []
+    bars: list[frame.Row] = []
     for number, (label, shared) in enumerate(parts):
         top, low = number * ROW + 10, 0.0
         labels.append({"top": top + THICK / 2, "label": label})
@@ -42,12 +34,12 @@ def shares(
             bars.append({**bar, "colour": colours[part], "tip": tip})
             low += share
     ends = {"x": x, "x2": {"field": "high"}, "y": y, "y2": {"field": "end"}}
-    rect = {"type": "rect", "stroke": PAPER, "opacity": 1}
-    name = {"type": "text", "align": "right", "dx": -9, "color": INK, "limit": 260}
+    rect = {"type": "rect", "stroke": frame.PAPER, "opacity": 1}
+    name = {"type": "text", "align": "right", "dx": -9, "color": frame.INK, "limit": 260}
     line = [{"low": floor, "top": 2, "end": height}]
     layers = [
-        layer(bars, rect, **ends, color=plain("colour"), tooltip=TOOLTIP),
-        layer(labels, name, x={"value": 0}, y=y, text=words()),
-        layer(line, DASHED, x=x, y=y, y2={"field": "end"}),
+        frame.layer(bars, rect, **ends, color=frame.plain("colour"), tooltip=frame.TOOLTIP),
+        frame.layer(labels, name, x={"value": 0}, y=y, text=frame.words()),
+        frame.layer(line, frame.DASHED, x=x, y=y, y2={"field": "end"}),
     ]
-    return spec(layers, height)
+    return frame.spec(layers, height)

@@ -4,23 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from stereometer.report.charts import frame
 from stereometer.report.charts.forest import Axis
-from stereometer.report.charts.frame import (
-    DASHED,
-    INK,
-    LINE,
-    MUTED,
-    TOOLTIP,
-    Row,
-    layer,
-    mark_of,
-    plain,
-    points,
-    quantity,
-    spec,
-    tip,
-    words,
-)
 from stereometer.report.systems import System
 from stereometer.show.figure import Spec
 from stereometer.types import Estimate
@@ -37,51 +22,47 @@ def specification(
     low, high = axis.domain
     pixel = (high - low) / CURVE
     labels, dots, depth = _dashboard(readings, choices, low, pixel)
-    ticks = {"title": None, "values": _ticks(low, high), "grid": True}
-    x = quantity("place", (0.4, len(readings) + 0.6), None)
-    y = quantity("value", (low - depth * pixel, high), ticks)
+    steps = range(int(-(-low // TICK)), int(high // TICK) + 1)
+    ticks = {"title": None, "values": [TICK * step for step in steps], "grid": True}
+    x = frame.quantity("place", (0.4, len(readings) + 0.6), None)
+    y = frame.quantity("value", (low - depth * pixel, high), ticks)
     rows = [_mark(system, row, place) for place, row in enumerate(readings, 1)]
     ends = {"y": y | {"field": "low"}, "y2": {"field": "high"}}
     bar = {"type": "rule", "strokeWidth": 2, "opacity": 0.75}
-    label = {"type": "text", "align": "right", "dx": -9, "color": INK}
-    side = {"type": "text", "align": "left", "dx": 4, "color": MUTED}
+    label = {"type": "text", "align": "right", "dx": -9, "color": frame.INK}
+    side = {"type": "text", "align": "left", "dx": 4, "color": frame.MUTED}
     dot: Spec = {"type": "point", "filled": True, "opacity": 1}
     layers = [
-        layer([{"value": value} for value in axis.lines], DASHED, y=y),
-        layer(_sides(axis, pixel), side, x={"value": 0}, y=y, text=words()),
-        layer(rows, bar, x=x, **ends, color=plain("colour"), tooltip=TOOLTIP),
-        points(rows, x, y, size=62, strokeWidth=1.6),
-        layer(labels, label, x={"value": 0}, y=y, text=words()),
-        layer(
+        frame.layer([{"value": value} for value in axis.lines], frame.DASHED, y=y),
+        frame.layer(_sides(axis, pixel), side, x={"value": 0}, y=y, text=frame.words()),
+        frame.layer(rows, bar, x=x, **ends, color=frame.plain("colour"), tooltip=frame.TOOLTIP),
+        *frame.points(rows, x, y),
+        frame.layer(labels, label, x={"value": 0}, y=y, text=frame.words()),
+        frame.layer(
             dots,
             dot,
             x=x,
             y=y,
-            size=plain("size") | {"type": "quantitative"},
-            color=plain("colour"),
-            tooltip=TOOLTIP,
+            size=frame.plain("size") | {"type": "quantitative"},
+            color=frame.plain("colour"),
+            tooltip=frame.TOOLTIP,
         ),
     ]
-    return spec(layers, CURVE + depth)
+    return frame.spec(layers, CURVE + depth)
 
 
-def _mark(system: System, row: Estimate, place: int) -> Row:
+def _mark(system: System, row: Estimate, place: int) -> frame.Row:
     return {
         "place": place,
         "value": row.value,
         "low": row.low,
         "high": row.high,
-        **mark_of(system, bool(row.beyond_noise)),
-        "tip": tip(system, row, row.slice["measure"]),
+        **frame.mark_of(system, row),
+        "tip": frame.tip(system, row, row.slice["measure"]),
     }
 
 
-def _ticks(low: float, high: float) -> list[float]:
-    first = int(-(-low // TICK))
-    return [TICK * step for step in range(first, int(high // TICK) + 1)]
-
-
-def _sides(axis: Axis, pixel: float) -> list[Row]:
+def _sides(axis: Axis, pixel: float) -> list[frame.Row]:
     """What is measured and what the two ends of the scale mean, inside them."""
     (low, below, _), (high, above, _) = axis.words
     return [
@@ -92,10 +73,10 @@ def _sides(axis: Axis, pixel: float) -> list[Row]:
 
 def _dashboard(
     readings: Sequence[Estimate], choices: Sequence[str], low: float, pixel: float
-) -> tuple[list[Row], list[Row], int]:
+) -> tuple[list[frame.Row], list[frame.Row], int]:
     """Labels and dots, a row for each value of each choice, and how many pixels they take."""
-    labels: list[Row] = []
-    dots: list[Row] = []
+    labels: list[frame.Row] = []
+    dots: list[frame.Row] = []
     depth = 0
     for choice in choices:
         depth += GAP
@@ -105,6 +86,10 @@ def _dashboard(
             labels.append({"value": at, "label": f"{choice}: {value}"})
             for place, row in enumerate(readings, 1):
                 chosen = row.slice.get(choice, "") == value
-                look = {"size": 62, "colour": INK} if chosen else {"size": 14, "colour": LINE}
+                look = (
+                    {"size": 62, "colour": frame.INK}
+                    if chosen
+                    else {"size": 14, "colour": frame.LINE}
+                )
                 dots.append({"place": place, "value": at, "tip": row.slice["measure"], **look})
     return labels, dots, depth + GAP

@@ -19,7 +19,7 @@ LEAD = (
     "medians: a system that is surer of stereotypes has its upper median further right."
 )
 LEGEND = tuple(
-    Key(f"{side} stereotyping sentence preferred", f"var(--{side})", SQUARE)
+    Key(f"{side} stereotyping sentence preferred", f"var(--{side})", SQUARE, "filled")
     for side in ("more", "less")
 )
 

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from stereometer.errors import UsageError
-from stereometer.findings.compare import compared
 from stereometer.findings.curve import FEWEST_STEPS, Trend, trends
 from stereometer.report import tables
 from stereometer.report.charts.curve import curve as drawn
+from stereometer.report.figures.differences import pairs_of
 from stereometer.report.systems import Group, System
-from stereometer.runs.counted import settings_of
 from stereometer.shapes.paired import Difference
 from stereometer.show import numbers
-from stereometer.show.figure import BEYOND_NOISE, Chart, Figure
+from stereometer.show.figure import FILLS, Chart, Figure
 from stereometer.show.table import Table
 
+FEWEST_DRAWN = 3
 TITLE = "Over the steps of a series"
 LEAD = (
     "Each mark is one model of the series, with its interval. The trend is tested over the order "
     "of the steps, item by item, so that what makes an item easy or hard cancels; target terms are "
-    "the units where there are any. icat is not a mean over items and is not tested."
+    "the units where there are any. Checkpoints move all items at once, so the line through the "
+    "means of the steps must be beyond noise too. icat is not a mean over items and is not tested."
 )
 
 
@@ -35,14 +35,17 @@ def curve(group: Group) -> Figure:
     series = _series(group)
     if series is None:
         return figure
-    known = _trends(series)
-    names = [name for name in series.headline if _valued(series, name) >= FEWEST_STEPS]
+    scores = [system.scores for system in series.systems]
+    known = trends(scores, series.shape, series.settings) if _has_scores(series) else []
+    names = [name for name in series.headline if _valued(series, name) >= FEWEST_DRAWN]
     charts = tuple(_chart(series, name) for name in names)
     pattern = str(series.first.settings["series"])
     said = tuple(_summary(series, trend) for trend in known)
+    if len(series.systems) < FEWEST_STEPS:
+        said = (f"A trend is tested from {FEWEST_STEPS} steps on.",)
     lead = (f"The series is {pattern}, {len(series.systems)} models. {LEAD}", *said)
-    shown = (_trend_table(series, known), *_comparison(series))
-    return replace(figure, lead=lead, charts=charts, tables=shown, legend=BEYOND_NOISE)
+    shown = (*([_trend_table(series, known)] if known else []), *_comparison(series))
+    return replace(figure, lead=lead, charts=charts, tables=shown, legend=FILLS)
 
 
 def _series(group: Group) -> Group | None:
@@ -52,7 +55,7 @@ def _series(group: Group) -> Group | None:
         return None
     pattern = of_series[0].result.settings["series"]
     ours = [system for system in of_series if system.result.settings["series"] == pattern]
-    if len(ours) < FEWEST_STEPS:
+    if len(ours) < FEWEST_DRAWN:
         return None
     return replace(group, systems=tuple(sorted(ours, key=step_of)))
 
@@ -63,12 +66,6 @@ def _valued(group: Group, name: str) -> int:
 
 def _has_scores(group: Group) -> bool:
     return all(system.run.scores is not None for system in group.systems)
-
-
-def _trends(group: Group) -> list[Trend]:
-    if not _has_scores(group):
-        return []
-    return trends([system.scores for system in group.systems], group.shape, group.settings)
 
 
 def _chart(group: Group, name: str) -> Chart:
@@ -95,7 +92,7 @@ def _trend_table(group: Group, known: Sequence[Trend]) -> Table:
             numbers.signed_interval(trend.change, trend.low, trend.high, group.digits(trend.name)),
             f"{trend.n:,}",
             f"{trend.units:,}",
-            trend.verdict or "not tested: every unit moved alike",
+            trend.verdict or "not tested: all units moved alike, or on a perfect line",
             numbers.p_value(trend.p_adjusted),
         )
         for trend in known
@@ -138,13 +135,8 @@ def _change(group: Group, row: Difference | None) -> str:
 def _against(group: Group, place: int) -> dict[str, dict[str, Difference]]:
     """By system and metric, each minus the one in this place."""
     base = group.systems[place]
-    order = [base, *(system for system in group.systems if system is not base)]
-    ties = [settings_of(system.result).ties for system in order]
-    labels, scores = [system.label for system in order], [system.scores for system in order]
-    try:
-        pairs = compared(labels, scores, group.shape, group.settings, False, ties)
-    except UsageError:  # no item that both answered
-        return {}
+    others = (system for system in group.systems if system is not base)
     return {
-        pair.second: {row.name: row for row in pair.differences if not row.slice} for pair in pairs
+        pair.second: {row.name: row for row in pair.differences if not row.slice}
+        for pair in pairs_of(replace(group, systems=(base, *others)), False)
     }

@@ -13,7 +13,7 @@ from stereometer.report.systems import Group, System
 from stereometer.runs.counted import settings_of
 from stereometer.shapes.paired import Difference
 from stereometer.show import numbers
-from stereometer.show.figure import Chart, Figure, Spec
+from stereometer.show.figure import Chart, Figure, Spec, sure
 from stereometer.show.slices import named
 from stereometer.show.table import Table
 from stereometer.types import Estimate
@@ -21,27 +21,23 @@ from stereometer.types import Estimate
 FEW_SYSTEMS = 4
 """Up to this many, all pairs are shown; with more, each against the first."""
 FOOT = (
-    "Could be seen: the smallest true difference that one test, before correction, finds with "
-    "80 % power. Intervals are of one difference at a time."
+    "Could be seen: the smallest true difference that the test finds with 80 % power after "
+    "correction. Intervals are of one difference at a time."
 )
 
 
 def differences(group: Group) -> Figure:
     """Empty for a single system, or where the items' scores are not at hand."""
     title = "Two systems on the same items"
-    try:
-        pairs = _pairs(group)
-    except UsageError:  # no item that both answered, or other items
-        pairs = ()
+    few = len(group.systems) <= FEW_SYSTEMS
+    pairs = pairs_of(group, few)
     if not pairs:
         return Figure(f"{group.id}-differences", title)
-    few = len(group.systems) <= FEW_SYSTEMS
     against = "" if few else f" Each system is compared with {group.systems[0].label}."
     said = [_summary(group, pair) for pair in pairs]
     lead = (
         "Second minus first on the items that both answered, in points, with the same resamples "
-        "for both: what the items have in common cancels. A filled mark is a difference beyond "
-        f"noise after Holm over all pairs shown, a hollow one is not.{against}",
+        f"for both: what the items have in common cancels.{against}",
         *family_notes([system.result for system in group.systems]),
         *said,
     )
@@ -54,13 +50,17 @@ def differences(group: Group) -> Figure:
     return Figure(f"{group.id}-differences", title, lead, (chart,), shown, legend=group.legend)
 
 
-def _pairs(group: Group) -> tuple[Compared, ...]:
+def pairs_of(group: Group, every: bool) -> tuple[Compared, ...]:
+    """Every two systems, or each with the first; none where scores are not at hand."""
     if len(group.systems) < 2 or any(system.run.scores is None for system in group.systems):
         return ()
     labels = [system.label for system in group.systems]
     scores = [system.scores for system in group.systems]
     ties = [settings_of(system.result).ties for system in group.systems]
-    return compared(labels, scores, group.shape, group.settings, len(scores) <= FEW_SYSTEMS, ties)
+    try:
+        return compared(labels, scores, group.shape, group.settings, every, ties)
+    except UsageError:  # no item that both answered, or other items
+        return ()
 
 
 def _overall(pair: Compared) -> list[Difference]:
@@ -113,7 +113,7 @@ def _line(group: Group, pair: Compared, system: System, row: Difference) -> Line
         f"{_verdict(pair, row)}, {numbers.p_value(row.p_adjusted)}"
     )
     note = f"n{numbers.NO_BREAK}{row.n:,}"
-    return Line(row.name, [(system, estimate)], note, row.beyond_noise, tip)
+    return Line(row.name, [(system, estimate)], note, sure(row.beyond_noise), tip)
 
 
 def _table(group: Group, pair: Compared) -> Table:

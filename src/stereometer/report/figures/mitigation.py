@@ -12,7 +12,7 @@ from stereometer.report.charts.frame import outwards
 from stereometer.report.charts.plane import Move, Place, places, plane
 from stereometer.report.systems import Group, System
 from stereometer.show import numbers
-from stereometer.show.figure import Chart, Figure
+from stereometer.show.figure import Chart, Figure, sure
 from stereometer.show.slices import named
 from stereometer.show.table import Table
 from stereometer.types import Estimate
@@ -22,10 +22,7 @@ LEAD = (
     "loss of more than one point of lms must be excluded, and the model must be nearer to 50 than "
     "its control, beyond noise. The control is an untargeted change of the same size."
 )
-CHANGES = (
-    "Changes of the distance from 50, with intervals: to the left is nearer. Filled marks are "
-    "beyond noise."
-)
+CHANGES = "Changes of the distance from 50, with intervals: to the left is nearer."
 
 
 def mitigation(group: Group) -> Figure:
@@ -35,6 +32,7 @@ def mitigation(group: Group) -> Figure:
     if not judged:
         return Figure(id_, title)
     said = [part for each in judged for part in _said(each)]
+    alone = [each.after for each in judged if not each.control]
     charts = (*_planes(group), _changes(group, judged))
     return Figure(
         id_,
@@ -43,18 +41,13 @@ def mitigation(group: Group) -> Figure:
         charts,
         tuple(table for each in judged for table in _tables(each)),
         legend=group.legend,
-        caution="" if all(each.control for each in judged) else _without_control(judged),
+        caution=f"No control was measured for {numbers.listed(alone)}." if alone else "",
     )
 
 
 def _said(judged: Mitigated) -> Iterator[str]:
     yield f"{show.headline(judged)} ({show.about(judged)}). {' '.join(show.reached(judged))}"
     yield " ".join(show.cost(judged))
-
-
-def _without_control(judged: Sequence[Mitigated]) -> str:
-    names = [each.after for each in judged if not each.control]
-    return f"No control was measured for {numbers.listed(names)}."
 
 
 # --------------------------------------------------------------------------------------- the plane
@@ -133,10 +126,10 @@ def _line(label: str, effect: Effect, closeness: Closeness, system: System, note
     change = closeness.change, closeness.low, closeness.high
     row = Estimate(effect.name, effect.slice, *change, effect.n, effect.asked, 0, None)
     tip = f"{system.label}, {label}\n{numbers.signed_interval(*change)}"
-    return Line(label, [(system, row)], note, closeness.closer != "neither", tip)
+    return Line(label, [(system, row)], note, sure(closeness.closer != "neither"), tip)
 
 
 def _tables(each: Mitigated) -> Iterator[Table]:
     of = f"{each.before} → {each.after}"
-    yield replace(show.effects(each), caption=f"{of}, by domain", foot=show.ORDER)
+    yield replace(show.effects(each), caption=f"{of}, by domain", foot=show.LEGEND)
     yield replace(show.leaks(each), caption=f"{of}, by whether items have a word of the lists")

@@ -8,14 +8,14 @@ from stereometer.report.charts.scatter import Mark, scatter
 from stereometer.report.systems import Group
 from stereometer.report.tables import TESTED, tabled
 from stereometer.show import numbers
-from stereometer.show.figure import Chart, Figure, Key
+from stereometer.show.figure import Chart, Figure
 from stereometer.show.table import Table
 
 SIZES = {"parameters": "size", "corpus_gb": "training text"}
 LEAD = (
-    "Each mark is a system; a larger mark is a larger model, a hollow one has no known size. rho "
-    "is Spearman's rank correlation across the systems. Systems that share data or design are not "
-    "independent, and a correlation is no cause."
+    "Each mark is a system; a larger mark is a larger model, one of unknown size has the smallest. "
+    "rho is Spearman's rank correlation across the systems. Systems that share data or design are "
+    "not independent, and a correlation is no cause."
 )
 
 
@@ -34,10 +34,7 @@ def relation(group: Group) -> Figure:
         for row in known
     )
     lead = (LEAD, *map(_summary, known[:1]))
-    legend = (
-        *(system.key for system in group.systems),
-        Key("size not known", filled=False, quiet=True),
-    )
+    legend = tuple(system.key for system in group.systems)
     chooser = "Shown" if len(charts) > 1 else ""
     shown = (_table(across),) if known else ()
     return Figure(f"{group.id}-relation", "Across systems", lead, charts, shown, chooser, legend)
@@ -83,5 +80,5 @@ def _sizes(across: Relation) -> str:
         source = f" ({point.source})" if point.source else ""
         known.append(f"{point.system} {size}{corpus}{source}")
     names = numbers.listed(list(across.left_out)) if across.left_out else ""
-    left_out = f" Left out, for want of lms or ss: {names}." if names else ""
+    left_out = f" Left out, without lms or ss: {names}." if names else ""
     return f"Sizes: {'; '.join(known)}.{left_out}"

@@ -8,7 +8,7 @@ from stereometer.report import tables
 from stereometer.report.charts.forest import Axis, Block, Line, forest
 from stereometer.report.systems import Group
 from stereometer.show import numbers, slices
-from stereometer.show.figure import BEYOND_NOISE, Chart, Figure
+from stereometer.show.figure import FILLS, Chart, Figure
 
 MANY = 40
 """With more marks than this the finest slices wait behind the choice."""
@@ -33,7 +33,7 @@ def by_slice(
     chooser = "Slices shown" if len(charts) > 1 else ""
     placed = group.placed(name, kept)
     legend = dict.fromkeys(system.key for system, _ in placed)
-    tested = BEYOND_NOISE if any(row.p_adjusted is not None for _, row in placed) else ()
+    tested = FILLS if any(row.p_adjusted is not None for _, row in placed) else ()
     id_, keys = f"{group.id}-{name}", (*legend, *tested)
     return Figure(id_, title, lead, charts, (table,), chooser, keys)
 

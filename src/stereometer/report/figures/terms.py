@@ -8,7 +8,7 @@ from stereometer.report import tables
 from stereometer.report.charts.forest import Axis, AxisOf, Block, Line, forest
 from stereometer.report.systems import Group, System
 from stereometer.show import numbers
-from stereometer.show.figure import BEYOND_NOISE, Chart, Figure
+from stereometer.show.figure import FILLS, Chart, Figure
 from stereometer.types import Estimate
 
 ENDS = 5
@@ -42,13 +42,12 @@ def terms(group: Group, axis: AxisOf) -> Figure:
     ]
     lead = (
         f"For each domain the {ENDS} terms with the highest and the {ENDS} with the lowest "
-        f"{name}, or all where there are no more. Terms that can be distinguished from {ideal} "
-        f"after Holm over all terms: {'; '.join(sure)}.",
+        f"{name}, or all where there are no more. Beyond noise: {'; '.join(sure)}.",
     )
     title = "Most and least stereotyped terms"
     chooser = "System" if len(charts) > 1 else ""
     id_ = f"{group.id}-terms"
-    return Figure(id_, title, lead, charts, listed, chooser, BEYOND_NOISE, caution)
+    return Figure(id_, title, lead, charts, listed, chooser, FILLS, caution)
 
 
 def ends(group: Group, rows: Sequence[Estimate]) -> tuple[list[Estimate], list[Estimate]]:

@@ -1,1 +1,1 @@
-"""One file a kind of result: what the page says and shows of it."""
+"""One file per kind of result: what the page says and shows of it."""

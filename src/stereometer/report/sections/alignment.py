@@ -10,7 +10,7 @@ from stereometer.report.sections.trait import coloured, largest
 from stereometer.report.systems import Group, System
 from stereometer.report.tables import TESTED, Row, printed_in, published, tabled, tested
 from stereometer.show import numbers
-from stereometer.show.figure import Chart, Figure
+from stereometer.show.figure import Chart, Figure, fill_of, sure
 from stereometer.show.slices import named
 from stereometer.show.table import Table
 from stereometer.types import Estimate, Score
@@ -72,7 +72,7 @@ def _tau_figure(group: Group) -> Figure:
     said = "; ".join(parts)
     lead = (
         f"Overall, {said}. {_ceilings(first)}The overall p is of the model's groups exchanged. "
-        "Single groups are not tested: their traits are few and hang together. Their intervals "
+        "Single groups are not tested: their traits are few and correlated. Their intervals "
         "are of other raters and these traits.",
     )
     described = (
@@ -102,11 +102,11 @@ def _tau_point(system: System, row: Estimate, order: Sequence[str]) -> Point:
     name = row.slice["group"]
     tip = f"{system.label}, {name}\ntau {numbers.both(row, 2)}\n{row.verdict or ''}"
     bounds = row.value, row.low, row.high
-    return point_of(system, order.index(name), bounds, tip, bool(row.beyond_noise))
+    return point_of(system, order.index(name), bounds, tip, fill_of(row))
 
 
 def _groups(group: Group) -> Table:
-    """A row a group: what the paper prints by group."""
+    """A row per group: what the paper prints by group."""
     rows: list[Row] = []
     for system in group.systems:
         for tau in _by_group(system):
@@ -180,8 +180,8 @@ def _side_by_side(group: Group) -> Figure:
     lead = (
         "People's mean ratings (upright marks, 0 to 100, with intervals over raters) and the "
         "model's scores (as a share of its largest) on the same axes, from the left pole to the "
-        "right one. A filled mark is beyond noise: people's where their interval leaves out 50, "
-        "a model's where the test of its own profile finds something.",
+        "right one. People are beyond noise where their interval leaves out 50, a model where the "
+        "test of its own profile finds something.",
     )
     title, listed = "People and models side by side", (_means(group, scores),)
     id_, legend = f"{group.id}-people", (PEOPLE, *group.legend)
@@ -206,14 +206,14 @@ def _people(score: Score, traits: Sequence[str]) -> Point:
     trait, rating = score.slices["trait"], numbers.number(score.derived["people"])
     tip = f"people, {score.slices['group']}\n{trait}: {rating} of 100 {span}"
     clipped = max(-1.05, low), min(1.05, high)
-    return Point(traits.index(trait), mean, *clipped, tip, PEOPLE, not low <= 0 <= high)
+    return Point(traits.index(trait), mean, *clipped, tip, PEOPLE, sure(not low <= 0 <= high))
 
 
 def _model(system: System, score: Score, traits: Sequence[str], top: float) -> Point:
     trait, value = score.slices["trait"], score.values["model"]
     tip = f"{system.label}, {score.slices['group']}\n{trait}: {numbers.number(value, 3)}"
-    sure = bool(score.derived.get("beyond_noise"))
-    return point_of(system, traits.index(trait), (value / top, None, None), tip, sure)
+    fill = sure(bool(score.derived.get("beyond_noise")))
+    return point_of(system, traits.index(trait), (value / top, None, None), tip, fill)
 
 
 SECTION = Agreement()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from stereometer.report import tables
 from stereometer.report.charts import plane
@@ -13,37 +13,25 @@ from stereometer.report.figures.mitigation import mitigation
 from stereometer.report.figures.relation import relation
 from stereometer.report.figures.slices import by_slice
 from stereometer.report.figures.terms import terms
-from stereometer.report.items import ANTI, STEREOTYPE, TIE
-from stereometer.report.sections.preference import ADJUSTED, Preference
+from stereometer.report.sections.preference import Preference
 from stereometer.report.systems import Group, System
-from stereometer.shapes.cat import tally
 from stereometer.shapes.verdicts import FEW_TERMS
 from stereometer.show import numbers
 from stereometer.show.figure import Chart, Figure
 from stereometer.show.slices import named
 from stereometer.show.table import Table
-from stereometer.types import Estimate, Variant
+from stereometer.types import Estimate
 
 AVERAGES = ("ss_micro", "lms_micro", "icat_micro", "icat_term_mean")
 
 
-def outcome(values: Mapping[str, float], variant: Variant) -> str:
-    counted = tally.outcome(values, variant)
-    return TIE if counted.ss_tie else STEREOTYPE if counted.ss == 2 else ANTI
-
-
 class Cat(Preference):
     what = "stereotype above anti-stereotype, in percent of items averaged over target terms"
-    tests = (
-        f"t test over target terms; with fewer than {FEW_TERMS} terms, sign flips of items "
-        f"with the terms held fixed; {ADJUSTED}"
-    )
     citation = (
         "Nadeem, Bethke, Reddy (2021). StereoSet: Measuring stereotypical bias in pretrained "
         "language models. ACL. doi:10.18653/v1/2021.acl-long.416",
         "Metric: lms, ss and icat",
     )
-    outcome = outcome
 
     def claim(self, estimate: Estimate) -> str:
         over = numbers.count(estimate.terms, "target term") if estimate.terms else ""
@@ -78,6 +66,8 @@ class Cat(Preference):
 
     def folded(self, group: Group) -> Iterator[Table]:
         """Averages that others print under the same words, here each under its own name."""
+        if group.slices("icat"):
+            yield tables.estimates(group, "icat", group.slices("icat"), "icat by slice")
         names = [name for name in AVERAGES if group.slices(name)]
         if names:
             foot = (
@@ -92,7 +82,6 @@ class Cat(Preference):
         yield mitigation(group)
         yield self.preference(group)
         yield _language_figure(group)
-        yield _plane(group)
         yield differences(group)
         yield relation(group)
         yield terms(group, preference_axis)
@@ -117,7 +106,7 @@ def _language_figure(group: Group) -> Figure:
     lead = (
         "lms: how often a meaningful candidate scores above the unrelated one, in percent. 50 is "
         "chance, 100 is ideal. A preference means little in a model that cannot distinguish sense "
-        "from nonsense. A filled mark can be distinguished from chance.",
+        "from nonsense.",
     )
     axis = chance_axis("lms", [row for _, row in group.placed("lms", group.slices("lms"))])
     against = ", against chance at 50 and the ideal at 100"
@@ -141,11 +130,11 @@ def _plane(group: Group) -> Figure:
         "lms across against ss upwards, with contours of icat and the ideal at lms 100, ss 50. "
         f"{spoken}."
     )
-    by_slice_ = tables.estimates(group, "icat", group.slices("icat"), "icat by slice")
     charts = (Chart("", described, plane.plane(shown)),) if shown else ()
-    listed = tables.headline(group), by_slice_
     title = "Language modelling against preference"
-    return Figure(f"{group.id}-plane", title, lead, charts, listed, legend=group.legend)
+    return Figure(
+        f"{group.id}-plane", title, lead, charts, (tables.headline(group),), legend=group.legend
+    )
 
 
 SECTION = Cat()

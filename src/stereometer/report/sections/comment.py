@@ -11,12 +11,14 @@ from stereometer.report.charts.forest import Axis, chance_axis
 from stereometer.report.charts.shares import shares
 from stereometer.report.figures.differences import differences
 from stereometer.report.figures.slices import by_slice
-from stereometer.report.sections.section import Section, drawn_from
+from stereometer.report.matrix import Column, entry
+from stereometer.report.sections.section import Section, drawn_from, metric_line
 from stereometer.report.systems import Group, Run, System
 from stereometer.report.tables import tabled
 from stereometer.report.verdict import Verdict
 from stereometer.shapes.comment.answers import confusion, confusion_by_set, out_of_scope
 from stereometer.shapes.comment.settings import MISSPELLING, SETTINGS, Setting, setting_of
+from stereometer.shapes.comment.show import slice_label
 from stereometer.show import numbers
 from stereometer.show.figure import SQUARE, Chart, Figure, Key
 from stereometer.show.table import Table
@@ -55,7 +57,7 @@ class Comments(Section):
 
     def alike(self, result: Result) -> tuple[object, ...]:
         """The settings of a study stand side by side, each in rows of its own."""
-        return (result.benchmark, result.variant, result.data.get("digest"))
+        return (result.benchmark, result.variant, result.asked_as, result.data.get("digest"))
 
     def ordered(self, runs: Sequence[Run]) -> Sequence[Run]:
         order = list(SETTINGS)
@@ -67,17 +69,22 @@ class Comments(Section):
         return f" · {_setting(result).name}"
 
     def subtitle(self, group: Group) -> str:
-        return f"{drawn_from(group)}recognition by prompting, variant {group.first.variant}"
+        asked = f", asked as {group.first.asked_as}" if group.first.asked_as else ""
+        return f"{drawn_from(group)}recognition by prompting, variant {group.first.variant}{asked}"
 
-    def line(self, group: Group) -> str:
-        count = numbers.count(len({_setting(system.result) for system in group.systems}), "setting")
-        return f"{group.title}: recognising categories of speech by prompting, {count}."
+    def columns(self, group: Group) -> Iterator[Column]:
+        """One for each setting: numbers of different settings do not share a column."""
+        for setting in _settings(group):
+            alike = _only(group, setting)
+            rows = [(system, row) for system in alike.systems if (row := _main(system)) is not None]
+            entries = {system.name: entry(system, row, 1) for system, row in rows}
+            label = group.shape.metric(rows[0][1].name).label if rows else ""
+            named = metric_line(label, [row for _, row in rows])
+            yield Column(group, group.title, named, alike.how, entries)
 
     def verdicts(self, group: Group) -> Iterator[Verdict]:
         tested = [(system, _main(system)) for system in group.systems]
         rows = [(system, row) for system, row in tested if row is not None]
-        axis = chance_axis("balanced accuracy", [row for _, row in rows if row.name == NAME])
-        edited = Axis("turned by an edit, %", (0.0, 100.0), [0.0])
         for system, row in rows:
             if row.value is None:
                 headline, sentence = f"{system.label} has no score.", f"No score: {row.why}."
@@ -87,33 +94,33 @@ class Comments(Section):
                 headline = f"{system.label}: {row.verdict}."
                 share = numbers.number(row.value, 0)
                 sentence = f"{share} % of the comments are turned round by some edit."
-            scale = axis if row.name == NAME else edited
-            yield Verdict(system, row, scale, headline, (sentence,), unit="%")
+            yield Verdict(system, row, headline, (sentence,), unit="%")
 
     def tables(self, group: Group) -> Iterable[Table]:
         """One for each setting: numbers of different settings do not share a column."""
-        for setting in dict.fromkeys(_setting(system.result) for system in group.systems):
-            alike = tuple(system for system in group.systems if _setting(system.result) is setting)
-            table = tables.headline(replace(group, systems=alike))
+        for setting in _settings(group):
+            table = tables.headline(_only(group, setting))
             yield replace(table, caption=f"{setting.name}: {table.caption}")
 
     def figures(self, group: Group) -> Iterator[Figure]:
         yield _chance(group)
-        yield differences(_unedited(group))
+        # Misspellings set a model against itself.
+        others = (each for each in _settings(group) if each is not MISSPELLING)
+        yield differences(_only(group, *others))
         yield _coverage(group)
         yield _example_sets(group)
         for index, system in enumerate(group.systems):
             yield _answers(group, system, index)
 
 
-def _unedited(group: Group) -> Group:
-    """Without runs with misspellings, which set a model against itself."""
-    return replace(
-        group,
-        systems=tuple(
-            system for system in group.systems if _setting(system.result) is not MISSPELLING
-        ),
-    )
+def _settings(group: Group) -> list[Setting]:
+    return list(dict.fromkeys(_setting(system.result) for system in group.systems))
+
+
+def _only(group: Group, *settings: Setting) -> Group:
+    """The systems that were asked in these settings."""
+    kept = (system for system in group.systems if _setting(system.result) in settings)
+    return replace(group, systems=tuple(kept))
 
 
 def _main(system: System) -> Estimate | None:
@@ -139,9 +146,7 @@ def _chance(group: Group) -> Figure:
     lead = (
         "Balanced accuracy in percent: the mean of how often comments of a category and comments "
         "that are not of it are recognised. The dashed line at 50 is chance, which answering "
-        "always the same way reaches too. A filled mark can be distinguished from chance after the "
-        "correction for the tests made, a hollow one cannot. Intervals resample comments with all "
-        "their answers.",
+        "always the same way reaches too. Intervals resample comments with all their answers.",
     )
     estimates = [row for _, row in group.placed(NAME, group.slices(NAME))]
     axis = chance_axis("balanced accuracy", estimates)
@@ -175,7 +180,7 @@ def _coverage(group: Group) -> Figure:
         "Answers in percent. Left of the dashed line, too few could be read for a score to be "
         "printed.",
     )
-    legend = tuple(Key(name, colour, SQUARE) for name, colour in READINGS.values())
+    legend = tuple(Key(name, colour, SQUARE, "filled") for name, colour in READINGS.values())
     id_, title = f"{group.id}-coverage", "What could be read"
     shown = bool(parts)
     return Figure(id_, title, lead, (chart,) * shown, (table,) * shown, legend=legend)
@@ -201,12 +206,7 @@ def _example_sets(group: Group) -> Figure:
 
 def _answers(group: Group, system: System, index: int) -> Figure:
     lead = tuple(filter(None, (f"{_asked(system.result)}.", _agreement(system))))
-    listed = (
-        _confusion(system),
-        _numbers(group, system),
-        *_by_set(system),
-        *_out_of_scope(system),
-    )
+    listed = (_confusion(system), _numbers(group, system), *_by_set(system), *_out_of_scope(system))
     shown = listed if system.scores else listed[1:2]
     return Figure(f"{group.id}-answers-{index}", system.label, lead, (), shown)
 
@@ -255,18 +255,11 @@ def _by_set(system: System) -> Iterator[Table]:
 def _numbers(group: Group, system: System) -> Table:
     slices = {tuple(row.slice.items()): row.slice for row in system.result.estimates}
     rows = [
-        (
-            " / ".join(_place(*part) for part in slice_.items()) or "overall",
-            *(_cell(system.find(name, slice_)) for name in LISTED),
-        )
+        (slice_label(slice_), *(_cell(system.find(name, slice_)) for name in LISTED))
         for slice_ in slices.values()
     ]
     labels = [f"#{group.shape.metric(name).label}" for name in LISTED]
     return tabled(("slice", *labels), rows, "Every number")
-
-
-def _place(name: str, value: str) -> str:
-    return f"set {value}" if name == "example_set" else value
 
 
 def _cell(row: Estimate | None) -> str:

@@ -26,7 +26,6 @@ PARTS = {
 class Meeting(Section):
     title = "Where groups meet"
     speaks = False  # there are three questions, and no number answers them all
-    noun = "cell"
 
     def lead(self, group: Group) -> Iterable[str]:
         yield (

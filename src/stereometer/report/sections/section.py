@@ -18,12 +18,13 @@ from stereometer.report.charts.forest import plain_axis
 from stereometer.report.figures.curve import curve
 from stereometer.report.figures.differences import differences
 from stereometer.report.figures.slices import by_slice
+from stereometer.report.matrix import Column, entry, tally
 from stereometer.report.systems import Group, Run
 from stereometer.report.verdict import Verdict
 from stereometer.show import numbers
 from stereometer.show.figure import Figure
 from stereometer.show.table import Table
-from stereometer.types import Result
+from stereometer.types import Estimate, Result
 
 MoreFigures = Callable[[Group], Iterable[Figure]]
 """What an entry `KIND/NAME` of the catalog is."""
@@ -45,23 +46,19 @@ class Content:
     figures: tuple[Figure, ...]
     items: Mapping[str, Any] | None
     """For the browser of items; None where there is none."""
-    notes: tuple[tuple[str, str], ...]
-    """Whose a note is (empty where it is everyone's), and the note."""
+    glance: tuple[Figure, ...]
+    """On the first screen."""
 
 
 class Section:
     """How a kind of result is shown. Every method can be overridden alone."""
 
-    noun: ClassVar[str] = ""
-    """What an item is called; as the shape says where it is empty."""
     subject: ClassVar[str] = "Stereotypes in"
     """What a page is about, before the systems it is about."""
     title: ClassVar[str] = ""
     """Over the section; the title of the data where it is empty."""
     speaks: ClassVar[bool] = True
-    """Whether one number speaks for a system: verdicts and a first table rest on it."""
-    tests: ClassVar[str] = ""
-    """How the p-values were found."""
+    """Whether one number speaks for a system: the first screen, verdicts and a table rest on it."""
     citation: ClassVar[tuple[str, str]] = ("", "")
     """The paper of the metrics, and what it is cited for."""
     without_items: ClassVar[str] = ""
@@ -73,7 +70,7 @@ class Section:
         """Runs that agree in this may stand in one group."""
         data = result.data.get("digest"), result.data.get("items")
         alone = result.model if result.stopped else None
-        return (result.benchmark, result.measure, result.variant, *data, alone)
+        return (result.benchmark, result.measure, result.variant, result.asked_as, *data, alone)
 
     def ordered(self, runs: Sequence[Run]) -> Sequence[Run]:
         return runs
@@ -98,21 +95,29 @@ class Section:
             tuple(self.folded(group)),
             tuple(figure for figure in figures if figure.charts or figure.tables),
             self.items(group),
-            tuple(self.notes(group)),
+            tuple(figure for figure in self.at_a_glance(group) if figure.charts),
         )
 
     def heading(self, group: Group) -> str:
         return self.title or group.title
 
     def subtitle(self, group: Group) -> str:
-        return f"{drawn_from(group)}{group.first.measure}, variant {group.first.variant}"
-
-    def line(self, group: Group) -> str:
-        """What was measured, at the head of the page."""
         first = group.first
-        count = numbers.count(int(first.data.get("items") or 0), self.noun or group.shape.noun)
-        measured = f"measure {first.measure}, variant {first.variant}"
-        return f"{self.heading(group)}: {count}, {measured}."
+        asked = f", asked as {first.asked_as}" if first.asked_as else ""
+        return f"{drawn_from(group)}{first.measure}, variant {first.variant}{asked}"
+
+    def columns(self, group: Group) -> Iterator[Column]:
+        """On the first screen: the leading metric, or how many tests found something."""
+        how = group.how
+        if not self.speaks:
+            entries = {system.name: tally(system) for system in group.systems}
+            yield Column(group, self.heading(group), "tests beyond noise", how, entries)
+            return
+        metric, digits = group.shape.leading(group.first), group.digits(group.main)
+        found = [(system, system.find(metric.name, {})) for system in group.systems]
+        entries = {one.name: entry(one, row, digits) if row else tally(one) for one, row in found}
+        named = metric_line(metric.label, [row for _, row in found if row])
+        yield Column(group, self.heading(group), named, how, entries)
 
     def lead(self, group: Group) -> Iterable[str]:
         return ()
@@ -120,16 +125,14 @@ class Section:
     def verdicts(self, group: Group) -> Iterator[Verdict]:
         """What the leading metric says of each system."""
         metric = group.shape.leading(group.first)
-        placed = group.placed(metric.name, [{}])
-        axis = plain_axis(metric.label, [estimate for _, estimate in placed])
         digits = group.digits(metric.name)
-        for system, estimate in placed:
+        for system, estimate in group.placed(metric.name, [{}]):
             shown = f"{metric.label} {numbers.both(estimate, digits)}"
             headline = f"{system.label}: {estimate.verdict or shown}."
             why = f"No {metric.label} is given: {estimate.why}."
             used = f"{shown} ({numbers.used(estimate)} used)."
             sentences = (why if estimate.value is None else used, metric.about)
-            yield Verdict(system, estimate, axis, headline, sentences, digits=digits)
+            yield Verdict(system, estimate, headline, sentences, digits=digits)
 
     def details(self, group: Group) -> Iterable[str]:
         return ()
@@ -147,19 +150,16 @@ class Section:
         yield differences(group)
 
     def at_a_glance(self, group: Group) -> Iterator[Figure]:
-        """What a leaderboard shows of overall values."""
+        """Overall values, for the first screen and for a board."""
         yield from ()
 
     def items(self, group: Group) -> Mapping[str, Any] | None:
         return None
 
-    def notes(self, group: Group) -> Iterator[tuple[str, str]]:
-        owners: dict[str, list[str]] = {}
-        for system in group.systems:
-            for note in dict.fromkeys(system.result.notes):
-                owners.setdefault(note, []).append(system.label)
-        for note, labels in owners.items():
-            yield "" if len(labels) == len(group.systems) else ", ".join(labels), note
+
+def metric_line(label: str, rows: Sequence[Estimate]) -> str:
+    ideals = dict.fromkeys(f"{row.ideal:g}" for row in rows if row.ideal is not None)
+    return ", ideal ".join((label, *list(ideals)[:1]))
 
 
 def plain_forest(group: Group, name: str) -> Figure:
@@ -169,10 +169,7 @@ def plain_forest(group: Group, name: str) -> Figure:
     axis = plain_axis(metric.label, estimates)
     about = metric.about or f"{metric.label.capitalize()}, with intervals."
     dashed = " The dashed line is the ideal." if axis.lines else ""
-    lead = (
-        f"{about}{dashed} A filled mark is beyond noise after the correction for the tests made; a "
-        "hollow one is not, or was not tested.",
-    )
+    lead = (f"{about}{dashed}",)
     against = ", against the ideal" if axis.lines else ""
     return by_slice(group, name, metric.label.capitalize(), lead, axis, against)
 

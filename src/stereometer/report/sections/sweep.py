@@ -11,29 +11,15 @@ from stereometer.report.charts.specification import specification
 from stereometer.report.sections.section import Section, drawn_from
 from stereometer.report.systems import Group, System
 from stereometer.report.tables import TESTED, Row, tabled, tested
-from stereometer.shapes.sweep import (
-    AGREEMENT,
-    CHANGES,
-    CHOICES,
-    DIFFERENCE,
-    QUESTION,
-    SHARE,
-    SHIFT,
-    asks,
-    closing,
-    curves,
-    headed,
-    named,
-    varied,
-)
+from stereometer.shapes import sweep
 from stereometer.show import numbers
-from stereometer.show.figure import BEYOND_NOISE, Chart, Figure
+from stereometer.show.figure import FILLS, Chart, Figure
 from stereometer.show.table import Table
 from stereometer.types import Estimate, Result
 
 ABOUT = (
     "Each mark is one reading of the same items, with its interval; the dots under it say what was "
-    "chosen. A filled mark is beyond noise after the correction by the largest t of the curve."
+    "chosen. p is corrected by the largest t of the curve."
 )
 ORDERED = (
     "Which model is nearer to 50, reading by reading. Surely: beyond noise after Holm over the "
@@ -43,10 +29,6 @@ ORDERED = (
 
 class Swept(Section):
     speaks = False  # a curve speaks for itself, and there are several
-    tests = (
-        "labels of whole target terms swapped, the same swaps for all readings of a question; "
-        "the median t together, the largest t for single readings; Holm over questions"
-    )
     citation = (
         "Simonsohn, Simmons, Nelson (2020). Specification curve analysis. Nature Human Behaviour "
         "4. doi:10.1038/s41562-020-0912-z",
@@ -57,34 +39,28 @@ class Swept(Section):
         return (*super().alike(result), result.settings["shape"])
 
     def heading(self, group: Group) -> str:
-        return f"{group.title}: {_noun(group)}s under every reading"
+        noun = catalog.shape(str(group.first.settings["shape"])).noun
+        return f"{group.title}: {noun}s under every reading"
 
     def subtitle(self, group: Group) -> str:
         return f"{drawn_from(group)}{group.first.measure}"
 
-    def line(self, group: Group) -> str:
-        count = numbers.count(int(group.first.data.get("items") or 0), _noun(group))
-        return f"{group.title}: {count} under every reading."
-
     def lead(self, group: Group) -> Iterator[str]:
         for system in group.systems:
-            for joint, rows in curves(system.result):
-                yield f"{system.label}, {headed(joint)}: {closing(joint, rows).splitlines()[0]}"
+            for joint, rows in sweep.curves(system.result):
+                first = sweep.closing(joint, rows).splitlines()[0]
+                yield f"{system.label}, {sweep.headed(joint)}: {first}"
 
     def figures(self, group: Group) -> Iterator[Figure]:
         questions = {
-            headed(joint): asks(system.result, joint)
+            sweep.headed(joint): sweep.asks(system.result, joint)
             for system in group.systems
-            for joint, _ in curves(system.result)
+            for joint, _ in sweep.curves(system.result)
         }
         for number, (where, question) in enumerate(questions.items()):
             yield _curve(group, f"{group.id}-curve-{number}", where, question)
         yield _across(group)
         yield _orders(group)
-
-
-def _noun(group: Group) -> str:
-    return catalog.shape(str(group.first.settings["shape"])).noun
 
 
 def _curve(group: Group, id_: str, where: str, question: str) -> Figure:
@@ -93,28 +69,30 @@ def _curve(group: Group, id_: str, where: str, question: str) -> Figure:
     said: list[str] = []
     shown: list[Table] = []
     for system in group.systems:
-        for joint, every in curves(system.result):
-            if headed(joint) == where:
+        for joint, every in sweep.curves(system.result):
+            if sweep.headed(joint) == where:
                 rows = [row for row in every if row.value is not None]
                 charts += [_chart(system, where, rows)] if rows else []
-                said += [f"{system.label}: {line}" for line in closing(joint, every).splitlines()]
+                said += [
+                    f"{system.label}: {line}" for line in sweep.closing(joint, every).splitlines()
+                ]
                 shown += [_readings(system, every), _choices(system, joint)]
     title = f"{where[:1].upper()}{where[1:]}: {question}"
     chooser = "System" if len(charts) > 1 else ""
     lead = (ABOUT, *said)
-    return Figure(id_, title, lead, tuple(charts), tuple(shown), chooser, BEYOND_NOISE)
+    return Figure(id_, title, lead, tuple(charts), tuple(shown), chooser, FILLS)
 
 
 def _chart(system: System, where: str, rows: Sequence[Estimate]) -> Chart:
     axis = preference_axis("preference", rows)
     spoken = "; ".join(f"{_named(row)}: {numbers.spoken(row)}" for row in rows)
     described = f"Preference under {len(rows)} readings of {where}, {system.label}. {spoken}."
-    return Chart(system.label, described, specification(system, rows, varied(rows), axis))
+    return Chart(system.label, described, specification(system, rows, sweep.varied(rows), axis))
 
 
 def _named(row: Estimate) -> str:
     """A reading by its measure and what was chosen."""
-    chosen = [row.slice[name] for name in CHOICES if name in row.slice]
+    chosen = [row.slice[name] for name in sweep.CHOICES if name in row.slice]
     return ", ".join((row.slice["measure"], *chosen))
 
 
@@ -125,26 +103,18 @@ def _readings(system: System, rows: Sequence[Estimate]) -> Table:
         value = numbers.value(row), numbers.interval(row)
         counts = numbers.used(row), f"{row.ties:,}"
         cells.append((_named(row), *value, *tested(row), numbers.p_value(row.p), *counts))
-    share = _beside(system, SHARE, rows)
-    foot = "" if share is None else f"Significant alone on one side: {_share(share)}."
+    share, foot = system.find(sweep.SHARE, {key: rows[0].slice[key] for key in sweep.QUESTION}), ""
+    if share is not None:
+        percent = f"{numbers.number(share.value, 0)}{numbers.NO_BREAK}% of {share.n}"
+        foot = f"Significant alone on one side: {percent}, joint {numbers.p_value(share.p)}."
     return tabled(heads, cells, f"Readings, {system.label}", foot)
-
-
-def _beside(system: System, name: str, rows: Sequence[Estimate]) -> Estimate | None:
-    question = {key: rows[0].slice[key] for key in QUESTION}
-    return system.find(name, question)
-
-
-def _share(row: Estimate) -> str:
-    percent = f"{numbers.number(row.value, 0)}{numbers.NO_BREAK}% of {row.n}"
-    return f"{percent}, joint {numbers.p_value(row.p)}"
 
 
 def _choices(system: System, joint: Estimate) -> Table:
     heads = ("Choice", "from", "to", "#shift", "#interval", "#least", "#most", "#pairs")
-    changed = {tuple(row.slice.items()): row for row in named(system.result, CHANGES)}
+    changed = {tuple(row.slice.items()): row for row in sweep.named(system.result, sweep.CHANGES)}
     cells: list[Row] = []
-    for row in named(system.result, SHIFT):
+    for row in sweep.named(system.result, sweep.SHIFT):
         if joint.slice.items() <= row.slice.items():
             place = tuple(row.slice[name] for name in ("choice", "from", "to"))
             mean, least, most = (numbers.signed(v or 0) for v in (row.value, row.least, row.most))
@@ -165,11 +135,11 @@ def _across(group: Group) -> Figure:
     heads = ("System", "Question", "other", "#difference", "#interval", "#agree", "#used of asked")
     cells: list[Row] = []
     for system in group.systems:
-        for row in named(system.result, DIFFERENCE):
-            agree = system.find(AGREEMENT, row.slice)
+        for row in sweep.named(system.result, sweep.DIFFERENCE):
+            agree = system.find(sweep.AGREEMENT, row.slice)
             value = numbers.signed(row.value) if row.value is not None else row.why or ""
             same = "" if agree is None else numbers.both(agree)
-            place = system.cell, headed(row), row.slice["other"]
+            place = system.cell, sweep.headed(row), row.slice["other"]
             cells.append((*place, value, numbers.interval(row), same, numbers.used(row)))
     foot = (
         "The first way of asking each question, all items. The other less the first, in points, "
@@ -186,12 +156,12 @@ def _others(group: Group) -> Iterator[Table]:
         (system, row)
         for system in group.systems
         for name in ("lms", "icat")
-        for row in named(system.result, name)
+        for row in sweep.named(system.result, name)
     ]
     heads = ("System", "Question", "way", "metric", "#value", "#interval", "#used of asked")
     cells: list[Row] = [
         (
-            *(system.cell, headed(row), _named(row), row.name),
+            *(system.cell, sweep.headed(row), _named(row), row.name),
             *(numbers.value(row), numbers.interval(row), numbers.used(row)),
         )
         for system, row in rows

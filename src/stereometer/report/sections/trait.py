@@ -10,9 +10,9 @@ from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
 from stereometer.report.tables import TESTED, Row, tabled, tested
 from stereometer.shapes.trait.shape import Trait as TraitShape
-from stereometer.shapes.trait.words import TEMPLATES, ProfileWords
+from stereometer.shapes.trait.words import TEMPLATES, ProfileWords, poles
 from stereometer.show import numbers
-from stereometer.show.figure import Chart, Figure
+from stereometer.show.figure import Chart, Figure, fill_of
 from stereometer.show.table import Table
 from stereometer.types import Estimate
 
@@ -42,11 +42,6 @@ class Profiles(Section):
         yield _profile_figure(group, cells, traits)
         for index, system in enumerate(group.systems):
             yield _heat_figure(group, system, cells[system.label], list(traits), index)
-
-
-def poles(trait: str) -> tuple[str, str]:
-    left, _, right = trait.partition(" - ")
-    return left, right or trait
 
 
 def coloured(dimensions: Mapping[str, str]) -> dict[str, Trait]:
@@ -98,8 +93,7 @@ def _profile_figure(group: Group, cells: Cells, traits: Mapping[str, str]) -> Fi
     lead = (
         f"Each line is a trait from its left to its right pole, coloured by dimension "
         f"({dimensions}, from the top). Scores are shown as a share of the largest of each system, "
-        f"so shapes can be compared, sizes cannot. Bars are {words.interval}; a hollow mark cannot "
-        "be distinguished from 0 after the correction for all tests made.",
+        f"so shapes can be compared, sizes cannot. Bars are {words.interval}.",
         *([f"{words.caveat}."] if words.caveat else []),
     )
     title, listed = "The profile of a group", (_table(group, cells),)
@@ -133,8 +127,8 @@ def _heat_figure(
 
 def _point(system: System, row: Estimate, traits: Sequence[str], top: float) -> Point:
     bounds = [None if b is None else b / top for b in (row.value, row.low, row.high)]
-    sure = bool(row.beyond_noise)
-    return point_of(system, traits.index(row.slice["trait"]), bounds, _tip(system, row), sure)
+    place = traits.index(row.slice["trait"])
+    return point_of(system, place, bounds, _tip(system, row), fill_of(row))
 
 
 def _tip(system: System, row: Estimate) -> str:

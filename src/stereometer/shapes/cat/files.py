@@ -10,28 +10,44 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from stereometer.errors import DataError
 from stereometer.files import UTF8, read_json, write_json
 from stereometer.shapes.cat.items import BLANK, LABELS, TASKS, Candidate, Cat, agreement_of, words
 from stereometer.shapes.sentences import Row, mean, row_hidden, row_id, row_text, unique
-from stereometer.tables import SHOWN_FAULTS, gathered
+from stereometer.tables import SHOWN_FAULTS, gathered, is_parquet, parquet_rows
 
 COLUMNS = ("task", "target", "domain", "context", "stereotype", "anti_stereotype", "unrelated")
+NUMBERED = dict(enumerate(("anti-stereotype", "stereotype", "unrelated", "related")))
+"""As a hub writes labels."""
+
+
+def _named(label: Any) -> Any:
+    return NUMBERED.get(label, label) if isinstance(label, int) else label
+
+
+def _records(value: Any) -> Any:
+    """A hub keeps a list of records as a record of lists."""
+    if not isinstance(value, dict):
+        return value
+    return [dict(zip(value, row, strict=True)) for row in zip(*value.values(), strict=True)]
+
+
+_Gold = Annotated[str, BeforeValidator(_named)]
 
 
 class _Label(BaseModel):
-    label: str
+    label: _Gold
 
 
 class _Sentence(BaseModel):
     id: str
     sentence: str
-    gold_label: str
-    labels: list[_Label] = []
+    gold_label: _Gold
+    labels: Annotated[list[_Label], BeforeValidator(_records)] = []
 
 
 class _Item(BaseModel):
@@ -39,7 +55,7 @@ class _Item(BaseModel):
     target: str
     bias_type: str
     context: str
-    sentences: list[_Sentence]
+    sentences: Annotated[list[_Sentence], BeforeValidator(_records)]
     note: str = ""
     hidden: bool = False
 
@@ -49,8 +65,10 @@ class _File(BaseModel):
 
 
 def read_cats(path: Path, encoding: str = UTF8) -> list[Cat]:
-    """A file like StereoSet's dev.json, or a list of such items without their tasks."""
-    value = read_json(path, encoding)
+    """A file like StereoSet's dev.json, or a list of its items without their tasks, as a hub keeps
+    them too."""
+    rows = [row for _, row in parquet_rows(path)] if is_parquet(path) else None
+    value = read_json(path, encoding) if rows is None else rows
     try:
         bare = isinstance(value, list) and value
         parsed = _File.model_validate(_by_task(value) if bare else value)
@@ -127,28 +145,24 @@ def read_row(row: Row, path: Path, line: int, faulty: bool = False) -> Cat:
             "where the candidates go. Fix the row."
         )
     id_ = row_id(row, line)
-    texts = [_filled(context, fill) for fill in fills] if task == "intrasentence" else fills
+    if task == "intrasentence" and BLANK in context:
+        fills = [fill and context.replace(BLANK, fill) for fill in fills]
     candidates = {
-        label: Candidate(f"{id_}-{label}", text) for label, text in zip(LABELS, texts, strict=True)
+        label: Candidate(f"{id_}-{label}", text) for label, text in zip(LABELS, fills, strict=True)
     }
     note, hidden = str(row.get("note") or ""), row_hidden(row, path, line)
     return Cat(id_, task, target, domain, context, candidates, note, hidden)
 
 
-def _filled(context: str, fill: str) -> str:
-    """The sentence; where there is no blank, or nothing to fill it with, what the row has."""
-    return context.replace(BLANK, fill) if fill and BLANK in context else fill
-
-
 def write(
     path: Path,
-    cats: Sequence[Cat],
+    items: Sequence[Cat],
     hidden: bool = False,
     people: Mapping[str, Sequence[str]] | None = None,
 ) -> Path:
     """`people` are the ids of a candidate's validators, in the order of its votes."""
     tasks = {
-        task: [_written(cat, hidden, people or {}) for cat in cats if cat.task == task]
+        task: [_written(cat, hidden, people or {}) for cat in items if cat.task == task]
         for task in TASKS
     }
     write_json(path, {"version": "1.0", "data": tasks})
@@ -185,34 +199,30 @@ def _labels(candidate: Candidate, people: Sequence[str]) -> list[dict[str, str]]
 # --------------------------------------------------------------------------------------- statistics
 
 
-def statistics(cats: Sequence[Cat]) -> list[dict[str, Any]]:
+def statistics(items: Sequence[Cat]) -> list[dict[str, Any]]:
     """StereoSet's Table 1 with annotator agreement: by task and domain, by task, and overall."""
-    domains = sorted({cat.domain for cat in cats})
+    domains = sorted({cat.domain for cat in items})
     rows = []
-    for task in [task for task in TASKS if any(cat.task == task for cat in cats)]:
-        of_task = [cat for cat in cats if cat.task == task]
+    for task in [task for task in TASKS if any(cat.task == task for cat in items)]:
+        of_task = [cat for cat in items if cat.task == task]
         rows += [
             _counts(task, domain, [cat for cat in of_task if cat.domain == domain])
             for domain in domains
         ]
         rows.append(_counts(task, "all", of_task))
-    return [*rows, _counts("both", "all", cats)]
+    return [*rows, _counts("both", "all", items)]
 
 
 def _counts(task: str, domain: str, cats: Sequence[Cat]) -> dict[str, Any]:
+    shares = [agreement_of(cat, label) for cat in cats for label in cat.candidates]
     return {
         "task": task,
         "domain": domain,
         "terms": len({cat.target for cat in cats}),
         "items": len(cats),
         "words": mean([words(cat, label) for cat in cats for label in cat.candidates]),
-        "agreement": mean([share for cat in cats for share in _shares(cat)]),
+        "agreement": mean([share for share in shares if share is not None]),
     }
-
-
-def _shares(cat: Cat) -> list[float]:
-    """Of each candidate with votes, the share for its gold label."""
-    return [share for label in cat.candidates if (share := agreement_of(cat, label)) is not None]
 
 
 def _alike(cat: Cat) -> list[float]:
@@ -224,11 +234,11 @@ def _alike(cat: Cat) -> list[float]:
     return [sum(first == second for first, second in pairs) / len(pairs)] if pairs else []
 
 
-def term_agreement(cats: Sequence[Cat]) -> list[dict[str, Any]]:
+def term_agreement(items: Sequence[Cat]) -> list[dict[str, Any]]:
     """Agreement on the stereotypes of each target term (StereoSet's Table 10), lowest first; only
     terms with votes."""
     by_term: dict[tuple[str, str], list[float]] = {}
-    for cat in cats:
+    for cat in items:
         by_term.setdefault((cat.domain, cat.target), []).extend(_alike(cat))
     rows: list[dict[str, Any]] = [
         {

@@ -138,7 +138,7 @@ class Cat(ItemDefaults):
         )
 
     def corrected(self, texts: Mapping[str, str]) -> Cat:
-        """Intrasentence candidates without a text of their own fill the corrected context anew."""
+        """Intrasentence candidates without a text of their own fill the corrected context."""
         context = texts.get("context", self.context)
         refill = self.task == "intrasentence" and "context" in texts
         candidates = {

@@ -17,17 +17,10 @@ from stereometer.shapes.cat.sample import (
     sample,
     tally,
 )
-from stereometer.shapes.cat.spread import TESTED, Spread, spread
+from stereometer.shapes.cat.spread import TESTED, OverTerms, WithinTerms, item_spread, spread
 from stereometer.shapes.cat.tally import Place, headline_slices
-from stereometer.shapes.verdicts import (
-    LANGUAGE,
-    PREFERENCE,
-    equivalent,
-    judged,
-    narrower,
-    undetermined,
-    without_score,
-)
+from stereometer.shapes.spread import Spread, with_missing
+from stereometer.shapes.verdicts import LANGUAGE, PREFERENCE, judged, undetermined, without_score
 from stereometer.types import Estimate, Score, Settings, Slice
 
 CANDIDATES = ("stereotype", "anti-stereotype", "unrelated")
@@ -69,9 +62,12 @@ def _estimates(part: CatSample, names: tuple[str, ...], settings: Settings) -> I
     if why is not None:
         yield from (replace(estimate, why=why) for estimate in empty)
         return
-    values, ends, known = part.point, bounds(part, settings.variant), spread(part, settings)
+    values, ends = part.point, bounds(part, settings.variant)
+    of_terms = spread(part, settings)
+    of_items = item_spread(part, settings, of_terms)
     for estimate in empty:
         name = estimate.name
+        known = of_items if name.endswith("_micro") else of_terms
         if _is_defined(part, name, values):
             least, most = ends[name]
             bounded = replace(
@@ -94,18 +90,22 @@ def _is_defined(part: CatSample, name: str, values: Mapping[str, float]) -> bool
     return base(name) == "icat" and values[ss] in (0.0, 100.0)
 
 
-def _determined(estimate: Estimate, part: CatSample, known: Spread, settings: Settings) -> Estimate:
+def _determined(
+    estimate: Estimate, part: CatSample, known: OverTerms | WithinTerms, settings: Settings
+) -> Estimate:
     """With its interval and test, unless too many ties leave it open."""
-    name, level = estimate.name, settings.level
+    name = estimate.name
     open_ = undetermined(part.tie_shares[base(name)], settings)
     if open_ is not None:
         return without_score(estimate, open_, settings)
-    low, high, how = known.interval(name, level)
-    measured = replace(estimate, low=low, high=high, interval=how)
-    if name not in TESTED:
+    of = known.of(name)
+    measured = (of.measured if name in TESTED else of.spanned)(estimate, settings)
+    if base(name) != "ss" or not part.coverage.missing:
         return measured
-    measured = replace(measured, p=known.p(name), detectable=known.detectable(name, level))
-    if name != "ss":
-        return measured
-    near = known.interval(name, narrower(level))[:2]
-    return replace(measured, equivalent=equivalent(near, settings))
+    lost, won = (_worst(part.settled(wins), name, settings) for wins in (False, True))
+    return with_missing(measured, lost, won, settings)
+
+
+def _worst(part: CatSample, name: str, settings: Settings) -> Spread:
+    known = spread(part, settings)
+    return (known if name == "ss" else item_spread(part, settings, known)).of(name)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from stereometer.shapes.cat.sample import HEADLINE, IDEALS, averages, rates
-from stereometer.shapes.cat.sides import Gap, side_values, sides
+from stereometer.shapes.cat.sides import Drawn, Gap, side_values, sides
 from stereometer.shapes.cat.spread import TESTED
 from stereometer.shapes.cat.tally import (
     KINDS,
@@ -61,24 +61,26 @@ def _slice(slice_: Slice, tables: Ints, asked: int, settings: Settings) -> Itera
         scoped = replace(difference, scope=THESE if few else LIKE_THESE)
         if name not in TESTED:
             yield _bent(scoped, tables, settings)
-        elif few:
-            yield _closer(_over_items(scoped, tables, settings), tables, sign_flip)
         else:
-            over = _over_terms(scoped, tables, settings)
-            yield _closer(over.with_sum(_sum(name, tables, settings)), tables, _t)
+            yield (_over_items if few else _over_terms)(scoped, tables, settings)
 
 
 def _bent(difference: Difference, tables: Ints, settings: Settings) -> Difference:
     """icat, which bends at an ss of 50: nothing to test where no item differs."""
     gap, test = _icat_over_terms(tables), "paired t over terms, both sides of icat"
     if gap is None:
-        gap, test = _icat_over_items(difference.slice, tables, settings), "bootstrap of items"
+        drawn = _drawn(difference.slice, tables, settings)
+        gap = Gap.of(Drawn, *(sides(side["lms"], side["ss"]) for side in drawn))
+        test = "bootstrap of items"
         difference = replace(difference, floor=2 / (1 + settings.resamples))
     if not tables.sum(axis=0)[~np.eye(KINDS, dtype=bool)].any():
         return replace(difference, test=test)
     low, high = gap.interval(settings.level)
-    seen = gap.detectable(settings.level)
-    return replace(difference, low=low, high=high, p=gap.p(), test=test, detectable=seen)
+    if high - low <= SAME:
+        return replace(difference.without_spread(settings), p=gap.p(), test=test)
+    seen = gap.nearest.detectable(settings.level)
+    known = replace(difference, low=low, high=high, p=gap.p(), test=test)
+    return replace(known, detectable=seen, free=gap.nearest.free)
 
 
 def _icat_over_terms(tables: Ints) -> Gap | None:
@@ -86,13 +88,8 @@ def _icat_over_terms(tables: Ints) -> Gap | None:
     if len(tables) < FEW_TERMS:
         return None
     first, second = (side_values(*side) for side in _rates(tables))
-    gap = Gap.over_terms(first, second)
+    gap = Gap.of(StudentMean.of, first, second)
     return gap if gap.has_spread else None
-
-
-def _icat_over_items(slice_: Slice, tables: Ints, settings: Settings) -> Gap:
-    first, second = _drawn(slice_, tables, settings)
-    return Gap.drawn(*(sides(side["lms"], side["ss"]) for side in (first, second)))
 
 
 def _groups(name: str, tables: Ints, sign: int = -1) -> list[Floats]:
@@ -106,40 +103,27 @@ def _over_items(difference: Difference, tables: Ints, settings: Settings) -> Dif
     first, second = _drawn(difference.slice, tables, settings)
     draws = second[difference.name] - first[difference.name]
     both = second[difference.name] + first[difference.name] - 2 * NULL_VALUE
-    known = difference.with_sum(percentile(both, settings.level))
-    p = sign_flip(_groups(difference.name, tables))
-    return known.measured(draws, p, "sign flips of items, terms held fixed", settings)
+    p, test = sign_flip(_groups(difference.name, tables)), "sign flips of items, terms held fixed"
+    if np.ptp(draws) <= SAME and difference.difference:
+        known = replace(difference.without_spread(settings), p=p, test=test)
+    else:
+        known = difference.measured(draws, p, test, settings)
+    together = sign_flip(_groups(difference.name, tables, 1))
+    return known.with_sum(percentile(both, settings.level), together)
 
 
 def _over_terms(difference: Difference, tables: Ints, settings: Settings) -> Difference:
-    groups = _groups(difference.name, tables)
-    mean = StudentMean.of(np.array([100 * group.mean() for group in groups]))
-    if mean.error > SAME or not any(group.any() for group in groups):
-        return replace(difference.over_terms(mean, settings), test="paired t over terms")
-    alike = difference.without_spread(settings)
-    return replace(alike, p=sign_flip(groups), test="sign flips of items: all terms agree")
-
-
-def _sum(name: str, tables: Ints, settings: Settings) -> tuple[float, float]:
-    """The interval of what both prefer together, each measured from 50."""
-    means = [100 * group.mean() for group in _groups(name, tables, 1)]
-    return StudentMean.of(np.array(means)).interval(settings.level)
-
-
-def _t(groups: Sequence[Floats]) -> float:
-    mean = StudentMean.of(np.array([100 * group.mean() for group in groups]))
-    return mean.p() if mean.error > SAME else sign_flip(groups)
-
-
-def _closer(
-    difference: Difference, tables: Ints, test: Callable[[Sequence[Floats]], float]
-) -> Difference:
-    """With p that one is closer to 50: neither is where the sum of both is not beyond noise."""
-    if difference.ideal != NULL_VALUE:
-        return difference
-    return replace(
-        difference, p_closer=max(difference.p, test(_groups(difference.name, tables, 1)))
+    groups, sums = (_groups(difference.name, tables, sign) for sign in (-1, 1))
+    mean, both = (
+        StudentMean.of(np.array([100 * group.mean() for group in of])) for of in (groups, sums)
     )
+    if mean.error > SAME or not any(group.any() for group in groups):
+        known = replace(difference.over_terms(mean, settings), test="paired t over terms")
+    else:
+        alike = difference.without_spread(settings)
+        known = replace(alike, p=sign_flip(groups), test="sign flips of items: all terms agree")
+    p = both.p() if both.error > SAME else sign_flip(sums)
+    return known.with_sum(both.interval(settings.level), p)
 
 
 def _rates(tables: Ints) -> list[tuple[Floats, Floats]]:

@@ -62,6 +62,9 @@ class CatSample:
     outcomes: Ints
     tied: Ints
     coverage: Coverage
+    asked: Ints = field(default_factory=lambda: np.zeros((0, 3), dtype=np.int64))
+    """Of every term, those that nobody answered too: items won for ss, that are tied or missing,
+    and all of these with those lost."""
 
     @property
     def terms(self) -> int:
@@ -98,18 +101,31 @@ class CatSample:
         lms, ss = self.ties["lms"] / (2 * n), self.ties["ss"] / n
         return {"lms": lms, "ss": ss, "icat": max(lms, ss)}
 
+    def settled(self, won: bool) -> CatSample:
+        """For ss: with all ties, and all that are missing, won, or lost."""
+        wins = self.asked[:, 0] + won * self.asked[:, 1]
+        rows = np.zeros((len(self.asked), KINDS), dtype=np.int64)
+        rows[:, np.flatnonzero(SS_OF == 1)[0]], rows[:, 0] = wins, self.asked[:, 2] - wins
+        ties = np.zeros((len(rows), 2), dtype=np.int64)
+        return CatSample(self.slice, rows, ties, Coverage(int(rows.sum())))
+
 
 def sample(tallies: Tallies, slice_: Slice) -> CatSample:
     """The part of the tallies that a slice names, without terms that nobody answered."""
     here = within(tallies, slice_)
     coverage = Coverage()
     for term in here.values():
-        coverage.count += term.coverage.count
-        coverage.skipped += term.coverage.skipped
-    counts = {place: np.append(term.outcomes, term.ties) for place, term in here.items()}
-    rows = by_term(counts, {}).reshape(-1, KINDS + 2).astype(np.int64)
-    answered = rows[rows[:, :KINDS].any(axis=1)]
-    return CatSample(slice_, answered[:, :KINDS], answered[:, KINDS:], coverage)
+        coverage += term.coverage
+    counts = {
+        place: np.concatenate([term.outcomes, term.ties, [term.coverage.missing]])
+        for place, term in here.items()
+    }
+    rows = by_term(counts, {}).reshape(-1, KINDS + 3).astype(np.int64)
+    outcomes, tied, missing = rows[:, :KINDS], rows[:, KINDS:-1], rows[:, -1]
+    columns = (outcomes @ (SS_OF == 1), tied[:, 1] + missing, outcomes.sum(axis=1) + missing)
+    asked = np.stack(columns, axis=1)
+    there = outcomes.any(axis=1)
+    return CatSample(slice_, outcomes[there], tied[there], coverage, asked[asked[:, 2] > 0])
 
 
 def base(name: str) -> str:

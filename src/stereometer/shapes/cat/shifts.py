@@ -8,17 +8,10 @@ from math import sqrt
 import numpy as np
 
 from stereometer.shapes.cat.sample import HEADLINE, IDEALS, averages, rates
-from stereometer.shapes.cat.sides import Gap, side_values
+from stereometer.shapes.cat.sides import Drawn, Gap, side_values
 from stereometer.shapes.cat.sides import sides as both_sides
 from stereometer.shapes.cat.spread import TESTED
-from stereometer.shapes.cat.tally import (
-    KINDS,
-    NO_LMS,
-    by_term,
-    counted,
-    headline_slices,
-    outcome,
-)
+from stereometer.shapes.cat.tally import KINDS, NO_LMS, by_term, counted, headline_slices, outcome
 from stereometer.shapes.shift import Shift
 from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, SAME, THESE
 from stereometer.stats.intervals import Floats, Ints, generator, percentile, student
@@ -74,11 +67,11 @@ def _over_terms(name: str, whole: Ints, kept: Ints) -> StudentMean | Gap:
     before, after = (dict(zip(("lms", "ss"), _values(part), strict=True)) for part in (whole, kept))
     if name in TESTED:
         return StudentMean.of(after[name] - before[name])
-    return Gap.over_terms(side_values(**before), side_values(**after))
+    return Gap.of(StudentMean.of, side_values(**before), side_values(**after))
 
 
 def _values(outcomes: Ints) -> list[Floats]:
-    """lms and ss, one value a term: their mean is the average over the terms that have items."""
+    """lms and ss, one value per term: their mean is the average over the terms that have items."""
     there = outcomes.sum(axis=1) > 0
     weights = there * len(there) / there.sum()
     of_terms = rates(np.where(there[:, None], outcomes, 1))
@@ -117,4 +110,4 @@ def _over_items(shift: Shift, rows: Ints, settings: Settings) -> tuple[float, fl
         )
     if shift.name in TESTED:
         return percentile(sides[1][shift.name] - sides[0][shift.name], settings.level)
-    return Gap.drawn(*(both_sides(**of) for of in sides)).interval(settings.level)
+    return Gap.of(Drawn, *(both_sides(**of) for of in sides)).interval(settings.level)

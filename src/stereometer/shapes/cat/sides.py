@@ -9,10 +9,9 @@ and alike: such an interval covered .80.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -29,10 +28,10 @@ def sides(lms: Floats, ss: Floats) -> Sides:
     return lms * ss / 50, lms * (100 - ss) / 50
 
 
-def side_values(lms: Floats, ss: Floats) -> Sides:
-    """Of each side one value a term, from such values of lms and ss: their mean is the side, their
-    spread its spread to the first order."""
-    middle, at = float(lms.mean()), float(ss.mean())
+def side_values(lms: Floats, ss: Floats, weights: Floats | None = None) -> Sides:
+    """Of each side one value per term, from such values of lms and ss: their mean is the side,
+    their spread its spread to the first order."""
+    middle, at = (float(np.average(of, weights=weights)) for of in (lms, ss))
     return (
         (middle * ss + at * (lms - middle)) / 50,
         (middle * (100 - ss) + (100 - at) * (lms - middle)) / 50,
@@ -44,24 +43,12 @@ def smaller(ends: Iterable[Ends]) -> Ends:
     return min(lows), min(highs)
 
 
-class Known(Protocol):
-    """A difference of two sides, and how far it may be off."""
-
-    @property
-    def value(self) -> float: ...
-
-    def interval(self, level: float) -> Ends: ...
-
-    def p(self) -> float: ...
-
-    def detectable(self, level: float) -> float: ...
-
-
 @dataclass(frozen=True)
 class Drawn:
     """Known from draws of items, where terms are held fixed."""
 
     draws: Floats
+    free = None
 
     @cached_property
     def value(self) -> float:
@@ -77,6 +64,10 @@ class Drawn:
         return detectable(float(self.draws.std()), level)
 
 
+Known = StudentMean | Drawn
+"""A difference of two sides, and how far it may be off."""
+
+
 @dataclass(frozen=True)
 class Gap:
     """The difference of two icats; `cells[i][j]` is the second's side j less the first's side i."""
@@ -84,14 +75,9 @@ class Gap:
     cells: Sequence[Sequence[Known]]
 
     @classmethod
-    def over_terms(cls, first: Sides, second: Sides) -> Gap:
-        """From one value a term of each side."""
-        return cls([[StudentMean.of(after - before) for after in second] for before in first])
-
-    @classmethod
-    def drawn(cls, first: Sides, second: Sides) -> Gap:
-        """From the same draws of items for both."""
-        return cls([[Drawn(after - before) for after in second] for before in first])
+    def of(cls, known: Callable[[Floats], Known], first: Sides, second: Sides) -> Gap:
+        """From one value per term of each side, or from the same draws of items for both."""
+        return cls([[known(after - before) for after in second] for before in first])
 
     @property
     def turned(self) -> list[tuple[Known, ...]]:
@@ -119,9 +105,6 @@ class Gap:
         """Of the sides that are the smaller ones as far as is known."""
         row = max(self.cells, key=lambda cells: cells[0].value)
         return min(row, key=lambda cell: cell.value)
-
-    def detectable(self, level: float) -> float:
-        return self.nearest.detectable(level)
 
 
 def _one_way(cell: Known, sign: int) -> float:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from math import sqrt
-from typing import Protocol
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from stereometer.shapes.cat.sample import (
 )
 from stereometer.shapes.cat.sides import side_values, sides, smaller
 from stereometer.shapes.cat.tally import LMS_OF, SS_OF
-from stereometer.shapes.verdicts import LIKE_THESE, NULL_VALUE, SAME, THESE
+from stereometer.shapes.spread import Interval, Spread
+from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, NULL_VALUE, SAME, THESE
 from stereometer.stats.intervals import (
     Floats,
     generator,
@@ -28,79 +29,76 @@ from stereometer.stats.intervals import (
     resampled_means,
     wilson_percent,
 )
-from stereometer.stats.means import StudentMean
+from stereometer.stats.means import StudentMean, StudentShare, effective
 from stereometer.stats.tests import detectable, sign_flip
 from stereometer.types import Settings
 
 TESTED = {"ss": SS_OF, "lms": LMS_OF}
-Interval = tuple[float, float, str]
-"""Low, high, and how they were found."""
 
 
-class Spread(Protocol):
-    """What is known of how far the averages of one slice may be off."""
-
-    scope: str
-
-    def interval(self, name: str, level: float) -> Interval: ...
-
-    def p(self, name: str) -> float:
-        """That the average is 50."""
-        ...
-
-    def detectable(self, name: str, level: float) -> float: ...
-
-
-def spread(part: CatSample, settings: Settings) -> Spread:
+def spread(part: CatSample, settings: Settings) -> OverTerms | WithinTerms:
+    """Of averages over terms."""
     return WithinTerms(part, settings) if part.fixed_terms else OverTerms(part)
 
 
+def item_spread(
+    part: CatSample, settings: Settings, of_terms: OverTerms | WithinTerms
+) -> OverTerms | WithinTerms:
+    """Of averages over items, given that over terms: a few large terms are few terms."""
+    weights = part.n / part.n.sum()
+    if effective(weights) >= FEW_TERMS:
+        return OverTerms(part, weights)
+    return of_terms if isinstance(of_terms, WithinTerms) else WithinTerms(part, settings)
+
+
 class OverTerms:
-    """Terms stand for others like them: Student's t over terms."""
+    """Terms stand for others like them: Student's t over terms, which weigh alike, or as many items
+    as they have."""
 
     scope = LIKE_THESE
 
-    def __init__(self, part: CatSample) -> None:
-        self.part, self.point = part, part.point
+    def __init__(self, part: CatSample, weights: Floats | None = None) -> None:
+        self.part, self.weights = part, weights
 
     @cached_property
     def values(self) -> Mapping[str, Floats]:
-        """One value a term; their mean is the average, their spread its spread."""
-        part, (lms, ss) = self.part, rates(self.part.outcomes)
-        weights = part.n * part.terms / part.n.sum()
-        micro = {
-            name: self.point[name] + weights * (of - self.point[name])
-            for name, of in (("lms_micro", lms), ("ss_micro", ss))
-        }
-        return {"lms": lms, "ss": ss, "icat_term_mean": icat(lms, ss), **micro}
+        """One value per term."""
+        lms, ss = rates(self.part.outcomes)
+        return {"lms": lms, "ss": ss, "icat_term_mean": icat(lms, ss)}
 
-    def interval(self, name: str, level: float) -> Interval:
-        ends = self._icat(name, level) if name in ("icat", "icat_micro") else self._t(name, level)
-        if ends is None:
-            return (*unanimous(self.part, name, level), "Wilson: all terms agree")
-        low, high = map(float, percent(np.array(ends)))
-        return low, high, "t over target terms"
+    def of(self, name: str) -> Spread:
+        of_items = _of_items(self.part, name, "terms agree", "sign flips of items: all terms agree")
+        if name in ("icat", "icat_micro"):
+            return self._icat(of_items)
+        mean = StudentMean.of(self.values[name.removesuffix("_micro")], self.weights)
+        known = replace(of_items, detectable=mean.detectable, free=mean.free)
+        if base(name) == "lms":
+            share = StudentShare(mean, int(self.part.n.sum()))
+            return replace(
+                known if mean.error > SAME else of_items,
+                interval=lambda level: (*share.interval(level), "Wilson over target terms"),
+                p=partial(share.p, NULL_VALUE),
+                test="score test over target terms",
+            )
+        if mean.error <= SAME:
+            # Terms that are all alike show no spread, which is not certainty.
+            return of_items
+        t = "t over target terms"
+        p = partial(mean.p, NULL_VALUE)
+        return replace(known, interval=lambda level: (*mean.percent(level), t), p=p, test=t)
 
-    def _t(self, name: str, level: float) -> tuple[float, float] | None:
-        mean = StudentMean.of(self.values[name])
-        return mean.interval(level) if mean.error > SAME else None
-
-    def _icat(self, name: str, level: float) -> tuple[float, float] | None:
+    def _icat(self, of_items: Spread) -> Spread:
         """The smaller of both sides, each with the spread that lms and ss have together."""
-        parts = (self.values[name.replace("icat", of)] for of in ("lms", "ss"))
-        means = [StudentMean.of(side) for side in side_values(*parts)]
+        sides = side_values(self.values["lms"], self.values["ss"], self.weights)
+        means = [StudentMean.of(side, self.weights) for side in sides]
         if max(mean.error for mean in means) <= SAME:
-            return None
-        return smaller(mean.interval(level) for mean in means)
+            return of_items
 
-    def p(self, name: str) -> float:
-        mean = StudentMean.of(self.values[name])
-        # Terms that are all alike show no spread, which is not certainty.
-        return mean.p(NULL_VALUE) if mean.error > SAME else flipped(self.part, name)
+        def interval(level: float) -> Interval:
+            low, high = percent(np.array(smaller(mean.interval(level) for mean in means)))
+            return float(low), float(high), "t over target terms"
 
-    def detectable(self, name: str, level: float) -> float:
-        mean = StudentMean.of(self.values[name])
-        return mean.detectable(level) if mean.error > SAME else _of_items(self.part, level)
+        return replace(of_items, interval=interval)
 
 
 class WithinTerms:
@@ -109,24 +107,30 @@ class WithinTerms:
     scope = THESE
 
     def __init__(self, part: CatSample, settings: Settings) -> None:
-        self.part, self.point = part, part.point
+        self.part = part
         rng = generator(settings.seed, part.slice)
         lms, ss = resampled_means(
             part.outcomes, (LMS_OF, SS_OF), settings.resamples, rng, settings.level
         )
         self.draws = averages(100 * lms, 100 * ss, part.n, np.ones(part.terms))
 
-    def interval(self, name: str, level: float) -> Interval:
-        low, high = self._drawn(name, level)
-        how = "percentile bootstrap over items, no narrower than Wilson; terms held fixed"
-        if high - low <= SAME:
-            low, high = unanimous(self.part, name, level)
-            how = "Wilson: all items agree; terms held fixed"
-        elif base(name) != "icat":
-            least = _wilson(self.part, name, level)
-            low, high = min(low, least[0]), max(high, least[1])
-        # With few items draws may all be on one side of the value.
-        return min(low, self.point[name]), max(high, self.point[name]), how
+    def of(self, name: str) -> Spread:
+        agreed, test = "items agree; terms held fixed", "sign flips of items, terms held fixed"
+        of_items, error = _of_items(self.part, name, agreed, test), float(self.draws[name].std())
+
+        def interval(level: float) -> Interval:
+            low, high = self._drawn(name, level)
+            how = "percentile bootstrap over items, no narrower than Wilson; terms held fixed"
+            if high - low <= SAME:
+                low, high, how = of_items.interval(level)
+            elif base(name) != "icat":
+                least = _wilson(self.part, name, level)
+                low, high = min(low, least[0]), max(high, least[1])
+            # With few items draws may all be on one side of the value.
+            return min(low, of_items.value), max(high, of_items.value), how
+
+        seen = partial(detectable, error) if error > SAME else of_items.detectable
+        return replace(of_items, interval=interval, detectable=seen)
 
     def _drawn(self, name: str, level: float) -> tuple[float, float]:
         if name not in ("icat", "icat_micro"):
@@ -135,22 +139,16 @@ class WithinTerms:
         low, high = smaller(percentile(side, level) for side in sides(lms, ss))
         return low, min(100.0, high)
 
-    def p(self, name: str) -> float:
-        return flipped(self.part, name)
 
-    def detectable(self, name: str, level: float) -> float:
-        error = float(self.draws[name].std())
-        return detectable(error, level) if error > SAME else _of_items(self.part, level)
-
-
-def flipped(part: CatSample, name: str) -> float:
-    """p from sign flips of items."""
-    return sign_flip([np.repeat(TESTED[name] - 0.5, row) for row in part.outcomes])
-
-
-def _of_items(part: CatSample, level: float) -> float:
-    """What as many independent items would show."""
-    return detectable(50 / sqrt(part.coverage.answered), level)
+def _of_items(part: CatSample, name: str, agreed: str, test: str) -> Spread:
+    """What as many independent items show, where nothing else varies."""
+    return Spread(
+        part.point[name],
+        lambda level: (*unanimous(part, name, level), f"Wilson: all {agreed}"),
+        lambda: sign_flip([np.repeat(TESTED[name] - 0.5, row) for row in part.outcomes]),
+        test,
+        partial(detectable, 50 / sqrt(part.coverage.answered)),
+    )
 
 
 def _wilson(part: CatSample, name: str, level: float) -> tuple[float, float]:

@@ -54,21 +54,17 @@ def outcome(values: Mapping[str, float], variant: Variant) -> Outcome:
 def compared(
     values: Mapping[str, float], left: str, right: str, variant: Variant
 ) -> tuple[int, bool]:
-    """Two candidates: by their own comparison where there was one, otherwise by their scores."""
-    direct = values.get(f"{left}>{right}")
-    sides = (values[left], values[right]) if direct is None else (direct, 0.5)
-    return half_points(*sides, variant)
+    """Two candidates: by their own comparison where there was one, otherwise by their scores.
 
-
-def half_points(left: float, right: float, variant: Variant) -> tuple[int, bool]:
-    """2 where left wins, 0 where right does, and whether it is a tie.
-
-    A tie is 1 under `sound` and lost under `paper`.
+    2 where left wins, 0 where right does, and whether it is a tie: 1 under `sound`, lost under
+    `paper`.
     """
+    direct = values.get(f"{left}>{right}")
+    one, other = (values[left], values[right]) if direct is None else (direct, 0.5)
     if variant == "paper":
-        return (2 if left > right else 0), left == right
-    tie = abs(left - right) < TIE
-    return (1 if tie else 2 if left > right else 0), tie
+        return (2 if one > other else 0), one == other
+    tie = abs(one - other) < TIE
+    return (1 if tie else 2 if one > other else 0), tie
 
 
 # ------------------------------------------------------------------------------------------- places

@@ -4,13 +4,16 @@ words asked for."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from stereometer.shapes.comment.items import NEITHER, SEPARATOR, UNNAMED
 from stereometer.shapes.comment.metrics import FN, FP, TN, TP, categories, decisions
 from stereometer.shapes.comment.settings import Setting
 from stereometer.types import UNWRITTEN, Score, Variant
+
+PLACE = ("comment", "category")
+"""A question: which comment, and the category it is asked about."""
 
 
 def out_of_scope(scores: Iterable[Score], setting: Setting) -> list[tuple[str, int]]:
@@ -19,19 +22,15 @@ def out_of_scope(scores: Iterable[Score], setting: Setting) -> list[tuple[str, i
     every = list(scores)
     labels = dict.fromkeys([NEITHER, *(score.slices["gold"] for score in every)])
     counts = Counter(
-        _first_line(answer["text"])
+        answer["text"].strip().split("\n")[0].strip()
         for score in every
         for answer in score.answers
         if answer.get("label", UNNAMED) == UNNAMED
-        and _was_written(answer)
+        # Not where the prompt was too long or a filter held the answer back.
+        and (answer["text"].strip() or answer.get("skipped") not in UNWRITTEN)
         and not in_scope(answer["text"], _words_for(score, labels, setting))
     )
     return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
-def _was_written(answer: Mapping[str, str]) -> bool:
-    """Not where the prompt was too long or a filter held the answer back."""
-    return bool(answer["text"].strip()) or answer.get("skipped") not in UNWRITTEN
 
 
 def _words_for(score: Score, labels: Iterable[str], setting: Setting) -> list[str]:
@@ -42,23 +41,14 @@ def _words_for(score: Score, labels: Iterable[str], setting: Setting) -> list[st
     return [category, f"not-{category}", f"not {category}"] if setting.words else ["yes", "no"]
 
 
-def _first_line(text: str) -> str:
-    return text.strip().split("\n")[0].strip()
-
-
 def confusion(scores: Iterable[Score]) -> dict[str, dict[str, int]]:
     """How often each gold label was read as what; reasons stand in round brackets."""
     rows: dict[str, Counter[str]] = {}
     for score in scores:
         row = rows.setdefault(score.slices["gold"], Counter())
-        row.update(
-            (
-                answer["label"].replace(SEPARATOR, ", ")
-                if "label" in answer
-                else f"({answer['skipped']})"
-            )
-            for answer in score.answers
-        )
+        for answer in score.answers:
+            label = answer.get("label", "").replace(SEPARATOR, ", ")
+            row[label if "label" in answer else f"({answer['skipped']})"] += 1
         row.update([f"({score.skipped})"] if score.skipped else [])
     return {gold: dict(sorted(row.items())) for gold, row in rows.items()}
 
@@ -70,16 +60,18 @@ def confusion_by_set(scores: Iterable[Score], variant: Variant) -> list[dict[str
     numbers = sorted({score.slices["example_set"] for score in every}, key=int)
     parts = [(n, [score for score in every if score.slices["example_set"] == n]) for n in numbers]
     return [
-        {"category": category, "example_set": number, **_cells(part, category, variant)}
+        {
+            "category": category,
+            "example_set": number,
+            "rightly_not": counts[TN],
+            "wrongly_called": counts[FP],
+            "missed": counts[FN],
+            "rightly_called": counts[TP],
+        }
         for category in categories(every)
         for number, part in [*parts, ("all", every)]
+        for counts in [Counter(row.cell for row in decisions(part, category, variant))]
     ]
-
-
-def _cells(scores: Sequence[Score], category: str, variant: Variant) -> dict[str, int]:
-    counts = Counter(row.cell for row in decisions(scores, category, variant))
-    order = {"rightly_not": TN, "wrongly_called": FP, "missed": FN, "rightly_called": TP}
-    return {name: counts[cell] for name, cell in order.items()}
 
 
 def in_scope(text: str, words: Sequence[str]) -> bool:
@@ -102,7 +94,7 @@ def flipped(scores: Iterable[Score]) -> list[dict[str, str]]:
     every = list(scores)
     before = {_place(score): first_label(score) for score in every if "edit" not in score.slices}
     return [
-        {**_place(score)._asdict(), "edit": score.slices["edit"], "was": was, "now": now}
+        {name: score.slices[name] for name in (*PLACE, "edit")} | {"was": was, "now": now}
         for score in every
         if "edit" in score.slices
         and (was := before.get(_place(score))) is not None
@@ -111,12 +103,5 @@ def flipped(scores: Iterable[Score]) -> list[dict[str, str]]:
     ]
 
 
-class Place(NamedTuple):
-    """A question: which comment, and the category it is asked about."""
-
-    comment: str
-    category: str
-
-
-def _place(score: Score) -> Place:
-    return Place(score.slices["comment"], score.slices["category"])
+def _place(score: Score) -> tuple[str, ...]:
+    return tuple(score.slices[name] for name in PLACE)

@@ -19,6 +19,7 @@ from stereometer.types import Settings, Slice
 
 PERMUTABLE = 2000
 """Comments whose labels are shuffled in earnest; more are taken as normal."""
+SHUFFLED = "gold labels shuffled over comments"
 
 
 @dataclass(frozen=True)

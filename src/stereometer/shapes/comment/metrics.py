@@ -11,17 +11,24 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from math import hypot
 
 import numpy as np
 
-from stereometer.shapes.comment.chance import Category, against_chance, asked_about
+from stereometer.shapes.comment.chance import SHUFFLED, Category, against_chance, asked_about
 from stereometer.shapes.comment.items import NEITHER, SEPARATOR
 from stereometer.shapes.comment.slim import slim
 from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.verdicts import LANGUAGE, at_floor
 from stereometer.stats.clusters import clustered_percent, percent_fields
 from stereometer.stats.families import Said, corrected
-from stereometer.stats.intervals import Floats, Ints, generator, resampled_sums
+from stereometer.stats.intervals import (
+    Floats,
+    Ints,
+    generator,
+    resampled_sums,
+    wilson_percent,
+)
 from stereometer.types import Estimate, Score, Settings, Slice, Variant
 
 METRICS = ("accuracy", "precision", "recall", "f1", "balanced_accuracy")
@@ -30,6 +37,16 @@ SLIPPED = "sexist"
 CELLS = 4_000_000
 """Resamples x repeats x counts held at once."""
 TP, FP, TN, FN = range(4)
+CELLS_OF = {
+    "accuracy": [TP, FP, TN, FN],
+    "precision": [TP, FP],
+    "recall": [TP, FN],
+    "f1": [TP, FP, FN],
+    "balanced_accuracy": [TP, FP, TN, FN],
+    "specificity": [TN, FP],
+}
+"""What each metric counts."""
+BY_LABEL = ("recall", "balanced_accuracy")
 READ, UNREAD = "answers could be read", "no answer could be read"
 
 
@@ -116,10 +133,8 @@ def answers_of(rows: Sequence[Decision]) -> list[Category]:
 
     A comment counts once, whatever example sets and repeats it was asked with.
     """
-    comments, names = (
-        _numbered(row.comment for row in rows),
-        _numbered(row.category for row in rows),
-    )
+    comments = _numbered(row.comment for row in rows)
+    names = _numbered(row.category for row in rows)
     said, gold = (np.array([getattr(row, of) for row in rows]) for of in ("said", "gold"))
     return [
         asked_about(comments[here], said[here], gold[here])
@@ -144,11 +159,12 @@ def rates(counts: Floats) -> dict[str, Floats]:
             "recall": 100 * recall,
             "f1": 100 * 2 * tp / (2 * tp + fp + fn),
             "balanced_accuracy": 50 * (recall + other),
+            "specificity": 100 * other,
         }
 
 
 def mean_over_repeats(values: Floats) -> Floats:
-    """Without repeats in which a metric is not defined, as nothing was called so.
+    """Without repeats in which a metric is not defined, as its label was never given.
 
     NaN if in none.
     """
@@ -240,11 +256,12 @@ def _estimates(
     counts = table(every)
     per_repeat = rates(counts.sum(axis=0))
     labels = strata(every)
-    draws = resampled(counts, labels, settings, slice_)
+    draws, comments = resampled(counts, labels, settings, slice_), denominators(counts)
     p = {"balanced_accuracy": against_chance(answers_of(every), settings, slice_)}
     empty = partial(coverage.estimate, slice_=slice_, ideal=100.0, terms=len(counts))
     if settings.variant == "paper" and not slice_ and SLIPPED in names and not mixed:
-        yield _estimate(empty("f1_harmonic"), per_repeat["f1"], draws["f1"], settings.level)
+        harmonic, n = empty("f1_harmonic"), comments["f1"]
+        yield _estimate(harmonic, per_repeat["f1"], draws["f1"], n, settings.level)
         category = table([row for row in every if row.category == SLIPPED], every)
         per_repeat["f1"] = _slipped(counts.sum(axis=0), category.sum(axis=0))
         both = zip(
@@ -252,20 +269,48 @@ def _estimates(
         )
         draws["f1"] = np.concatenate([mean_over_repeats(_slipped(*pair)) for pair in both])
     for name in METRICS:
-        estimate = empty(name, p=p.get(name))
-        yield _estimate(estimate, per_repeat[name], draws[name], settings.level)
+        estimate = empty(name, p=p.get(name), test=SHUFFLED if name in p else None)
+        n = comments[name]
+        row = _estimate(estimate, per_repeat[name], draws[name], n, settings.level)
+        yield _of_labels(row, per_repeat, comments, settings.level) if name in BY_LABEL else row
     if settings.variant == "paper" and counts.shape[1] > 1:
         yield from (_spread(empty(f"{name}_sd"), per_repeat[name]) for name in METRICS[:4])
     yield from _agreement(slice_, scores, coverage, settings)
 
 
-def _estimate(empty: Estimate, per_repeat: Floats, draws: Floats, level: float) -> Estimate:
+def denominators(counts: Floats) -> dict[str, int]:
+    """How many comments each metric is a share of: for recall those of the category, for precision
+    those that the model says are of it."""
+    there = counts.sum(axis=1) > 0
+    return {name: int(there[:, cells].any(axis=1).sum()) for name, cells in CELLS_OF.items()}
+
+
+def _of_labels(
+    row: Estimate, per_repeat: Mapping[str, Floats], comments: Mapping[str, int], level: float
+) -> Estimate:
+    """Recall, or the mean of recall and specificity, whose comments are as many as have the label:
+    Wilson's interval of each; of their mean by half of what both leave (MOVER, Zou and Donner
+    2008)."""
+    if row.value is None:
+        return row
+    names = ("recall",) if row.name == "recall" else ("recall", "specificity")
+    parts = [(float(mean_over_repeats(per_repeat[name])), comments[name]) for name in names]
+    ends = [(of, *wilson_percent(of, n, level)) for of, n in parts]
+    below = hypot(*(of - low for of, low, _ in ends)) / len(ends)
+    above = hypot(*(high - of for of, _, high in ends)) / len(ends)
+    how = "Wilson over comments of the label" if len(ends) == 1 else "Wilson over comments by label"
+    return replace(row, low=row.value - below, high=row.value + above, interval=how)
+
+
+def _estimate(
+    empty: Estimate, per_repeat: Floats, draws: Floats, comments: int, level: float
+) -> Estimate:
     value = float(mean_over_repeats(per_repeat))
     if np.isnan(value):
-        why = "not defined, since nothing was called so, or nothing is so"
-        return replace(empty, why=why, p=None, terms=None)
+        why = "not defined: label never given, or never correct"
+        return replace(empty, why=why, p=None, test=None, terms=None)
     known = draws[~np.isnan(draws)]
-    share = percent_fields(value, known, empty.terms or 0, level, "comments")
+    share = percent_fields(value, known, comments, level, "comments")
     return replace(empty, **share)
 
 
@@ -349,18 +394,23 @@ def ratio(
 
 
 def judged(estimates: Iterable[Estimate], settings: Settings) -> list[Estimate]:
-    """Balanced accuracy against 50, Holm over the slices that fix the same things.
+    """Balanced accuracy against 50: overall by itself, Holm over the slices.
 
     Accuracy carries the same words.
     """
     rows = corrected(
         estimates,
         lambda estimate, p: _verdict(estimate, p, settings),
-        lambda estimate: tuple(sorted(estimate.slice)),
+        lambda estimate: bool(estimate.slice),
     )
-    tested = {_key(row.slice): row for row in rows if row.name == "balanced_accuracy"}
+    shared = ("verdict", "beyond_noise", "p", "test", "p_adjusted", "tests")
+    tested = {
+        frozenset(row.slice.items()): {name: getattr(row, name) for name in shared}
+        for row in rows
+        if row.name == "balanced_accuracy"
+    }
     return [
-        _as_tested(row, tested[_key(row.slice)])
+        replace(row, **tested[frozenset(row.slice.items())])
         if row.name == "accuracy" and row.value is not None
         else row
         for row in rows
@@ -370,12 +420,3 @@ def judged(estimates: Iterable[Estimate], settings: Settings) -> list[Estimate]:
 def _verdict(estimate: Estimate, p: float, settings: Settings) -> Said:
     floor = at_floor(estimate.p, p, settings)
     return (floor, False) if floor else LANGUAGE.of(estimate, p, settings.level)
-
-
-def _key(slice_: Slice) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(slice_.items()))
-
-
-def _as_tested(row: Estimate, like: Estimate) -> Estimate:
-    shared = ("verdict", "beyond_noise", "p", "p_adjusted", "tests")
-    return replace(row, **{name: getattr(like, name) for name in shared})

@@ -7,7 +7,7 @@ are tested by exchanging the two systems on whole comments.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,19 +15,19 @@ import numpy as np
 from stereometer.errors import UsageError
 from stereometer.shapes.comment.metrics import (
     METRICS,
-    Decision,
+    UNREAD,
     categories,
     concerns,
     decisions,
     rates,
 )
 from stereometer.shapes.paired import Difference, Withheld, asked_or_withheld
-from stereometer.stats.intervals import Floats, generator
+from stereometer.stats.intervals import Floats, generator, resampled_sums
 from stereometer.types import Score, Settings, Slice, Variant
 
 SAID = "said"
-UNREAD = "no answer could be read"
 TEST = "exchange of systems over comments"
+Labels = list[frozenset[str]]
 CELLS = 4_000_000
 """Draws x comments held at once."""
 
@@ -44,21 +44,22 @@ def units(scores: Iterable[Score], variant: Variant) -> dict[str, Score]:
     for category in categories(every):
         for score in every:
             if concerns(score, category, variant):
-                gold = category if score.slices["gold"] == category else f"not-{category}"
-                slices = {"comment": score.slices["comment"], "category": category, "gold": gold}
+                slices = _slices(
+                    score.slices["comment"], category, score.slices["gold"] == category
+                )
                 asked.setdefault(_id(slices), Score(_id(slices), slices, {}, UNREAD))
         said: dict[str, list[bool]] = {}
         for row in decisions(every, category, variant):
-            said.setdefault(_id(_slices(row)), []).append(row.said)
+            said.setdefault(_id(_slices(row.comment, category, row.gold)), []).append(row.said)
         for id_, answers in said.items():
             share = sum(answers) / len(answers)
             asked[id_] = replace(asked[id_], values={SAID: share}, skipped=None)
     return asked
 
 
-def _slices(row: Decision) -> Slice:
-    gold = row.category if row.gold else f"not-{row.category}"
-    return {"comment": row.comment, "category": row.category, "gold": gold}
+def _slices(comment: str, category: str, is_of_it: bool) -> Slice:
+    gold = category if is_of_it else f"not-{category}"
+    return {"comment": comment, "category": category, "gold": gold}
 
 
 def _id(slices: Slice) -> str:
@@ -100,25 +101,22 @@ def _differences(
         yield floored.measured(known, p, TEST, settings)
 
 
-def _counts(here: Sequence[tuple[Score, Score]]) -> tuple[Floats, Floats, list[list[int]]]:
-    """Of each system, comments x true and false positives and negatives in shares; and the
-    comments of each set of gold labels."""
+def _counts(here: Sequence[tuple[Score, Score]]) -> tuple[Floats, Floats, Labels]:
+    """Of each system, comments x true and false positives and negatives in shares; and the gold
+    labels of each comment."""
     names = dict.fromkeys(pair[0].slices["comment"] for pair in here)
     comments = {name: at for at, name in enumerate(names)}
     sides = np.zeros((2, len(comments), 4))
-    golds: dict[str, set[str]] = {}
+    golds: dict[str, frozenset[str]] = dict.fromkeys(comments, frozenset())
     for pair in here:
         slices = pair[0].slices
         of = slices["gold"] == slices["category"]
-        golds.setdefault(slices["comment"], set()).add(slices["gold"])
+        golds[slices["comment"]] |= {slices["gold"]}
         for side, score in enumerate(pair):
             said = score.values[SAID]
             cells = (said, 0.0, 0.0, 1 - said) if of else (0.0, said, 1 - said, 0.0)
             sides[side, comments[slices["comment"]]] += cells
-    strata: dict[frozenset[str], list[int]] = {}
-    for name, at in comments.items():
-        strata.setdefault(frozenset(golds[name]), []).append(at)
-    return sides[0], sides[1], list(strata.values())
+    return sides[0], sides[1], list(golds.values())
 
 
 def _parts(settings: Settings, comments: int) -> Iterator[int]:
@@ -128,30 +126,27 @@ def _parts(settings: Settings, comments: int) -> Iterator[int]:
 
 
 def _resampled(
-    first: Floats, second: Floats, strata: list[list[int]], settings: Settings, slice_: Slice
+    first: Floats, second: Floats, strata: Labels, settings: Settings, slice_: Slice
 ) -> dict[str, Floats]:
     """Differences on comments drawn within each set of gold labels, the same for both systems."""
     rng = generator(settings.seed, slice_, "compare")
-    parts = []
-    for count in _parts(settings, len(first)):
-        totals = np.zeros((2, count, 4))
-        for members in strata:
-            n = len(members)
-            weights = rng.multinomial(n, np.full(n, 1 / n), size=count)
-            totals += np.stack([weights @ side[members] for side in (first, second)])
-        parts.append(_change(*totals))
-    return {name: np.concatenate([part[name] for part in parts]) for name in METRICS}
+    both = np.concatenate([first, second], axis=1)
+    parts = (resampled_sums(both, strata, n, rng) for n in _parts(settings, len(first)))
+    return _joined(_change(sums[:, :4], sums[:, 4:]) for sums in parts)
 
 
 def _exchanged(
     change: Floats, first: Floats, second: Floats, settings: Settings, slice_: Slice
 ) -> dict[str, Floats]:
-    """Differences after the two systems changed places on comments drawn by lot."""
+    """Differences after the two systems changed places on comments drawn at random."""
     rng = generator(settings.seed, slice_, "exchange")
-    parts = []
-    for count in _parts(settings, len(change)):
-        moved = rng.integers(0, 2, size=(count, len(change))) @ change
-        parts.append(_change(first + moved, second - moved))
+    parts = (rng.integers(0, 2, size=(n, len(change))) for n in _parts(settings, len(change)))
+    moved = (swapped @ change for swapped in parts)
+    return _joined(_change(first + each, second - each) for each in moved)
+
+
+def _joined(draws: Iterable[Mapping[str, Floats]]) -> dict[str, Floats]:
+    parts = list(draws)
     return {name: np.concatenate([part[name] for part in parts]) for name in METRICS}
 
 

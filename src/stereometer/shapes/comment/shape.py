@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from stereometer.shapes.comment import metrics, paired, show
 from stereometer.shapes.metric import Metric
-from stereometer.shapes.overview import Answered, Overview
-from stereometer.shapes.paired import Difference, Withheld
 from stereometer.shapes.shape import Shape
 from stereometer.shapes.verdicts import LANGUAGE
-from stereometer.types import Estimate, Result, Score, Settings, Slice, Variant
+from stereometer.types import Result, Score
 
 
 class Comment(Shape):
@@ -20,8 +18,10 @@ class Comment(Shape):
     name = "comment"
     noun = "question"
     slices = ("comment", "gold")
+    principal = ("category",)
     settings: ClassVar[Mapping[str, tuple[type, ...]]] = {"setting": (str,), "repeats": (int,)}
     shares_some = True
+    summarize = staticmethod(metrics.summarize)
     metrics = (
         Metric(
             "accuracy",
@@ -73,15 +73,10 @@ class Comment(Shape):
             100.0,
             about="The harmonic mean of overall precision and recall, beside the study's own F1.",
         ),
-        Metric(
-            "accuracy_sd", "accuracy, sd", about="Standard deviation of the accuracy over repeats."
+        *(
+            Metric(f"{of}_sd", f"{of}, sd", about=f"Standard deviation of the {of} over repeats.")
+            for of in ("accuracy", "precision", "recall")
         ),
-        Metric(
-            "precision_sd",
-            "precision, sd",
-            about="Standard deviation of the precision over repeats.",
-        ),
-        Metric("recall_sd", "recall, sd", about="Standard deviation of the recall over repeats."),
         Metric("f1_sd", "F1, sd", about="Standard deviation of F1 over repeats."),
         Metric(
             "matches",
@@ -112,8 +107,10 @@ class Comment(Shape):
         ),
     )
 
-    def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-        return metrics.summarize(scores, settings)
+    units = staticmethod(paired.units)
+    differences = staticmethod(paired.differences)
+    overview = show.overview
+    answered = staticmethod(show.answered)
 
     def is_whole(self, score: Score) -> bool:
         return all("text" in row and ("label" in row or "skipped" in row) for row in score.answers)
@@ -121,20 +118,6 @@ class Comment(Shape):
     def compared_as(self, result: Result) -> str:
         """Settings are compared with each other: they ask about the same comments."""
         return "recognition"
-
-    def units(self, scores: Iterable[Score], variant: Variant) -> dict[str, Score]:
-        return paired.units(scores, variant)
-
-    def differences(
-        self, both: Sequence[tuple[Score, Score]], every: Sequence[Slice], settings: Settings
-    ) -> Iterator[Difference | Withheld]:
-        return paired.differences(both, every, settings)
-
-    def overview(self, results: Sequence[Result]) -> Overview:
-        return show.overview(self, results)
-
-    def answered(self, result: Result, scores: Iterable[Score]) -> Answered:
-        return show.answered(result, scores)
 
 
 SHAPE = Comment()

@@ -9,10 +9,13 @@ from stereometer.shapes.comment.answers import confusion, confusion_by_set, flip
 from stereometer.shapes.comment.settings import MISSPELLING, setting_of
 from stereometer.shapes.comment.slim import slim
 from stereometer.shapes.overview import (
+    VERDICT,
     Answered,
     Overview,
     Row,
     has,
+    head,
+    narrowing,
     overall,
     plain,
     rows_of,
@@ -20,9 +23,9 @@ from stereometer.shapes.overview import (
     used_cell,
     value_cell,
     verdict_cells,
-    verdict_heads,
 )
 from stereometer.shapes.shape import Shape
+from stereometer.shapes.verdicts import FAMILIES
 from stereometer.show import numbers
 from stereometer.show.table import Cell, Table, number, text
 from stereometer.types import Estimate, Result, Score, Slice
@@ -43,8 +46,8 @@ def overview(shape: Shape, results: Sequence[Result]) -> Overview:
     edited = has(results, "flipped")
     if not edited and not has(results, "accuracy"):
         return plain(shape, results)
-    rows = rows_of(shape, results, _label)
-    table = _flips(rows) if edited else _accuracies(shape, rows)
+    rows = rows_of(shape, results, slice_label)
+    table = _flipped(rows) if edited else _accuracies(shape, rows, head(results, shape))
     return Overview(
         (table, *undeclared(shape, results)),
         (*_absent(rows), *_asides(results), *_reading(edited)),
@@ -52,8 +55,9 @@ def overview(shape: Shape, results: Sequence[Result]) -> Overview:
     )
 
 
-def _label(slice_: Slice) -> str:
-    return f"{'set ' if 'example_set' in slice_ else ''}{numbers.slice_name(slice_)}"
+def slice_label(slice_: Slice) -> str:
+    parts = (f"set {value}" if key == "example_set" else value for key, value in slice_.items())
+    return " / ".join(parts) or "overall"
 
 
 def _asked(settings: Mapping[str, Any]) -> Iterator[str]:
@@ -63,11 +67,11 @@ def _asked(settings: Mapping[str, Any]) -> Iterator[str]:
         yield f"{numbers.count(settings['repeats'], 'repeat')}{at}"
 
 
-def _accuracies(shape: Shape, rows: Sequence[Row]) -> Table:
-    heads = [number(title) for title in ("answers", "comments")]
+def _accuracies(shape: Shape, rows: Sequence[Row], first: Cell) -> Table:
+    heads = [number("answers", spare=8), number("comments", spare=9)]
     heads += [number(shape.metric(name).label, spare=at) for at, name in enumerate(SHOWN)]
-    body = tuple(_accuracy(*row) for row in rows if "accuracy" in row[1])
-    return Table((text(""), *heads, *verdict_heads("what it says")), body)
+    body = [_accuracy(*row) for row in rows if "accuracy" in row[1]]
+    return narrowing((first, *heads, *VERDICT), body)
 
 
 def _accuracy(label: str, estimates: Mapping[str, Estimate]) -> tuple[Cell, ...]:
@@ -77,15 +81,13 @@ def _accuracy(label: str, estimates: Mapping[str, Estimate]) -> tuple[Cell, ...]
     return (text(label), *counts, *values, *verdict_cells(accuracy))
 
 
-def _flips(rows: Sequence[Row]) -> Table:
-    titles = ("", "comments", "turned round by an edit", "what it says")
-    return Table(tuple(map(text, titles)), tuple(_flip(*row) for row in rows))
-
-
-def _flip(label: str, estimates: Mapping[str, Estimate]) -> tuple[Cell, ...]:
-    flips = estimates["flipped"]
-    says = f"{flips.verdict} ({numbers.p_words(flips.p)})" if flips.verdict else ""
-    return (text(label), used_cell(flips), value_cell(flips), text(says))
+def _flipped(rows: Sequence[Row]) -> Table:
+    titles = ("", "comments", "turned round by an edit", "verdict")
+    body = []
+    for label, flips in ((label, estimates["flipped"]) for label, estimates in rows):
+        says = f"{flips.verdict} ({numbers.p_words(flips.p)})" if flips.verdict else ""
+        body.append((text(label), used_cell(flips), value_cell(flips), text(says)))
+    return Table(tuple(map(text, titles)), tuple(body))
 
 
 def _absent(rows: Sequence[Row]) -> Iterator[str]:
@@ -108,7 +110,7 @@ def _asides(results: Sequence[Result]) -> Iterator[str]:
     for result in results:
         estimates = overall(result)
         for reason, count in sorted(next(iter(estimates.values())).skipped.items()):
-            yield f"{count} answers not used: {reason}."
+            yield f"{numbers.count(count, 'answer')} not used: {reason}."
         for name, words in ASIDES.items():
             estimate = estimates.get(name)
             if estimate is not None and estimate.value is not None:
@@ -122,10 +124,10 @@ def _reading(edited: bool) -> Iterator[str]:
         return
     yield (
         "[low, high]: 95 % intervals, comments resampled with all their answers. p: against "
-        "chance, labels shuffled over comments, Holm over the slices of the same kind."
+        f"chance, labels shuffled over comments; {FAMILIES}."
     )
     yield (
-        "Chance is an accuracy of 50 where a category is asked about as often as not; "
+        "Chance is an accuracy of 50 where a category applies half of the time; "
         "always answering the same way is right that often."
     )
 
@@ -157,9 +159,11 @@ def _confusion(read: Mapping[str, Mapping[str, int]]) -> Table:
 
 def _strange(answers: Sequence[tuple[str, int]]) -> Iterator[str]:
     if answers:
-        shown = ", ".join(f"{answer!r} {count}x" for answer, count in answers[:SHOWN_ANSWERS])
+        shown = [(repr(answer) if answer else "empty", times) for answer, times in answers]
+        only = ", ".join(f"{answer} {times}x" for answer, times in shown[:SHOWN_ANSWERS])
         more = " ..." if len(answers) > SHOWN_ANSWERS else ""
-        yield f"{len(answers)} different answers are out of scope: {shown}{more}"
+        total = numbers.count(sum(times for _, times in answers), "answer")
+        yield f"{total} unreadable ({only if shown[1:] else shown[0][0]}{more})"
 
 
 def _turned(flips: Sequence[Mapping[str, str]]) -> Iterator[str]:

@@ -16,6 +16,8 @@ from stereometer.tables import PLAIN, Layout, empty_file, gathered, read_table
 
 COLUMNS = ("sent_more", "sent_less", "bias_type")
 ANONYMOUS = ("anon_writer", "anon_annotators")
+NUMBERED = {str(at): name for at, name in enumerate(DIRECTIONS)}
+"""As a hub writes directions."""
 WRITTEN = "id sent_more sent_less stereo_antistereo bias_type annotations note hidden"
 
 
@@ -26,11 +28,7 @@ def read_pairs(path: Path, layout: Layout = PLAIN) -> list[Pair]:
         path,
         read_table(path, COLUMNS, layout=layout),
         lambda line, row: _pair(
-            {**row, "id": row_id(row, next(number))},
-            path,
-            line,
-            row["sent_more"],
-            row["sent_less"],
+            {**row, "id": row_id(row, next(number))}, path, line, row["sent_more"], row["sent_less"]
         ),
     )
     if not pairs:
@@ -39,17 +37,20 @@ def read_pairs(path: Path, layout: Layout = PLAIN) -> list[Pair]:
 
 
 def read_row(row: Row, path: Path, line: int, faulty: bool = False) -> Pair:
+    """A row of a file of one's own, which says what it is about."""
     more, less = (row_text(row, column, path, line, faulty) for column in COLUMNS[:2])
+    row_text(row, "bias_type", path, line)
     return _pair(row, path, line, more, less)
 
 
 def _pair(row: Row, path: Path, line: int, more: str, less: str) -> Pair:
+    direction = row_choice(row, "stereo_antistereo", (*DIRECTIONS, *NUMBERED), path, line) or ""
     return Pair(
         row_id(row, line),
         more,
         less,
-        row_text(row, "bias_type", path, line),
-        row_choice(row, "stereo_antistereo", DIRECTIONS, path, line),
+        str(row.get("bias_type") or "").strip(),
+        NUMBERED.get(direction, direction) or None,
         read_votes(str(row.get("annotations") or "")),
         str(row.get("note") or ""),
         row_hidden(row, path, line),
@@ -70,25 +71,21 @@ def read_votes(text: str) -> tuple[tuple[str, ...], ...]:
 
 def write(
     path: Path,
-    pairs: Sequence[Pair],
+    items: Sequence[Pair],
     hidden: bool = False,
     people: Mapping[str, tuple[str, Sequence[str]]] | None = None,
 ) -> Path:
     """`people` are the writer and the annotators of each pair, in numbers that say no more."""
     columns = WRITTEN.split() + (list(ANONYMOUS) if people is not None else [])
     with replacing(path) as file:
-        terms = ["target"] if any(pair.target for pair in pairs) else []
+        terms = ["target"] if any(pair.target for pair in items) else []
         table = csv.DictWriter(file, [*columns, *terms], lineterminator="\n", extrasaction="ignore")
         table.writeheader()
-        table.writerows(
-            _written(pair, hidden) | (_anonymous(*people[pair.id]) if people is not None else {})
-            for pair in pairs
-        )
+        for pair in items:
+            writer, annotators = people[pair.id] if people is not None else ("", ())
+            named = zip(ANONYMOUS, (writer, repr(list(annotators))), strict=True)
+            table.writerow(_written(pair, hidden) | dict(named))
     return path
-
-
-def _anonymous(writer: str, annotators: Sequence[str]) -> dict[str, str]:
-    return dict(zip(ANONYMOUS, (writer, repr(list(annotators))), strict=True))
 
 
 def _written(pair: Pair, hidden: bool) -> dict[str, str]:
@@ -108,13 +105,13 @@ def _written(pair: Pair, hidden: bool) -> dict[str, str]:
 # --------------------------------------------------------------------------------------- statistics
 
 
-def statistics(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
+def statistics(items: Sequence[Pair]) -> list[dict[str, Any]]:
     """Counts of CrowS-Pairs' Table 2 by bias type and direction, with words and agreement."""
     types: dict[str, list[Pair]] = {}
-    for pair in pairs:
-        types.setdefault(pair.bias_type, []).append(pair)
+    for pair in items:
+        types.setdefault(pair.domain, []).append(pair)
     ordered = sorted(types.items(), key=lambda entry: (-len(entry[1]), entry[0]))
-    return [_counts(bias_type, of_type) for bias_type, of_type in [*ordered, ("all", pairs)]]
+    return [_counts(bias_type, of_type) for bias_type, of_type in [*ordered, ("all", items)]]
 
 
 def _counts(bias_type: str, pairs: Sequence[Pair]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from stereometer.types import ItemDefaults, Slice
 DIRECTIONS = ("stereo", "antistereo")
 DIRECTION, BIAS_TYPE, TARGET = "direction", "bias_type", "target"
 """The slices of a pair."""
+UNTYPED = "untyped"
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Pair(ItemDefaults):
     sent_more: str
     sent_less: str
     bias_type: str
+    """Empty where the file gives none: such a pair counts overall and in no slice of a type."""
     direction: str | None = None
     votes: tuple[tuple[str, ...], ...] = ()
     """The bias types each validator named."""
@@ -38,8 +40,8 @@ class Pair(ItemDefaults):
 
     @property
     def slices(self) -> Slice:
-        known = {DIRECTION: self.direction, TARGET: self.target}
-        return {BIAS_TYPE: self.bias_type, **{name: of for name, of in known.items() if of}}
+        known = {BIAS_TYPE: self.bias_type, DIRECTION: self.direction, TARGET: self.target}
+        return {name: of for name, of in known.items() if of}
 
     @property
     def texts(self) -> Mapping[str, str]:
@@ -55,7 +57,7 @@ class Pair(ItemDefaults):
 
     @property
     def domain(self) -> str:
-        return self.bias_type
+        return self.bias_type or UNTYPED
 
     @property
     def term(self) -> str:

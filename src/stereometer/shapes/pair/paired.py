@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from stereometer.shapes.pair.items import TARGET
 from stereometer.shapes.pair.spread import PAIRS_LIKE_THESE
 from stereometer.shapes.pair.tally import (
     KINDS,
@@ -22,8 +21,8 @@ from stereometer.shapes.pair.tally import (
     single,
 )
 from stereometer.shapes.paired import Difference, Withheld, asked_or_withheld
-from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, SAME, THESE
-from stereometer.stats.intervals import Floats, Ints
+from stereometer.shapes.verdicts import LIKE_THESE, SAME, THESE
+from stereometer.stats.intervals import Ints
 from stereometer.stats.means import StudentMean, shares
 from stereometer.stats.tests import mcnemar
 from stereometer.types import Score, Settings, Slice
@@ -33,9 +32,7 @@ def differences(
     both: Sequence[tuple[Score, Score]], every: Sequence[Slice], settings: Settings
 ) -> Iterator[Difference | Withheld]:
     """What the first system says of a pair by what the second does, counted by slice."""
-    joint = (
-        (_with_term(*pair), tuple(kind(score, settings.variant) for score in pair)) for pair in both
-    )
+    joint = ((pair[0], tuple(kind(score, settings.variant) for score in pair)) for pair in both)
     for slice_, tables in counted(joint, (KINDS, KINDS)):
         table = tables.total
         asked = asked_or_withheld(slice_, int(table.sum()), every, settings)
@@ -43,11 +40,6 @@ def differences(
             yield asked
         elif _has_preferences(table, settings, slice_):
             yield _difference(slice_, tables, asked, settings)
-
-
-def _with_term(first: Score, second: Score) -> Score:
-    """Runs of before do not say of which term a pair is."""
-    return first if TARGET in first.slices else second
 
 
 def _has_preferences(table: Ints, settings: Settings, slice_: Slice) -> bool:
@@ -60,7 +52,10 @@ def _has_preferences(table: Ints, settings: Settings, slice_: Slice) -> bool:
 def _difference(slice_: Slice, tables: Tables, asked: int, settings: Settings) -> Difference:
     table, (won, out_of) = tables.total, points(settings.variant, slice_)
     before, after = (float(preference(table.sum(axis=axis), won, out_of)) for axis in (1, 0))
-    rows, scope = _rows(tables)
+    scope = LIKE_THESE if tables.terms else PAIRS_LIKE_THESE
+    rows, weights = tables.rows, tables.weights
+    if tables.fixed_terms:
+        rows, weights, scope = single(table), np.full(int(table.sum()), 1 / table.sum()), THESE
     difference = Difference(
         "pair_preference",
         slice_,
@@ -72,40 +67,23 @@ def _difference(slice_: Slice, tables: Tables, asked: int, settings: Settings) -
         ideal=50.0,
         scope=scope,
     )
-    p, test = _tested(table)
+    # McNemar's test counts pairs that changed, and a tie that is resolved is not half a change.
+    gained, lost = int(np.triu(table, 1).sum()), int(np.tril(table, -1).sum())
+    p, test = mcnemar(gained, lost), "McNemar"
     if len(rows) < 2:
         return replace(difference.without_spread(settings), p=p, test=test)
-    first, second = (_one_a_row(rows.sum(axis=axis), won, out_of) for axis in (2, 1))
-    change, both = StudentMean.of(second - first), StudentMean.of(first + second - 100)
+    first, second = (
+        shares(100 * (of @ won), of @ out_of, weights)
+        for of in (rows.sum(axis=2), rows.sum(axis=1))
+    )
+    change, both = (StudentMean.of(of, weights) for of in (second - first, first + second - 100))
     if change.error <= SAME and difference.difference:
         alike = replace(difference.without_spread(settings), p=p, test=test)
-        known = alike.with_sum(both.interval(settings.level))
-        return replace(known, p_closer=max(p, both.p()))
+        return alike.with_sum(both.interval(settings.level), both.p())
     if scope == LIKE_THESE:
         p, test = change.p(), "paired t over terms, pairs weighing alike"
-    elif _has_ties(table):
-        p, test = change.p(), "paired t over pairs"
-    over = difference.over_terms(change, settings).with_sum(both.interval(settings.level))
-    return replace(over, p=p, test=test, p_closer=max(p, both.p()))
-
-
-def _rows(tables: Tables) -> tuple[Ints, str]:
-    """What varies as a whole, and what that speaks of: terms, or pairs."""
-    rows = tables.rows if tables.terms else single(tables.total)
-    if tables.terms is None:
-        return rows, PAIRS_LIKE_THESE
-    return (rows, LIKE_THESE) if len(rows) >= FEW_TERMS else (single(tables.total), THESE)
-
-
-def _one_a_row(counts: Ints, won: Floats, out_of: Floats) -> Floats:
-    return shares(100 * (counts @ won), counts @ out_of)
-
-
-def _has_ties(table: Ints) -> bool:
-    return bool(table[TIED].any() or table[:, TIED].any())
-
-
-def _tested(table: Ints) -> tuple[float, str]:
-    """McNemar's test counts pairs that changed, and a tie that is resolved is not half a change."""
-    gained, lost = int(np.triu(table, 1).sum()), int(np.tril(table, -1).sum())
-    return mcnemar(gained, lost), "McNemar"
+    elif tables.has_copies or table[TIED].any() or table[:, TIED].any():
+        copies = ", identical texts as one" if tables.has_copies else ""
+        p, test = change.p(), f"paired t over pairs{copies}"
+    over = replace(difference.over_terms(change, settings), p=p, test=test)
+    return over.with_sum(both.interval(settings.level), both.p())

@@ -12,7 +12,7 @@ from stereometer.shapes.pair.tally import KINDS, Tables, counted, kind, points, 
 from stereometer.shapes.shift import Shift
 from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, SAME, THESE
 from stereometer.stats.intervals import Floats, Ints
-from stereometer.stats.means import StudentMean, shares
+from stereometer.stats.means import StudentMean, effective, shares
 from stereometer.types import Score, Settings, Slice
 
 
@@ -45,17 +45,22 @@ def _spanned(shift: Shift, tables: Tables, won: Floats, out_of: Floats, level: f
     rest, kept = _halves(tables.rows if tables.terms else tables.total[None])
     if not (rest.sum(axis=0) @ out_of):
         return shift.spanned((0.0, 0.0), "none: every pair is kept")
-    if int(kept.any(axis=1).sum()) >= FEW_TERMS:
-        after, before = (shares(100 * (part @ won), part @ out_of) for part in (kept, rest + kept))
-        mean = StudentMean.of(after - before)
+    sizes = [part.sum(axis=1) for part in (kept, rest + kept)]
+    if effective(sizes[0]) >= FEW_TERMS:
+        weights = sum(of / of.sum() for of in sizes) / 2
+        after, before = (
+            shares(100 * (part @ won), part @ out_of, weights) for part in (kept, rest + kept)
+        )
+        mean = StudentMean.of(after - before, weights)
         if mean.error > SAME:
             return shift.spanned(mean.interval(level), "t over target terms", LIKE_THESE)
-    ends = _between(rest.sum(axis=0), kept.sum(axis=0), won, out_of, level)
+    left, right = (tables.independent * part.sum(axis=0).astype(float) for part in (rest, kept))
+    ends = _between(left, right, won, out_of, level)
     return shift.spanned(ends, "Newcombe over pairs", THESE if tables.terms else PAIRS_LIKE_THESE)
 
 
 def _between(
-    rest: Ints, kept: Ints, won: Floats, out_of: Floats, level: float
+    rest: Floats, kept: Floats, won: Floats, out_of: Floats, level: float
 ) -> tuple[float, float]:
     """All pairs are those kept and the rest, so the shift is a part of the difference of the two.
 

@@ -6,23 +6,26 @@ from collections.abc import Sequence
 
 from stereometer.shapes import preference
 from stereometer.shapes.overview import (
+    USED,
+    VERDICT,
     Overview,
     absences,
     by_slice,
     has,
+    head,
+    narrowing,
     overall,
     plain,
     rows_of,
+    tied_cell,
     undeclared,
     used_cell,
-    value_cell,
     verdict_cells,
-    verdict_heads,
 )
 from stereometer.shapes.shape import Shape
 from stereometer.show import numbers
-from stereometer.show.table import Cell, Table, number, text
-from stereometer.types import Estimate, Result
+from stereometer.show.table import number, text
+from stereometer.types import Result
 
 SHOWN = "pair_preference"
 CONFIDENCE = "confidence_median_difference"
@@ -33,21 +36,19 @@ def overview(shape: Shape, results: Sequence[Result]) -> Overview:
         return plain(shape, results)
     rows = [row for row in rows_of(shape, results) if SHOWN in row[1]]
     declared = shape.metric(SHOWN)
-    head = number(numbers.headed(declared.label, declared.ideal))
-    counts = (number("n / asked"), number("ties", spare=4))
-    columns = (text(""), *counts, head, *verdict_heads("what it says"))
-    body = [_cells(label, estimates[SHOWN]) for label, estimates in rows]
-    confidence = overall(results[0]).get(CONFIDENCE) if len(results) == 1 else None
-    if confidence is not None and confidence.value is not None:
-        value = value_cell(confidence, shape.metric(CONFIDENCE).digits)
-        says = text("difference of medians, in percent (ideal 0)")
-        label = text(shape.metric(CONFIDENCE).label)
-        body.append((label, used_cell(confidence), number(""), value, says, number("")))
-    legend = (*absences(results, rows, (SHOWN,)), *preference.legend(results))
-    tables = (Table(columns, tuple(body)), *by_slice(shape, results, declared))
+    value = number(numbers.headed(declared.label, declared.ideal))
+    columns = (head(results, shape), USED, value, *VERDICT)
+    found = [(text(label), row[SHOWN]) for label, row in rows]
+    cells = [(name, used_cell(row), tied_cell(row), *verdict_cells(row)) for name, row in found]
+    sure = _confidence(shape, results[0]) if len(results) == 1 else []
+    legend = (*absences(results, rows, (SHOWN,)), *sure, *preference.legend(results))
+    tables = (narrowing(columns, cells), *by_slice(shape, results, declared))
     return Overview((*tables, *undeclared(shape, results)), legend)
 
 
-def _cells(label: str, estimate: Estimate) -> tuple[Cell, ...]:
-    values = (number(numbers.ties(estimate)), value_cell(estimate))
-    return (text(label), used_cell(estimate), *values, *verdict_cells(estimate))
+def _confidence(shape: Shape, result: Result) -> list[str]:
+    found, metric = overall(result).get(CONFIDENCE), shape.metric(CONFIDENCE)
+    if found is None or found.value is None:
+        return []
+    value = numbers.with_interval(found, metric.digits)
+    return [f"{metric.label}: {value}, the difference of medians in percent (ideal 0)."]

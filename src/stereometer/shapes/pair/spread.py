@@ -2,100 +2,67 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import sqrt
-from typing import Protocol
+from functools import partial
+from math import hypot, sqrt
 
 import numpy as np
 
-from stereometer.shapes.pair.tally import LOST, TIED, WON, Tables
-from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, SAME, THESE
-from stereometer.stats.intervals import Floats, Ints, wilson_percent
+from stereometer.shapes.pair.tally import LOST, TIED, WON, Tables, preference
+from stereometer.shapes.spread import Spread
+from stereometer.shapes.verdicts import LIKE_THESE, SAME, THESE
+from stereometer.stats.intervals import Floats, Ints, wilson, wilson_percent
 from stereometer.stats.means import StudentMean
 from stereometer.stats.tests import detectable, sign_test
 
 PAIRS_LIKE_THESE = "pairs like these"
-
-
-class Spread(Protocol):
-    """What is known of how far the preference of one slice may be off."""
-
-    @property
-    def scope(self) -> str: ...
-
-    @property
-    def how(self) -> str: ...
-
-    def interval(self, level: float) -> tuple[float, float]: ...
-
-    def p(self) -> float:
-        """That sentences of both kinds win equally often."""
-        ...
-
-    def detectable(self, level: float) -> float: ...
+HALF = 0.5
 
 
 def spread(tables: Tables, won: Floats, out_of: Floats) -> Spread:
     """`won` and `out_of` are what a pair lost, tied and won counts, and whether it does."""
-    if tables.terms is None:
-        return OverPairs(tables.total, won, out_of, PAIRS_LIKE_THESE)
+    if tables.terms is None or tables.fixed_terms:
+        scope = PAIRS_LIKE_THESE if tables.terms is None else THESE
+        return over_pairs(tables.total, won, out_of, scope, tables.independent)
+    return _over_terms(tables, won, out_of) or over_pairs(tables.total, won, out_of, LIKE_THESE)
+
+
+def over_pairs(
+    pairs: Ints, won: Floats, out_of: Floats, scope: str, independent: float = 1.0
+) -> Spread:
+    """Pairs stand for others like them, or for others of the same few terms; they count as the
+    share of them that is independent, identical texts being one."""
+    counts = independent * pairs.astype(np.float64)
+    lost, decided = float(counts[LOST]), float(counts[LOST] + counts[WON])
+    how = "Wilson, ties apart" + (", identical texts as one" if independent < 1 else "")
+    return Spread(
+        float(preference(pairs, won, out_of)),
+        lambda level: (*interval(counts, won, out_of, level), how),
+        lambda: sign_test(float(counts[WON]), lost),
+        "exact sign test over pairs that are not ties",
+        # The difference from 50 that the sign test of as many decided pairs finds.
+        partial(detectable, 50 * sqrt(max(1.0, decided)) / float(counts.sum())),
+        scope=scope,
+    )
+
+
+def _over_terms(tables: Tables, won: Floats, out_of: Floats) -> Spread | None:
+    """Pairs of one term vary together: Student's t over terms, every pair weighing the same; None
+    where all terms agree."""
     rows = tables.rows
-    if len(rows) < FEW_TERMS:
-        return OverPairs(tables.total, won, out_of, THESE)
-    over = OverTerms(rows, won, out_of)
-    return over if over.has_spread else OverPairs(tables.total, won, out_of, LIKE_THESE)
-
-
-@dataclass(frozen=True)
-class OverPairs:
-    """Pairs stand for others like them, or for others of the same few terms."""
-
-    counts: Ints
-    won: Floats
-    out_of: Floats
-    scope: str
-    how = "Wilson, ties apart"
-
-    def interval(self, level: float) -> tuple[float, float]:
-        return interval(self.counts, self.won, self.out_of, level)
-
-    def p(self) -> float:
-        return sign_test(int(self.counts[WON]), int(self.counts[LOST]))
-
-    def detectable(self, level: float) -> float:
-        return could_be_seen(self.counts, level)
-
-
-@dataclass(frozen=True)
-class OverTerms:
-    """Pairs of one term vary together: Student's t over terms, every pair weighing the same."""
-
-    rows: Ints
-    won: Floats
-    out_of: Floats
-    scope = LIKE_THESE
-    how = "t over target terms"
-
-    @property
-    def has_spread(self) -> bool:
-        return self._decided.error > SAME
-
-    @property
-    def _decided(self) -> StudentMean:
-        """How many more are won than lost, from 50: ties are no evidence, however they count."""
-        balance = self.rows @ np.array([-50.0, 0.0, 50.0])
-        return StudentMean.clustered(balance, self.rows.sum(axis=1))
-
-    def interval(self, level: float) -> tuple[float, float]:
-        mean = StudentMean.clustered(100 * (self.rows @ self.won), self.rows @ self.out_of)
-        low, high = mean.interval(level)
-        return max(0.0, low), min(100.0, high)
-
-    def p(self) -> float:
-        return self._decided.p()
-
-    def detectable(self, level: float) -> float:
-        return self._decided.detectable(level)
+    # How many more are won than lost, from 50: ties are no evidence, however they count.
+    decided = StudentMean.clustered(rows @ np.array([-50.0, 0.0, 50.0]), rows.sum(axis=1))
+    if decided.error <= SAME:
+        return None
+    mean = StudentMean.clustered(100 * (rows @ won), rows @ out_of)
+    return Spread(
+        mean.value,
+        lambda level: (*mean.percent(level), "t over target terms"),
+        decided.p,
+        "t over target terms, pairs weighing alike",
+        decided.detectable,
+        decided.free,
+        LIKE_THESE,
+    )
 
 
 def bounds(counts: Ints) -> tuple[float, float]:
@@ -104,18 +71,20 @@ def bounds(counts: Ints) -> tuple[float, float]:
     return 100 * won / total, 100 * (won + int(counts[TIED])) / total
 
 
-def interval(counts: Ints, won: Floats, out_of: Floats, level: float) -> tuple[float, float]:
-    """Wilson's of the pairs that are decided; the share of ties moves it as it moves the value."""
-    decided = int(counts[LOST] + counts[WON])
-    tied = float(counts[TIED] * out_of[TIED]) / float(counts @ out_of)
-    if not decided:
-        return wilson_percent(100 * float(won[TIED]), int(counts[TIED]), level)
-    ends = wilson_percent(100 * float(counts[WON]) / decided, decided, level)
-    low, high = ((1 - tied) * end + 100 * tied * float(won[TIED]) for end in ends)
-    return low, high
+def interval(counts: Floats, won: Floats, out_of: Floats, level: float) -> tuple[float, float]:
+    """Wilson's, where ties count as lost, not at all, or there are none.
 
-
-def could_be_seen(counts: Ints, level: float) -> float:
-    """The difference from 50 that the sign test of as many decided pairs finds."""
-    decided = float(counts[LOST] + counts[WON])
-    return detectable(50 * sqrt(max(1.0, decided)) / float(counts.sum()), level)
+    A tie that counts one half makes the preference 1/2 + a b, with a the share of pairs that are
+    decided and b how far they are from one half: both are uncertain, and their intervals are put
+    together by the squares of what each moves the value (MOVER, Zou and Donner 2008).
+    """
+    total, decided = float(counts @ out_of), float(counts[LOST] + counts[WON])
+    if won[TIED] != HALF or not decided or decided == total:
+        return wilson_percent(100 * float(counts @ won) / total, total, level)
+    a, b = decided / total, float(counts[WON]) / decided - HALF
+    fewer, more = (abs(end - a) for end in wilson(decided, total, level))
+    low, high = (end - HALF for end in wilson(float(counts[WON]), decided, level))
+    towards, away = (more, fewer) if b > 0 else (fewer, more)
+    below, above = hypot(b * away, a * (b - low)), hypot(b * towards, a * (high - b))
+    value = HALF + a * b
+    return 100 * max(0.0, value - below), 100 * min(1.0, value + above)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import sqrt
 
@@ -10,13 +10,15 @@ import numpy as np
 
 from stereometer.shapes.coverage import Coverage
 from stereometer.stats.families import Said, corrected
-from stereometer.stats.means import t_interval
-from stereometer.stats.tests import t_test
+from stereometer.stats.means import StudentMean
 from stereometer.types import Estimate, Score, Settings, Slice
 
 NEITHER = "not distinguishable from 0"
-OVER_TEMPLATES = "Student's t over templates"
-ONE_TEMPLATE = "none: a single template"
+TEMPLATES = "templates"
+"""What a score is averaged over, unless a measure says otherwise."""
+OVER_TEMPLATES, ONE_TEMPLATE = "Student's t over templates", "none: a single template"
+Cells = dict[tuple[str, str], dict[str, list[float]]]
+"""By template and trait, then by group."""
 LARGE = 3.0
 """Standard deviations between templates beyond which hardly any score lies."""
 
@@ -34,11 +36,14 @@ class TemplateSample:
     coverage: Coverage = field(default_factory=Coverage)
     by_template: dict[str, list[float]] = field(default_factory=dict)
 
-    def add(self, score: Score) -> None:
+    def add(self, score: Score, template: str | None) -> None:
         self.coverage.add(score)
-        if score.skipped is None:
-            values = self.by_template.setdefault(score.slices["template"], [])
-            values.append(difference(score.values))
+        if score.skipped is None and template is not None:
+            self.by_template.setdefault(template, []).append(difference(score.values))
+
+
+def template_of(score: Score) -> str:
+    return score.slices["template"]
 
 
 def slices_of(score: Score) -> Iterable[Slice]:
@@ -46,26 +51,33 @@ def slices_of(score: Score) -> Iterable[Slice]:
         yield {name: score.slices[name] for name in ("group", kind)}
 
 
-def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
+def summarize(
+    scores: Iterable[Score],
+    settings: Settings,
+    noun: str = TEMPLATES,
+    unit: Callable[[Score], str | None] = template_of,
+) -> list[Estimate]:
     """`association` of each group with each trait and dimension, and `group_spread`.
 
-    The latter is how far groups are apart.
+    The latter is how far groups are apart. `unit` says what varies as a whole, None of what is part
+    of no whole one, and `noun` its name.
     """
     everything = Coverage()
     samples: dict[tuple[tuple[str, str], ...], TemplateSample] = {}
-    cells: dict[tuple[str, str], dict[str, float]] = {}
+    cells: Cells = {}
     for score in scores:
         everything.add(score)
         for slice_ in slices_of(score):
-            samples.setdefault(tuple(slice_.items()), TemplateSample(slice_)).add(score)
-        if score.skipped is None:
-            place = score.slices["template"], score.slices["trait"]
-            cells.setdefault(place, {})[score.slices["group"]] = difference(score.values)
+            sample = samples.setdefault(tuple(slice_.items()), TemplateSample(slice_))
+            sample.add(score, unit(score))
+        if score.skipped is None and (whole := unit(score)) is not None:
+            groups = cells.setdefault((whole, score.slices["trait"]), {})
+            groups.setdefault(score.slices["group"], []).append(difference(score.values))
     associations = [
-        estimate("association", sample.slice, sample.by_template, sample.coverage, settings)
+        estimate("association", sample.slice, sample.by_template, sample.coverage, settings, noun)
         for sample in sorted(samples.values(), key=lambda sample: "dimension" in sample.slice)
     ]
-    return [_spread(everything, cells, settings), *judged(associations, settings.level)]
+    return [_spread(everything, cells, settings, noun), *judged(associations, settings.level)]
 
 
 def estimate(
@@ -74,17 +86,22 @@ def estimate(
     by_template: Mapping[str, Sequence[float]],
     coverage: Coverage,
     settings: Settings,
+    noun: str = TEMPLATES,
 ) -> Estimate:
-    """A mean over templates with its interval, or why there is none."""
-    why = coverage.shortfall(settings)
+    """A mean over templates with its interval and test, or why there is none."""
+    why = coverage.shortfall(settings) or (None if by_template else f"no whole {noun[:-1]}")
     if why is not None:
         return coverage.estimate(name, slice_, 0.0, why=why)
     means = np.array([np.mean(values) for values in by_template.values()])
     known = coverage.estimate(name, slice_, 0.0, value=float(means.mean()), terms=means.size)
     if means.size < 2:
-        return replace(known, interval=ONE_TEMPLATE)
-    low, high = t_interval(means, settings.level)
-    return replace(known, low=low, high=high, interval=OVER_TEMPLATES, p=t_test(means))
+        return replace(known, interval=ONE_TEMPLATE.replace(TEMPLATES[:-1], noun[:-1]))
+    mean = StudentMean.of(means)
+    if not mean.has_spread:
+        return replace(known, interval=f"none: all {noun} agree, which is not certainty")
+    low, high = mean.interval(settings.level)
+    over = OVER_TEMPLATES.replace(TEMPLATES, noun)
+    return replace(known, low=low, high=high, interval=over, p=mean.p(), test=over, free=mean.free)
 
 
 def judged(estimates: Iterable[Estimate], level: float) -> list[Estimate]:
@@ -102,23 +119,17 @@ def judged(estimates: Iterable[Estimate], level: float) -> list[Estimate]:
 
 
 def _verdict(estimate: Estimate, p: float, level: float) -> Said:
-    if p >= 1 - level or not estimate.value or _around_0(estimate):
+    value = estimate.value or 0.0
+    low, high = (value if end is None else end for end in (estimate.low, estimate.high))
+    if p >= 1 - level or low <= 0 <= high:
         return NEITHER, False
-    above = estimate.value > 0
+    above = value > 0
     if "trait" not in estimate.slice:
         return "above 0" if above else "below 0", True
     left, _, right = estimate.slice["trait"].partition(" - ")
     if not right:
         return f"towards the {'right' if above else 'left'} pole", True
     return f"towards {right if above else left}", True
-
-
-def _around_0(estimate: Estimate) -> bool:
-    return (
-        estimate.low is not None
-        and estimate.high is not None
-        and (estimate.low <= 0 <= estimate.high)
-    )
 
 
 def outlook(templates: int, tests: int, level: float) -> str | None:
@@ -132,22 +143,26 @@ def outlook(templates: int, tests: int, level: float) -> str | None:
     if needed <= LARGE:
         return None
     return (
-        f"{templates} templates and {tests:,} tests: a score is beyond noise only if it is "
-        f"{needed:,.1f} times as large as its standard deviation between templates. "
+        f"{templates} templates and {tests:,} tests: a score is beyond noise only if it is over "
+        f"{int(needed):,} standard deviations (between templates) from 0. "
         "More templates, or fewer groups, would show more."
     )
 
 
 def _spread(
-    coverage: Coverage, cells: Mapping[tuple[str, str], Mapping[str, float]], settings: Settings
+    coverage: Coverage,
+    cells: Cells,
+    settings: Settings,
+    noun: str,
 ) -> Estimate:
-    """The standard deviation of a trait over groups, averaged over traits; one value a template."""
+    """The standard deviation of a trait over groups, averaged over traits; a value per template."""
     by_template: dict[str, list[float]] = {}
     for (template, _), groups in cells.items():
         if len(groups) > 1:
-            spread = float(np.std(list(groups.values()), ddof=1))
+            spread = float(np.std([np.mean(values) for values in groups.values()], ddof=1))
             by_template.setdefault(template, []).append(spread)
     if not by_template:
         why = coverage.shortfall(settings) or "needs two groups"
         return coverage.estimate("group_spread", {}, 0.0, why=why)
-    return replace(estimate("group_spread", {}, by_template, coverage, settings), p=None)
+    apart = estimate("group_spread", {}, by_template, coverage, settings, noun)
+    return replace(apart, p=None, test=None, free=None)

@@ -12,13 +12,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from stereometer.shapes.trait import metrics
-from stereometer.stats.exchange import exchange_p
+from stereometer.stats.exchange import exchange_p, least_p
 from stereometer.stats.intervals import Floats, generator
 from stereometer.types import Estimate, Score, Settings
 
 POLES = ("left", "right")
 MIDDLE = "middle of the draws of sentences"
-EXCHANGED = "none; p: all words of the dimension exchanged between its poles"
+NO_INTERVAL = "none: a dimension has only a test"
+EXCHANGED = "all words of the dimension exchanged between its poles"
+TOO_FEW = "none: too few words for a test"
 Place = tuple[str, str]
 """A group, and a trait or dimension."""
 
@@ -28,8 +30,9 @@ class Nearness:
     """What scores hold beside effects."""
 
     draws: dict[Place, Mapping[str, float]] = field(default_factory=dict)
-    words: dict[Place, dict[str, list[float]]] = field(default_factory=dict)
-    """How near the words of each pole are, by group and dimension."""
+    words: dict[Place, dict[str, dict[str, float]]] = field(default_factory=dict)
+    """How near each word of each pole is, by group and dimension: one that stands in several traits
+    is one word."""
 
     def seen(self, scores: Iterable[Score]) -> Iterator[Score]:
         for score in scores:
@@ -40,7 +43,7 @@ class Nearness:
                 for name, value in score.derived.items():
                     pole, _, word = name.partition("/")
                     if word:
-                        poles.setdefault(pole, []).append(value)
+                        poles.setdefault(pole, {})[word] = value
             yield score
 
     def poles(self, place: Place) -> tuple[Floats, Floats] | None:
@@ -48,7 +51,7 @@ class Nearness:
         words = self.words.get(place, {})
         if not words.keys() >= set(POLES):
             return None
-        left, right = (np.array(words[pole]) for pole in POLES)
+        left, right = (np.array(list(words[pole].values())) for pole in POLES)
         return left, right
 
 
@@ -68,9 +71,13 @@ def _of_text(estimate: Estimate, nearness: Nearness, settings: Settings) -> Esti
     if "trait" in estimate.slice:
         drawn = nearness.draws[group, estimate.slice["trait"]]
         low, high = drawn["low"], drawn["high"]
-        return replace(estimate, low=low, high=high, interval=MIDDLE, p=None)
+        return replace(estimate, low=low, high=high, interval=MIDDLE, p=None, test=None, free=None)
     poles = nearness.poles((group, estimate.slice["dimension"]))
     if poles is None:
         return estimate
+    least = least_p(*map(len, poles))
+    if least >= 1 - settings.level:
+        why = f"{TOO_FEW}: with {len(poles[0])} and {len(poles[1])} p cannot fall below {least:.2g}"
+        return replace(estimate, low=None, high=None, p=None, test=None, free=None, interval=why)
     p = exchange_p(*poles, generator(settings.seed, estimate.slice, "words"))
-    return replace(estimate, p=p, interval=EXCHANGED)
+    return replace(estimate, p=p, test=EXCHANGED, free=None, interval=NO_INTERVAL)

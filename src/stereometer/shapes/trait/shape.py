@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from stereometer.shapes.metric import Metric
@@ -19,9 +19,10 @@ class Trait(NotCompared, Shape):
     name = "trait"
     slices = ("group", "domain", "trait", "dimension", "template")
     words: ClassVar[ProfileWords] = TEMPLATES
-    """What a profile of such items says."""
+    """What a profile of these items says."""
     noun = "cell"
     fine = ("trait",)
+    places: ClassVar[Mapping[str, tuple[str, ...]]] = {"association": ("group",)}
     metrics: ClassVar[tuple[Metric, ...]] = (
         Metric(
             "association",

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from stereometer.shapes.overview import Overview, overall, plain, undeclared
 from stereometer.shapes.shape import Shape
-from stereometer.shapes.trait.words import NOT_MORE, ProfileWords
+from stereometer.shapes.trait.sentences import TOO_FEW
+from stereometer.shapes.trait.words import NOT_MORE, ProfileWords, poles
 from stereometer.show import numbers
 from stereometer.show.table import Cell, Table, number, text
 from stereometer.types import Estimate, Result
@@ -17,7 +18,7 @@ SHOWN = 3
 
 
 def overview(shape: Shape, results: Sequence[Result], words: ProfileWords) -> Overview:
-    """A row a group; of several results a table each."""
+    """A row per group; of several results a table each."""
     profiles = [_by_group(result) for result in results]
     if not all(profiles):
         return plain(shape, results)
@@ -80,14 +81,12 @@ def _value(estimate: Estimate) -> str:
 
 def _ends(traits: Sequence[Estimate]) -> list[str]:
     """The poles with the largest associations, whichever side they are on."""
-    valued = [(trait.value, trait) for trait in traits if trait.value is not None]
+    valued = [(trait.value, trait) for trait in traits if trait.value]
     valued.sort(key=lambda pair: -abs(pair[0]))
-    return [f"{_pole(trait, value)} {abs(value):.2f}" for value, trait in valued[:SHOWN]]
-
-
-def _pole(trait: Estimate, value: float) -> str:
-    left, _, right = trait.slice["trait"].partition(" - ")
-    return (right or left) if value > 0 else left
+    return [
+        f"{poles(trait.slice['trait'])[value > 0]} {abs(value):.2f}"
+        for value, trait in valued[:SHOWN]
+    ]
 
 
 def _legend(result: Result, words: ProfileWords) -> Iterator[str]:
@@ -95,12 +94,18 @@ def _legend(result: Result, words: ProfileWords) -> Iterator[str]:
     for reason, count in (spread.skipped if spread else {}).items():
         yield f"{numbers.count(count, 'cell')} skipped ({reason})."
     yield from _absent(result)
+    yield from _untested(result)
     value = "none" if spread is None or spread.value is None else f"{spread.value:.3f}"
     yield (
         f"Positive: towards {_right_poles(result)} (the right pole). [low, high]: "
         f"{words.interval}, {float(result.settings['level']):.0%}. "
         f"Standard deviation between groups: {value}."
     )
+    if mean := overall(result).get("answered_mean"):
+        yield (
+            f"Mean answer before poles are turned back: {numbers.with_interval(mean)}; away from "
+            "50 the model likes one end of the scale, whatever stands there."
+        )
     if words.caveat:
         yield f"{words.caveat}."
     yield f"A score says {words.says}: {NOT_MORE}."
@@ -109,8 +114,18 @@ def _legend(result: Result, words: ProfileWords) -> Iterator[str]:
 def _right_poles(result: Result) -> str:
     names = (estimate.slice["trait"] for estimate in result.estimates if "trait" in estimate.slice)
     traits = list(dict.fromkeys(names))
-    poles = ", ".join(trait.rpartition(" - ")[2] for trait in traits[:SHOWN])
-    return f"{poles} ..." if len(traits) > SHOWN else poles
+    right = ", ".join(trait.rpartition(" - ")[2] for trait in traits[:SHOWN])
+    return f"{right} ..." if len(traits) > SHOWN else right
+
+
+def _untested(result: Result) -> Iterator[str]:
+    """Dimensions whose words are too few for any test."""
+    few = Counter(
+        row.interval for row in result.estimates if (row.interval or "").startswith(TOO_FEW)
+    )
+    for why, count in few.most_common(SHOWN):
+        reason = (why or "").removeprefix("none: ")
+        yield f"{numbers.count(count, 'dimension')} not tested, {reason}."
 
 
 def _absent(result: Result) -> Iterator[str]:

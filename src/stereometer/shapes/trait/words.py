@@ -7,6 +7,12 @@ from dataclasses import dataclass
 NOT_MORE = "not what is true, and not what the model would do"
 
 
+def poles(trait: str) -> tuple[str, str]:
+    """The left and the right one."""
+    left, _, right = trait.partition(" - ")
+    return left, right or trait
+
+
 @dataclass(frozen=True)
 class ProfileWords:
     compared: str
@@ -19,20 +25,22 @@ class ProfileWords:
 
 
 TEMPLATES = ProfileWords(
-    "over templates, always compared with the same sentence about nobody in particular",
+    "over templates, always compared with the same sentence about an unnamed person",
     "intervals over templates",
-    "what fits a template about the group better than about nobody in particular",
+    "what fits a template about the group better than about an unnamed person",
 )
 REPEATS = ProfileWords(
     "in points from the middle of the scale, over repeats of a survey whose scales stand in "
-    "another order and with other poles first each time",
-    "intervals over repeats",
+    "another order each time, and in every second repeat with all poles exchanged",
+    "intervals over pairs of repeats",
     "where the model, asked how a society sees the group, puts it between two poles",
 )
 DRAWS = "the middle of draws of sentences"
 POOL = (
     "Draws are from the same sentences and say nothing of other sentences. A trait has two or "
-    "three words a pole, too few for a test: dimensions are tested, over all words of their poles"
+    "three words per pole, too few for a test: dimensions are tested, over all words of their "
+    "poles. Those are synonyms, not independent, and random nouns reach such verdicts too: one is "
+    "not specific to social groups"
 )
 SENTENCES = ProfileWords(
     "in the sentences of a text: whether the group's words are nearer to those of one pole or of "

@@ -12,13 +12,20 @@ from typing import Any
 
 from alembic import command
 from alembic.config import Config
+from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
-from stereometer.errors import UsageError
+from stereometer.errors import StereometerError, UsageError
 
 FILE = "study.sqlite"
 WAIT_SECONDS = 30
+SCRUB_SECONDS = 10
+"""How long a deletion waits for those who are reading."""
+WRITE_AHEAD = (
+    "PostgreSQL's write-ahead log (pg_wal), its archive and its backups hold deleted rows until "
+    "they are recycled: run CHECKPOINT, and delete archives and backups from before."
+)
 THREADS = 20
 """Connections that a server may have at once, each used by a thread of its own."""
 LOCK = 7_305_641
@@ -47,15 +54,40 @@ class Database:
                     writer.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
                 yield writer
 
-    def scrub(self) -> None:
-        """Let nothing that was deleted stay in the database's files."""
+    def scrub(self) -> str:
+        """Let nothing that was deleted stay in the database's files; where else it may be."""
         sqlite = self.engine.dialect.name == "sqlite"
         with self.turn, self.engine.connect() as connection:
             bare = connection.execution_options(isolation_level="AUTOCOMMIT")
-            bare.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)" if sqlite else "VACUUM FULL")
+            try:
+                busy = _truncate(bare) if sqlite else _vacuum(bare)
+            except DBAPIError:
+                busy = True
+        if busy:
+            raise StereometerError(
+                "The rows are deleted, but somebody is reading the database, and its "
+                f"{f'file {FILE}-wal' if sqlite else 'files'} may still hold what they said. It "
+                "can be cleared only when nobody reads. Stop the server, and run this again."
+            )
+        return "" if sqlite else WRITE_AHEAD
 
     def close(self) -> None:
         self.engine.dispose()
+
+
+def _truncate(bare: Connection) -> bool:
+    """Whether a reader kept SQLite from emptying its write-ahead log."""
+    bare.exec_driver_sql(f"PRAGMA busy_timeout={1000 * SCRUB_SECONDS}")
+    busy = bare.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").one()[0]
+    bare.exec_driver_sql(f"PRAGMA busy_timeout={1000 * WAIT_SECONDS}")
+    return bool(busy)
+
+
+def _vacuum(bare: Connection) -> bool:
+    bare.exec_driver_sql(f"SET lock_timeout = '{SCRUB_SECONDS}s'")
+    bare.exec_driver_sql("VACUUM FULL")
+    bare.exec_driver_sql("RESET lock_timeout")
+    return False
 
 
 def open_database(folder: Path, url: str | None = None) -> Database:
@@ -79,7 +111,14 @@ def _migrate(connection: Connection) -> None:
     folder = resources.files("stereometer.studies.database").joinpath("migrations")
     config.set_main_option("script_location", str(folder))
     config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    try:
+        command.upgrade(config, "head")
+    except CommandError:
+        raise UsageError(
+            "The study's database is of another version of stereometer, which stored answers in "
+            "another way. What they are about cannot be told from it. Export them with the version "
+            "that made it, and make a new study."
+        ) from None
 
 
 def _postgres(url: str) -> Engine:
@@ -90,6 +129,7 @@ def _postgres(url: str) -> Engine:
         return create_engine(
             address.set(drivername="postgresql+psycopg"),
             max_overflow=THREADS - 5,
+            hide_parameters=True,
             pool_pre_ping=True,
         )
     except (ArgumentError, NoSuchModuleError):
@@ -109,6 +149,7 @@ def _sqlite(path: Path) -> Engine:
     engine = create_engine(
         f"sqlite:///{path}",
         pool_size=THREADS,
+        hide_parameters=True,  # they are ids and answers, and errors are logged
         connect_args={"timeout": WAIT_SECONDS, "check_same_thread": False},
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import time
 from contextlib import closing
@@ -13,30 +14,65 @@ from sqlalchemy import Connection, func, select, text
 from stereometer.errors import UsageError
 from stereometer.studies.database.connect import FILE, open_database
 from stereometer.studies.database.tables import answers, metadata
+from stereometer.studies.versions import FOLDER as VERSIONS
+
+FILES = "frozen_files"
+"""The table of a backup that holds the study's frozen copies."""
 
 
 def backup_sqlite(folder: Path, to: Path) -> None:
     """A consistent copy, whole under its name or not there."""
     if to.exists():
         raise UsageError(f"{to} exists. A backup never replaces another. Choose another name.")
-    part = to.with_name(f".{to.name}.part")
-    part.touch(0o600)
-    with closing(sqlite3.connect(folder / FILE)) as source, closing(sqlite3.connect(part)) as copy:
-        source.backup(copy)
+    part = _copied(folder / FILE, to)
+    _enclose(part, folder / VERSIONS)  # after the rows: each has its copy before it is stored
     os.replace(part, to)
 
 
+def _copied(source: Path, to: Path) -> Path:
+    """A whole copy beside the place that it is for."""
+    part = to.with_name(f".{to.name}.part")
+    part.touch(0o600)
+    with closing(sqlite3.connect(source)) as raw, closing(sqlite3.connect(part)) as copy:
+        raw.backup(copy)
+    return part
+
+
+def _enclose(copy: Path, versions: Path) -> None:
+    """Puts what people have read into the copy: answers mean nothing without it."""
+    files = [(file, file.relative_to(versions).as_posix()) for file in versions.rglob("*")]
+    rows = [(name, file.read_bytes()) for file, name in files if file.is_file()]
+    with closing(sqlite3.connect(copy)) as raw, raw:
+        raw.execute(f"DROP TABLE IF EXISTS {FILES}")
+        raw.execute(f"CREATE TABLE {FILES} (name TEXT, content BLOB)")
+        raw.executemany(f"INSERT INTO {FILES} VALUES (?, ?)", rows)
+
+
+def _disclose(copy: Path, versions: Path) -> None:
+    """Takes it out again, in place of what is there."""
+    part = versions.with_name(f".{versions.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    with closing(sqlite3.connect(copy)) as raw, raw:
+        for name, content in raw.execute(f"SELECT name, content FROM {FILES}"):
+            file = part / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        raw.execute(f"DROP TABLE {FILES}")
+    shutil.rmtree(versions, ignore_errors=True)
+    if part.exists():  # nobody had consented
+        part.rename(versions)
+
+
 def restore_sqlite(folder: Path, copy: Path) -> Path:
-    """Put a backup in place of the database, which is kept beside it; its new name."""
+    """Put a backup in place of the database and of what was frozen with it, which are kept in a
+    backup beside them; its name."""
     _check_is_study(copy)
     current, aside = folder / FILE, folder / f"before-{time.strftime('%Y%m%d-%H%M%S')}.sqlite"
     if current.exists():
         check_is_free(current)
         backup_sqlite(folder, aside)
-    part = folder / f".{FILE}.part"
-    part.touch(0o600)
-    with closing(sqlite3.connect(copy)) as source, closing(sqlite3.connect(part)) as target:
-        source.backup(target)
+    part = _copied(copy, current)
+    _disclose(part, folder / VERSIONS)
     for helper in ("-wal", "-shm"):  # those of the old database would be read into the new one
         (folder / f"{FILE}{helper}").unlink(missing_ok=True)
     os.replace(part, current)
@@ -45,9 +81,12 @@ def restore_sqlite(folder: Path, copy: Path) -> Path:
 
 def _check_is_study(copy: Path) -> None:
     try:
-        with closing(sqlite3.connect(f"file:{copy}?mode=ro", uri=True)) as raw:
+        with closing(sqlite3.connect(f"{copy.resolve().as_uri()}?mode=ro", uri=True)) as raw:
             (sound,) = raw.execute("PRAGMA integrity_check").fetchone()
             raw.execute("SELECT count(*) FROM answers, participants")
+            names = [Path(name) for (name,) in raw.execute(f"SELECT name FROM {FILES}")]
+            if any(name.is_absolute() or ".." in name.parts for name in names):
+                sound = "it holds a file for another folder"
     except sqlite3.Error as error:
         sound = str(error)
     if sound != "ok":
@@ -79,10 +118,10 @@ def move_to(folder: Path, url: str) -> int:
         source.read() as reading,
         target.write() as writing,
     ):
-        return _copied(reading, writing)
+        return _moved(reading, writing)
 
 
-def _copied(reading: Connection, writing: Connection) -> int:
+def _moved(reading: Connection, writing: Connection) -> int:
     if writing.execute(select(func.count()).select_from(answers)).scalar():
         raise UsageError(
             "The PostgreSQL database already holds answers. A study is moved to an empty one. "

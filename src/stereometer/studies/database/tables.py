@@ -17,11 +17,21 @@ from sqlalchemy import (
 
 metadata = MetaData()
 
+versions = Table(
+    "versions",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("files", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
 participants = Table(
     "participants",
     metadata,
     Column("id", String(32), primary_key=True),
     Column("person", String(64), nullable=False, unique=True),
+    Column("visit", String(64), nullable=False),
+    Column("version", Integer, ForeignKey("versions.number"), nullable=False),
     Column("panel", String(32), nullable=False),
     Column("language", String(16), nullable=False),
     Column("consented_at", Float, nullable=False),
@@ -65,6 +75,7 @@ tombstones = Table(
     "tombstones",
     metadata,
     Column("participant", String(32), primary_key=True),
+    Column("beside", Text, nullable=False, server_default="[]"),
     Column("at", Float, nullable=False),
 )
 

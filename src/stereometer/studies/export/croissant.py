@@ -5,55 +5,23 @@ from __future__ import annotations
 import csv
 import datetime
 import hashlib
+import json
 from collections.abc import Sequence
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from stereometer.files import write_json
-from stereometer.studies.config import Publication
 from stereometer.studies.study import Study
 
-CONTEXT = {
-    "@language": "en",
-    "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
-    "conformsTo": "dct:conformsTo",
-    "cr": "http://mlcommons.org/croissant/",
-    "rai": "http://mlcommons.org/croissant/RAI/",
-    "data": {"@id": "cr:data", "@type": "@json"},
-    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/",
-    "equivalentProperty": "cr:equivalentProperty",
-    "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileProperty": "cr:fileProperty",
-    "fileObject": "cr:fileObject",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
-    "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
-}
+CONTEXT = json.loads(
+    resources.files("stereometer.studies.export")
+    .joinpath("croissant_context.json")
+    .read_text("utf-8")
+)
 """The names of the format, version 1.0."""
 FORMATS = {".csv": "text/csv", ".json": "application/json", ".md": "text/markdown"}
-NUMBERS = {"rating", "mean", "low", "high", "raters", "sd"}
+NUMBERS = {"rating", "mean", "low", "high", "raters", "sd", "place"}
 
 
 def write_croissant(study: Study, files: Sequence[Path], facts: Sequence[str], out: Path) -> Path:
@@ -65,13 +33,15 @@ def write_croissant(study: Study, files: Sequence[Path], facts: Sequence[str], o
 def document(study: Study, files: Sequence[Path], facts: Sequence[str] = ()) -> dict[str, Any]:
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     tables = [path for path in files if path.suffix == ".csv"]
+    # What the study's authors have said; nothing is made up.
+    said = {"license": study.config.publication.licence, "url": study.config.publication.address}
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "name": "".join(sign if sign.isalnum() else "-" for sign in study.config.title),
         "description": " ".join([f"{study.kind.does}.", *facts, "See data-statement.md."]),
         "conformsTo": "http://mlcommons.org/croissant/1.0",
-        **_published(study.config.publication),
+        **{name: value for name, value in said.items() if value},
         "version": "1.0.0",
         "datePublished": today,
         "citeAs": study.config.title,
@@ -79,12 +49,6 @@ def document(study: Study, files: Sequence[Path], facts: Sequence[str] = ()) -> 
         "distribution": [_file(path) for path in files],
         "recordSet": [_records(path) for path in tables],
     }
-
-
-def _published(publication: Publication) -> dict[str, str]:
-    """What the study's authors have said; nothing is made up."""
-    said = {"license": publication.licence, "url": publication.address}
-    return {name: value for name, value in said.items() if value}
 
 
 def _file(path: Path) -> dict[str, Any]:

@@ -23,8 +23,8 @@ from stereometer.studies.people import Participant
 from stereometer.studies.study import Study
 
 REMOVED = ("item", "reason")
-CAT_LABELS = ("item", "candidate", "person", "label")
-PAIR_LABELS = ("item", "person", "more", "less", "minimal", "type")
+CAT_LABELS = ("item", "candidate", "person", "label", "place")
+PAIR_LABELS = ("item", "person", "more", "less", "minimal", "type", "first")
 Ids = Mapping[str, str]
 Rows = list[dict[str, Any]]
 
@@ -54,8 +54,9 @@ def write_judged_cats(study: Study, people: Sequence[Participant], ids: Ids, out
     for row in rows:
         votes.setdefault(row["candidate"], []).append(row["label"])
         people_of.setdefault(row["candidate"], []).append(row["person"])
-    agree = study.options(judge_cats.Options).agree
-    judged = [judge_cat(cat, votes, agree) for cat in study.cached(judge_cats.read_items).values()]
+    agree, judges = study.options(judge_cats.Options).agree, study.config.quota.judgements
+    cats = study.cached(judge_cats.read_items).values()
+    judged = [judge_cat(cat, votes, agree, judges) for cat in cats]
     files = [
         cat_files.write(
             out / "items.json", [each.cat for each in judged if each.cat], people=people_of
@@ -88,8 +89,8 @@ def judged_pairs(study: Study, rows: Rows) -> list[JudgedPair]:
         votes.setdefault(row["item"], []).append(judge_pairs.vote_of(row))
     first = study.options(judge_pairs.Options).rule == "writer-and-judges"
     decide = judge_pair if first else judge_again
-    pairs = study.cached(judge_pairs.read_items)
-    return [decide(pair, votes.get(id_, [])) for id_, pair in pairs.items()]
+    pairs, required = study.cached(judge_pairs.read_items), study.config.quota.judgements
+    return [decide(pair, votes.get(id_, []), required) for id_, pair in pairs.items()]
 
 
 def _removed(judged: Sequence[JudgedCat | JudgedPair]) -> Rows:

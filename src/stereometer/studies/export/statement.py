@@ -10,8 +10,9 @@ from statistics import median
 
 from stereometer.files import replacing
 from stereometer.findings.align.raters import SMALLEST_CELL
+from stereometer.studies.export.edition import Edition
 from stereometer.studies.export.tables import Written, counts_of
-from stereometer.studies.people import Participant, kept
+from stereometer.studies.people import Participant, failed_checks
 from stereometer.studies.study import Study
 
 NOT_SAID = "Not recorded: set `publication.variety` in study.toml."
@@ -21,22 +22,20 @@ Answers say what people think that others think. They are not facts about any gr
 hides how far people disagree."""
 
 
-def write_statement(
-    study: Study, people: Sequence[Participant], written: Written, out: Path
-) -> Path:
+def write_statement(edition: Edition, written: Written, out: Path) -> Path:
     path = out / "data-statement.md"
     with replacing(path) as file:
-        file.write(statement(study, people, written))
+        file.write(statement(edition, written))
     return path
 
 
-def statement(study: Study, people: Sequence[Participant], written: Written) -> str:
+def statement(edition: Edition, written: Written) -> str:
     """The fields A to I, in the order and under the names of the paper's section 5."""
-    config = study.config
-    speakers, annotators = _roles(study, _demographics(study, people))
+    study, people, config = edition.study, edition.people, edition.study.config
+    speakers, annotators = _roles(study, _demographics(edition))
     sections = {
         "A. Curation rationale": f"{study.kind.does}. {len(study.units)} units, "
-        f"{config.quota.judgements} judgements each, {config.quota.per_person} a person. "
+        f"{config.quota.judgements} judgements each, {config.quota.per_person} per person. "
         + " ".join(written.facts),
         "B. Language variety": f"{', '.join(config.languages)}. "
         f"{config.publication.variety or NOT_SAID}",
@@ -47,7 +46,7 @@ def statement(study: Study, people: Sequence[Participant], written: Written) -> 
         "G. Recording quality": "Typed or chosen in a browser and recorded by the study's own "
         "server. Texts are published as they were written.",
         "H. Other": f"{_pay(study)}\n\n{WHAT_IT_IS_NOT}",
-        "I. Provenance appendix": _provenance(study, written),
+        "I. Provenance appendix": _provenance(edition, written),
     }
     parts = (f"## {heading}\n{text}\n" for heading, text in sections.items())
     return "\n".join([f"# Data statement: {config.title}\n", *parts])
@@ -65,8 +64,8 @@ def _roles(study: Study, participants: str) -> tuple[str, str]:
     return wrote, participants
 
 
-def _demographics(study: Study, people: Sequence[Participant]) -> str:
-    counted = kept(people, study.kind.counts_at_once)
+def _demographics(edition: Edition) -> str:
+    study, people, counted = edition.study, edition.people, edition.counted
     joined = [
         f"{len(people)} people gave consent{_dates(people)}; the answers of {len(counted)} count.",
         f"They came through the panel `{study.config.panel.name}`.",
@@ -80,10 +79,12 @@ def _demographics(study: Study, people: Sequence[Participant]) -> str:
     )
     said = [
         f"- {question}: {', '.join(f'{value} {count}' for value, count in counts.items())}"
-        for question, counts in counts_of(counted, study.config.demographics).items()
+        for question, counts in counts_of(
+            counted, study.config.demographics, edition.hidden
+        ).items()
     ]
     asked = (
-        "Asked last, every question optional; values that fewer than "
+        "Asked last, every question optional; combinations of answers that fewer than "
         f"{SMALLEST_CELL} people share are withheld. {shared}"
     )
     return " ".join([*joined, asked]) + "\n\n" + "\n".join(said)
@@ -93,15 +94,16 @@ def _situation(study: Study, people: Sequence[Participant]) -> str:
     outcomes = Counter(participant.outcome or "not finished" for participant in people)
     listed = ", ".join(f"{outcome} {count}" for outcome, count in sorted(outcomes.items()))
     return (
-        "Participants answered in a browser, alone, without time limit, after reading a content "
-        "warning. They could leave on every page and can have their answers removed. "
+        "Participants answered in a browser, after reading a content warning; who was with them is "
+        f"not known. A place was kept for {study.config.quota.lease_minutes:g} minutes after each "
+        "page. They could leave on every page and can have their answers removed. "
         f"By outcome: {listed or NOBODY}. {_failed(people)}{_time(people)}"
     ).strip()
 
 
 def _time(people: Sequence[Participant]) -> str:
     minutes = [
-        (each.finished_at - each.consented_at) / 60
+        max(each.finished_at - each.consented_at, 0.0) / 60
         for each in people
         if each.passed and each.finished_at is not None
     ]
@@ -112,17 +114,24 @@ def _pay(study: Study) -> str:
     pay = study.config.pay
     return (
         f"Pay: {pay.complete:.2f} {pay.currency} for about {pay.minutes:g} minutes "
-        f"({pay.hourly:.2f} an hour), also for those who failed a check; "
+        f"({pay.hourly:.2f} per hour), also for those who failed a check; "
         f"{pay.left:.2f} {pay.currency} for those who left."
     )
 
 
-def _provenance(study: Study, written: Written) -> str:
+def _provenance(edition: Edition, written: Written) -> str:
+    study, version = edition.study, edition.version
+    frozen = (
+        f"They are version {version.number}, frozen at the first consent (SHA-256 "
+        f"{version.digest}). "
+        if version
+        else ""
+    )
     materials = ", ".join(f"`{name}`" for name in study.kind.materials)
     files = "\n".join(f"- `{path.name}`" for path in written.files)
     return (
-        f"Made from {materials} in the study's folder, with the texts that participants read. Ids "
-        f"of panels were kept apart and are not part of these files:\n\n{files}"
+        f"Made from {materials} in the study's folder, with the texts that participants read. "
+        f"{frozen}Ids of panels were kept apart and are not part of these files:\n\n{files}"
     )
 
 
@@ -137,6 +146,6 @@ def _dates(people: Sequence[Participant]) -> str:
 
 
 def _failed(people: Sequence[Participant]) -> str:
-    checks = Counter(check for participant in people for check in participant.failed_checks)
-    listed = ", ".join(f"{name} {count}" for name, count in sorted(checks.items()))
+    checks = sorted(failed_checks(people).items())
+    listed = ", ".join(f"{name} {count}" for name, count in checks)
     return f"Failed checks: {listed}. " if listed else ""

@@ -15,6 +15,7 @@ from stereometer.studies.kinds.survey import ratings
 from stereometer.studies.people import Participant
 from stereometer.studies.study import Study
 
+RATINGS = ("participant", "group", "trait", "rating", "place", "turned")
 CELLS = ("group", "trait", "mean", "low", "high", "raters", "sd", "polarised")
 
 
@@ -29,7 +30,7 @@ def write_ratings(
     rows.sort(key=lambda row: row["participant"])
     table = cells(rows)
     files = [
-        write_table(out / "ratings.csv", ("participant", "group", "trait", "rating"), rows),
+        write_table(out / "ratings.csv", RATINGS, rows),
         write_table(out / "means.csv", CELLS, table),
     ]
     marked = sum(bool(row["polarised"]) for row in table)
@@ -38,7 +39,7 @@ def write_ratings(
 
 
 def cells(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """One row a group and trait that at least two people rated."""
+    """One row per group and trait that at least two people rated."""
     values: dict[tuple[str, str], list[float]] = {}
     for row in rows:
         values.setdefault((row["group"], row["trait"]), []).append(row["rating"])
@@ -51,12 +52,13 @@ def cells(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def _cell(group: str, trait: str, numbers: Any) -> dict[str, Any]:
     low, high = t_interval(numbers, 0.95)
+    alike = not numbers.std()  # which is not certainty, so it has no interval
     return {
         "group": group,
         "trait": trait,
         "mean": round(float(numbers.mean()), 2),
-        "low": round(max(low, 0.0), 2),
-        "high": round(min(high, 100.0), 2),
+        "low": "" if alike else round(max(low, 0.0), 2),
+        "high": "" if alike else round(min(high, 100.0), 2),
         "raters": numbers.size,
         "sd": round(float(numbers.std(ddof=1)), 2),
         "polarised": "yes" if polarised(numbers) else "",

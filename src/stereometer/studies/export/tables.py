@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ def _harmless(value: Any) -> Any:
 
 
 def export_ids(people: Sequence[Participant], prefix: str, lot: random.Random) -> dict[str, str]:
-    """A number for each participant, by lot, that says nothing about the order they came in."""
+    """A number for each participant, at random, that says nothing about the order they came in."""
     numbers = list(range(1, len(people) + 1))
     lot.shuffle(numbers)
     return {
@@ -50,25 +50,47 @@ def export_ids(people: Sequence[Participant], prefix: str, lot: random.Random) -
 
 
 def demographics(
-    people: Sequence[Participant], questions: Sequence[str], ids: Mapping[str, str]
+    people: Sequence[Participant],
+    questions: Sequence[str],
+    ids: Mapping[str, str],
+    hidden: Collection[str] = (),
 ) -> list[dict[str, Any]]:
-    """What people said of themselves; a value that fewer than five share is withheld."""
-    rows = [
-        {"participant": ids[participant.person.id], **_said(participant, questions)}
-        for participant in people
-    ]
+    """What people said of themselves; a combination that fewer than five share is withheld.
+
+    Question by question, people with the same answers so far are told apart only where at least
+    five remain in every part, those whose answer is withheld among them.
+    """
+    shown = [each for each in people if each.person.id not in hidden]
+    rows = [{"participant": ids[each.person.id], **_said(each, questions)} for each in shown]
+    alike = [rows]
     for question in questions:
-        counts = Counter(row[question] for row in rows)
-        for row in rows:
-            if counts[row[question]] < SMALLEST_CELL:
-                row[question] = WITHHELD
+        alike = [part for group in alike for part in _parts(group, question)]
+    withheld = dict.fromkeys(questions, WITHHELD)
+    rows += [{"participant": ids[p.person.id], **withheld} for p in people if p not in shown]
     return sorted(rows, key=lambda row: row["participant"])
 
 
-def counts_of(people: Sequence[Participant], questions: Sequence[str]) -> dict[str, dict[str, int]]:
-    """How many people gave each answer about themselves; those of fewer than five together."""
+def _parts(group: Sequence[dict[str, Any]], question: str) -> list[list[dict[str, Any]]]:
+    """Those who answer alike; where that were fewer than five, answers are withheld, the rarest
+    first, until nobody is among fewer."""
+    by_answer: dict[str, list[dict[str, Any]]] = {}
+    for row in group:
+        by_answer.setdefault(row[question], []).append(row)
+    parts = sorted(by_answer.values(), key=len)
+    small: list[dict[str, Any]] = []
+    while parts and (len(parts[0]) < SMALLEST_CELL or 0 < len(small) < SMALLEST_CELL):
+        small += parts.pop(0)
+    for row in small:
+        row[question] = WITHHELD
+    return [*parts, small] if small else parts
+
+
+def counts_of(
+    people: Sequence[Participant], questions: Sequence[str], hidden: Collection[str] = ()
+) -> dict[str, dict[str, int]]:
+    """How many people gave each answer about themselves, as far as the table says it."""
     ids = {participant.person.id: participant.person.id for participant in people}
-    rows = demographics(people, questions, ids)
+    rows = demographics(people, questions, ids, hidden)
     return {
         question: dict(sorted(Counter(row[question] or "not said" for row in rows).items()))
         for question in questions

@@ -41,12 +41,21 @@ class JudgeCats(Judging):
     defaults = Defaults(5, 10, 2.5, 10)
     materials = ("items.json",)
     scale = "names"
+    adjustable = ("agree",)
 
     def items(self, study: Study) -> Mapping[str, Cat]:
         return study.cached(read_items)
 
     def page(self, study: Study, person: Person, at: int, unit: str) -> Page:
-        return _page(study, person, at, self.items(study)[unit])
+        cat, word = self.items(study)[unit], study.texts(person.language).word
+        options = tuple((label, word(f"label_{label.replace('-', '_')}")) for label in OFFERED)
+        shuffled = list(cat.candidates.values())
+        person.lot(cat.id).shuffle(shuffled)
+        fields = [Choice(f"s{place}", each.text, options) for place, each in enumerate(shuffled)]
+        stored = {f"s{place}": each.id for place, each in enumerate(shuffled)}
+        item = {"context": cat.context, "term": cat.target, "task": cat.task}
+        shown = {**item, "number": at, "of": len(person.units)}
+        return Page(f"label-{at}", "label_cat.html", Form(fields, stored=stored), cat.id, shown)
 
     def judged(self, study: Study, person: Person) -> Iterable[tuple[str, str]]:
         for row in labels(study, person):
@@ -62,47 +71,19 @@ class JudgeCats(Judging):
         )
 
     def start(self, folder: Path, source: Source) -> None:
-        write(folder / "items.json", source.cats)
+        write(folder / "items.json", [item for item in source.items if isinstance(item, Cat)])
         write_writers(folder, source.writers)
 
 
 JUDGE_CATS = JudgeCats()
 
 
-def shuffled(person: Person, cat: Cat) -> list[str]:
-    """The gold labels in the order in which their sentences are shown."""
-    labels = list(cat.candidates)
-    person.lot(cat.id).shuffle(labels)
-    return labels
-
-
-def _page(study: Study, person: Person, at: int, cat: Cat) -> Page:
-    word = study.texts(person.language).word
-    options = tuple((label, word(f"label_{label.replace('-', '_')}")) for label in OFFERED)
-    fields = [
-        Choice(f"s{place}", cat.candidates[label].text, options)
-        for place, label in enumerate(shuffled(person, cat))
-    ]
-    shown = {
-        "context": cat.context,
-        "term": cat.target,
-        "task": cat.task,
-        "number": at,
-        "of": len(person.units),
-    }
-    return Page(f"label-{at}", "label_cat.html", Form(fields), cat.id, shown)
-
-
 def labels(study: Study, person: Person) -> list[dict[str, Any]]:
-    """One row an item and association: which candidate, and the label it was given."""
+    """One row per item and association: which candidate, its place on the page, and its label."""
     items = study.cached(read_items)
     return [
-        {
-            "item": unit,
-            "candidate": items[unit].candidates[gold].id,
-            "label": person.answers[f"label-{at}"][f"s{place}"],
-        }
+        {"item": unit, "candidate": candidate, "label": label, "place": place}
         for at, unit in enumerate(person.units, 1)
-        if f"label-{at}" in person.answers and unit in items
-        for place, gold in enumerate(shuffled(person, items[unit]))
+        if unit in items
+        for place, (candidate, label) in enumerate(person.answers.get(f"label-{at}", {}).items(), 1)
     ]

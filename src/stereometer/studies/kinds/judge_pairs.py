@@ -62,12 +62,29 @@ class JudgePairs(Judging):
     defaults = Defaults(5, 10, 2.5, 10)
     materials = ("pairs.csv",)
     scale = "names"
+    adjustable = ("rule",)
 
     def items(self, study: Study) -> Mapping[str, Pair]:
         return study.cached(read_items)
 
     def page(self, study: Study, person: Person, at: int, unit: str) -> Page:
-        return _page(study, person, at, self.items(study)[unit])
+        pair, word = self.items(study)[unit], study.texts(person.language).word
+        wording = study.options(Options).wording
+        minimal = word(f"judge_minimal_{wording.replace('-', '_')}")
+        views = tuple((name, word(f"view_{name}")) for name in VIEWS)
+        types = tuple((name, word(key)) for name, key in WORDINGS[wording].items())
+        fields = [
+            Choice("first", word("judge_first"), views),
+            Choice("second", word("judge_second"), views),
+            Choice("minimal", minimal, (("yes", word("yes")), ("no", word("no")))),
+            Choice("type", word("judge_type"), types),
+        ]
+        order = ("more", "less") if _more_first(person, pair) else ("less", "more")
+        texts = {"more": pair.sent_more, "less": pair.sent_less}
+        sentences = tuple(texts[name] for name in order)
+        shown = {"sentences": sentences, "number": at, "of": len(person.units)}
+        form = Form(fields, stored=dict(zip(("first", "second"), order, strict=True)))
+        return Page(f"judge-{at}", "judge_pair.html", form, pair.id, shown)
 
     def judged(self, study: Study, person: Person) -> Iterable[tuple[str, str]]:
         """Whether a pair is valid: what the paper's agreement is about."""
@@ -75,36 +92,16 @@ class JudgePairs(Judging):
             yield row["item"], "valid" if vote_of(row).approves else "not valid"
 
     def start(self, folder: Path, source: Source) -> None:
-        write(folder / "pairs.csv", source.pairs)
+        write(folder / "pairs.csv", [item for item in source.items if isinstance(item, Pair)])
         write_writers(folder, source.writers)
 
 
 JUDGE_PAIRS = JudgePairs()
 
 
-def more_first(person: Person, pair: Pair) -> bool:
-    """Whether `sent_more` is shown as sentence 1, by lot."""
+def _more_first(person: Person, pair: Pair) -> bool:
+    """Whether `sent_more` is shown as sentence 1, at random."""
     return person.lot(pair.id).random() < 0.5
-
-
-def _page(study: Study, person: Person, at: int, pair: Pair) -> Page:
-    word, wording = study.texts(person.language).word, study.options(Options).wording
-    views = tuple((name, word(f"view_{name}")) for name in VIEWS)
-    type_labels = tuple((name, word(key)) for name, key in WORDINGS[wording].items())
-    fields = [
-        Choice("first", word("judge_first"), views),
-        Choice("second", word("judge_second"), views),
-        Choice(
-            "minimal",
-            word(f"judge_minimal_{wording.replace('-', '_')}"),
-            (("yes", word("yes")), ("no", word("no"))),
-        ),
-        Choice("type", word("judge_type"), type_labels),
-    ]
-    sentences = tuple(pair.texts.values())
-    sentences = sentences if more_first(person, pair) else sentences[::-1]
-    shown = {"sentences": sentences, "number": at, "of": len(person.units)}
-    return Page(f"judge-{at}", "judge_pair.html", Form(fields), pair.id, shown)
 
 
 def vote_of(row: Mapping[str, str]) -> Vote:
@@ -112,19 +109,12 @@ def vote_of(row: Mapping[str, str]) -> Vote:
 
 
 def labels(study: Study, person: Person) -> list[dict[str, Any]]:
-    """One row a pair: the view of `sent_more` and of `sent_less`, whether minimal, and the type."""
-    items, rows = study.cached(read_items), []
-    for at, unit in enumerate(person.units, 1):
-        if (values := person.answers.get(f"judge-{at}")) is not None and unit in items:
-            views = values["first"], values["second"]
-            more, less = views if more_first(person, items[unit]) else reversed(views)
-            rows.append(
-                {
-                    "item": unit,
-                    "more": more,
-                    "less": less,
-                    "minimal": values["minimal"],
-                    "type": values["type"],
-                }
-            )
-    return rows
+    """One row per pair: the view of `sent_more` and of `sent_less`, whether minimal, the type, and
+    which sentence came first."""
+    items = study.cached(read_items)
+    sent = [(unit, person.answers.get(f"judge-{at}")) for at, unit in enumerate(person.units, 1)]
+    return [
+        {"item": unit, **values, "first": next(iter(values))}
+        for unit, values in sent
+        if values is not None and unit in items
+    ]

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 Answers = Mapping[str, Mapping[str, Any]]
 """What a person sent, by page."""
+INSTRUCTIONS = "instructions"
+"""The page whose answer is what was drawn for a person."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,10 @@ class Page:
 
 @dataclass(frozen=True)
 class Source:
-    """What a new study is made from: items to judge, or a file; nothing where it starts anew."""
+    """What a new study is made from: items to judge, or a file; empty if it starts from scratch."""
 
     file: Path | None = None
-    cats: Sequence[Cat] = ()
-    pairs: Sequence[Pair] = ()
+    items: Sequence[Cat | Pair] = ()
     writers: Mapping[str, str] = field(default_factory=dict)
     """The keyed hash of who wrote each item, where that is known."""
 
@@ -114,6 +115,8 @@ class Kind(ABC):
     """What `checks` may give."""
     scale: ClassVar[Literal["names", "numbers"] | None] = None
     """What people judge with, where they judge."""
+    adjustable: ClassVar[Sequence[str]] = ()
+    """Options that decide nothing people read or are promised: they may change at any time."""
 
     @abstractmethod
     def units(self, study: Study) -> Sequence[Unit]: ...
@@ -125,6 +128,10 @@ class Kind(ABC):
     def pages(self, study: Study, person: Person) -> Sequence[Page]:
         """The pages between the instructions and the last questions."""
         return [self.page(study, person, at, unit) for at, unit in enumerate(person.units, 1)]
+
+    def arrangement(self, study: Study, person: Person) -> Mapping[str, Any]:
+        """What is drawn for a person before the first task, and kept with their answers."""
+        return {}
 
     def checks(self, study: Study, person: Person) -> Mapping[str, bool]:
         """Whether each check was passed, of a person who has answered everything."""

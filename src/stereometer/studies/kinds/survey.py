@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import csv
+import math
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,16 +15,24 @@ from rapidfuzz.distance import OSA
 from stereometer.benchmarks.abc.items import data_file
 from stereometer.benchmarks.abc.survey import RATED, SOCIETY
 from stereometer.errors import did_you_mean
-from stereometer.shapes.sentences import unique
 from stereometer.studies.fields import Choice, Form, Scale, Text
-from stereometer.studies.kinds.kind import Answers, Defaults, Kind, Page, Person, Source, Unit
+from stereometer.studies.kinds.kind import (
+    INSTRUCTIONS,
+    Defaults,
+    Kind,
+    Page,
+    Person,
+    Source,
+    Unit,
+)
+from stereometer.studies.kinds.materials import read_materials, write_materials
 from stereometer.tables import read_table
 
 if TYPE_CHECKING:
     from stereometer.studies.study import Study
 
 MIDDLE = 50
-NOTHING = "none"
+NOTHING = "(none)"
 
 
 class Options(BaseModel):
@@ -41,6 +49,9 @@ class Options(BaseModel):
     """Share of the traits that must come out alike when a group is rated again."""
     repeat_points: int = Field(default=20, ge=0, le=100)
     """Two ratings within this distance are alike even on two sides of the middle."""
+    trait_order: Literal["random", "fixed"] = "random"
+    poles: Literal["random", "fixed"] = "random"
+    """Whether each person gets an order of their own, and half of the scales turned round."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +63,7 @@ class Trait:
 
 def read_groups(study: Study) -> dict[str, str]:
     """The label of each group, as it stands on the page."""
-    path = study.folder / "groups.csv"
-    rows = [row for _, row in read_table(path, ["name"])]
-    unique((row["name"] for row in rows), f"{path}: group")
+    rows = read_materials(study.folder / "groups.csv", ["name"], "group")
     labels = {row["name"]: row.get("label") or row["name"] for row in rows}
     return {name: labels[name] for name in _rated(study, list(labels))}
 
@@ -72,8 +81,8 @@ def _rated(study: Study, known: Sequence[str]) -> Sequence[str]:
 
 
 def read_traits(study: Study) -> list[Trait]:
-    rows = read_table(study.folder / "traits.csv", ["name", "left", "right"])
-    return [Trait(row["name"], row["left"], row["right"]) for _, row in rows]
+    rows = read_materials(study.folder / "traits.csv", ["name", "left", "right"], "trait")
+    return [Trait(row["name"], row["left"], row["right"]) for row in rows]
 
 
 SETTINGS = """\
@@ -83,6 +92,8 @@ name_check = "text"            # or "choice": name the first group, or pick it f
 name_distance = 2              # edits by which a typed name may differ
 repeat_share = 0.8             # share of traits that must come out alike when a group is repeated
 repeat_points = 20             # ratings this near to each other are alike
+trait_order = "random"         # or "fixed": the order of traits.csv for everybody
+poles = "random"               # or "fixed": nobody gets a scale turned round
 """
 ASKED = ("gender", "race", "age", "education", "area", "state", "years")
 
@@ -118,6 +129,15 @@ class Survey(Kind):
             pages.insert(place, check)
         return [*pages, _rating(study, person, "rate-again", repeated(person))]
 
+    def arrangement(self, study: Study, person: Person) -> Mapping[str, Any]:
+        """The order of the traits, and those whose poles are exchanged, on every page alike."""
+        options, lot = study.options(Options), person.lot(INSTRUCTIONS)
+        order = [trait.name for trait in study.cached(read_traits)]
+        turned = lot.sample(order, len(order) // 2) if options.poles == "random" else []
+        if options.trait_order == "random":
+            lot.shuffle(order)
+        return {"order": order, "turned": turned}
+
     def checks(self, study: Study, person: Person) -> Mapping[str, bool]:
         options = study.options(Options)
         passed = {
@@ -125,7 +145,7 @@ class Survey(Kind):
             "repeat": _alike(study, options, person) >= options.repeat_share,
         }
         if "check-traits" in person.answers:
-            passed["traits"] = _sides_right(study, person.answers)
+            passed["traits"] = _sides_right(person)
         return passed
 
     def judged(self, study: Study, person: Person) -> Iterable[tuple[str, float]]:
@@ -134,23 +154,17 @@ class Survey(Kind):
 
     def start(self, folder: Path, source: Source) -> None:
         shutil.copyfile(data_file("traits.csv"), folder / "traits.csv")
-        _write_groups(folder / "groups.csv")
+        rows = {row["name"]: row for _, row in read_table(data_file("groups.csv"), ["plural"])}
+        groups = [(name, rows[name]["plural"], rows[name]["domain"]) for name in RATED]
+        write_materials(folder / "groups.csv", [("name", "label", "domain"), *groups])
 
 
 SURVEY = Survey()
 
 
 def repeated(person: Person) -> str:
-    """The group that is rated again: any but the last, by lot."""
+    """The group that is rated again: any but the last, at random."""
     return person.lot("repeat").choice(person.units[:-1] or person.units)
-
-
-def _write_groups(path: Path) -> None:
-    rows = {row["name"]: row for _, row in read_table(data_file("groups.csv"), ["plural"])}
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["name", "label", "domain"])
-        writer.writerows((name, rows[name]["plural"], rows[name]["domain"]) for name in RATED)
 
 
 # -------------------------------------------------------------------------------------------- pages
@@ -161,28 +175,37 @@ def _label(study: Study, person: Person, group: str) -> str:
     return study.texts(person.language).name(label)
 
 
-def _poles(study: Study, person: Person, trait: Trait) -> tuple[str, str]:
-    texts = study.texts(person.language)
-    return texts.name(trait.left), texts.name(trait.right)
+def _turned(person: Person) -> Sequence[str]:
+    """Traits whose right pole this person sees on the left."""
+    turned: Sequence[str] = person.answers.get(INSTRUCTIONS, {}).get("turned", ())
+    return turned
 
 
-def _society(study: Study, person: Person) -> str:
-    return study.texts(person.language).name(study.options(Options).society)
+def _scales(study: Study, person: Person) -> dict[str, Scale]:
+    """By trait, the scale as this person sees it, in their order. A control is numbered by the
+    table: names of traits are no names for a form."""
+    name_of, traits = study.texts(person.language).name, study.cached(read_traits)
+    scales = {}
+    for at, trait in enumerate(traits):
+        turned = trait.name in _turned(person)
+        left, right = (trait.right, trait.left) if turned else (trait.left, trait.right)
+        scales[trait.name] = Scale(f"t{at}", name_of(left), name_of(right), turned)
+    return {
+        name: scales[name] for name in person.answers.get(INSTRUCTIONS, {}).get("order", scales)
+    }
 
 
 def _rating(study: Study, person: Person, key: str, group: str) -> Page:
-    scales = [
-        Scale(f"t{at}", *_poles(study, person, trait))
-        for at, trait in enumerate(study.cached(read_traits))
-    ]
+    scales = _scales(study, person)
+    form = Form([*scales.values()], stored={scale.name: name for name, scale in scales.items()})
     number = len(person.units) + 1 if key == "rate-again" else int(key.removeprefix("rate-"))
     shown = {
         "group": _label(study, person, group),
-        "society": _society(study, person),
+        "society": study.texts(person.language).name(study.options(Options).society),
         "number": number,
         "of": len(person.units) + 1,
     }
-    return Page(key, "rate.html", Form(scales), group, shown)
+    return Page(key, "rate.html", form, group, shown)
 
 
 def _name_check(study: Study, person: Person, group: str) -> Page:
@@ -199,9 +222,8 @@ def _name_check(study: Study, person: Person, group: str) -> Page:
 
 def _trait_check(study: Study, person: Person, group: str) -> Page:
     texts = study.texts(person.language)
-    traits = study.cached(read_traits)
-    poles = [_poles(study, person, trait) for trait in traits]
-    names = [(f"t{at}", f"{left} – {right}") for at, (left, right) in enumerate(poles)]
+    scales = _scales(study, person)
+    names = [(name, f"{scale.left} – {scale.right}") for name, scale in scales.items()]
     options = (*names, (NOTHING, texts.word("check_no_trait")))
     fields = [
         Choice(side, texts.word(f"check_{side}"), options, listed=True) for side in ("high", "low")
@@ -217,44 +239,48 @@ def _named(study: Study, options: Options, person: Person) -> bool:
     group, sent = person.units[0], person.answers["check-name"]["name"]
     if options.name_check == "choice":
         return bool(sent == group)
-    away = {name: _away(study, person, name, sent) for name in study.cached(read_groups)}
-    return away[group] <= options.name_distance and away[group] == min(away.values())
+    texts = study.texts(person.language)
+    left_out = {_plain(word) for word in texts.left_out}
+    away = {}
+    for name, label in study.cached(read_groups).items():
+        names = {name, label, texts.name(label), *texts.other_names(label)}
+        known = {_bare(each, left_out) for each in names}
+        away[name] = _away(_bare(sent, left_out), known, options)
+    return away[group] < math.inf and away[group] == min(away.values())
 
 
-def _away(study: Study, person: Person, group: str, sent: str) -> int:
-    """Edits between what was typed and the nearest name of a group: "women" is not "men"."""
-    texts, label = study.texts(person.language), study.cached(read_groups)[group]
-    names = {group, label, texts.name(label), *texts.other_names(label)}
-    words = [_plain(word) for word in texts.left_out]
-    forms = {form for name in names for form in _forms(_plain(name), words)}
-    return min(OSA.distance(_plain(sent), form) for form in forms)
+def _away(typed: str, names: set[str], options: Options) -> float:
+    """Edits between what was typed and the nearest name of a group: "women" is not "men", and in a
+    short name fewer letters may differ: "n" is nobody's."""
+    forms = {form for name in names for form in (name, f"{name}s", name.removesuffix("s"))}
+    edits = [(OSA.distance(typed, form), form) for form in forms]
+    near = [
+        edit for edit, form in edits if edit <= min(options.name_distance, (len(form) + 1) // 4)
+    ]
+    return min(near, default=math.inf)
 
 
 def _plain(text: str) -> str:
     return " ".join("".join(sign if sign.isalnum() else " " for sign in text.casefold()).split())
 
 
-def _forms(name: str, left_out: Sequence[str]) -> set[str]:
-    """A name without what people leave out of it: the word for people, and the plural."""
-    bare = " ".join(part for part in name.split() if part not in left_out) or name
-    return {
-        name,
-        bare,
-        f"{bare}s",
-        bare.removesuffix("s"),
-        *(f"{bare} {word}" for word in left_out),
+def _bare(text: str, left_out: Collection[str]) -> str:
+    """Without articles, and the words that stand for people in general."""
+    return " ".join(part for part in _plain(text).split() if part not in left_out)
+
+
+def _sides_right(person: Person) -> bool:
+    """Left and right are those of the page."""
+    said, turned = person.answers["check-traits"], _turned(person)
+    ratings = {
+        name: 2 * MIDDLE - value if name in turned else value
+        for name, value in person.answers["rate-2"].items()
     }
-
-
-def _sides_right(study: Study, answers: Answers) -> bool:
-    ratings, said = answers["rate-2"], answers["check-traits"]
-    high = _on_side(said["high"], {name for name, value in ratings.items() if value > MIDDLE})
-    low = _on_side(said["low"], {name for name, value in ratings.items() if value < MIDDLE})
-    return high and low
-
-
-def _on_side(trait: str, rated: set[str]) -> bool:
-    return not rated if trait == NOTHING else trait in rated
+    sides = {
+        "high": {name for name, value in ratings.items() if value > MIDDLE},
+        "low": {name for name, value in ratings.items() if value < MIDDLE},
+    }
+    return all(said[side] in (names or {NOTHING}) for side, names in sides.items())
 
 
 def _alike(study: Study, options: Options, person: Person) -> float:
@@ -274,11 +300,17 @@ def _side(rating: int) -> int:
 
 
 def ratings(study: Study, person: Person) -> list[dict[str, Any]]:
-    """One row a group and trait, of the first time a group was rated."""
-    traits = study.cached(read_traits)
+    """One row per group and trait, of the first time a group was rated, with the trait's place on
+    the page and whether its poles were exchanged there."""
+    turned = _turned(person)
     return [
-        {"group": group, "trait": trait.name, "rating": person.answers[f"rate-{at}"][f"t{number}"]}
+        {
+            "group": group,
+            "trait": trait,
+            "rating": rating,
+            "place": place,
+            "turned": "yes" if trait in turned else "",
+        }
         for at, group in enumerate(person.units, 1)
-        for number, trait in enumerate(traits)
-        if f"rate-{at}" in person.answers
+        for place, (trait, rating) in enumerate(person.answers.get(f"rate-{at}", {}).items(), 1)
     ]

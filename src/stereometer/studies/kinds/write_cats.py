@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from stereometer.shapes.cat.items import BLANK, LABELS, TASKS, Candidate, Cat
-from stereometer.shapes.sentences import unique
 from stereometer.studies.fields import Complaints, Form, Text, Values
 from stereometer.studies.kinds.kind import Defaults, Kind, Page, Person, Source, Unit
+from stereometer.studies.kinds.materials import read_materials, write_materials
 from stereometer.tables import read_table
 
 if TYPE_CHECKING:
@@ -30,6 +29,8 @@ TERMS = (
     ("Pilgrim", "religion", ""), ("monk", "religion", ""),
 )  # fmt: skip
 """Mild terms a new study begins with."""
+GAP = re.compile(rf"\b{BLANK}\b", re.ASCII)
+"""A word of its own among Latin letters; Chinese and Japanese put no space around it."""
 
 
 class Options(BaseModel):
@@ -39,17 +40,10 @@ class Options(BaseModel):
     """Within a sentence, across sentences, or both: a person alternates between them."""
 
 
-@dataclass(frozen=True)
-class Term:
-    name: str
-    domain: str
-
-
-def read_terms(study: Study) -> dict[str, Term]:
-    path = study.folder / "terms.csv"
-    rows = [row for _, row in read_table(path, ["term", "domain"])]
-    unique((row["term"] for row in rows), f"{path}: term")
-    return {row["term"]: Term(row["term"], row["domain"]) for row in rows}
+def read_terms(study: Study) -> dict[str, str]:
+    """The domain of each term."""
+    rows = read_materials(study.folder / "terms.csv", COLUMNS[:2], "term")
+    return {row["term"]: row["domain"] for row in rows}
 
 
 class WriteCats(Kind):
@@ -71,7 +65,16 @@ class WriteCats(Kind):
         return [Unit(f"{term}/{task}", term) for term in terms for task in tasks]
 
     def page(self, study: Study, person: Person, at: int, unit: str) -> Page:
-        return _page(study, person, at, unit, len(person.units))
+        name, _, task = unit.rpartition("/")
+        texts, domain = study.texts(person.language), study.cached(read_terms)[name]
+        within, of = task == "intrasentence", len(person.units)
+        most = 60 if within else 200
+        associations = [Text(field, texts.word(f"{task}_{field}"), most) for field in FIELDS]
+        context = Text("context", texts.word(f"{task}_context"), 200)
+        fields = [*associations, context] if within else [context, *associations]
+        shown = {"term": name, "domain": texts.name(domain), "task": task, "number": at, "of": of}
+        rule = partial(_rule, name, within)
+        return Page(f"write-{at}", "write_cat.html", Form(fields, rule), unit, shown)
 
     def written(self, study: Study, person: Person) -> Sequence[Cat]:
         return [
@@ -83,44 +86,15 @@ class WriteCats(Kind):
     def start(self, folder: Path, source: Source) -> None:
         rows = read_table(source.file, COLUMNS[:2]) if source.file else ()
         terms = [tuple(row.get(name) or "" for name in COLUMNS) for _, row in rows]
-        with (folder / "terms.csv").open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *(terms or TERMS)])
+        write_materials(folder / "terms.csv", [COLUMNS, *(terms or TERMS)])
 
 
 WRITE_CATS = WriteCats()
 
 
-def _page(study: Study, person: Person, at: int, unit: str, of: int) -> Page:
-    name, _, task = unit.rpartition("/")
-    term = study.cached(read_terms)[name]
-    word = study.texts(person.language).word
-    within = task == "intrasentence"
-    associations = [Text(field, word(f"{task}_{field}"), 60 if within else 200) for field in FIELDS]
-    context = Text("context", word(f"{task}_context"), 200)
-    fields = [*associations, context] if within else [context, *associations]
-    shown = {"term": name, "domain": term.domain, "task": task, "number": at, "of": of}
-    rule = _within(name) if within else _across(name)
-    return Page(f"write-{at}", "write_cat.html", Form(fields, rule), unit, shown)
-
-
-def _within(term: str) -> Any:
-    def rule(values: Values) -> Complaints:
-        context = str(values["context"])
-        if len(re.findall(rf"\b{BLANK}\b", context)) != 1:
-            return {"context": "one_blank"}
-        return _common(term, values)
-
-    return rule
-
-
-def _across(term: str) -> Any:
-    def rule(values: Values) -> Complaints:
-        return _common(term, values)
-
-    return rule
-
-
-def _common(term: str, values: Values) -> Complaints:
+def _rule(term: str, within: bool, values: Values) -> Complaints:
+    if within and len(GAP.findall(str(values["context"]))) != 1:
+        return {"context": "one_blank"}
     if term.casefold() not in str(values["context"]).casefold():
         return {"context": "no_term"}
     sent = [str(values[field]).casefold() for field in FIELDS]
@@ -132,14 +106,14 @@ def _common(term: str, values: Values) -> Complaints:
 
 def _cat(study: Study, person: Person, at: int, unit: str, values: Values) -> Cat:
     name, _, task = unit.rpartition("/")
-    term = study.cached(read_terms)[name]
+    domain = study.cached(read_terms)[name]
     context, id_ = str(values["context"]), f"{person.id}-{at}"
     texts = [str(values[field]) for field in FIELDS]
     if task == "intrasentence":
-        before, after = re.split(rf"\b{BLANK}\b", context)
+        before, after = GAP.split(context)
         texts = [before + text + after for text in texts]
     candidates = {
         label: Candidate(f"{id_}-{label}", text, (label,))
         for label, text in zip(LABELS, texts, strict=True)
     }
-    return Cat(id_, task, name, term.domain, context, candidates)
+    return Cat(id_, task, name, domain, context, candidates)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic import Field as Limited
@@ -77,6 +77,7 @@ class WritePairs(Kind):
     settings = SETTINGS
     defaults = Defaults(1, 4, 4.0, 15)
     materials = ("prompts.txt",)
+    adjustable = ("wanted",)
 
     def units(self, study: Study) -> Sequence[Unit]:
         return [
@@ -128,7 +129,7 @@ def _page(study: Study, person: Person, at: int, unit: str) -> Page:
         "number": at,
         "of": len(person.units),
     }
-    form = Form(fields, _rule(options))
+    form = Form(fields, partial(_rule, options.refuse_above))
     feedback = partial(_distance, options.shown_from)
     return Page(f"write-{at}", "write_pair.html", form, unit, shown, feedback)
 
@@ -139,14 +140,11 @@ def _distance(shown_from: int, sent: Mapping[str, str]) -> Mapping[str, int]:
     return {"distance": Levenshtein.distance(first, second)} if typed else {}
 
 
-def _rule(options: Options) -> Any:
-    def rule(values: Values) -> Complaints:
-        distance = Levenshtein.distance(values["first"], values["second"])
-        if distance == 0:
-            return {"second": "same_sentence"}
-        return {"second": "too_far"} if distance > options.refuse_above else {}
-
-    return rule
+def _rule(refuse_above: int, values: Values) -> Complaints:
+    distance = Levenshtein.distance(values["first"], values["second"])
+    if distance == 0:
+        return {"second": "same_sentence"}
+    return {"second": "too_far"} if distance > refuse_above else {}
 
 
 def _pair(id_: str, values: Values) -> Pair:

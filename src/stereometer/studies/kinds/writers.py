@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stereometer.studies.kinds.materials import write_materials
 from stereometer.tables import read_table
 
 if TYPE_CHECKING:
@@ -25,5 +25,4 @@ def read_writers(study: Study) -> Mapping[str, str]:
 
 def write_writers(folder: Path, writers: Mapping[str, str]) -> None:
     if writers:
-        with (folder / FILE).open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([COLUMNS, *writers.items()])
+        write_materials(folder / FILE, [COLUMNS, *writers.items()])

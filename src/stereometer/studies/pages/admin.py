@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+import secrets
 from dataclasses import dataclass
 
 from fastapi import APIRouter
-from itsdangerous import BadSignature, URLSafeTimedSerializer
+from itsdangerous import URLSafeTimedSerializer
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from stereometer.studies.export.folder import zipped_export
+from stereometer.studies.pages.signing import fresh
 from stereometer.studies.pages.templating import page as render
 from stereometer.studies.participation import Participation
 from stereometer.studies.progress import progress_of
-from stereometer.studies.secrets import Secrets, read_secrets
+from stereometer.studies.secrets import Secrets, admin_hash, read_secrets
 from stereometer.web.limits import RateLimit, address
 
 COOKIE = "researcher"
 HOURS = 12
 TRIES = (1 / 10, 5)
-"""Tokens that an address may try: five at once, then one every ten seconds."""
+"""Tokens that somebody may try, and times that a token may be: five at once, then one every ten
+seconds. A browser that has opened the page is somebody of its own, so that others behind the same
+address do not keep it out."""
+BROWSER = "browser"
 
 
 def routes(participation: Participation, secure: bool) -> APIRouter:
@@ -41,38 +44,45 @@ class Office:
     participation: Participation
     secure: bool
     tries: RateLimit
-    clock: Callable[[], float] = time.time
 
     async def show(self, request: Request) -> Response:
         study = self.participation.study
         texts = study.texts(study.config.languages[0])
         if not self._entered(request):
-            return render(study, texts, "admin_enter.html", wrong=False)
+            response = render(study, texts, "admin_enter.html", wrong=False)
+            if not self._browser(request):
+                self._set(response, BROWSER, secrets.token_urlsafe(16))
+            return response
         progress = await run_in_threadpool(progress_of, study, self.participation.database)
         paused = await run_in_threadpool(self.participation.paused)
         token = str(self._signer("form").dumps("researcher"))
         return render(study, texts, "admin.html", progress=progress, paused=paused, token=token)
 
     async def enter(self, request: Request) -> Response:
-        if not self.tries.allows(address(request)):
-            raise HTTPException(429, "Too many wrong tokens. Please wait ten seconds.")
         study = self.participation.study
         form = await request.form(max_files=0, max_fields=5)
-        if not self._secrets().is_admin(str(form.get("token", ""))):
+        token = str(form.get("token", ""))
+        somebody = self._browser(request) or address(request)
+        allowed = [self.tries.allows(key) for key in (somebody, admin_hash(token))]
+        if not all(allowed):
+            raise HTTPException(429, "Too many tries. Please wait ten seconds.")
+        if not self._secrets().is_admin(token):
             texts = study.texts(study.config.languages[0])
             return render(study, texts, "admin_enter.html", 403, wrong=True)
         response = RedirectResponse("/admin", 303)
-        value = str(self._signer("admin").dumps("researcher"))
+        self._set(response, COOKIE, "researcher")
+        return response
+
+    def _set(self, response: Response, name: str, value: str) -> None:
         response.set_cookie(
-            COOKIE,
-            value,
+            name,
+            str(self._signer(name).dumps(value)),
             max_age=HOURS * 3600,
             path="/admin",
             httponly=True,
             samesite="strict",
             secure=self.secure,
         )
-        return response
 
     async def pause(self, request: Request) -> Response:
         form = await request.form(max_files=0, max_fields=5)
@@ -90,13 +100,17 @@ class Office:
         return Response(content, media_type="application/zip", headers=headers)
 
     def _entered(self, request: Request) -> bool:
-        return self._is_ours("admin", request.cookies.get(COOKIE, ""))
+        return self._is_ours(COOKIE, request.cookies.get(COOKIE, ""))
+
+    def _browser(self, request: Request) -> str:
+        """What tells a browser that has opened the page from others; empty where none was."""
+        return self._signed(BROWSER, request.cookies.get(BROWSER, ""))
 
     def _is_ours(self, salt: str, value: str) -> bool:
-        try:
-            return bool(self._signer(salt).loads(value, max_age=HOURS * 3600) == "researcher")
-        except BadSignature:
-            return False
+        return self._signed(salt, value) == "researcher"
+
+    def _signed(self, salt: str, value: str) -> str:
+        return str(fresh(self._signer(salt), value, HOURS) or "")
 
     def _signer(self, salt: str) -> URLSafeTimedSerializer:
         """A key of the token in force: a new one ends every session of the old."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
-from pathlib import Path
+from functools import partial
 
 from fastapi import FastAPI
 from sqlalchemy.exc import DBAPIError
@@ -13,20 +12,22 @@ from starlette.exceptions import HTTPException
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.staticfiles import StaticFiles
 
+from stereometer.errors import DataError
 from stereometer.studies.pages import admin, participant
-from stereometer.studies.pages.errors import Refusals
+from stereometer.studies.pages.errors import TOO_OFTEN, Refusals
 from stereometer.studies.pages.visitor import Cookies
-from stereometer.studies.participation import Participation
+from stereometer.studies.participation import OtherVisit, Participation
 from stereometer.web.headers import SecurityHeaders
 from stereometer.web.limits import AddressLimit, BodyLimit, RateLimit
 
+PAGES = "stereometer.studies.pages"
 MOST_BYTES = 64 * 1024
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "testserver")
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Requests a second, and how many may come at once: by participant and by address (a class
+    """Requests per second, and how many may come at once: by participant and by address (a class
     may share one)."""
 
     person: tuple[float, float] = (5, 40)
@@ -45,16 +46,14 @@ def make_app(
     refusals = Refusals(participation.study, cookies)
     app.include_router(participant.routes(participation, cookies, people))
     app.include_router(admin.routes(participation, secure))
-    app.mount("/static", StaticFiles(directory=_static()), name="static")
+    app.mount("/static", StaticFiles(packages=[(PAGES, "static")]), name="static")
     app.add_exception_handler(HTTPException, refusals.refused)
+    app.add_exception_handler(DataError, refusals.changed)
+    app.add_exception_handler(OtherVisit, refusals.other_visit)
     app.add_exception_handler(DBAPIError, refusals.not_stored)
-    addresses = RateLimit(*limits.address)
-    app.add_middleware(AddressLimit, rates=addresses, refuse=refusals.too_often)
+    too_often = partial(refusals.page, status=TOO_OFTEN, key="too_often")
+    app.add_middleware(AddressLimit, rates=RateLimit(*limits.address), refuse=too_often)
     app.add_middleware(BodyLimit, most=MOST_BYTES)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
     app.add_middleware(SecurityHeaders)
     return app
-
-
-def _static() -> Path:
-    return Path(str(resources.files("stereometer.studies.pages").joinpath("static")))

@@ -9,8 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from stereometer.studies.pages.participant import FORM_EXPIRED
-from stereometer.studies.pages.templating import page as render
+from stereometer.studies.pages.showing import notice_page
 from stereometer.studies.pages.visitor import Cookies, wanted_language
 from stereometer.studies.study import Study
 
@@ -33,8 +32,7 @@ class Refusals:
         visitor = self.cookies.read(request)
         known = visitor.language if visitor else ""
         texts = self.study.texts(known or wanted_language(request, self.study.config.languages))
-        notice, again = texts.words.get(key, key), key == FORM_EXPIRED
-        response = render(self.study, texts, "notice.html", status, notice=notice, again=again)
+        response = notice_page(self.study, texts, status, key)
         if status in WAIT:
             response.headers["retry-after"] = WAIT[status]
         return response
@@ -49,5 +47,10 @@ class Refusals:
         LOG.error("The database refused: %s", error)
         return self.page(request, NOT_NOW, "not_stored")
 
-    def too_often(self, request: Request) -> Response:
-        return self.page(request, TOO_OFTEN, "too_often")
+    async def changed(self, request: Request, error: Exception) -> Response:
+        """Another version was begun while this server goes on with the one before."""
+        LOG.error("Nobody new is let in until the server is started again: %s", error)
+        return self.page(request, NOT_NOW, "paused")
+
+    async def other_visit(self, request: Request, error: Exception) -> Response:
+        return self.page(request, 403, "other_visit")

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fastapi import APIRouter
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from stereometer.studies.fields import Complaints
-from stereometer.studies.pages.templating import page as render
+from stereometer.studies.pages.showing import (
+    FULL,
+    consent_page,
+    end_page,
+    leave_page,
+    notice_page,
+    task_page,
+)
 from stereometer.studies.pages.visitor import Cookies, Visitor, wanted_language
 from stereometer.studies.panels import PANELS, arrival_ids
-from stereometer.studies.participation import INSTRUCTIONS, Arrival, Participation, Standing
-from stereometer.studies.payments import amount
+from stereometer.studies.participation import Arrival, Participation, Standing
 from stereometer.web.limits import RateLimit
 
 PREVIEW = "preview"
-FORM_EXPIRED = "form_expired"
+LATE = "late"
 
 
 def routes(participation: Participation, cookies: Cookies, rates: RateLimit) -> APIRouter:
@@ -48,71 +53,65 @@ class Desk:
     # ------------------------------------------------------------------------------- coming in
 
     async def arrive(self, request: Request) -> Response:
-        study = self.participation.study
-        panel, language = (
-            PANELS[study.config.panel.name],
-            wanted_language(request, study.config.languages),
-        )
-        if request.query_params.get("change") and (visitor := self.cookies.read(request)):
-            ids: Mapping[str, str] | None = visitor.ids
-        else:
-            visitor, ids = None, arrival_ids(panel, request.query_params, study.secrets.session_key)
-        texts = study.texts(language)
+        """Who is known goes on, or sees how it ended, whether or not there is room for others."""
+        study, visitor = self.participation.study, self.cookies.read(request)
+        language = wanted_language(request, study.config.languages)
+        if visitor and visitor.participant and request.query_params.get("change"):
+            return RedirectResponse("/page", 303)
+        ids = self._ids(request, visitor)
         if ids is None:
-            return render(study, texts, "notice.html", 400, notice=texts.word("unknown_arrival"))
+            return notice_page(study, study.texts(language), 400, "unknown_arrival")
+        arrival = Arrival(study.config.panel.name, ids, language)
+        # The same person at another tab: forms that are open there stay good.
+        nonce = visitor.nonce if visitor and visitor.ids == ids else secrets.token_urlsafe(16)
+        visitor = Visitor(nonce, language, ids)
+        number = await run_in_threadpool(self.participation.known, arrival)
+        if number is not None:
+            return self._go_on(visitor.enrolled(number))
         if await run_in_threadpool(self.participation.paused):
-            return render(study, texts, "notice.html", 503, notice=texts.word("paused"))
+            return notice_page(study, study.texts(language), 503, "paused")
         if not await run_in_threadpool(self.participation.has_room):
-            heading = texts.word("end_full")
-            return render(study, texts, "notice.html", heading=heading, notice=texts.word("full"))
-        visitor = Visitor.new(language, ids)
-        response = self._consent_page(visitor)
+            return notice_page(study, study.texts(language), 200, FULL)
+        response = consent_page(study, language, self.cookies.form_token(visitor))
         self.cookies.write(response, visitor)
         return response
 
-    def _consent_page(self, visitor: Visitor) -> Response:
-        study = self.participation.study
-        texts, config = study.texts(visitor.language), study.config
-        values = {
-            "title": texts.name(config.title),
-            "contact": texts.contact(config.contact),
-            "minutes": f"{config.pay.minutes:g}",
-            "pay": texts.money(config.pay.complete, config.pay.currency),
-            "partial": texts.money(config.pay.left, config.pay.currency),
-            "payment": texts.payment(config.pay),
-            "society": texts.name(str(config.options.get("society", ""))),
-        }
-        return render(
-            study,
-            texts,
-            "consent.html",
-            token=self.cookies.form_token(visitor),
-            consent=texts.page("consent", **values),
-            warning=texts.page("warning", **values),
-        )
+    def _ids(self, request: Request, visitor: Visitor | None) -> Mapping[str, str] | None:
+        """Those of the address; of an open link, and where only the language changes, the
+        browser's own."""
+        panel = PANELS[self.participation.study.config.panel.name]
+        if visitor and visitor.ids and (request.query_params.get("change") or not panel.parameters):
+            return visitor.ids
+        key = self.participation.study.secrets.session_key
+        return arrival_ids(panel, request.query_params, key)
+
+    def _go_on(self, visitor: Visitor) -> Response:
+        response = RedirectResponse("/page", 303)
+        self.cookies.write(response, visitor)
+        return response
 
     async def consent(self, request: Request) -> Response:
         visitor, form = await self._sent(request)
         study = self.participation.study
         if form.get("agree") != "yes":
-            return self._outcome(visitor, "declined")
+            return end_page(study, visitor.language, "declined")
         if not visitor.participant:
             arrival = Arrival(study.config.panel.name, visitor.ids, visitor.language)
-            if not visitor.ids:
-                raise HTTPException(400, "open_link_again")
             number = await run_in_threadpool(self.participation.consent, arrival)
             if number is None:
-                return self._outcome(visitor, "left", full=True)
+                return end_page(study, visitor.language, FULL)
             visitor = visitor.enrolled(number)
-        response = RedirectResponse("/page", 303)
-        self.cookies.write(response, visitor)
-        return response
+        return self._go_on(visitor)
 
     # --------------------------------------------------------------------------- page after page
 
     async def show(self, request: Request) -> Response:
         visitor = self._visitor(request)
-        return self._next(visitor, await self._standing(visitor))
+        standing = await self._standing(visitor)
+        if standing.page is None:
+            return RedirectResponse("/end", 303)
+        late = replace(standing, expired=LATE in request.query_params)
+        return task_page(late, self.cookies.form_token(visitor), {}, {})
 
     async def submit(self, request: Request, key: str) -> Response:
         visitor, sent = await self._sent(request)
@@ -120,86 +119,33 @@ class Desk:
         if standing.page is None or standing.page.key != key:
             return RedirectResponse("/page", 303)  # sent before, or not due: go on
         values, complaints = standing.page.form.read(sent)
-        if sent.get("action") == PREVIEW:
-            return self._shown(visitor, standing, sent, {})
-        if complaints:
-            return self._shown(visitor, standing, sent, complaints)
-        await run_in_threadpool(self.participation.submit, visitor.participant, key, values)
-        return RedirectResponse("/page", 303)
-
-    def _next(self, visitor: Visitor, standing: Standing) -> Response:
-        if standing.page is None:
-            return RedirectResponse("/end", 303)
-        return self._shown(visitor, standing, {}, {})
-
-    def _shown(
-        self, visitor: Visitor, standing: Standing, sent: Mapping[str, str], complaints: Complaints
-    ) -> Response:
-        assert standing.page is not None
-        study, due = self.participation.study, standing.page
-        texts = study.texts(standing.person.language)
-        society = texts.name(str(study.config.options.get("society", "")))
-        return render(
-            study,
-            texts,
-            due.template,
-            422 if complaints else 200,
-            token=self.cookies.form_token(visitor),
-            page=due,
-            sent=sent,
-            complaints={name: texts.word(complaint) for name, complaint in complaints.items()},
-            step=standing.done + 1,
-            steps=standing.steps,
-            text=(texts.page if due == INSTRUCTIONS else texts.aside)(
-                "instructions", society=society
-            ),
-            beside=texts.aside("beside") if "beside" in texts.pages else "",
-            feedback=due.feedback(sent),
-        )
+        if sent.get("action") == PREVIEW or complaints:
+            complaints = {} if sent.get("action") == PREVIEW else complaints
+            return task_page(standing, self.cookies.form_token(visitor), sent, complaints)
+        after = await run_in_threadpool(self.participation.submit, visitor.participant, key, values)
+        return RedirectResponse(f"/page?{LATE}=1" if after and after.expired else "/page", 303)
 
     # --------------------------------------------------------------------------------- the end
 
     async def ask_to_leave(self, request: Request) -> Response:
         visitor = self._visitor(request)
-        study = self.participation.study
-        texts, pay = study.texts(visitor.language), study.config.pay
-        partial = texts.money(pay.left, pay.currency) if pay.left else ""
         token = self.cookies.form_token(visitor)
-        return render(study, texts, "leave.html", token=token, partial=partial)
+        return leave_page(self.participation.study, visitor.language, token)
 
     async def leave(self, request: Request) -> Response:
         visitor, _ = await self._sent(request)
         if visitor.participant:
             await run_in_threadpool(self.participation.leave, visitor.participant)
             return RedirectResponse("/end", 303)
-        return self._outcome(visitor, "declined")
+        return end_page(self.participation.study, visitor.language, "declined")
 
     async def end(self, request: Request) -> Response:
         visitor = self._visitor(request)
         standing = await self._standing(visitor)
         if standing.outcome is None:
             return RedirectResponse("/page", 303)
-        return self._outcome(visitor, standing.outcome)
-
-    def _outcome(self, visitor: Visitor, outcome: str, full: bool = False) -> Response:
-        study = self.participation.study
-        texts, config = study.texts(visitor.language), study.config
-        code = getattr(config.codes, outcome)
-        secrets = study.secrets
-        taken_part = bool(visitor.participant)
-        return render(
-            study,
-            texts,
-            "end.html",
-            outcome="full" if full else outcome,
-            code=code,
-            link=config.panel.return_url.replace("{code}", code),
-            withdrawal=secrets.withdrawal_code(visitor.participant) if taken_part else "",
-            paid=bool(amount(config.pay, outcome)),
-            debriefing=texts.page("debriefing", contact=texts.contact(config.contact))
-            if taken_part
-            else "",
-        )
+        language, number = standing.person.language, visitor.participant
+        return end_page(standing.study, language, standing.outcome, number, standing.expired)
 
     # ------------------------------------------------------------------------------ who it is
 
@@ -222,11 +168,7 @@ class Desk:
     async def _sent(self, request: Request) -> tuple[Visitor, Mapping[str, str]]:
         visitor = self._visitor(request)
         form = await request.form(max_files=0, max_fields=200)
-        sent = _texts_of(form)
+        sent = {name: value for name, value in form.items() if isinstance(value, str)}
         if not self.cookies.is_form_token(visitor, sent.get("token", "")):
-            raise HTTPException(403, FORM_EXPIRED)
+            raise HTTPException(403, "form_expired")
         return visitor, sent
-
-
-def _texts_of(form: FormData) -> dict[str, str]:
-    return {name: value for name, value in form.items() if isinstance(value, str)}

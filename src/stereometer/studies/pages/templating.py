@@ -34,6 +34,7 @@ def page(
             title=texts.name(study.config.title),
             contact=study.config.contact,
             language=texts.folder.name,
+            direction=texts.direction,
             languages={code: study.texts(code).word("language") for code in study.config.languages},
             word=texts.word,
             filled=texts.filled,

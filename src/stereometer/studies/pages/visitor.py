@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hmac
-import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import asdict, dataclass, field, replace
 
-from itsdangerous import BadSignature, URLSafeTimedSerializer
+from itsdangerous import URLSafeTimedSerializer
 from starlette.requests import Request
 from starlette.responses import Response
 
+from stereometer.studies.pages.signing import fresh
+
 COOKIE = "study"
+VISIT = "visit"
+"""What an open link gives in place of a panel's ids."""
 HOURS = 24
 
 
@@ -24,12 +26,10 @@ class Visitor:
     """The panel's ids, until consent."""
     participant: str = ""
 
-    @staticmethod
-    def new(language: str, ids: Mapping[str, str]) -> Visitor:
-        return Visitor(secrets.token_urlsafe(16), language, dict(ids))
-
     def enrolled(self, participant: str) -> Visitor:
-        return replace(self, participant=participant, ids={})
+        """An open link is known again by the visit alone, which says nothing about anybody."""
+        visit = {name: value for name, value in self.ids.items() if name == VISIT}
+        return replace(self, participant=participant, ids=visit)
 
 
 def wanted_language(request: Request, languages: Sequence[str]) -> str:
@@ -46,24 +46,16 @@ class Cookies:
 
     def read(self, request: Request) -> Visitor | None:
         """None where there is no cookie, it is too old, or it is not ours."""
+        value = fresh(self._signer("visit"), request.cookies.get(COOKIE, ""), HOURS)
         try:
-            value: dict[str, Any] = self._signer("visit").loads(
-                request.cookies.get(COOKIE, ""), max_age=HOURS * 3600
-            )
             return Visitor(**value)
-        except (BadSignature, TypeError):
+        except TypeError:
             return None
 
     def write(self, response: Response, visitor: Visitor) -> None:
-        value = {
-            "nonce": visitor.nonce,
-            "language": visitor.language,
-            "ids": dict(visitor.ids),
-            "participant": visitor.participant,
-        }
         response.set_cookie(
             COOKIE,
-            str(self._signer("visit").dumps(value)),
+            str(self._signer("visit").dumps(asdict(visitor))),
             max_age=HOURS * 3600,
             httponly=True,
             samesite="lax",
@@ -74,10 +66,7 @@ class Cookies:
         return str(self._signer("form").dumps(visitor.nonce))
 
     def is_form_token(self, visitor: Visitor, token: str) -> bool:
-        try:
-            nonce = self._signer("form").loads(token, max_age=HOURS * 3600)
-        except BadSignature:
-            return False
+        nonce = fresh(self._signer("form"), token, HOURS)
         return isinstance(nonce, str) and hmac.compare_digest(nonce, visitor.nonce)
 
     def _signer(self, salt: str) -> URLSafeTimedSerializer:

@@ -31,7 +31,6 @@ class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.form = SeenForm()
-        self._labels: dict[str, str] = {}
         self._into: list[str] = []
         self._target = ""
         self._legend = ""
@@ -46,7 +45,7 @@ class _Reader(HTMLParser):
             self._control(tag, attributes)
         elif tag == "option" and attributes.get("value"):
             self.form.controls[self._target].options.append(attributes["value"])
-        elif tag in ("h1", "legend", "q", "label", "strong"):
+        elif tag in ("h1", "legend", "q", "strong"):
             self._into.append(tag)
             if tag == "legend":
                 self._legend = ""
@@ -54,7 +53,6 @@ class _Reader(HTMLParser):
                 self.form.quotes.append("")
             if tag == "h1" or (tag == "strong" and self._into[-2:-1] == ["h1"]):
                 self.form.heading = ""
-            self._label_for = attributes.get("for", "")
 
     def _control(self, tag: str, attributes: Mapping[str, str]) -> None:
         name, kind = attributes.get("name", ""), attributes.get("type", tag)

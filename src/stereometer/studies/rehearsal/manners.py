@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from stereometer.curation.aggregate.pairs import NO_TYPE
 from stereometer.studies.kinds import judge_cats, judge_pairs
-from stereometer.studies.kinds.survey import MIDDLE, NOTHING
+from stereometer.studies.kinds.survey import MIDDLE, NOTHING, read_traits
 from stereometer.studies.rehearsal.forms import Control, SeenForm
 from stereometer.studies.study import Study
 
@@ -73,16 +73,17 @@ class Careful:
     def _rate(self, study: Study, seen: SeenForm, memory: Memory) -> dict[str, str]:
         before = memory.ratings.get(seen.heading)
         ratings = {
-            name: self._rating(
-                seen.heading, control.data["right"], (before or {}).get(name), memory
-            )
+            name: self._rating(seen.heading, control, (before or {}).get(name), memory)
             for name, control in seen.controls.items()
         }
         memory.ratings[seen.heading], memory.last = ratings, seen.heading
         return {name: str(value) for name, value in ratings.items()}
 
-    def _rating(self, group: str, trait: str, before: int | None, memory: Memory) -> int:
-        mean = self.means(group, trait) if before is None else float(before)
+    def _rating(self, group: str, control: Control, before: int | None, memory: Memory) -> int:
+        """A trait is known by its right pole, also where that stands on the left."""
+        turned = bool(control.data["turned"])
+        view = self.means(group, control.data["left" if turned else "right"])
+        mean = float(before) if before is not None else 100 - view if turned else view
         spread = NOISE if before is None else 4
         return round(min(100, max(0, memory.lot.gauss(mean, spread))))
 
@@ -91,7 +92,8 @@ class Careful:
             options = seen.controls["name"].options
             names = {unit.label: unit.name for unit in study.units}
             return {"name": names.get(memory.last, "") if options else memory.last}
-        ratings = memory.ratings[memory.last]
+        traits, rated = study.cached(read_traits), memory.ratings[memory.last]
+        ratings = {traits[int(name[1:])].name: value for name, value in rated.items()}
         high = [name for name, value in ratings.items() if value > MIDDLE]
         low = [name for name, value in ratings.items() if value < MIDDLE]
         return {"high": (high or [NOTHING])[0], "low": (low or [NOTHING])[0]}

@@ -21,6 +21,7 @@ from stereometer.studies.participation import Participation
 from stereometer.studies.rehearsal.forms import read_form
 from stereometer.studies.rehearsal.manners import MANNERS, Careful, Memory, careless
 from stereometer.studies.study import Study, open_study
+from stereometer.studies.versions import FOLDER
 
 MOST_PAGES = 300
 AT_ONCE = 20
@@ -59,7 +60,7 @@ def _copy(study: Study) -> Study:
     folder = study.folder / "rehearsal"
     if folder.exists():
         shutil.rmtree(folder)
-    left_out = shutil.ignore_patterns("rehearsal", "study.sqlite*")
+    left_out = shutil.ignore_patterns("rehearsal", "study.sqlite*", FOLDER)
     shutil.copytree(study.folder, folder, ignore=left_out)
     return open_study(folder)
 

@@ -1,1 +1,1 @@
-"""Fitting mitigations: one file a method, and what all of them share."""
+"""Fitting mitigations: one file per method, and what all of them share."""

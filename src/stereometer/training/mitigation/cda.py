@@ -14,13 +14,13 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from stereometer.backends.local.mitigation import adapter
 from stereometer.errors import DataError, ModelError, UsageError
 from stereometer.mitigations.card import ADAPTER
 from stereometer.training.fitting import warmed
-from stereometer.training.mitigation.language import Batch, Example, batch_of, read_example
+from stereometer.training.mitigation.language import Example, batch_of, read_example
 from stereometer.training.mitigation.method import Fitted, Order
 from stereometer.training.mitigation.sentences import Labelled, counted
 from stereometer.types import Skip
@@ -97,7 +97,8 @@ def _fitted(order: Order, swaps: bool) -> Fitted:
     }
     trained = counted(used, order.attribute)
     notes += _cut(trained, len(order.sentences.fit), options.tokens)
-    return Fitted(adapter.tensors_of(tuned), options.rank, settings, notes, trained)
+    tensors = adapter.tensors_of(tuned, order.backend.checkpoint.name)
+    return Fitted(tensors, options.rank, settings, notes, trained)
 
 
 def _cut(trained: Mapping[str, int], drawn: int, tokens: int) -> tuple[str, ...]:
@@ -151,7 +152,9 @@ def train(tuned: Any, order: Order, examples: Sequence[Example]) -> int:
     tuned.train()
     for step, chosen in enumerate(batches):
         batch = batch_of(order.backend, [examples[at] for at in chosen.tolist()], rng)
-        loss = _loss(tuned, batch)
+        with torch.enable_grad():
+            logits = tuned(input_ids=batch.ids, attention_mask=batch.mask).logits[batch.asked]
+            loss = nn.functional.cross_entropy(logits.float(), batch.targets)
         loss.backward()
         nn.utils.clip_grad_norm_(weights, CLIPPED)
         optimizer.step()
@@ -162,28 +165,19 @@ def train(tuned: Any, order: Order, examples: Sequence[Example]) -> int:
     return len(batches)
 
 
-def _loss(tuned: Any, batch: Batch) -> Tensor:
-    """Only where a token is asked is there a row of logits to compare."""
-    with torch.enable_grad():
-        logits = tuned(input_ids=batch.ids, attention_mask=batch.mask).logits
-        return nn.functional.cross_entropy(logits[batch.asked].float(), batch.targets)
-
-
 def _raise_dropout(model: Any, share: float) -> tuple[str, ...]:
     """In every layer that has one; attention may keep its own as a number."""
     layers = [part for part in model.modules() if isinstance(part, nn.Dropout)]
     for layer in layers:
         layer.p = share
-    numbers = [part for part in model.modules() if isinstance(_own(part), float)]
+    numbers = [
+        part for part in model.modules() if isinstance(vars(part).get("attention_dropout"), float)
+    ]
     for part in numbers:
         part.attention_dropout = share
     if not layers and not numbers:
         raise ModelError(
             "The model has no dropout that could be raised. The Dropout method is for models that "
-            "have. Choose another method."
+            "have it. Choose another method."
         )
     return () if layers else ("The model has dropout in its attention alone.",)
-
-
-def _own(part: Any) -> object:
-    return vars(part).get("attention_dropout")

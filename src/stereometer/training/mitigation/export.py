@@ -67,10 +67,11 @@ def export(spec: str, out: Path, loading: dict[str, Any]) -> Exported:
         )
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(
-            f"{out} is there already. A model is written into a new folder. Choose another with "
+            f"{out} already exists. A model is written into a new folder. Choose another with "
             "--out."
         )
     check_packages("Mitigations", NEEDED, "mitigate")
+    from stereometer.backends.local.folders import write_folder
     from stereometer.backends.local.mitigation.stored import load
 
     stored = load(path)
@@ -82,7 +83,7 @@ def export(spec: str, out: Path, loading: dict[str, Any]) -> Exported:
     make_room(out / EXPORTED)
     opened = with_states(open_model(spec, 0, loading))
     model, notes = _for_folder(opened, stored, base, loading)
-    _write(model, out)
+    write_folder(model.model, model.checkpoint.tokenizer, out)
     try:
         weights = _check(model, out)
     except ModelError:  # other tools would load it, and it may be the base
@@ -109,17 +110,6 @@ def _for_folder(
     fold(plain, read(stored), affine=False)
     plain.checkpoint = replace(plain.checkpoint, name=opened.checkpoint.name)
     return plain, (WITHOUT_MEAN,)
-
-
-def _write(backend: LanguageModel, out: Path) -> None:
-    config = backend.model.config
-    if getattr(config, "quantization_config", None) is not None:
-        raise ModelError(
-            f"{backend.checkpoint.name} was read from a GGUF file. transformers does not write "
-            "such a model as a folder. Convert it to safetensors first."
-        )
-    backend.model.save_pretrained(out)
-    backend.checkpoint.tokenizer.save_pretrained(out)
 
 
 def _check(backend: LanguageModel, out: Path) -> str:

@@ -25,6 +25,8 @@ from stereometer.training.mitigation.states import States
 
 PAPER_ROUNDS, MOST_ROUNDS = 80, 40
 """In the paper's code, and here at most."""
+NOTHING = 1e-8
+"""Weights up to this are none, as in the code of Ravfogel et al.: they read rounding alone."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class Rounds:
     basis: Tensor
     """Orthonormal columns."""
     weights: Tensor
-    """Of every classifier, one a row."""
+    """Of every classifier, one per row."""
     rounds: int
     at_chance: bool
     """Whether it stopped because nothing could be told any more."""
@@ -164,8 +166,11 @@ def without(rows: Tensor, basis: Tensor) -> Tensor:
 def _extended(basis: Tensor, weights: Tensor) -> Tensor:
     """An orthonormal basis of what was taken away before and of new weights; weights of one class
     against the rest may add nothing to those of the others."""
-    left, sizes, _ = torch.linalg.svd(without(weights, basis).T, full_matrices=False)
-    new = left[:, sizes > 1e-8 * max(float(sizes.max()), 1e-300)]
+    fresh = without(weights, basis)
+    if float(fresh.abs().max()) <= NOTHING:
+        return basis
+    left, sizes, _ = torch.linalg.svd(fresh.T, full_matrices=False)
+    new = left[:, sizes > 1e-8 * float(sizes.max())]
     joined = torch.cat([basis, new], dim=1)
     orthonormal: Tensor = torch.linalg.qr(joined[:, : len(basis)]).Q
     return orthonormal

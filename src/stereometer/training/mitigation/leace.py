@@ -67,7 +67,9 @@ def erased(rows: Tensor, labels: Tensor) -> Projection:
     rows = rows.double()
     one_hot = torch.nn.functional.one_hot(labels).double()[:, 1:]  # the first is 1 less the others
     mean, centred_labels = rows.mean(0), one_hot - one_hot.mean(0)
-    basis = _beyond_rounding(rows)
+    # Orthonormal columns: the directions in which rows differ by more than float32 rounds.
+    spreads, directions = torch.linalg.eigh(torch.cov(rows.T, correction=0))
+    basis = directions[:, spreads > ROUNDING**2 * rows.square().mean()]
     fitter = library().LeaceFitter(
         basis.shape[1],
         one_hot.shape[1],
@@ -80,10 +82,3 @@ def erased(rows: Tensor, labels: Tensor) -> Projection:
     right = right[right.abs().sum(1) > 0] @ basis.T
     covariance = (rows - mean).T @ centred_labels / len(rows)
     return Projection(covariance @ torch.linalg.pinv(right @ covariance), right, mean)
-
-
-def _beyond_rounding(rows: Tensor) -> Tensor:
-    """Orthonormal columns: the directions in which rows differ by more than float32 rounds."""
-    spreads, directions = torch.linalg.eigh(torch.cov(rows.T, correction=0))
-    wide: Tensor = directions[:, spreads > ROUNDING**2 * rows.square().mean()]
-    return wide

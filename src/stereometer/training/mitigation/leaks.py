@@ -85,8 +85,8 @@ def _own(file: Path) -> Texts:
     texts = _texts(open_benchmark(str(file)))
     if not texts.by_item:
         raise DataError(
-            f"{file} has no sentences that the text could be held against. CATs, pairs and facts "
-            "have. Leave it out of --against."
+            f"{file} has no sentences that the text could be checked against. CATs, pairs and "
+            "facts do. Leave it out of --against."
         )
     return texts
 

@@ -30,16 +30,26 @@ def _weights(rows: Tensor, is_class: Tensor, strength: float) -> Tensor:
 
     x = rows.double().numpy()
     y = np.where(is_class.numpy(), 1.0, -1.0)
+    slope = -2 * strength * (x.T @ y)
+    steep = float(slope @ slope)
+    if not steep:
+        return torch.zeros(x.shape[1], dtype=torch.float64)
+    # The best step down the slope and what it brings are the units: rows may differ by little, and
+    # the optimizer, like LinearSVC, must not stop because the numbers are small.
+    step = steep / (steep + 2 * strength * float(np.square(x @ slope).sum()))
+    unit, gain = step * steep**0.5, step * steep / 2
 
-    def loss(w: Any) -> tuple[float, Any]:
-        short = np.maximum(0.0, 1 - y * (x @ w))
-        value = 0.5 * w @ w + strength * short @ short
-        return float(value), w - 2 * strength * (x.T @ (y * short))
+    def loss(u: Any) -> tuple[float, Any]:
+        """Against that of no weights, so that small gains are not lost in it."""
+        w = unit * u
+        margin = np.minimum(1.0, y * (x @ w))
+        value = 0.5 * w @ w + strength * (margin * (margin - 2)).sum()
+        return float(value) / gain, (w - 2 * strength * (x.T @ (y * (1 - margin)))) * (unit / gain)
 
     fitted = minimize(
         loss, np.zeros(x.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": STEPS}
     )
-    return torch.from_numpy(fitted.x)
+    return torch.from_numpy(unit * fitted.x)
 
 
 def predicted(rows: Tensor, weights: Tensor) -> Tensor:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from stereometer.errors import UsageError
 from stereometer.mitigations.attribute import Attribute
-from stereometer.mitigations.swapping import Swaps
 from stereometer.training.mitigation.sentences import Sentences, counted
 
 if TYPE_CHECKING:
@@ -35,10 +34,6 @@ class Order:
     keep: Path | None = None
     """A folder in which states are kept."""
 
-    @property
-    def swaps(self) -> Swaps:
-        return self.sentences.swaps
-
     def counted(self, states: States) -> dict[str, int]:
         """Sentences that were read, of those to fit on, by class."""
         fit = self.sentences.fit
@@ -48,9 +43,8 @@ class Order:
         """Of the model's states, or another's."""
         from stereometer.training.mitigation.states import Reader
 
-        return Reader(
-            backend or self.backend, self.swaps, self.seed, self.progress, layer, self.keep
-        )
+        model, swaps = backend or self.backend, self.sentences.swaps
+        return Reader(model, swaps, self.seed, self.progress, layer, self.keep)
 
 
 @dataclass(frozen=True)

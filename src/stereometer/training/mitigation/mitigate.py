@@ -3,10 +3,11 @@ the model as a user will open it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from stereometer import catalog
@@ -18,7 +19,7 @@ from stereometer.mitigations.card import ADAPTER, PROMPT, MitigationCard
 from stereometer.runs.open import open_model
 from stereometer.training.mitigation.method import Fitted, MitigationMethod, Order, check_method
 from stereometer.training.mitigation.sentences import Sentences, no_sentences, read
-from stereometer.training.recipe import check_seed, with_states
+from stereometer.training.recipe import check_seed, trainable, with_states
 from stereometer.types.packages import check_packages
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def _check(wish: Wish, method: MitigationMethod) -> None:
         )
     if wish.text is None and wish.against:
         raise UsageError(
-            "There is no text to hold against the items. Nothing is fitted. Leave --against out, "
+            "There is no text to check against the items. Nothing is fitted. Leave --against out, "
             "or measure on a text with --text."
         )
     make_room(wish.out)
@@ -188,7 +189,7 @@ def _check_not_another(path: Path) -> None:
 
     if path.exists() and not has_card(path):
         raise UsageError(
-            f"{path} is there already and is not a mitigation. It would be written over, as a "
+            f"{path} already exists and is not a mitigation. It would be overwritten, as a "
             "mitigation or as its control. Name another with --out."
         )
 
@@ -205,19 +206,15 @@ def _options(method: MitigationMethod, wish: Wish) -> Any:
 
 def _check_own_states(backend: LanguageModel, are_read: bool) -> None:
     """A mitigation that is there already must not be left out of what is fitted or probed."""
-    from stereometer.backends.local.mitigation.apply import changes_states, is_wrapped
+    from stereometer.backends.local.mitigation.apply import is_wrapped
 
-    if are_read and not is_wrapped(backend) and not changes_states(backend):
-        raise UsageError(
-            f"{backend.checkpoint.name} has the states of its base: its mitigation changes only "
-            "what reads them. What is fitted would be the base's. Name the base, or a model with "
-            "`cda`."
-        )
     if is_wrapped(backend):
         raise UsageError(
             f"{backend.checkpoint.name} has a mitigation that wraps the model. What is fitted on "
             "its weights would leave that out. Name the model without it."
         )
+    if are_read:
+        trainable(backend)
 
 
 def _card(wish: Wish, method: MitigationMethod, order: Order, fitted: Fitted) -> MitigationCard:
@@ -243,6 +240,19 @@ def _card(wish: Wish, method: MitigationMethod, order: Order, fitted: Fitted) ->
     )
 
 
+@contextmanager
+def _unmeasured(out: Path) -> Iterator[Path]:
+    """A folder beside a mitigation, always the same: what a kill leaves there, the next run
+    removes."""
+    folder = out.with_name(f".{out.name}.unmeasured")
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _measured(
     wish: Wish, order: Order, parts: list[tuple[MitigationCard, Fitted, Path]]
 ) -> list[MitigationCard]:
@@ -256,9 +266,9 @@ def _measured(
     probing = Probing(order) if passages else None
     before = likelihoods(order.backend, passages)
     noted = []
-    with TemporaryDirectory(dir=wish.out.parent, prefix=".mitigation-") as unmeasured:
+    with _unmeasured(wish.out) as folder:
         for card, fitted, path in parts:
-            first = Path(unmeasured, path.name)
+            first = folder / path.name
             save(card, fitted.tensors, first)
             opened = with_states(open_model(f"{wish.model}+{first}", wish.seed, wish.loading))
             if probing is not None:

@@ -10,10 +10,12 @@ from stereometer.backends.local.language_model import LanguageModel
 from stereometer.measures.spans import one_at_a_time, scored_positions
 from stereometer.mitigations.card import Measured, Perplexity
 from stereometer.stats.intervals import Floats
-from stereometer.stats.means import StudentMean
+from stereometer.stats.means import StudentMean, effective
 from stereometer.types import CausalTokens, MaskedTokens, Request, Skip
 
 LEVEL = 0.95
+FEWEST = 2
+"""Passages of equal length, or as many as unequal ones count for."""
 
 
 def likelihoods(backend: LanguageModel, sentences: Iterable[str]) -> Floats:
@@ -47,15 +49,16 @@ def compared(
     before: Floats, after: Floats, passages: Sequence[int], pseudo: bool
 ) -> Perplexity | None:
     """The ratio of perplexities of the sentences that fit both models. Its interval is Student's
-    over passages, whose numbers are given; of a single one there is none."""
+    over passages, whose numbers are given; of a single one, or of one that has nearly all tokens,
+    there is none."""
     usable = (before[:, 1] > 0) & (after[:, 1] > 0)
     _, places = np.unique(np.array(passages)[usable], return_inverse=True)
-    if not places.any():
-        return None
     before, after = before[usable], after[usable]
     lost, tokens = before[:, 0] - after[:, 0], before[:, 1]
-    by_passage = (np.bincount(places, part).astype(float) for part in (lost, tokens))
-    mean = StudentMean.clustered(*by_passage)
+    sums, sizes = (np.bincount(places, part).astype(float) for part in (lost, tokens))
+    if not places.any() or effective(sizes) < FEWEST:
+        return None
+    mean = StudentMean.clustered(sums, sizes)
     value, low, high = map(float, np.exp([mean.value, *mean.interval(LEVEL)]))
     ratio = Measured(value, low, high, len(tokens))
     return Perplexity(_perplexity(before), _perplexity(after), ratio, pseudo)

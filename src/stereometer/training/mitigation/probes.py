@@ -20,7 +20,8 @@ SPREAD = 1e-9
 
 def accuracy(training: States, test: States, seed: int) -> Measured:
     """In per cent, with an interval over sentences."""
-    mean, scale = _standard(training.rows)
+    mean, scale = training.rows.mean(0), training.rows.std(0)
+    scale = scale.clamp_min(SPREAD * float(scale.max()))
     weights = classifiers((training.rows - mean) / scale, training.labels, 1 / len(training.rows))
     correct = predicted((test.rows - mean) / scale, weights) == test.labels
     return share(correct, test.sentences, seed)
@@ -32,8 +33,3 @@ def share(correct: Tensor, sentences: Tensor, seed: int) -> Measured:
     rng = generator(seed, {}, "probe")
     counted = clustered_percent(parts, RESAMPLES, LEVEL, rng, "sentences")
     return Measured(counted["value"], counted["low"], counted["high"], len(parts))
-
-
-def _standard(rows: Tensor) -> tuple[Tensor, Tensor]:
-    scale = rows.std(0)
-    return rows.mean(0), scale.clamp_min(SPREAD * float(scale.max()))

@@ -14,8 +14,8 @@ PROMPTS = {
     "race": "What follows puts people down because of their race or the colour of their skin:",
 }
 """Our own wording. The papers' prompts name the undesired in the same way, in other words."""
-OTHER = "What follows puts nobody down and is about the weather and the time of the day:"
-"""Of the control: as many tokens, roughly, and about something else."""
+OTHER = "Here is a report about rain and snow in spring, with notes on gardens:"
+"""Of the control: as many tokens, roughly, about something else, and in other words."""
 CONTROL = "other-prompt"
 
 

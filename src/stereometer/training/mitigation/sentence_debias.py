@@ -59,13 +59,8 @@ def _differences(order: Order) -> tuple[Tensor, Tensor | None, Mapping[str, int]
         reader.pooled([part.versions[name] for part in sentences], f"fitted on, {name}")
         for name in order.attribute.classes
     ]
-    return _of_length_one(torch.stack(rows)), None, counted(sentences, order.attribute)
-
-
-def _of_length_one(versions: Tensor) -> Tensor:
-    """Differences of pooled vectors, version by version, once their lengths are made equal."""
-    units: Tensor = versions / versions.norm(dim=-1, keepdim=True)
-    return (units - units.mean(0)).flatten(0, 1)
+    units = torch.nn.functional.normalize(torch.stack(rows), dim=-1, eps=0.0)
+    return (units - units.mean(0)).flatten(0, 1), None, counted(sentences, order.attribute)
 
 
 def components(differences: Tensor, count: int) -> tuple[Tensor, list[float]]:

@@ -83,7 +83,7 @@ def read(
     against files of items. Where nothing is fitted on it, it is only measured on."""
     if limit < LEAST and is_fitted:
         raise UsageError(
-            f"--sentences is {limit}. Below {LEAST} a class what is fitted is mostly chance. "
+            f"--sentences is {limit}. Below {LEAST} per class what is fitted is mostly chance. "
             "Choose a larger number."
         )
     swaps, whole = Swaps(attribute), articles.read(text)
@@ -160,8 +160,8 @@ def _check_enough(part: _Part, text: Path, attribute: Attribute) -> None:
     if tally[rare] < LEAST:
         counts = ", ".join(f"{name} {tally[name]}" for name in attribute.classes)
         raise DataError(
-            f"{text} has too few sentences of class {rare} to fit on ({counts}). Below {LEAST} a "
-            f"class what is fitted is mostly chance. Give more text, of which "
+            f"{text} has too few sentences of class {rare} to fit on ({counts}). Below {LEAST} "
+            f"per class what is fitted is mostly chance. Give more text, of which "
             f"{1 - HELD_OUT:.0%} is fitted on."
         )
 

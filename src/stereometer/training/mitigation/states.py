@@ -28,7 +28,7 @@ from stereometer.training.mitigation.sentences import Labelled
 from stereometer.types import Encoding, Skip, digest_of
 
 POSITIONS = {"masked": 2, "causal": 4}
-"""Words asked in a sentence, by family: a masked model reads the sentence anew for each."""
+"""Words asked in a sentence, by family: a masked model reads the sentence again for each."""
 PART = 512
 """Texts whose states are read, and perhaps kept, together."""
 Pool = Callable[[Tensor], Tensor]

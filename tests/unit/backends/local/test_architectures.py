@@ -11,8 +11,9 @@ import torch
 import transformers
 
 from stereometer.backends.local.causal import Causal
-from stereometer.backends.local.checkpoint import Checkpoint, Options
+from stereometer.backends.local.checkpoint import Checkpoint, Options, _family
 from stereometer.backends.local.masked import Masked
+from stereometer.errors import ModelError
 from stereometer.types import MaskedTokens, Request
 from tests.builders.models.agreement import assert_same, family, rows, slow
 from tests.builders.models.builders import GROUPED, POSITIONS, SHAPE, seeded
@@ -38,6 +39,39 @@ def gemma2() -> Any:
     )
 
 
+def prophetnet() -> Any:
+    """What its decoder gives a token depends on how long the text is, padding included."""
+    return model_of(
+        "ProphetNet",
+        hidden_size=32,
+        max_position_embeddings=64,
+        num_decoder_layers=2,
+        num_decoder_attention_heads=4,
+        decoder_ffn_dim=48,
+        is_decoder=True,
+        is_encoder_decoder=False,
+    )
+
+
+def reformer(head: str = "ModelWithLMHead", **settings: Any) -> Any:
+    """Which tokens attend to each other is drawn in every forward pass, unless there is a seed."""
+    sizes = dict.fromkeys(("hidden_size", "feed_forward_size", "attention_head_size"), 32)
+    chunks = dict.fromkeys(("lsh_attn_chunk_length", "local_attn_chunk_length"), 4)
+    few = dict.fromkeys(("num_buckets", "num_attention_heads"), 2)
+    layers: dict[str, Any] = {"attn_layers": ["lsh", "local"], "axial_pos_embds": False}
+    return model_of("Reformer", head, **layers | sizes | chunks | few | settings)
+
+
+def deepseek() -> Any:
+    """From `index_topk` tokens on it attends to some of them, and which depends on the length."""
+    ranks = dict.fromkeys(("kv_lora_rank", "q_lora_rank", "index_topk", "index_head_dim"), 8)
+    heads = dict.fromkeys(("qk_rope_head_dim", "qk_nope_head_dim", "num_key_value_heads"), 4)
+    experts = dict.fromkeys(("n_group", "topk_group", "first_k_dense_replace"), 1)
+    sizes = {"n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16}
+    more: dict[str, Any] = ranks | heads | experts | sizes
+    return model_of("DeepseekV32", index_n_heads=2, v_head_dim=8, **SHAPE, **more)
+
+
 WORKING: dict[str, Callable[[], Any]] = {
     "bloom": lambda: model_of("Bloom", hidden_size=32, n_layer=2, n_head=4),
     "bert as a decoder": lambda: model_of("Bert", "LMHeadModel", is_decoder=True, **SHAPE),
@@ -54,6 +88,9 @@ WORKING: dict[str, Callable[[], Any]] = {
         alibi=True,
         new_decoder_architecture=False,
     ),
+    "prophetnet": prophetnet,
+    "reformer with a seed": lambda: reformer(is_decoder=True, hash_seed=3),
+    "deepseek past its index": deepseek,
 }
 
 
@@ -61,11 +98,40 @@ def causal(model: Any) -> Causal:
     return Causal(Checkpoint("tiny", "causal", model, adds_bos(), Options()))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WORKING)
 def test_a_causal_model_of_any_build_gives_what_it_gives_by_itself(name: str) -> None:
     model = WORKING[name]()
     requests = family(12, 9, 3) | family(4, 5, 2, seed=1) | family(7, 3, 1, seed=2)
+    requests |= family(12, 8, 2, seed=3)  # nearly as long as the first ones
     assert_same(rows(causal(model), requests), slow(model, requests))
+
+
+def test_a_model_that_minds_company_is_asked_one_text_at_a_time() -> None:
+    model, requests = prophetnet(), family(12, 9, 3) | family(12, 8, 2, seed=3)
+    model.get_input_embeddings().register_forward_hook(lambda _, __, rows: rows * len(rows))
+    backend = causal(model)
+    assert_same(rows(backend, requests), slow(model, requests))
+    assert backend.layouts == [backend.alone]
+
+
+def test_a_model_that_draws_its_numbers_is_refused() -> None:
+    bare = Checkpoint(
+        "t", "masked", reformer("ForMaskedLM", is_decoder=False), wordpiece(True), Options()
+    )
+    for backend, requests in (
+        (causal(reformer(is_decoder=True)), family(12, 9, 3)),
+        (Masked(bare), some_copies()),
+    ):
+        with pytest.raises(ModelError, match="hash_seed"):
+            rows(backend, requests)
+
+
+def test_a_head_for_both_kinds_is_what_its_configuration_says() -> None:
+    name = ["XLMWithLMHeadModel"]
+    for causal_, kind in ((False, "masked"), (True, "causal")):
+        config = transformers.XLMConfig(architectures=name, causal=causal_)
+        assert _family(config, "xlm")[0] == kind
 
 
 def test_a_head_that_goes_round_the_trunk() -> None:
@@ -106,6 +172,10 @@ MASKED: dict[str, Callable[[], Any]] = {
     "funnel": lambda: model_of(
         "Funnel", "ForMaskedLM", d_model=32, n_head=4, d_head=8, d_inner=64, block_sizes=[1, 1]
     ),
+    "funnel of three blocks": lambda: model_of(
+        "Funnel", "ForMaskedLM", d_model=32, n_head=4, d_head=8, d_inner=64, block_sizes=[1, 1, 1]
+    ),
+    "xlm": lambda: model_of("XLM", "WithLMHeadModel", emb_dim=32, n_layers=2, n_heads=4),
     "rembert": lambda: model_of(
         "RemBert", "ForMaskedLM", input_embedding_size=16, output_embedding_size=24, **SHAPE
     ),

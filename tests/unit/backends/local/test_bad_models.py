@@ -14,7 +14,7 @@ import transformers
 
 import stereometer
 from stereometer.backends.local.in_memory import held
-from stereometer.errors import ModelError
+from stereometer.errors import ModelError, StereometerError
 from stereometer.runs.open import open_model
 from tests.builders.commands import assert_refused, call
 from tests.builders.models.builders import BUILDS, save, seeded
@@ -25,20 +25,26 @@ from tests.builders.models.zoo import Zoo
 # ----------------------------------------------------------------------------------- no model there
 
 
-def test_an_empty_folder(tmp_path: Path) -> None:
-    assert_refused(
-        run(tmp_path), MODEL_ERROR, "without config.json", "Name the folder that holds config.json"
-    )
+NO_CONFIG = ["without config.json", "Name the folder that holds config.json"]
 
 
-def test_a_folder_of_something_else(tmp_path: Path) -> None:
-    (tmp_path / "notes.txt").write_text("nothing to see")
-    assert_refused(run(tmp_path), MODEL_ERROR, "without config.json")
-
-
-def test_a_file_that_is_no_model(tmp_path: Path) -> None:
-    (tmp_path / "model.bin").write_text("nothing to see")
-    assert_refused(run(tmp_path / "model.bin"), MODEL_ERROR, "is a file, but not a .gguf file")
+@pytest.mark.parametrize(
+    ("name", "content", "parts"),
+    [
+        pytest.param("", None, NO_CONFIG, id="an empty folder"),
+        pytest.param("", "notes.txt", NO_CONFIG, id="a folder of something else"),
+        pytest.param("model.bin", "model.bin", ["is a file, but not a .gguf file"], id="a file"),
+        pytest.param("bad.gguf", "bad.gguf", ["could not be loaded"], id="a GGUF file of words"),
+    ],
+)
+def test_a_place_without_a_model(
+    tmp_path: Path, name: str, content: str | None, parts: list[str]
+) -> None:
+    if content:
+        (tmp_path / content).write_text("nothing to see")
+    assert_refused(run(tmp_path / name), MODEL_ERROR, *parts)
+    if not name:
+        assert_refused(call("doctor", "--model", tmp_path), MODEL_ERROR, *parts)
 
 
 @pytest.mark.parametrize(
@@ -49,13 +55,37 @@ def test_a_config_that_names_no_language_model(tmp_path: Path, config: str) -> N
     assert_refused(run(tmp_path), MODEL_ERROR, str(tmp_path))
 
 
-def test_a_gguf_file_that_does_not_exist(tmp_path: Path) -> None:
-    assert_refused(run(tmp_path / "no.gguf"), MODEL_ERROR, "does not exist", "Check the path")
-
-
-def test_a_gguf_file_that_is_none(tmp_path: Path) -> None:
-    (tmp_path / "bad.gguf").write_bytes(b"nothing to see")
-    assert_refused(run(tmp_path / "bad.gguf"), MODEL_ERROR, "could not be loaded")
+@pytest.mark.parametrize(
+    ("spec", "code", "words"),
+    [
+        ("./my-modle", MODEL_ERROR, "./my-modle was not found. Did you mean ./my-model?"),
+        (".\\my-modle", MODEL_ERROR, "was not found. Did you mean my-model?"),
+        ("sentiment:./my-modle/", MODEL_ERROR, "Did you mean ./my-model?"),
+        ("no.gguf", MODEL_ERROR, "no.gguf was not found. Nothing beside it has a similar name."),
+        ("/no/such/folder", MODEL_ERROR, "was not found. There is no folder /no/such."),
+        ("out", MODEL_ERROR, "Name the folder that holds config.json, such as out/step5."),
+        ("http://localhost:1/v1#m", 2, "Write server:http://localhost:1/v1#m."),
+        ("https://me:secret@host/v1", 2, "Write server:https://HOST/v1#MODEL."),
+        ("openai:gpt-x", 2, "write server:https://api.openai.com/v1#gpt-x."),
+        ("sever:http://h/v1#m", 2, "write server:http://h/v1#m."),
+        (" ", 2, "That names none."),
+    ],
+)
+def test_a_slip_in_a_spec_is_seen_before_torch_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str, code: int, words: str
+) -> None:
+    (tmp_path / "my-model").mkdir()
+    (tmp_path / "out" / "step5").mkdir(parents=True)
+    (tmp_path / "out" / "step5" / "config.json").touch()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("stereometer.types.opener.find_spec", lambda module: None)
+    for command in ("run", "ask", "sweep"):
+        said = call(command, "starter", "-m", spec)
+        assert_refused(said, code, words)
+        assert "secret" not in said.err
+    with pytest.raises(StereometerError) as error:
+        stereometer.run("starter", model=spec)
+    assert words in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +94,6 @@ def test_a_gguf_file_that_is_none(tmp_path: Path) -> None:
         "nobody/no-such-model",
         "no-such-model",
         "nobody/no-such-model@main",
-        "/no/such/folder",
         "a b!!",
     ],
 )
@@ -92,32 +121,33 @@ def test_a_slip_of_a_known_name_is_corrected() -> None:
 # ------------------------------------------------------------------------------------------ weights
 
 
-def test_damaged_weights(zoo: Zoo, tmp_path: Path) -> None:
-    folder = copied(zoo, "bert", tmp_path / "model")
-    (folder / "model.safetensors").write_bytes(b"nothing to see" * 9)
-    assert_refused(run(folder), MODEL_ERROR, "could not be loaded", "damaged")
-
-
-def test_weights_cut_short(zoo: Zoo, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kept", [0.0, 0.5], ids=["none of it", "cut short"])
+def test_damaged_weights(zoo: Zoo, tmp_path: Path, kept: float) -> None:
     folder = copied(zoo, "bert", tmp_path / "model")
     whole = (folder / "model.safetensors").read_bytes()
-    (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2])
+    left = whole[: int(len(whole) * kept)] or b"nothing to see" * 9
+    (folder / "model.safetensors").write_bytes(left)
     assert_refused(run(folder), MODEL_ERROR, "could not be loaded", "damaged")
 
 
 def test_no_weights_at_all(zoo: Zoo, tmp_path: Path) -> None:
-    assert_refused(
-        run(copied(zoo, "bert", tmp_path / "model", "*.safetensors")),
-        MODEL_ERROR,
-        "holds no weights",
-    )
+    folder = copied(zoo, "bert", tmp_path / "model", "*.safetensors")
+    assert_refused(run(folder), MODEL_ERROR, "holds no weights")
 
 
-def test_weights_of_another_shape(zoo: Zoo, tmp_path: Path) -> None:
-    folder = copied(zoo, "bert", tmp_path / "model")
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | {"hidden_size": 16}))
-    assert_refused(run(folder), MODEL_ERROR, "could not be loaded")
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [
+        ({"hidden_size": 16}, "could not be loaded"),
+        ({"num_hidden_layers": 1}, "weights that its configuration leaves out"),
+    ],
+    ids=["of another shape", "of more layers"],
+)
+def test_other_weights_than_the_configuration_says(
+    zoo: Zoo, tmp_path: Path, change: dict[str, int], part: str
+) -> None:
+    folder = changed_config(copied(zoo, "bert", tmp_path / "m"), **change)
+    assert_refused(run(folder), MODEL_ERROR, part)
 
 
 def pickled(zoo: Zoo, folder: Path) -> Path:
@@ -128,24 +158,14 @@ def pickled(zoo: Zoo, folder: Path) -> Path:
     return folder
 
 
-def test_pickled_weights_are_refused(zoo: Zoo, tmp_path: Path) -> None:
-    assert_refused(
-        run(pickled(zoo, tmp_path / "model")),
-        MODEL_ERROR,
-        "can run code when loaded",
-        "--allow-pickle",
-    )
-
-
-def test_pickled_weights_are_loaded_and_labelled_where_allowed(zoo: Zoo, tmp_path: Path) -> None:
+def test_pickled_weights_are_refused_or_labelled_where_allowed(zoo: Zoo, tmp_path: Path) -> None:
     folder = pickled(zoo, tmp_path / "model")
+    assert_refused(run(folder), MODEL_ERROR, "can run code when loaded", "--allow-pickle")
     said = run(folder, "--allow-pickle", "--json")
     assert said.code == 0
     assert all("Loaded with --allow-pickle." in result["notes"] for result in said.json["results"])
-    assert (
-        open_model(str(folder), options={"allow_pickle": True}).card.digest
-        == zoo.backend("bert").card.digest
-    )
+    opened = open_model(str(folder), options={"allow_pickle": True})
+    assert opened.card.digest == zoo.backend("bert").card.digest
 
 
 def test_an_encoder_without_its_language_model_head() -> None:
@@ -161,48 +181,49 @@ def test_a_weight_that_is_missing(zoo: Zoo, tmp_path: Path) -> None:
         open_model(str(folder))
 
 
-def test_weights_that_are_no_numbers_give_no_score(zoo: Zoo, tmp_path: Path) -> None:
-    name = "bert.encoder.layer.0.attention.self.query.weight"
+@pytest.mark.parametrize(
+    ("model", "name", "measure"),
+    [
+        ("bert", "bert.encoder.layer.0.attention.self.query.weight", "pair-likelihood"),
+        ("gpt2", "transformer.h.0.mlp.c_fc.weight", "pair-sentence-likelihood"),
+    ],
+)
+def test_weights_that_are_no_numbers_give_no_score(
+    zoo: Zoo, tmp_path: Path, model: str, name: str, measure: str
+) -> None:
     folder = rewritten(
-        copied(zoo, "bert", tmp_path / "model"), lambda tensors: tensors[name].fill_(float("nan"))
+        copied(zoo, model, tmp_path / "model"), lambda tensors: tensors[name].fill_(float("nan"))
     )
     (result,) = stereometer.run(
-        "starter", model=str(folder), measure=["pair-likelihood"], limit=3, resamples=100
+        "starter", model=str(folder), measure=[measure], limit=3, resamples=100
     )
     one = result.estimate("pair_preference")
     assert one.value is None
     assert one.skipped == {"a score is not a finite number": 3}
 
 
-def test_causal_weights_that_are_no_numbers_give_no_score(zoo: Zoo, tmp_path: Path) -> None:
-    name = "transformer.h.0.mlp.c_fc.weight"
-    folder = rewritten(
-        copied(zoo, "gpt2", tmp_path / "model"), lambda tensors: tensors[name].fill_(float("nan"))
-    )
-    (result,) = stereometer.run(
-        "starter", model=str(folder), measure=["pair-sentence-likelihood"], limit=3, resamples=100
-    )
-    assert result.estimate("pair_preference").skipped == {"a score is not a finite number": 3}
-
-
 # --------------------------------------------------------------------------------------- tokenizers
 
 
-def test_a_masked_model_whose_tokenizer_has_no_mask(zoo: Zoo, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("tokenizer", "parts"),
+    [
+        (has_bos, ["has no mask token", "Choose a masked model"]),
+        (transformers.ByT5Tokenizer, ["has no fast tokenizer", "offsets"]),
+    ],
+    ids=["without a mask", "without offsets"],
+)
+def test_a_tokenizer_that_lacks_something(
+    zoo: Zoo, tmp_path: Path, tokenizer: Any, parts: list[str]
+) -> None:
     folder = copied(zoo, "bert", tmp_path / "model", "*token*")
-    has_bos().save_pretrained(folder)
-    assert_refused(run(folder), MODEL_ERROR, "has no mask token", "Choose a masked model")
-
-
-def test_a_tokenizer_without_offsets(zoo: Zoo, tmp_path: Path) -> None:
-    folder = copied(zoo, "bert", tmp_path / "model", "*token*")
-    transformers.ByT5Tokenizer().save_pretrained(folder)
-    assert_refused(run(folder), MODEL_ERROR, "has no fast tokenizer", "offsets")
+    tokenizer().save_pretrained(folder)
+    assert_refused(run(folder), MODEL_ERROR, *parts)
 
 
 @pytest.mark.parametrize("name", ["bert", "gpt2"])
 def test_no_tokenizer_at_all(zoo: Zoo, tmp_path: Path, name: str) -> None:
-    with pytest.raises(ModelError):
+    with pytest.raises(ModelError, match=r"has no tokenizer\. .* Add its files"):
         open_model(str(copied(zoo, name, tmp_path / "model", "*token*")))
 
 
@@ -225,27 +246,24 @@ def test_an_encoder_decoder_model_is_refused_with_what_is_supported(tmp_path: Pa
     )
 
 
-def test_a_causal_model_is_not_asked_for_the_crows_pairs_score(zoo: Zoo) -> None:
-    said = run(zoo.folder("gpt2"), "--measure", "pair-likelihood")
-    assert_refused(
-        said,
-        MODEL_ERROR,
-        "cannot answer pair-likelihood",
-        "needs masked-tokens",
-        "the model answers causal-tokens",
-        "another measure",
-    )
-
-
-def test_a_masked_model_is_not_asked_for_the_likelihood_of_a_sentence(zoo: Zoo) -> None:
-    said = run(zoo.folder("bert"), "--measure", "pair-sentence-likelihood")
-    assert_refused(
-        said,
-        MODEL_ERROR,
-        "cannot answer pair-sentence-likelihood",
-        "masked-tokens",
-        "pair-likelihood",
-    )
+@pytest.mark.parametrize(
+    ("model", "option", "parts"),
+    [
+        (
+            "gpt2",
+            "--measure pair-likelihood",
+            ["needs masked-tokens", "the model answers causal-tokens", "another measure"],
+        ),
+        ("bert", "--measure pair-sentence-likelihood", ["masked-tokens", "pair-likelihood"]),
+        ("bert", "--dtype int4", ["no dtype 'int4'", "float32"]),
+        ("xlnet", "--dtype bfloat16", []),
+    ],
+)
+def test_what_a_model_cannot_be_asked(zoo: Zoo, model: str, option: str, parts: list[str]) -> None:
+    name, value = option.split()
+    said = run(zoo.folder(model), name, value)
+    assert_refused(said, MODEL_ERROR, *parts)
+    assert name == "--dtype" or f"cannot answer {value}" in said.err
 
 
 def test_without_a_measure_the_first_that_fits_is_taken(zoo: Zoo) -> None:
@@ -258,20 +276,10 @@ def test_without_a_measure_the_first_that_fits_is_taken(zoo: Zoo) -> None:
         assert [result.measure for result in results] == ["cat-pseudo-likelihood@1", measure]
 
 
-def test_an_unknown_dtype(zoo: Zoo) -> None:
-    assert_refused(
-        run(zoo.folder("bert"), "--dtype", "int4"), MODEL_ERROR, "no dtype 'int4'", "float32"
-    )
-
-
 @pytest.mark.parametrize("device", ["toaster", "cuda:9", "meta"])
 def test_a_device_that_is_not_there(zoo: Zoo, device: str) -> None:
     with pytest.raises(ModelError):
         open_model(str(zoo.folder("bert")), options={"device": device})
-
-
-def test_a_model_that_cannot_be_asked_in_reduced_precision(zoo: Zoo) -> None:
-    assert_refused(run(zoo.folder("xlnet"), "--dtype", "bfloat16"), MODEL_ERROR)
 
 
 def test_code_of_its_own_is_refused_unless_trusted(zoo: Zoo, tmp_path: Path) -> None:
@@ -284,10 +292,6 @@ def test_code_of_its_own_is_refused_unless_trusted(zoo: Zoo, tmp_path: Path) -> 
     (folder / "config.json").write_text(json.dumps(config))
     (folder / "own.py").write_text("raise SystemExit('ran')")
     assert_refused(run(folder), MODEL_ERROR, "needs code of its own", "--trust-remote-code")
-
-
-def test_doctor_says_the_same(tmp_path: Path) -> None:
-    assert_refused(call("doctor", "--model", tmp_path), MODEL_ERROR, "without config.json")
 
 
 def test_doctor_shows_how_a_model_reads(zoo: Zoo) -> None:
@@ -314,11 +318,6 @@ def test_doctor_shows_what_is_read_and_not_scored(zoo: Zoo) -> None:
     assert "read, not scored" in said
 
 
-def test_fewer_layers_in_the_configuration_than_in_the_file(zoo: Zoo, tmp_path: Path) -> None:
-    folder = changed_config(copied(zoo, "bert", tmp_path / "m"), num_hidden_layers=1)
-    assert_refused(run(folder), MODEL_ERROR, "weights that its configuration leaves out")
-
-
 @pytest.mark.parametrize(
     "name",
     [
@@ -335,30 +334,27 @@ def test_weights_inside_the_layers_that_are_not_used_are_refused(
     assert_refused(run(folder), MODEL_ERROR, f"leaves out: {name}. What would be measured")
 
 
-def test_other_weights_that_are_not_used_are_named_in_the_result(zoo: Zoo, tmp_path: Path) -> None:
-    folder = copied(zoo, "bert", tmp_path / "m")
-    rewritten(folder, lambda tensors: tensors.update({"bert.gate.weight": torch.ones(3)}))
-    for result in run(folder, "--json").json["results"]:
-        assert "weights that the model does not use: bert.gate.weight." in " ".join(result["notes"])
-
-
+@pytest.mark.long
 @pytest.mark.parametrize(
-    "name",
+    ("name", "told"),
     [
-        "bert.pooler.dense.weight",
-        "classifier.0.weight",
-        "qa_outputs.bias",
-        "bert.embeddings.position_ids",
-        "bert.encoder.layer.0.attention.masked_bias",
+        ("bert.gate.weight", True),
+        ("bert.pooler.dense.weight", False),
+        ("classifier.0.weight", False),
+        ("qa_outputs.bias", False),
+        ("bert.embeddings.position_ids", False),
+        ("bert.encoder.layer.0.attention.masked_bias", False),
     ],
 )
-def test_heads_for_another_task_and_old_buffers_are_no_news(
-    zoo: Zoo, tmp_path: Path, name: str
+def test_weights_that_are_not_used_are_named_unless_of_another_head_or_old_buffers(
+    zoo: Zoo, tmp_path: Path, name: str, told: bool
 ) -> None:
     folder = copied(zoo, "bert", tmp_path / "m")
     rewritten(folder, lambda tensors: tensors.update({name: torch.ones(3)}))
     for result in run(folder, "--json").json["results"]:
-        assert "does not use" not in " ".join(result["notes"])
+        notes = " ".join(result["notes"])
+        assert ("does not use" in notes) == told
+        assert (f"weights that the model does not use: {name}." in notes) == told
 
 
 def test_code_that_a_checkpoint_brings_and_nobody_runs_is_named(zoo: Zoo, tmp_path: Path) -> None:

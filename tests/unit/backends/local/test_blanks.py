@@ -108,6 +108,7 @@ def assert_right(backend: Any, request: Any, row: Any) -> None:
         )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", [name for name in names("masked") if name != "bert-real-vocabulary"]
 )
@@ -120,6 +121,7 @@ def test_masked_blanks_are_those_of_whole_passes(zoo: Zoo, name: str) -> None:
         assert_right(backend, requests[key], answer.rows[0])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", names("causal"))
 def test_next_tokens_are_those_of_whole_passes(zoo: Zoo, name: str) -> None:
     """Gemma's logits are capped softly: its distance is on the logits before the cap."""

@@ -110,49 +110,32 @@ def test_which_label_is_negative() -> None:
 def test_it_runs_by_its_name_and_says_which_label(tmp_path: Path) -> None:
     folder = saved(tmp_path / "m", labels={0: "LABEL_0", 1: "LABEL_1"})
     refused = call(
-        "run",
-        "starter",
-        "-m",
+        "run starter --measure cat-likelihood --resamples 100",
+        "--model",
         f"sentiment:{folder}",
-        "--measure",
-        "cat-likelihood",
         "--out",
         tmp_path / "r",
-        "--resamples",
-        100,
     )
     assert_refused(refused, 3, "does not say which label is negative", "LABEL_0, LABEL_1")
     said = call(
-        "run",
-        "starter",
-        "-m",
+        "run starter --negative-label LABEL_1 --measure cat-likelihood "
+        "--resamples 100 --limit 24 --no-cache --json",
+        "--model",
         f"sentiment:{folder}",
-        "--negative-label",
-        "LABEL_1",
-        "--measure",
-        "cat-likelihood",
         "--out",
         tmp_path / "r",
-        "--resamples",
-        100,
-        "--no-cache",
-        "--json",
     )
     (result,) = said.json["results"]
-    assert result["model"] == f"sentiment:{folder}"
+    assert (result["model"], result["model_card"]["spec"]) == ("sentiment:m", f"sentiment:{folder}")
     assert result["model_card"]["settings"]["negative"] == "LABEL_1"
-    assert result["estimates"][0]["n"] == 144
+    assert result["estimates"][0]["n"] == 24
 
 
 def test_analyze_takes_it_too(tmp_path: Path) -> None:
     said = call(
-        "analyze",
-        "starter",
+        "analyze starter --resamples 100 --json",
         "--sentiment",
         f"sentiment:{saved(tmp_path / 'm')}",
-        "--resamples",
-        100,
-        "--json",
     )
     assert said.json["sentiment"].startswith("sentiment:")
     assert {one["label"] for one in said.json["shapes"][0]["tones"]} == {
@@ -210,17 +193,14 @@ def test_what_is_no_classifier_is_refused(tmp_path: Path) -> None:
     masked = build("bert", tmp_path / "masked")
     for spec, code, words in (
         (masked, 3, "not a text-classification model"),
-        (tmp_path / "nothing-there", 3, "could not be found"),
+        (tmp_path / "nothing-there", 3, "was not found"),
         (tmp_path, 3, "without config.json"),
     ):
         assert_refused(
             call(
-                "run",
-                "starter",
-                "-m",
+                "run starter --measure cat-likelihood",
+                "--model",
                 f"sentiment:{spec}",
-                "--measure",
-                "cat-likelihood",
                 "--out",
                 tmp_path / "r",
             ),

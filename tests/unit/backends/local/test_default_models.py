@@ -13,6 +13,8 @@ from stereometer.backends.local.defaults import MINILM, VARIABLE
 from stereometer.errors import ModelError
 from tests.conftest import default_model
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -31,7 +33,7 @@ def damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 def test_a_flipped_bit_is_refused(damaged: Path, dtype: str) -> None:
-    with pytest.raises(ModelError, match=r"is not minilm-mlm any more.*model add minilm-mlm"):
+    with pytest.raises(ModelError, match=r"is no longer minilm-mlm.*model add minilm-mlm"):
         MINILM.load(Options(dtype=dtype))
 
 

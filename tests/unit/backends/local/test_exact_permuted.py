@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from stereometer.measures.paragraph import PARAGRAPH
 from tests.builders.models import items
 from tests.builders.models.agreement import assert_agree, bound
@@ -16,12 +18,14 @@ def assert_half_scored(zoo: Zoo, measure: str, variant: str, asked: Sequence[Any
     assert sum(score.skipped is None for score in scores) > len(scores) / 2
 
 
+@pytest.mark.long
 def test_context_association_is_that_of_the_slow_way(zoo: Zoo) -> None:
     assert_half_scored(zoo, "cat-likelihood", "sound", items.cats())
     for variant in ("paper", "sound"):
         assert_half_scored(zoo, "cat-pseudo-likelihood", variant, items.cats()[::2])
 
 
+@pytest.mark.long
 def test_pairs_are_those_of_the_slow_way(zoo: Zoo) -> None:
     for measure in ("pair-likelihood", "pair-modified-likelihood"):
         for variant in ("paper", "sound"):
@@ -38,6 +42,7 @@ def test_within_word_hides_the_later_pieces_of_a_word(zoo: Zoo) -> None:
     )
 
 
+@pytest.mark.long
 def test_paper_asks_at_a_mask_after_a_paragraph_and_says_so(zoo: Zoo) -> None:
     """The model called as it is: no permutation mask, the paragraph as the first of two texts."""
     assert_half_scored(zoo, "cat-likelihood", "paper", items.cats()[::2])

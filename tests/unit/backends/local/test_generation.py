@@ -82,6 +82,7 @@ def answers(writer: Writer, requests: Sequence[Generate]) -> dict[str, Answer]:
     return dict(writer.answer({request.key: request for request in requests}))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CAUSAL)
 def test_batches_write_what_one_at_a_time_writes(zoo: Zoo, name: str) -> None:
     backend = zoo.backend(name)
@@ -97,6 +98,7 @@ def test_batches_write_what_one_at_a_time_writes(zoo: Zoo, name: str) -> None:
     assert others <= 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_order_company_and_size_change_nothing(zoo: Zoo, name: str) -> None:
     backend = zoo.backend(name)
@@ -132,6 +134,7 @@ def test_repeats_differ_and_a_temperature_of_zero_does_not(zoo: Zoo) -> None:
     assert len(warm) > 3
 
 
+@pytest.mark.long
 def test_a_model_without_a_cache_is_asked_plainly(
     zoo: Zoo, monkeypatch: pytest.MonkeyPatch
 ) -> None:

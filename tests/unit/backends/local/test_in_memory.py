@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import ast
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, BertModel, pipeline
+from transformers import (
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoTokenizer,
+    BertModel,
+    pipeline,
+)
 
 import stereometer
 from stereometer.errors import ModelError, UsageError
 from tests.builders.models.zoo import Zoo
 
+NOTEBOOK = Path(__file__).parents[4] / "docs" / "tutorials" / "notebook.ipynb"
 QUICK: dict[str, Any] = {"limit": 12, "resamples": 100}
 FAMILIES = {"bert": AutoModelForMaskedLM, "gpt2": AutoModelForCausalLM}
 
@@ -44,6 +54,7 @@ def test_a_pipeline_is_measured_by_its_model_and_tokenizer(zoo: Zoo, name: str, 
     assert [each.estimates for each in piped] == [each.estimates for each in paired]
 
 
+@pytest.mark.long
 def test_changed_weights_are_another_model(zoo: Zoo) -> None:
     model, tokenizer = loaded(zoo, "bert")
     before = stereometer.run("starter", model=(model, tokenizer), **QUICK)
@@ -77,9 +88,32 @@ def test_half_a_model_is_refused(zoo: Zoo) -> None:
     model, tokenizer = loaded(zoo, "bert")
     with pytest.raises(UsageError, match="is not a tokenizer"):
         stereometer.run("starter", model=(model, None), **QUICK)
+    with pytest.raises(UsageError, match=r"the model comes second\. .* Swap the two"):
+        stereometer.run("starter", model=(tokenizer, model), **QUICK)
     with pytest.raises(UsageError, match="cannot take a value of type BertForMaskedLM"):
         stereometer.run("starter", model=model, **QUICK)
     with pytest.raises(UsageError, match=r"device= is for models that stereometer loads"):
         stereometer.run("starter", model=(model, tokenizer), device="cuda", **QUICK)
     with pytest.raises(ModelError, match="Load it with AutoModelForMaskedLM"):
         stereometer.run("starter", model=(BertModel(model.config), tokenizer), **QUICK)
+
+
+@pytest.mark.long
+def test_the_notebook_tutorial_runs_and_shows_every_value(
+    zoo: Zoo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, tokenizer = loaded(zoo, "gpt2")
+    for kind, found in ((AutoModelForCausalLM, model), (AutoTokenizer, tokenizer)):
+        monkeypatch.setattr(kind, "from_pretrained", lambda name, found=found: found)
+    cells = json.loads(NOTEBOOK.read_text("utf-8"))["cells"]
+    names: dict[str, Any] = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            assert not cell["outputs"]
+            source = "".join(cell["source"]).replace("limit=60", "limit=12, resamples=100")
+            code = ast.parse(source.replace("after[0])", "after[0], resamples=100)"))
+            last = code.body.pop() if isinstance(code.body[-1], ast.Expr) else None
+            exec(compile(code, NOTEBOOK.name, "exec"), names)
+            if isinstance(last, ast.Expr) and "print" not in ast.unparse(last):
+                value = eval(compile(ast.Expression(last.value), NOTEBOOK.name, "eval"), names)
+                assert "<table" in value._repr_html_() or "<svg" in value._repr_html_()

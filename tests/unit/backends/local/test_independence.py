@@ -57,6 +57,7 @@ def requests_of(backend: Any) -> dict[str, Request]:
 # -------------------------------------------------------------------------- batches, order, company
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", MODELS)
 def test_the_size_of_batches_does_not_matter(
     zoo: Zoo, model: str, monkeypatch: pytest.MonkeyPatch
@@ -83,6 +84,7 @@ def test_order_and_company_do_not_matter(zoo: Zoo, model: str) -> None:
     assert_same(alone, {key: usual[key] for key in alone})
 
 
+@pytest.mark.long
 def test_the_slices_of_the_head_do_not_matter(zoo: Zoo, monkeypatch: pytest.MonkeyPatch) -> None:
     for model in ("bert", "gpt2", "xlnet", "gemma3"):
         requests = requests_of(zoo.backend(model))
@@ -190,17 +192,17 @@ def test_a_lean_decoder_that_disagrees_steps_aside(
 
 
 @pytest.mark.parametrize("model", ["gpt2", "llama", "gemma3-wide", "qwen2", "qwen3"])
-def test_texts_in_trees_are_texts_one_by_one(
+def test_texts_in_trees_are_texts_alone(
     zoo: Zoo, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     requests = family(9, 5, 4) | family(3, 8, 3, seed=1) | family(30, 60, 3, seed=2)
     together = zoo.backend(model)
     shared = rows(together, requests)
-    assert together.layouts[0] != together.one_by_one, "this model takes trees"
+    assert together.layouts[0] not in (together.in_rows, together.alone), "this model takes trees"
     monkeypatch.setattr(causal.Causal, "_layouts", lambda self: iter(()))
     apart = zoo.backend(model)
     assert_same(shared, rows(apart, requests))
-    assert apart.layouts == [apart.one_by_one]
+    assert apart.layouts == [apart.alone]
     assert_same(shared, slow(together.model, requests))
 
 
@@ -245,7 +247,7 @@ def test_a_model_that_takes_no_trees_is_asked_text_by_text(zoo: Zoo, how: Any) -
     with how(model.base_model):
         backend = zoo.backend("llama")
         assert_same(rows(backend, requests), expected)
-        assert backend.layouts == [backend.one_by_one]
+        assert backend.layouts == [backend.in_rows, backend.alone]
 
 
 @pytest.mark.parametrize("how", [refusing, ignoring])
@@ -314,6 +316,7 @@ def test_company_does_not_change_the_last_bit(zoo: Zoo, model: str) -> None:
     assert alone == {key: together[key] for key in alone}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", ["bert", "gpt2"])
 def test_the_same_plan_gives_the_same_bytes_whatever_was_asked_before(
     zoo: Zoo, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -35,9 +35,9 @@ from stereometer.training.fitting import accuracy
 from stereometer.training.next_sentence import material, train
 from stereometer.training.recipe import Recipe
 from stereometer.types import Follows, Skip
-from tests.builders.commands import assert_refused, call
+from tests.builders.commands import Said, assert_refused, call
+from tests.builders.models.builders import SHAPE, seeded
 from tests.builders.models.builders import save as save_model
-from tests.builders.models.builders import seeded
 from tests.builders.models.vocabularies import wordpiece
 from tests.builders.models.zoo import Zoo
 from tests.conftest import default_model
@@ -117,18 +117,15 @@ def test_log_odds_are_those_of_the_slow_way(zoo: Zoo, model: str, pooling: str) 
             assert answer.column("logodds")[0] == pytest.approx(wanted, abs=1e-5)
 
 
-def test_a_pair_is_read_as_two_parts(zoo: Zoo) -> None:
-    for model in ("bert", "gpt2", "xlnet"):
-        backend = zoo.backend(model)
-        pair = read_pair(backend, "The cook left.", "He was tired.")
-        for part, sentence in ((pair.first, "the cook left."), (pair.second, "he was tired.")):
-            told = "".join(
-                backend.tokens.tokenizer.convert_ids_to_tokens([pair.ids[at] for at in part])
-            ).lower()
-            assert "".join(
-                one for one in told if one.isalpha() and one != "\u0121"
-            ) == sentence.replace(" ", "").rstrip(".")
-        assert not set(pair.first) & set(pair.second)
+@pytest.mark.parametrize("model", ["bert", "gpt2", "xlnet"])
+def test_a_pair_is_read_as_two_parts(zoo: Zoo, model: str) -> None:
+    backend = zoo.backend(model)
+    pair = read_pair(backend, "The cook left.", "He was tired.")
+    for part, letters in ((pair.first, "thecookleft"), (pair.second, "hewastired")):
+        ids = [pair.ids[at] for at in part]
+        told = "".join(backend.tokens.tokenizer.convert_ids_to_tokens(ids)).lower()
+        assert "".join(one for one in told if one.isalpha() and one != "\u0121") == letters
+    assert not set(pair.first) & set(pair.second)
 
 
 def test_what_cannot_be_judged_is_skipped(zoo: Zoo) -> None:
@@ -144,19 +141,13 @@ def test_what_cannot_be_judged_is_skipped(zoo: Zoo) -> None:
 
 
 def test_a_head_learns_what_can_be_learned(zoo: Zoo, tmp_path: Path) -> None:
-    backend = zoo.backend("llama")
-    card = train(
-        backend,
-        write_text(tmp_path / "text"),
-        tmp_path / "head.safetensors",
-        Recipe(pooling="parts", pairs=400),
-        silent,
-    )
+    text, head = write_text(tmp_path / "text"), tmp_path / "head.safetensors"
+    card = train(zoo.backend("llama"), text, head, Recipe(pooling="parts", pairs=400), silent)
     assert card.accuracy["value"] > 0.6  # chance is 0.5; rounding alone moves it by 0.04
     assert card.accuracy["low"] <= card.accuracy["value"] <= card.accuracy["high"]
     assert card.training["training_groups"] == 36
     assert card.training["held_out_groups"] == 4
-    assert load(tmp_path / "head.safetensors").card == card
+    assert load(head).card == card
     assert [one.name for one in tmp_path.iterdir() if "work" in one.name] == []
 
 
@@ -172,6 +163,7 @@ class Killed(Exception):
     pass
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("full", [False, True])
 def test_a_run_that_was_killed_goes_on_and_ends_the_same(
     zoo: Zoo, tmp_path: Path, full: bool, monkeypatch: pytest.MonkeyPatch
@@ -208,26 +200,17 @@ def test_a_run_that_was_killed_goes_on_and_ends_the_same(
 
 def test_fine_tuning_changes_the_trunk_and_is_used(zoo: Zoo, tmp_path: Path) -> None:
     backend = zoo.backend("bert")
-    before = backend.weights
-    train(
-        backend,
-        write_text(tmp_path / "text"),
-        tmp_path / "head",
-        Recipe(pairs=100, epochs=1, full=True, trunk_rate=1e-2),
-        silent,
-    )
-    trained = load(tmp_path / "head")
+    before, recipe = backend.weights, Recipe(pairs=100, epochs=1, full=True, trunk_rate=1e-2)
+    train(backend, write_text(tmp_path / "text"), tmp_path / "head", recipe, silent)
+    trained, own = load(tmp_path / "head"), backend.split.inner.state_dict()
     assert trained.card.fine_tuned
-    assert any(
-        not torch.equal(value, backend.split.inner.state_dict()[name])
-        for name, value in trained.trunk.items()
-    )
+    assert any(not torch.equal(value, own[name]) for name, value in trained.trunk.items())
     assert type(backend).__name__ == "Masked"
     again = zoo.backend("bert")
     assert again.weights == before
-    judged = NextSentence(again, trained).logodds([read_pair(again, *PAIRS[0])])
-    frozen = NextSentence(again, Trained(trained.card, trained.head)).logodds(
-        [read_pair(again, *PAIRS[0])]
+    judged, frozen = (
+        NextSentence(again, head).logodds([read_pair(again, *PAIRS[0])])
+        for head in (trained, Trained(trained.card, trained.head))
     )
     assert judged != pytest.approx(frozen, abs=1e-6)
 
@@ -243,31 +226,22 @@ def test_gradients_in_parts_are_the_gradients_of_the_whole(
         features = Features(backend, "mean", 0, deepcopy(backend.split.inner))
         run = fine_tuning.start(features, training, recipe, 1)
         fine_tuning.add_gradients(run, features, training, torch.arange(40), 1)
-        gradients.append(
-            {
-                name: one.grad
-                for name, one in features.trunk.named_parameters()
-                if one.grad is not None
-            }
-        )
+        found = (one.grad for one in features.trunk.parameters())
+        gradients.append([grad for grad in found if grad is not None])
     assert len(gradients[0]) > 10
-    assert all(
-        torch.allclose(value, gradients[1][name], atol=1e-6) for name, value in gradients[0].items()
-    )
+    for whole, parts in zip(*gradients, strict=True):
+        assert torch.allclose(whole, parts, atol=1e-6)
 
 
 def test_a_head_keeps_means_and_scales_beyond_float16(zoo: Zoo, tmp_path: Path) -> None:
     trained = untrained(zoo.backend("bert"), "mean")
     trained.head.mean[0], trained.head.scale[1] = 1e6, 1e-8
     save(trained, tmp_path / "head")
-    again = load(tmp_path / "head").head
+    again, kept = load(tmp_path / "head").head, rounded(trained.head).state_dict()
     assert torch.equal(again.mean, trained.head.mean)
     assert torch.equal(again.scale, trained.head.scale)
     assert torch.equal(again.dense.weight, trained.head.dense.weight.half().float())
-    assert all(
-        torch.equal(value, again.state_dict()[name])
-        for name, value in rounded(trained.head).state_dict().items()
-    )
+    assert all(torch.equal(value, kept[name]) for name, value in again.state_dict().items())
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), 1e6])
@@ -349,14 +323,7 @@ def test_training_and_held_out_pairs_are_of_other_articles(zoo: Zoo, tmp_path: P
 
 def test_a_model_with_its_own_head(tmp_path: Path) -> None:
     tokenizer = wordpiece(True)
-    config = transformers.BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=32,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        intermediate_size=48,
-        max_position_embeddings=96,
-    )
+    config = transformers.BertConfig(vocab_size=len(tokenizer), **SHAPE)
     model = seeded(transformers.BertForPreTraining(config))
     backend: Any = open_model(str(save_model(model, tokenizer, tmp_path)))
     assert "follows" in backend.abilities.kinds
@@ -367,38 +334,31 @@ def test_a_model_with_its_own_head(tmp_path: Path) -> None:
         with torch.no_grad():
             logits = model(**given).seq_relationship_logits[0].double()
         assert answer.column("logodds")[0] == pytest.approx(float(logits[0] - logits[1]), abs=1e-5)
-    (result,) = stereometer.run(
-        "starter", model=str(tmp_path), measure=["cat-likelihood"], limit=12, resamples=100
-    )
-    assert (
-        result.as_json()["model_card"]["settings"]["next_sentence_head"]["kind"]
-        == "the model's own"
-    )
-    assert NO_HEAD not in json.dumps(result.as_json())
+    document = judged_items(tmp_path)
+    assert document["model_card"]["settings"]["next_sentence_head"]["kind"] == "the model's own"
+    assert NO_HEAD not in json.dumps(document)
 
 
 NO_HEAD = "cannot say whether a sentence follows"
 
 
-def test_a_trained_head_makes_the_measure_whole(zoo: Zoo, tmp_path: Path) -> None:
-    backend = zoo.backend("gpt2")
-    save(untrained(backend, "mean"), tmp_path / "head")
-    heads: list[dict[str, Any]] = [{}, {"head": str(tmp_path / "head")}]
-    without, with_head = (
-        stereometer.run(
-            "starter",
-            model=str(zoo.folder("gpt2")),
-            measure=["cat-likelihood"],
-            resamples=100,
-            **options,
-        )[0]
-        for options in heads
+def judged_items(model: Path, **options: Any) -> dict[str, Any]:
+    (result,) = stereometer.run(
+        "starter", model=str(model), measure=["cat-likelihood"], limit=24, resamples=100, **options
     )
-    assert NO_HEAD in json.dumps(without.as_json())
-    assert NO_HEAD not in json.dumps(with_head.as_json())
-    assert with_head.as_json()["model_card"]["settings"]["next_sentence_head"]["pooling"] == "mean"
+    return result.as_json()
 
 
+def test_a_trained_head_makes_the_measure_whole(zoo: Zoo, tmp_path: Path) -> None:
+    save(untrained(zoo.backend("gpt2"), "mean"), tmp_path / "head")
+    without = judged_items(zoo.folder("gpt2"))
+    with_head = judged_items(zoo.folder("gpt2"), head=str(tmp_path / "head"))
+    assert NO_HEAD in json.dumps(without)
+    assert NO_HEAD not in json.dumps(with_head)
+    assert with_head["model_card"]["settings"]["next_sentence_head"]["pooling"] == "mean"
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["smollm2-135m", "minilm-mlm"])
 def test_a_default_model_brings_its_head(name: str) -> None:
     backend = default_model(name)
@@ -420,22 +380,23 @@ def test_a_default_model_brings_its_head(name: str) -> None:
     assert follows > random_one
 
 
-def test_a_head_on_another_model_is_refused(zoo: Zoo, tmp_path: Path) -> None:
-    save(untrained(zoo.backend("gpt2"), "mean"), tmp_path / "head")
-    with pytest.raises(ModelError, match="other weights"):
-        open_model(str(zoo.folder("llama")), options={"head": str(tmp_path / "head")})
-
-
-def test_a_head_of_the_same_model_in_another_precision_is_refused_by_name(
-    zoo: Zoo, tmp_path: Path
+@pytest.mark.parametrize(
+    ("model", "options", "says"),
+    [
+        ("llama", {}, "other weights"),
+        ("gpt2", {"dtype": "bfloat16"}, r"in bfloat16\).*use --dtype float32"),
+    ],
+)
+def test_a_head_on_other_weights_is_refused_and_another_precision_is_named(
+    zoo: Zoo, tmp_path: Path, model: str, options: dict[str, str], says: str
 ) -> None:
+    head = {"head": str(tmp_path / "head")}
     save(untrained(zoo.backend("gpt2"), "mean"), tmp_path / "head")
-    with pytest.raises(ModelError, match=r"in bfloat16\).*use --dtype float32"):
-        open_model(
-            str(zoo.folder("gpt2")), options={"head": str(tmp_path / "head"), "dtype": "bfloat16"}
-        )
+    with pytest.raises(ModelError, match=says):
+        open_model(str(zoo.folder(model)), options=head | options)
 
 
+@pytest.mark.long
 def test_in_another_precision_a_default_model_says_why_it_has_no_head() -> None:
     default_model("minilm-mlm")
     for dtype, said in (("bfloat16", True), ("float32", False)):
@@ -454,91 +415,66 @@ def test_a_file_that_is_no_head(zoo: Zoo, tmp_path: Path) -> None:
     (tmp_path / "head").write_bytes(b"nothing")
     for head in (tmp_path / "head", tmp_path / "missing", zoo.folder("bert") / "model.safetensors"):
         said = call(
-            "run",
-            "starter",
-            "--model",
-            zoo.folder("bert"),
-            "--head",
-            head,
-            "--limit",
-            2,
-            "--resamples",
-            100,
+            "run starter --limit 2 --resamples 100", "--model", zoo.folder("bert"), "--head", head
         )
         assert_refused(said, 3, "not a next-sentence head")
 
 
+def order(model: object, out: Path, text: object, more: str = "") -> Said:
+    return call(f"train nsp {more} --model", model, "--out", out, "--text", text)
+
+
 def test_the_command_trains_and_says_how_good_it_is(zoo: Zoo, tmp_path: Path) -> None:
     out = tmp_path / "head.safetensors"
-    asked = [
-        "train",
-        "nsp",
-        "--model",
-        zoo.folder("bert"),
-        "--text",
-        write_text(tmp_path / "text"),
-        "--out",
-        out,
-        "--pairs",
-        100,
-        "--epochs",
-        2,
-    ]
-    said = call(*asked)
+    asked = (zoo.folder("bert"), out, write_text(tmp_path / "text"))
+    said = order(*asked, "--pairs 100 --epochs 2")
     assert said.code == 0
     assert "held-out accuracy" in said.out
     assert out.stat().st_size < 2_000_000
-    card = json.loads(call(*asked, "--json").out)["card"]
+    card = order(*asked, "--pairs 100 --epochs 2 --json").json["card"]
     assert card["pooling"] == "first"
     assert card["base_digest"] == zoo.backend("bert").weights
 
 
+@pytest.mark.long
+def test_what_is_typed_wins_over_a_recipe_that_says_what_it_could_not_do(
+    zoo: Zoo, tmp_path: Path
+) -> None:
+    """Each of these is the default of the command, and not of the recipe."""
+    text, out = write_text(tmp_path / "text"), tmp_path / "head"
+    asked = ("--model", zoo.folder("bert"), "--text", text, "--out", out, "--recipe", "paper")
+    typed = ("--trunk-rate", 2e-5, "--pairs", 20_000, "--epochs", 1)
+    said = call("train nsp --json", *asked, *typed)
+    trained = json.loads(said.out)["card"]["training"]
+    recipe = trained["recipe"]
+    assert [recipe[name] for name in ("trunk_rate", "pairs", "epochs")] == [2e-5, 20_000, 1]
+    assert (recipe["rate"], recipe["dropout"]) == (1e-5, 0.0)
+    (note,) = trained["notes"]
+    assert "still rising at the end: it rises over 500 steps" in note
+
+
 @pytest.mark.parametrize(
-    ("more", "code", "says"),
+    ("more", "text", "out", "code", "says"),
     [
-        (["--pooling", "median"], 2, "no pooling 'median'"),
-        (["--layer", 9], 2, "no layer 9"),
-        (["--pairs", 1], 2, "At least 20 pairs"),
-        (["--seed", -1], 2, "The seed is -1"),
-        (["--seed", 2**64], 2, "The seed is"),
-        (["--full", "--trunk-rate", -1], 2, "A learning rate is -1"),
-        (["--full", "--trunk-rate", 0], 2, "A learning rate is 0"),
-        (["--text", "/nowhere"], 4, "does not exist"),
+        ("--pooling median", "text", "head", 2, "no pooling 'median'"),
+        ("--layer 9", "text", "head", 2, "no layer 9"),
+        ("--pairs 1", "text", "head", 2, "At least 20 pairs"),
+        ("--seed -1", "text", "head", 2, "The seed is -1"),
+        (f"--seed {2**64}", "text", "head", 2, "The seed is"),
+        ("--full --trunk-rate -1", "text", "head", 2, "A learning rate is -1"),
+        ("--full --trunk-rate 0", "text", "head", 2, "A learning rate is 0"),
+        ("", "nowhere", "head", 4, "was not found"),
+        ("", "little", "head", 4, "too few"),
+        ("", "text", "", 2, "is a folder"),
     ],
 )
-def test_bad_orders(zoo: Zoo, tmp_path: Path, more: list[Any], code: int, says: str) -> None:
-    text = write_text(tmp_path / "text")
-    assert_refused(
-        call(
-            "train",
-            "nsp",
-            "--model",
-            zoo.folder("bert"),
-            "--out",
-            tmp_path / "head",
-            "--text",
-            text,
-            *more,
-        ),
-        code,
-        says,
-    )
-    assert not (tmp_path / "head").exists()
-
-
-def test_a_folder_is_no_place_for_a_head(zoo: Zoo, tmp_path: Path) -> None:
-    said = call(
-        "train",
-        "nsp",
-        "--model",
-        zoo.folder("bert"),
-        "--out",
-        tmp_path,
-        "--text",
-        write_text(tmp_path / "text"),
-    )
-    assert_refused(said, 2, "is a folder")
-    assert [one.name for one in tmp_path.iterdir()] == ["text"]
+def test_bad_orders(
+    zoo: Zoo, tmp_path: Path, more: str, text: str, out: str, code: int, says: str
+) -> None:
+    write_text(tmp_path / "text")
+    (tmp_path / "little").write_text("One sentence only.\n\nAnother one here.")
+    assert_refused(order(zoo.folder("bert"), tmp_path / out, tmp_path / text, more), code, says)
+    assert {one.name for one in tmp_path.iterdir()} == {"text", "little"}
 
 
 @pytest.mark.parametrize("place", ["file/head", "file/deeper/head"])
@@ -546,42 +482,9 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(
     place: str, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("no folder")
-    said = call(
-        "train", "nsp", "--model", "/nowhere", "--out", tmp_path / place, "--text", "/nowhere"
-    )
+    said = order("/nowhere", tmp_path / place, "/nowhere")
     assert_refused(said, 1, "cannot be written", "--out")
-
-
-def test_too_little_text(zoo: Zoo, tmp_path: Path) -> None:
-    (tmp_path / "text").write_text("One sentence only.\n\nAnother one here.")
-    assert_refused(
-        call(
-            "train",
-            "nsp",
-            "--model",
-            zoo.folder("bert"),
-            "--out",
-            tmp_path / "head",
-            "--text",
-            tmp_path / "text",
-        ),
-        4,
-        "too few",
-    )
-    assert_refused(
-        call(
-            "train",
-            "nsp",
-            "--model",
-            "random",
-            "--out",
-            tmp_path / "head",
-            "--text",
-            tmp_path / "text",
-        ),
-        2,
-        "is a baseline",
-    )
+    assert_refused(order("random", tmp_path / "head", tmp_path / "file"), 2, "is a baseline")
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,13 @@ from stereometer.backends.baselines.opener import BaselineOptions
 from stereometer.backends.local.checkpoint import Options
 from stereometer.backends.local.opener import ClassifierOptions
 from stereometer.backends.server.opener import ServerOptions
-from stereometer.errors import ModelError, UnknownName
+from stereometer.errors import ModelError
 from stereometer.types import ModelSpec
 from tests.builders.models.zoo import Zoo
 
-BASELINE = "stereometer.backends.baselines.opener:BASELINE"
+NAMED = "stereometer.backends.baselines.opener:NAMED"
+FAKE = "stereometer.backends.baselines.fake:Fake"
+RANDOM = "stereometer.backends.baselines.random:Random"
 CHECKPOINT = "stereometer.backends.local.opener:CHECKPOINT"
 SERVER = "stereometer.backends.server.opener:SERVER"
 
@@ -31,22 +33,20 @@ def elsewhere(spec: ModelSpec) -> str:
         return pool.submit(identity, spec).result()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
-    "spec",
-    [
-        ModelSpec(BASELINE, "fake"),
-        ModelSpec(BASELINE, "random", BaselineOptions(seed=7)),
-    ],
+    "spec", [ModelSpec(NAMED, FAKE), ModelSpec(NAMED, RANDOM, BaselineOptions(seed=7))]
 )
 def test_a_baseline_is_the_same_in_another_process(spec: ModelSpec) -> None:
     assert elsewhere(spec) == identity(spec)
 
 
 def test_the_seed_is_part_of_a_random_model() -> None:
-    seeds = [ModelSpec(BASELINE, "random", BaselineOptions(seed)) for seed in (1, 2)]
+    seeds = [ModelSpec(NAMED, RANDOM, BaselineOptions(seed)) for seed in (1, 2)]
     assert identity(seeds[0]) != identity(seeds[1])
 
 
+@pytest.mark.long
 def test_a_checkpoint_is_the_same_in_another_process(zoo: Zoo) -> None:
     spec = ModelSpec(CHECKPOINT, str(zoo.folder("bert")), Options(threads=1))
     assert elsewhere(spec) == identity(spec)
@@ -58,11 +58,6 @@ def test_options_are_plain_values(options: Any) -> None:
     value = options()
     assert pickle.loads(pickle.dumps(value)) == value
     assert hash(value) == hash(options())
-
-
-def test_a_baseline_that_is_not_there() -> None:
-    with pytest.raises(UnknownName, match="Did you mean random"):
-        ModelSpec(BASELINE, "randm").open()
 
 
 def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,6 +73,7 @@ def requests() -> dict[str, Any]:
     return family(12, 9, 3) | family(4, 5, 2, seed=1) | family(7, 3, 1, seed=2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", PACKED)
 def test_every_token_of_a_packed_row_is_that_of_its_text_alone(name: str) -> None:
     model = PACKED[name]()
@@ -100,6 +101,7 @@ def settings_of_a_decoder(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=12)
 @given(
     st.sampled_from(["Llama", "Mistral", "Qwen3", "Gemma2"]),
@@ -126,7 +128,7 @@ def test_rotations_that_hang_on_the_length_step_aside() -> None:
     backend = causal(model)
     for asked in (family(2, 3, 3), family(12, 9, 3) | family(2, 3, 2, seed=1), family(4, 3, 2)):
         assert_same(rows(backend, asked), slow(model, asked))
-    assert backend.layouts == [backend.one_by_one]
+    assert backend.layouts == [backend.in_rows, backend.alone]
 
 
 @pytest.mark.long

@@ -16,6 +16,7 @@ from stereometer.backends.local import checkpoint, opener
 from stereometer.backends.local.language_model import LanguageModel
 from stereometer.runs.open import open_model
 from stereometer.types import Answer, Request
+from tests.builders.commands import call
 from tests.builders.little import little_stereoset, pairs_file
 from tests.builders.models.agreement import expected
 from tests.builders.models.items import starter
@@ -23,6 +24,27 @@ from tests.builders.models.zoo import BACKENDS, Zoo
 from tests.builders.stored import only
 
 Answering = Callable[[Any, Mapping[str, Request]], Iterator[tuple[str, Answer]]]
+
+
+def test_a_model_is_called_by_the_last_part_of_its_path_everywhere(
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results, folders and cards, none of them hidden; the whole spec is kept."""
+    shutil.copytree(zoo.folder("llama"), tmp_path / "my-model")
+    shutil.copytree(tmp_path / "my-model", tmp_path / "other" / "my-model")
+    monkeypatch.chdir(tmp_path)
+    how = ("--limit", 4, "--resamples", 100, "--measure", "pair-sentence-likelihood")
+    assert call("run", "starter", "-m", "./my-model/", *how, "--out", "runs").code == 0
+    stored = stereometer.load("runs")
+    assert (stored.model, stored.model_card["spec"]) == ("my-model", "./my-model/")
+    assert only(Path("runs")).name == "starter-my-model-pair-sentence-likelihood-limit4"
+    assert call("export", "model-card", "runs", "--output", "card").code == 0
+    card = Path("card", "my-model-stereotypes.md").read_text("utf-8")
+    assert "stereometer run starter --model ./my-model/ " in card
+    two = call("run", "starter", "-m", "my-model", "-m", "other/my-model", *how, "--out", "both")
+    assert two.code == 0, two.err
+    assert f"{tmp_path.name}/my-model" in two.out
+    assert "other/my-model" in two.out
 
 
 class Counted:
@@ -110,6 +132,7 @@ def test_a_second_run_asks_nothing(
     assert again == first
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("model", "measure"),
     [
@@ -125,7 +148,7 @@ def test_the_scores_on_disk_are_those_of_the_slow_way(
         "starter",
         model=str(zoo.folder(model)),
         measure=[measure],
-        limit=8,
+        limit=16,
         resamples=100,
         out=tmp_path,
     )

@@ -94,6 +94,7 @@ def token_requests(backend: object) -> dict[str, Request]:
 # ------------------------------------------------------------------------------------- the slow way
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", MASKED)
 def test_masked_models_give_what_one_copy_at_a_time_gives(zoo: Zoo, model: str) -> None:
     backend, slow = debiased(zoo, model), slowly(zoo, model)

@@ -3,21 +3,30 @@ found."""
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from stereometer import ask
 from stereometer.backends.local.causal import Causal
 from stereometer.backends.local.checkpoint import load
+from stereometer.backends.local.generation import Writer
 from stereometer.backends.local.masked import Masked
+from stereometer.exports.board.tables import tables_of
 from stereometer.measures.forced_choice.method import PAIR
 from stereometer.measures.forced_choice.method import Options as ChoiceOptions
 from stereometer.measures.recognition.method import ZERO_SHOT, Options
+from stereometer.report.load import groups_of
 from stereometer.runs.cache import Cache
 from stereometer.runs.engines.serial import Serial
 from stereometer.runs.open import open_benchmark
 from stereometer.runs.plan import Tally
 from stereometer.types import Generate, ModelCard, digest_of
 from tests.builders.asking import answered
+from tests.builders.commands import assert_refused, call
 from tests.builders.models.zoo import Zoo
 
 PLAIN = "{% for one in messages %}{{ one['content'] }} {% endfor %}"
@@ -35,6 +44,38 @@ def templated(zoo: Zoo, name: str, folder: Path, template: str) -> Any:
 def without_template(card: ModelCard) -> str:
     settings = {name: value for name, value in card.settings.items() if name != "chat_template"}
     return digest_of([card.backend, card.digest, card.tokenizer_digest, card.dtype, settings])
+
+
+TURNS = (
+    "{% for m in messages %}<|{{ m.role }}|>\n{{ m['content'] | trim }}{{ eos_token }}{% endfor %}"
+)
+KINDS: dict[str, Any] = {
+    "plain": PLAIN,
+    "turns": TURNS + "{% if add_generation_prompt %}<|assistant|>{% endif %}",
+    "a macro": "{% macro say(m) -%} [{{ m.role }}: {{ m.content }}] {%- endmacro %}"
+    "{{ bos_token }}{% for m in messages %}{{ say(m) }}{% endfor %}",
+    "a namespace": "{% set n = namespace(first='') %}{% for m in messages %}"
+    "{% if m.role == 'system' %}{% set n.first = m.content %}{% continue %}{% endif %}"
+    "{{ n.first }} {{ m.content }}{% endfor %}",
+    "json and marked answers": "{{ messages | tojson }}{% generation %}{{ tools is none }}"
+    "{% endgeneration %}{{ strftime_now('%Y') }}",
+    "several": {"default": TURNS, "tool_use": PLAIN},
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_prompt_is_what_transformers_makes_of_it(zoo: Zoo, kind: str) -> None:
+    backend = zoo.backend("gpt2")
+    tokenizer = copy(backend.checkpoint.tokenizer)
+    tokenizer.chat_template = KINDS[kind]
+    writer = Writer(backend.split, replace(backend.tokens, tokenizer=tokenizer))
+    said = (("system", "the  nurse\n"), ("user", " is “kind” <b>"))
+    messages = [{"role": role, "content": content} for role, content in said]
+    wanted = tokenizer.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+    assert writer._render(messages) == wanted
+    ids = tuple(tokenizer(wanted, add_special_tokens=False)["input_ids"])
+    assert writer.ids(Generate(messages=said, max_tokens=2)) == ids
 
 
 def test_another_template_is_another_identity_and_finds_no_old_answers(
@@ -77,5 +118,27 @@ def test_a_model_with_a_template_is_asked_through_it(zoo: Zoo, tmp_path: Path) -
     assert measure.chat
     assert measure.template_by == backend.abilities.chat_template
     assert not PAIR.bind(zoo.backend("gpt2"), "sound", ChoiceOptions()).chat
-    asked = ZERO_SHOT.bind(backend, "sound", Options(chat=True))
+    asked = ZERO_SHOT.bind(backend, "sound", Options())
     assert asked.recorded["chat_template"] == backend.abilities.chat_template
+    for raw in (
+        ZERO_SHOT.bind(backend, "sound", Options(chat=False)),
+        ZERO_SHOT.bind(backend, "sound", Options(likelihood=True)),
+        ZERO_SHOT.bind(backend, "paper", Options()),
+        PAIR.bind(backend, "paper", ChoiceOptions()),
+    ):
+        assert raw.recorded["chat"] is False
+
+
+@pytest.mark.long
+def test_raw_text_and_conversations_never_share_a_column(zoo: Zoo, tmp_path: Path) -> None:
+    templated(zoo, "gpt2", tmp_path / "m", PLAIN)
+    asked = ("ask", "starter", "-m", tmp_path / "m", "--limit", 4, "--resamples", 100)
+    for flags in ((), ("--no-chat",)):
+        said = call(*asked, *flags, "--out", tmp_path / f"runs{len(flags)}")
+        assert said.code == 0, said.err
+    raw_text = ask("starter", model=tmp_path / "m", chat=False, limit=4, out=tmp_path / "runs2")
+    assert {result.asked_as for result in raw_text} == {"raw text"}
+    chat, raw = (sorted((tmp_path / name).iterdir())[-1] for name in ("runs0", "runs1"))
+    assert_refused(call("compare", chat, raw), 2, "asked as: conversation and raw text")
+    assert len(groups_of([chat, raw])) == 2
+    assert len(tables_of([chat, raw], {})) == 2

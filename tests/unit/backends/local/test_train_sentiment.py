@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from stereometer.training.recipe import recipe_for
 from stereometer.training.reviews import Review, read
 from stereometer.training.sentiment import PAPER, Tuning, train
 from stereometer.types import WholeText
+from tests.builders.commands import call
 from tests.builders.models.zoo import Zoo
+from tests.unit.backends.local.test_folders import assert_found_by_any_tool
 
 SUBJECTS = ("cook", "nurse", "man", "house", "song", "road", "play", "day", "friend", "teacher")
 QUICK = Tuning(epochs=40, rate=1e-3, held_out=0.2)
@@ -36,17 +39,29 @@ def quiet(*state: object) -> None:
     """No progress is shown."""
 
 
+@pytest.mark.long
 def test_what_was_trained_is_a_sentiment_model(zoo: Zoo, tmp_path: Path) -> None:
     reviews, out = reviews_file(tmp_path / "reviews.csv"), tmp_path / "judge"
     record = train(zoo.backend("bert"), reviews, out, QUICK, quiet)
     assert record["accuracy"]["value"] > 0.9
     assert record["reviews"] + record["accuracy"]["n"] == 60
     judge = open_classifier(str(out), Options())
+    assert_found_by_any_tool(out, judge.model, tmp_path / "work")
     texts = ("The boss was kind and good.", "The boss was loud and bad.")
     requests = {text: WholeText(text) for text in texts}
     numbers = dict(judge.numbers(requests))
     assert numbers[texts[1]] > 0 > numbers[texts[0]]
     assert judge.labels[judge.negative] == "negative"
+
+
+@pytest.mark.parametrize(("typed", "epochs"), [(("--epochs", 2), 2), ((), 7)])
+def test_what_is_typed_wins_over_a_recipe(
+    zoo: Zoo, tmp_path: Path, typed: tuple[object, ...], epochs: int
+) -> None:
+    reviews, out = reviews_file(tmp_path / "reviews.csv"), tmp_path / "judge"
+    asked = ("--model", zoo.folder("bert"), "--reviews", reviews, "--out", out)
+    said = call("train sentiment --json --recipe paper", *asked, *typed)
+    assert json.loads(said.out)["training"]["tuning"]["epochs"] == epochs
 
 
 def test_a_folder_that_is_there_is_not_written_over(zoo: Zoo, tmp_path: Path) -> None:

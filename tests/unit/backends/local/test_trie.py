@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stereometer.backends.local.trie import LARGEST, Tree, trees
+from stereometer.backends.local.trie import LARGEST, Tree, trees, whole
 from stereometer.types import CausalTokens
 
 Requests = dict[str, CausalTokens]
@@ -49,13 +49,13 @@ def asked(found: list[Tree]) -> list[tuple[str, int, tuple[int, ...], int]]:
 def test_every_scored_token_is_asked_once_after_exactly_what_comes_before_it(
     requests: Requests,
 ) -> None:
-    for share in (True, False):
+    for laid_out in (trees, whole):
         wanted = [
             (key, number, request.ids[:position], request.ids[position])
             for key, request in requests.items()
             for number, position in enumerate(range(request.start, len(request.ids)))
         ]
-        assert sorted(asked(trees(requests, share))) == sorted(wanted)
+        assert sorted(asked(laid_out(requests))) == sorted(wanted)
 
 
 @settings(deadline=None)
@@ -103,14 +103,13 @@ def test_every_text_is_a_path_and_no_two_nodes_of_a_tree_stand_for_the_same_begi
 def test_sharing_never_costs_nodes(requests: Requests) -> None:
     alone = sum(len(request.ids) - 1 for request in requests.values())
     assert sum(map(len, trees(requests))) <= alone
-    assert sum(map(len, trees(requests, share=False))) == alone
 
 
 @settings(deadline=None)
 @given(some_requests())
 def test_without_sharing_every_text_is_a_plain_line(requests: Requests) -> None:
-    found = trees(requests, share=False)
-    assert len(found) == len(requests)
+    found = whole(requests)
+    assert [tuple(tree.tokens) for tree in found] == [one.ids for one in requests.values()]
     assert all(tree.parents == list(range(-1, len(tree) - 1)) for tree in found)
 
 

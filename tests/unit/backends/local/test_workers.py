@@ -16,6 +16,7 @@ from tests.unit.backends.local.test_in_memory import loaded
 QUICK: dict[str, Any] = {"measure": "pair-likelihood", "resamples": 100, "cache": False}
 
 
+@pytest.mark.long
 def test_workers_give_the_bytes_of_a_serial_run(zoo: Zoo, tmp_path: Path) -> None:
     """In other batches: with as many threads for each, a row depends on nothing beside it."""
     for name, workers, threads in (("serial", None, 1), ("workers", 2, 2)):

@@ -53,6 +53,8 @@ class Stub(ThreadingHTTPServer):
         self.always: Reply | None = None
         self.scoring: Reply | None = None
         """Answers requests for the log-probabilities of a prompt."""
+        self.tokenizer: dict[str, Any] = {}
+        """What it tells of its tokenizer, as vLLM does where it was told to."""
         self.behind = ""
         """The server that well-behaved answers come from, where this one only stands in between."""
         super().__init__(("127.0.0.1", 0), Handler)
@@ -77,7 +79,8 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
     def do_GET(self) -> None:
-        send(self, {"data": [{"id": "parrot"}]})
+        told = self.server.tokenizer
+        send(self, told if self.path == "/tokenizer_info" else {"data": [{"id": "parrot"}]})
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

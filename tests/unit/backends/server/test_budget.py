@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from stereometer.backends.server.budget import Budget
-from stereometer.backends.server.refusals import Late
+from stereometer.backends.server.refusals import Late, Passing, Unreached, refusal
 from stereometer.errors import BudgetSpent, UsageError
 from stereometer.runs.cache import Cache
 from stereometer.runs.engines.serial import Serial
@@ -32,7 +32,7 @@ def test_a_budget_of_tokens_stops_cleanly_and_a_larger_one_goes_on(stub: Start) 
     server = stub()
     requests = some(20, max_tokens=8)
     with Cache() as cache:
-        with pytest.raises(BudgetSpent, match=r"larger --budget") as spent:
+        with pytest.raises(BudgetSpent, match="might exceed the budget of 172 tokens") as spent:
             answered(requests, Serial(opened(server, budget="172", in_flight=2)), cache, Tally())
         assert spent.value.exit_code == 6
         sent = len(server.asked()) - 1
@@ -48,9 +48,12 @@ def test_a_budget_of_money_needs_a_price(stub: Start) -> None:
         opened(stub(), budget="$1")
     with pytest.raises(BudgetSpent, match=r"\$0.0001"):
         dict(opened(stub(), budget="$0.0001", price="1/2").answer(some(20)))
-    for wrong in ("much", "0", "-5", "$1k"):
+    for wrong in ("much", "0", "-5", "$1k", ".50"):
         with pytest.raises(UsageError, match="not understood"):
             opened(stub(), budget=wrong, price="1/2")
+    for part in ("2.50", "2.0", "0.0001k"):
+        with pytest.raises(UsageError, match=r"whole number of tokens.* write --budget '\$"):
+            opened(stub(), budget=part)
 
 
 def test_the_probe_is_counted(stub: Start) -> None:
@@ -74,7 +77,7 @@ def test_scored_prompts_cost_what_the_server_says(stub: Start) -> None:
             "tokens": [f" {word}" for word in words],
             "token_logprobs": [None, *[-1.0] * (len(words) - 1)],
         }
-        usage = {"prompt_tokens": len(body.get("prompt", "Say yes.")), "total_tokens": 0}
+        usage = {"prompt_tokens": len(body.get("prompt", "Say yes.")), "completion_tokens": 0}
         return send(
             handler,
             {
@@ -127,7 +130,7 @@ def test_what_is_finished_is_shown_where_the_budget_ends_the_rest(
         "--setting",
         "one-shot",
         "--budget",
-        PROBE + 180,
+        PROBE + 260,
         "--resamples",
         100,
         "--out",
@@ -144,16 +147,34 @@ def test_what_is_finished_is_shown_where_the_budget_ends_the_rest(
     )
 
 
-def test_a_failed_request_costs_nothing() -> None:
-    budget = Budget(tokens=100)
+BODY = {"prompt": "Well?", "max_tokens": 50}
+
+
+@pytest.mark.parametrize(
+    ("fault", "charged"),
+    [
+        (Unreached("no connection"), False),
+        (refusal("here", 429, "", "slow down", "0"), False),
+        (refusal("here", 400, "", "what?", None), False),
+        (Late("no answer within 1 s"), True),
+        (Passing("the connection broke"), True),
+        (refusal("here", 503, "", "busy", None), True),
+    ],
+)
+def test_an_attempt_is_charged_unless_the_server_did_not_take_it(
+    fault: Exception, charged: bool
+) -> None:
+    budget = Budget(tokens=200)
 
     def fails() -> Any:
-        raise ConnectionError
+        raise fault
 
-    for _ in range(10):
-        with pytest.raises(ConnectionError):
-            budget.paid({"prompt": "Well?", "max_tokens": 50}, fails)
-    assert budget.spent == budget.reserved == [0, 0]
+    for _ in range(3):
+        with pytest.raises(type(fault)):
+            budget.paid(BODY, fails)
+    assert budget.spent == ([3 * 9, 3 * 50] if charged else [0, 0])
+    with pytest.raises(BudgetSpent if charged else type(fault)):
+        budget.paid(BODY, fails)
 
 
 @pytest.mark.parametrize(
@@ -164,28 +185,40 @@ def test_a_failed_request_costs_nothing() -> None:
         ({"prompt_tokens": True, "completion_tokens": 2}, [9, 50]),
         ({"prompt_tokens": 10**30, "completion_tokens": 10**30}, [5 + 4096, 50 + 4096]),
         ({"prompt_tokens": "10", "completion_tokens": 2}, [9, 50]),
-        ({"prompt_tokens": 10}, [10, 0]),
+        ({"prompt_tokens": 10}, [10, 50]),
+        ({"prompt_tokens": 0, "completion_tokens": 0}, [9, 50]),
+        ({"prompt_tokens": 10, "completion_tokens": 0}, [10, 50]),
+        ({"prompt_tokens": 10, "completion_tokens": 3}, [10, 3]),
         ([], [9, 50]),
     ],
 )
 def test_what_a_server_cannot_have_used_is_not_believed(usage: Any, spent: list[int]) -> None:
     budget = Budget(tokens=100_000)
-    budget.paid({"prompt": "Well?", "max_tokens": 50}, lambda: {"usage": usage})
+    choices = [{"text": "Yes, very well."}]
+    budget.paid(BODY, lambda: {"choices": choices, "usage": usage})
     assert budget.spent == spent
 
 
-def test_an_attempt_that_came_too_late_is_charged() -> None:
-    budget = Budget(tokens=200)
+LONG = "She said that she had seen the nurse there. "
 
-    def late() -> Any:
-        raise Late("no answer within 1 s")
 
-    for _ in range(3):
-        with pytest.raises(Late):
-            budget.paid({"prompt": "Well?", "max_tokens": 50}, late)
-    assert budget.spent == [3 * 9, 3 * 50]
-    with pytest.raises(BudgetSpent):
-        budget.paid({"prompt": "Well?", "max_tokens": 50}, late)
+@pytest.mark.parametrize(
+    ("body", "choice", "spent"),
+    [
+        ({"prompt": LONG * 30, "max_tokens": 400}, {"text": LONG * 30}, [220, 220]),
+        ({"prompt": "Well?"}, {"text": LONG, "logprobs": {"tokens": ["She"] * 11}}, [67, 67]),
+        ({"prompt": LONG, "echo": True}, {"logprobs": {"tokens": ["She"] * 99}}, [99, 67]),
+        ({"prompt": [5] * 99, "echo": True}, {"text": LONG * 30}, [99, 67]),
+    ],
+)
+def test_a_server_that_understates_is_charged_what_we_can_count(
+    body: dict[str, Any], choice: dict[str, Any], spent: list[int]
+) -> None:
+    """It states one token per twenty characters of 1,320, which is 67."""
+    budget = Budget(tokens=100_000)
+    usage = {"prompt_tokens": 67, "completion_tokens": 67}
+    budget.paid(body, lambda: {"choices": [choice], "usage": usage})
+    assert budget.spent == spent
 
 
 @pytest.mark.usefixtures("told_when_late")

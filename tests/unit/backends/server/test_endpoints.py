@@ -45,7 +45,7 @@ def test_a_server_that_dies_is_left_out_and_nothing_is_lost(
     bad.always = hang_up
     requests = some(40)
     assert dict(model.answer(requests)).keys() == requests.keys()
-    assert "is not asked any more" in caplog.text
+    assert "is no longer asked" in caplog.text
     before = len(bad.seen)
     more = some(20, repeat=1)
     assert dict(model.answer(more)).keys() == more.keys()
@@ -72,5 +72,5 @@ def test_servers_of_different_models_are_refused(stub: Stubs) -> None:
 
     one, other = stub(), stub()
     other.scoring = no_chat
-    with pytest.raises(ModelError, match="do not answer alike"):
+    with pytest.raises(ModelError, match="give different answers"):
         opened(one, other)

@@ -22,6 +22,7 @@ import pytest
 import stamina
 
 from stereometer.backends.server import keys, refusals, wire
+from stereometer.backends.server.scoring import reading
 from stereometer.errors import ModelError, UsageError
 from stereometer.files import write_json
 from stereometer.runs.cache import Cache
@@ -30,7 +31,8 @@ from stereometer.runs.open import open_model
 from stereometer.runs.plan import Tally
 from stereometer.types import TOO_LONG, Answer, Continuation, Generate, WholeText
 from tests.builders.asking import answered
-from tests.builders.commands import PROGRAM, call
+from tests.builders.commands import PROGRAM, call, words
+from tests.builders.comments import own_table
 from tests.builders.ports import free_port
 from tests.builders.servers import open_server, opened, slowly, some
 from tests.unit.backends.server.conftest import Reply, Stub, run_out, said, send
@@ -89,6 +91,10 @@ def no_choices(handler: Any, body: Any) -> bool:
     return send(handler, {"choices": []})
 
 
+def long_number(handler: Any, body: Any) -> bool:
+    return send(handler, b'{"choices": [{"text": "a", "index": ' + b"1" * 5000 + b"}]}")
+
+
 def error_in_200(handler: Any, body: Any) -> bool:
     return send(handler, {"error": {"message": "The model is overloaded", "code": 503}})
 
@@ -116,6 +122,7 @@ def header_drip(handler: Any, body: Any) -> bool:
         header_drip,
         not_json,
         no_choices,
+        long_number,
         error_in_200,
         plain_error_in_200,
     ],
@@ -130,6 +137,7 @@ def header_drip(handler: Any, body: Any) -> bool:
         "header-drip",
         "not-json",
         "no-choices",
+        "long-number",
         "error-in-200",
         "plain-error-in-200",
     ],
@@ -149,7 +157,7 @@ def test_retry_after_is_waited_for_in_seconds_and_until_a_date(stub: Start) -> N
     assert dict(backend.answer(some(1)))
     assert time.monotonic() - started > 0.6
     assert refusals.seconds(formatdate(time.time() + 30, usegmt=True)) == pytest.approx(30, abs=2)
-    assert refusals.seconds("soon") is None
+    assert refusals.seconds("soon") is refusals.seconds("nan") is None
     assert refusals.seconds("-5") == 0
     assert refusals.seconds(f"Mon, 01 Jan {10**30} 00:00:00 GMT") is None
     assert refusals.seconds(f"Mon, 01 Jan 2026 00:00:00 +{10**14}") is None
@@ -181,6 +189,7 @@ def test_what_does_not_pass_is_said(stub: Start, monkeypatch: pytest.MonkeyPatch
         dict(backend.answer(some(1)))
 
 
+@pytest.mark.long
 def test_a_drip_of_headers_ends_with_the_time_and_breaks_off_nobody_else(stub: Start) -> None:
     server = stub(header_drip)
     server.always = slowly(0.3)
@@ -225,7 +234,8 @@ def test_long_waiting_is_told_once_for_all(
     with stamina.set_testing(True, attempts=4):  # nobody waits
         dict(backend.answer(some(4)))
     assert [one.getMessage() for one in caplog.records if one.name == "stereometer"] == [
-        f"{server.url}: status 429 (slow down). It is asked again."
+        f"{server.url}: status 429 (slow down). It is asked again, "
+        "at most 7 more times and for 300 s."
     ]
 
 
@@ -435,6 +445,21 @@ def test_a_piece_of_the_key_is_not_shown(
         dict(backend.answer(some(1)))
 
 
+@pytest.mark.parametrize("code", [200, 400])
+def test_fifteen_megabytes_are_refused_in_time(
+    stub: Start, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    """Looking for the key in all of it took minutes; it is cut or refused before that."""
+    monkeypatch.setenv(keys.KEY_VARIABLE, "sk-" + "ab12" * 12)
+    text = "sk-ab12context length" * 750_000
+    content = {"choices": [{"text": text}]} if code == 200 else {"error": {"message": text}}
+    backend = opened(stub(lambda handler, body: send(handler, content, code)))
+    began = time.process_time()
+    with pytest.raises(ModelError, match=r"No answer is that long|refused the request"):
+        dict(backend.answer(some(1)))
+    assert time.process_time() - began < 5  # it takes 0.3
+
+
 def test_openais_key_goes_to_nobody_else(stub: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(keys.KEY_VARIABLE, raising=False)
     monkeypatch.setenv(keys.OPENAI_VARIABLE, "not-for-you")
@@ -624,7 +649,6 @@ def test_numbers_that_are_not_of_the_prompt_are_no_likelihoods(stub: Start) -> N
     """Generated tokens with log-probabilities, or the prompt with numbers that prefer shuffled
     words."""
     from stereometer.backends.server.probe import SENTENCE, SHUFFLED, known_sentence
-    from stereometer.backends.server.scoring import covers
 
     class Lying(wire.Wire):
         def __init__(self, better: str) -> None:
@@ -638,8 +662,8 @@ def test_numbers_that_are_not_of_the_prompt_are_no_likelihoods(stub: Start) -> N
 
     assert known_sentence(Lying(SENTENCE), "m", "echo")
     assert not known_sentence(Lying(SHUFFLED), "m", "echo")
-    assert not covers([(" yes", -0.1)], SENTENCE)
-    assert not covers([], SENTENCE)
+    assert reading([(" yes", -0.1)], SENTENCE) is None
+    assert reading([], SENTENCE) is None
 
 
 def test_vllms_way_of_scoring_prompts(stub: Start) -> None:
@@ -712,7 +736,7 @@ def test_a_split_text_is_an_answer_with_its_reason_and_ends_no_run(stub: Start) 
     )
 
 
-@pytest.mark.parametrize("value", ["-Infinity", "NaN", "null"])
+@pytest.mark.parametrize("value", ["-Infinity", "NaN", "null", "-" + "9" * 400])
 def test_a_scored_token_without_a_number_skips_its_item(stub: Start, value: str) -> None:
     tokens = '["The", " cat", " sat"]'
     server = stub()
@@ -742,20 +766,35 @@ def test_numbers_above_zero_and_no_numbers_at_all_are_no_likelihoods() -> None:
     from stereometer.backends.server.scoring import row, tokens_of
 
     assert tokens_of(["The", " cat"], [None, 0.5]) is None
+    assert tokens_of(["The", " cat"], [None, False]) is None
+    assert tokens_of(["The", " cat"], [None, 10**400]) is None
     with pytest.raises(ModelError, match="no longer gives"):
         row(tokens_of(["The", " cat"], [None, None]), "The cat", 0)
 
 
-def test_only_a_first_token_may_be_missing() -> None:
-    from stereometer.backends.server.scoring import covers
-
-    words: list[tuple[str, float | None]] = [("", None), (" cat", -1.0), (" sat", -1.0)]
-    assert covers(words, "The cat sat")
-    assert covers([("<s>", None), *words[1:]], "cat sat")
-    assert not covers(words, "The old cat sat")
-    assert not covers(words, "Thethethethethethethethe cat sat")
-    assert not covers([("The", None), (" cat", None), (" sat", -1.0)], "The cat sat")
-    assert not covers([("The", None), (" cat", -1.0)], "The cat sat")
+@pytest.mark.parametrize(
+    ("tokens", "text", "first"),
+    [
+        ([("", None), (" cat", -1.0), (" sat", -1.0)], "The cat sat", "The"),
+        ([("The", None), (" cat", -1.0), (" sat", -1.0)], "The cat sat", "The"),
+        ([("<s>", None), ("cat", -1.0), (" sat", -1.0)], "cat sat", None),
+        ([("cat", -2.0), (" sat", -1.0)], "cat sat", None),
+        ([(" ", None), ("cat", -1.0), (" sat", -1.0)], " cat sat", " "),
+        ([("<s>", None), (" cat", -1.0), (" sat", -1.0)], "The cat sat", "no"),
+        ([("", None), (" cat", -1.0), (" sat", -1.0)], "The old cat sat", "no"),
+        ([("", None), (" cat", -1.0), (" sat", -1.0)], "Thethethethethethethethe cat sat", "no"),
+        ([("The", None), (" cat", -1.0)], "The cat sat", "no"),
+        ([("", None), ("The cat sat on it", -1.0)], "The cat sat on it", "no"),
+        ([("The", None), (" cat sat on the mat", -1.0)], "The cat sat on the mat", "no"),
+        ([("", None), ("cat" * 9, -1.0)], "cat" * 9, "no"),
+    ],
+)
+def test_tokens_are_those_of_a_text_all_but_its_first(
+    tokens: Any, text: str, first: str | None
+) -> None:
+    """A text in one piece has no tokens, whatever its number."""
+    found = reading(tokens, text)
+    assert ("no" if found is None else found.first) == first
 
 
 def test_space_after_a_text_does_not_move_its_tokens() -> None:
@@ -766,30 +805,14 @@ def test_space_after_a_text_does_not_move_its_tokens() -> None:
 
 
 def test_ask_over_http_with_every_fault_in_between(stub: Start, tmp_path: Any) -> None:
-    from tests.builders.comments import own_table
-
     table = own_table(tmp_path / "own.csv", 80)
     server = stub(*[status(429, Retry_After="0"), cut, not_json, status(502)] * 3)
     ran = call(
-        "ask",
+        f"ask --model server:{server.url}#parrot --column comment=text --column label=gold "
+        "--size 4 --repeats 2 --setting zero-shot --resamples 100 --json",
         table,
-        "--model",
-        f"server:{server.url}#parrot",
-        "--column",
-        "comment=text",
-        "--column",
-        "label=gold",
-        "--size",
-        4,
-        "--repeats",
-        2,
-        "--setting",
-        "zero-shot",
-        "--resamples",
-        100,
         "--out",
         tmp_path / "run",
-        "--json",
     )
     assert ran.code == 0, ran.err
     result = ran.json["results"][0]
@@ -805,30 +828,14 @@ def test_ask_over_http_with_every_fault_in_between(stub: Start, tmp_path: Any) -
 def test_a_mistake_in_a_late_setting_is_told_before_anything_is_asked(
     stub: Start, tmp_path: Path, mistake: str, words: str
 ) -> None:
-    from tests.builders.comments import own_table
-
     table, server = own_table(tmp_path / "own.csv", 80), stub()
     (tmp_path / "few-shot-mixed.txt").write_text("{comment} {nothing}")
     wrong = ["--size", 8] if mistake == "size" else ["--size", 3, "--templates", tmp_path]
     ran = call(
-        "ask",
+        f"ask --model server:{server.url}#parrot --column comment=text --column label=gold "
+        "--repeats 1 --setting zero-shot --setting one-shot --setting few-shot-mixed "
+        "--resamples 100",
         table,
-        "--model",
-        f"server:{server.url}#parrot",
-        "--column",
-        "comment=text",
-        "--column",
-        "label=gold",
-        "--repeats",
-        1,
-        "--setting",
-        "zero-shot",
-        "--setting",
-        "one-shot",
-        "--setting",
-        "few-shot-mixed",
-        "--resamples",
-        100,
         "--out",
         tmp_path / "run",
         *wrong,
@@ -838,6 +845,7 @@ def test_a_mistake_in_a_late_setting_is_told_before_anything_is_asked(
     assert len(server.asked()) == 1  # of the probe
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("told_when_late")
 def test_a_flaky_proxy_changes_nothing(stub: Start) -> None:
     """The same answers through one that limits, cuts and lies as from the server itself."""
@@ -860,38 +868,22 @@ def test_a_flaky_proxy_changes_nothing(stub: Start) -> None:
     assert not proxy.faults
 
 
+@pytest.mark.long
 def test_an_interrupted_run_leaves_at_once_and_goes_on(stub: Start, tmp_path: Any) -> None:
-    from tests.builders.comments import own_table
-
     server = stub()
     server.always = slowly(0.1)
     table = own_table(tmp_path / "own.csv", 80)
-    arguments = [
-        "ask",
-        str(table),
-        "--model",
-        f"server:{server.url}#parrot",
-        "--column",
-        "comment=text",
-        "--column",
-        "label=gold",
-        "--size",
-        "8",
-        "--repeats",
-        "10",
-        "--setting",
-        "zero-shot",
-        "--in-flight",
-        "2",
-        "--resamples",
-        "100",
+    arguments = words(
+        f"ask --model server:{server.url}#parrot --column comment=text --column label=gold --size 8"
+        " --repeats 10 --setting zero-shot --no-chat --in-flight 2 --resamples 100",
+        table,
         "--out",
-        str(tmp_path / "run"),
-    ]
+        tmp_path / "run",
+    )
     running = subprocess.Popen(
         [PROGRAM, *arguments], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
     )
-    while len(server.asked()) < 20:
+    while len(server.asked()) < 20 and running.poll() is None:
         time.sleep(0.05)
     running.send_signal(signal.SIGINT)
     _, said_ = running.communicate(timeout=120)
@@ -905,26 +897,25 @@ def test_an_interrupted_run_leaves_at_once_and_goes_on(stub: Start, tmp_path: An
     assert len(server.asked()) - before <= 320 - 10  # what had arrived was not asked for again
 
 
-def test_a_dry_run_asks_a_server_nothing(stub: Start, tmp_path: Any) -> None:
-    from tests.builders.comments import own_table
-
-    server = stub()
+def test_a_dry_run_asks_a_server_nothing_and_says_what_it_costs(tmp_path: Any) -> None:
+    """Nobody listens, and nobody is missed."""
     table = own_table(tmp_path / "own.csv", 80)
-    columns = ["--column", "comment=text", "--column", "label=gold"]
-    ran = call(
-        "ask",
-        table,
-        "--model",
-        f"server:{server.url}#parrot",
-        *columns,
-        "--size",
-        4,
-        "--setting",
-        "zero-shot",
-        "--dry-run",
-        "--json",
-    )
+    settings = [one for name in ("zero-shot", "one-shot") for one in ("--setting", name)]
+    asked = ("ask", table, "-m", "server:http://127.0.0.1:9#m", "--size", 4, *settings)
+    asked = (*asked, "--column", "comment=text", "--column", "label=gold", "--dry-run")
+    ran = call(*asked, "--price", "1/2", "--json")
     assert ran.code == 0, ran.err
-    assert ran.json["plans"][0]["requests"] == 160
-    assert ran.json["plans"][0]["seconds"] is None
-    assert len(server.asked()) == 1  # of the probe
+    assert "No server was asked." in ran.err
+    for plan in ran.json["plans"]:
+        assert (plan["requests"], plan["seconds"]) == (160, None)
+        assert plan["tokens"] == plan["tokens_read"] + plan["tokens_written"] > 160
+        cost = (plan["tokens_read"] + 2 * plan["tokens_written"]) / 1e6
+        assert plan["money"] == pytest.approx(cost)
+    total = ran.json["total"]
+    assert total["money"] == pytest.approx(sum(plan["money"] for plan in ran.json["plans"]))
+    assert f"at most about ${total['money']:.4f}" in call(*asked, "--price", "1/2").out
+    assert call(*asked, "--json").json["total"]["money"] is None
+    both = call(
+        "run", "starter", "-m", "server:http://127.0.0.1:9,http://127.0.0.1:8#m", "--dry-run"
+    )
+    assert "in all: " in both.out

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from stereometer.backends.server.backend import Server
+from stereometer.backends.server.backend import Server, known
 from stereometer.backends.server.identity import alike
 from stereometer.backends.server.probe import SENTENCE, Finding, probe
 from stereometer.backends.server.wire import Wire
@@ -69,7 +69,7 @@ def finding(wired: Any) -> Finding:
 
 def identity(wired: Any) -> str:
     with Cache() as memory:
-        return Server(wired, "parrot", memory).card.identity
+        return Server(wired, "parrot", known(wired, "parrot", memory)).card.identity
 
 
 def test_what_the_model_happened_to_say_is_no_part_of_it() -> None:
@@ -116,7 +116,8 @@ def test_a_memory_that_cannot_be_used_is_no_reason_not_to_ask() -> None:
         def put(self, name: str, answers: Any) -> None:
             raise DataError("The cache is damaged.")
 
-    assert Server(Wired(), "parrot", Broken()).card == Server(Wired(), "parrot").card
+    wired: Any = Wired()
+    assert known(wired, "parrot", Broken()) == known(wired, "parrot", None)
 
 
 def test_a_cache_that_cannot_be_used_is_no_reason_not_to_ask(
@@ -127,6 +128,7 @@ def test_a_cache_that_cannot_be_used_is_no_reason_not_to_ask(
     assert open_model(f"server:{stub().url}#parrot").card.identity
 
 
+@pytest.mark.long
 def test_a_run_on_a_server_with_noise_goes_on_where_it_stopped(
     stub: Callable[..., Stub], tmp_path: Path
 ) -> None:

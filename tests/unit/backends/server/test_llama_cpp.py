@@ -13,6 +13,8 @@ from stereometer.types import Continuation, Generate, WholeText
 from tests.builders.commands import call
 from tests.builders.servers import open_server
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def llama() -> Iterator[str]:
@@ -77,29 +79,12 @@ def test_prompting_runs_against_it(llama: str, tmp_path: Any) -> None:
 
     table = own_table(tmp_path / "own.csv", 80)
     ran = call(
-        "ask",
+        f"ask --model server:{llama}#smollm2 --in-flight 2 --column comment=text "
+        "--column label=gold --size 3 --repeats 2 --setting zero-shot "
+        "--resamples 100 --coverage 0 --json",
         table,
-        "--model",
-        f"server:{llama}#smollm2",
-        "--in-flight",
-        2,
-        "--column",
-        "comment=text",
-        "--column",
-        "label=gold",
-        "--size",
-        3,
-        "--repeats",
-        2,
-        "--setting",
-        "zero-shot",
-        "--resamples",
-        100,
-        "--coverage",
-        0,
         "--out",
         tmp_path / "run",
-        "--json",
     )
     assert ran.code == 0, ran.err
     answers = ran.json["said"][0]["confusion"]
@@ -108,21 +93,10 @@ def test_prompting_runs_against_it(llama: str, tmp_path: Any) -> None:
 
 def test_forced_choice_runs_against_it(llama: str, tmp_path: Any) -> None:
     ran = call(
-        "ask",
-        "starter",
-        "--model",
-        f"server:{llama}#smollm2",
-        "--in-flight",
-        2,
-        "--limit",
-        3,
-        "--resamples",
-        100,
-        "--coverage",
-        0,
+        f"ask starter --model server:{llama}#smollm2 --in-flight 2 --limit 3 "
+        "--resamples 100 --coverage 0 --json",
         "--out",
         tmp_path,
-        "--json",
     )
     assert ran.code == 0, ran.err
     assert [one["measure"] for one in ran.json["results"]] == [

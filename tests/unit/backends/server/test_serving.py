@@ -80,10 +80,11 @@ def test_a_key_is_asked_for_where_one_is_set(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_model_that_cannot_write_is_not_served(fake: ModelServer) -> None:
     assert call("serve-model", "--model", "random").code == 3
     assert call("serve-model", "--model", "ideal").code == 2
-    with pytest.raises(UsageError, match="cannot be listened on"):
+    with pytest.raises(UsageError, match="Cannot listen on"):
         ModelServer(Fake(), port=fake.port)
 
 
+@pytest.mark.long
 def test_the_command_serves_until_it_is_interrupted() -> None:
     running = subprocess.Popen(
         [PROGRAM, "serve-model", "--model", "fake", "--port", "0"],
@@ -100,6 +101,7 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
     assert running.returncode == 0, rest
 
 
+@pytest.mark.long
 def test_requests_that_wait_together_are_answered_together() -> None:
     sizes: list[int] = []
 
@@ -125,6 +127,7 @@ def test_requests_that_wait_together_are_answered_together() -> None:
 # -------------------------------------------------------------------------------- with a real model
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("measure", "shape"), [("pair-sentence-likelihood", "pair"), ("cat-pseudo-likelihood", "cat")]
 )
@@ -151,16 +154,19 @@ def _scored(model: Any, measure: str, items: Any) -> list[Any]:
         )
 
 
+@pytest.mark.long
 def test_a_real_model_behind_the_server_keeps_the_contract(served: str) -> None:
     check_backend(open_server(f"server:{served}#smollm2-135m"), tolerance=1e-4)
 
 
+@pytest.mark.long
 def test_a_real_model_behind_the_server_is_the_same_when_it_is_opened_again(served: str) -> None:
     first, second = (open_server(f"server:{served}#smollm2-135m") for _ in range(2))
     assert len(first.finding.likelihoods) > 10
     assert first.card.identity == second.card.identity
 
 
+@pytest.mark.long
 def test_the_server_writes_what_the_model_writes(local: Any, served: str) -> None:
     """At temperature 0 there is nothing to draw."""
     remote = open_server(f"server:{served}#smollm2-135m")
@@ -177,6 +183,7 @@ def test_the_server_writes_what_the_model_writes(local: Any, served: str) -> Non
     assert dict(remote.answer({long.key: long}))[long.key].end == "longer than the model's window"
 
 
+@pytest.mark.long
 def test_a_text_that_nobody_waits_for_is_not_written_to_its_end(local: Any) -> None:
     asked: list[int] = []
 

@@ -12,9 +12,7 @@ from typing import Any
 
 import httpx2
 import pytest
-import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
-from schemathesis import GenerationMode
 
 from stereometer.backends.baselines.fake import Fake
 from stereometer.serving import ModelServer, running
@@ -51,8 +49,8 @@ def post(server: ModelServer, path: str, content: Any, **headers: str) -> httpx2
 def raw(server: ModelServer, *requests: bytes) -> bytes:
     """Everything that comes back over one connection until the server closes it."""
     with socket.create_connection((server.host, server.port), timeout=60) as connection:
-        for request in requests:
-            connection.sendall(request)
+        # At once: what comes after the answer is reset, and the answer with it.
+        connection.sendall(b"".join(requests))
         with suppress(OSError):  # closed already
             connection.shutdown(socket.SHUT_WR)
         received = b""
@@ -283,34 +281,32 @@ def test_a_failure_of_the_model_is_told_without_its_text() -> None:
     assert answer.json()["error"]["type"] == "server_error"
 
 
-@pytest.mark.parametrize("mode", list(GenerationMode))
-@pytest.mark.parametrize(
-    "examples", [40, pytest.param(400, marks=pytest.mark.long)], ids=["short", "long"]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("mode", ["POSITIVE", "NEGATIVE"])
 def test_fuzzed_requests_are_answered_as_the_server_describes_itself(
-    server: ModelServer, mode: GenerationMode, examples: int
+    server: ModelServer, mode: str
 ) -> None:
     """Requests that the description allows, and requests that it does not."""
+    schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
     schema = schemathesis.openapi.from_url(server.url.replace("/v1", "/openapi.json"))
-    results: list[Any] = list(schema.get_all_operations())
-    operations = [result.ok() for result in results]
+    operations = [result.ok() for result in schema.get_all_operations()]
     assert len(operations) == 3
-    posted = [operation for operation in operations if operation.method == "post"]
-    for operation in posted:
-        fuzz(operation, mode, examples)
+    for operation in operations:
+        if operation.method == "post":
+            fuzz(operation, schemathesis.GenerationMode[mode])
 
 
-def fuzz(operation: Any, mode: GenerationMode, examples: int) -> None:
+def fuzz(operation: Any, mode: Any) -> None:
     @given(operation.as_strategy(mode))
     @settings(
-        max_examples=examples,
+        max_examples=400,
         database=None,
         deadline=None,
         derandomize=True,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    def trial(case: schemathesis.Case[Any]) -> None:
+    def trial(case: Any) -> None:
         case.call_and_validate(timeout=60)
 
     trial()

@@ -10,6 +10,7 @@ import pytest
 
 import stereometer
 from stereometer.errors import UsageError
+from stereometer.exports.board import tables
 from stereometer.exports.board.site import Board, build
 from tests.builders.commands import assert_refused, call
 
@@ -26,6 +27,7 @@ def board(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Board:
     return build([runs], tmp_path_factory.mktemp("board") / "site")
 
 
+@pytest.mark.long
 def test_a_table_is_of_one_benchmark_digest_method_and_variant(board: Board) -> None:
     keys = [
         (table.benchmark, table.data_digest, table.measure, table.variant) for table in board.tables
@@ -39,6 +41,7 @@ def test_a_table_is_of_one_benchmark_digest_method_and_variant(board: Board) -> 
     ]
 
 
+@pytest.mark.long
 def test_other_items_of_the_same_benchmark_are_another_table(runs: Path, tmp_path: Path) -> None:
     stereometer.run("starter", model="fake", limit=60, out=tmp_path / "few", resamples=100)
     tables = build([runs, tmp_path / "few"], tmp_path / "site").tables
@@ -62,7 +65,7 @@ def test_every_value_has_interval_coverage_and_a_rank_range(board: Board) -> Non
             estimate = ranked.estimate
             assert estimate.low is not None
             assert estimate.low <= (estimate.value or 0) <= (estimate.high or 0)
-            assert (estimate.n, estimate.asked) == (144, 144)
+            assert (estimate.n, estimate.asked) == (480, 480)
             assert ranked.best_rank is not None
             assert ranked.worst_rank is not None
             assert 1 <= ranked.best_rank <= ranked.worst_rank <= 3
@@ -99,6 +102,17 @@ def test_pages_load_nothing_and_hold_no_texts(site: Path, runs: Path) -> None:
         assert all(not re.match(r"(https?:)?//", link) for link in outside)
         assert "default-src 'none'" in html
         assert not [text for text in texts if len(text) > 20 and text in html]
+
+
+def test_too_many_systems_get_no_ranks(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "MOST_TESTED", 1)
+    board = build([runs], tmp_path / "many")
+    assert not any(table.pairs for table in board.tables)
+    assert {each.best_rank for row in board.tables[0].entries for each in row.ranked} == {None}
+    html = (tmp_path / "many" / "index.html").read_text("utf-8")
+    assert "so they have no ranks" in html
 
 
 def test_the_same_runs_give_the_same_bytes(runs: Path, site: Path, tmp_path: Path) -> None:

@@ -70,10 +70,10 @@ def test_hidden_items_are_not_handed_out(tmp_path: Path) -> None:
     assert not (tmp_path / "bundle").exists()
 
 
-def test_a_kind_that_cannot_be_counted_anew_is_refused(tmp_path: Path) -> None:
-    before = Path(__file__).parents[3] / "runs_before" / "asked"
+@pytest.mark.long
+def test_a_kind_that_cannot_be_counted_anew_is_refused(every: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be submitted"):
-        submit(before, tmp_path / "bundle")
+        submit(every / "asked", tmp_path / "bundle")
 
 
 def test_a_bundle_is_written_once(bundle: Path, runs: Path) -> None:
@@ -101,6 +101,7 @@ def allowed(key: Path, who: str = "ada@example.org") -> Path:
     return file
 
 
+@pytest.mark.long
 @needs_ssh
 def test_a_signature_says_who_submitted(runs: Path, key: Path, tmp_path: Path) -> None:
     run = runs / "starter-fake-cat-pseudo-likelihood"

@@ -16,8 +16,10 @@ from stereometer.exports.board.check import check
 from stereometer.exports.board.site import build
 from tests.builders.bundles import forged, swap
 from tests.builders.commands import assert_refused, call
+from tests.builders.stored import sealed
 
 
+@pytest.mark.long
 def test_an_honest_bundle_is_reported_and_then_reproduced(bundle: Path) -> None:
     assert check(bundle).tier == "reported"
     checked = check(bundle, model="fake")
@@ -55,6 +57,7 @@ def test_scores_changed_under_their_result_are_refused(bundle: Path, tmp_path: P
         check(forged(bundle, tmp_path / "forged", turned))
 
 
+@pytest.mark.long
 def test_forged_scores_with_numbers_that_follow_stay_reported(bundle: Path, tmp_path: Path) -> None:
     """Arithmetic cannot see it; running items again does."""
 
@@ -128,6 +131,7 @@ def test_a_submitter_does_not_choose_how_surely_something_is_said(
 # -------------------------------------------------------------------------------------------- ideal
 
 
+@pytest.mark.long
 def test_what_reads_the_labels_is_never_above_reported(ideal_bundle: Path, tmp_path: Path) -> None:
     assert check(ideal_bundle).tier == "reported"
     for model in ("ideal", "fake"):
@@ -145,7 +149,7 @@ def test_what_reads_the_labels_is_never_above_reported(ideal_bundle: Path, tmp_p
         _untie(scores)
 
     posed = forged(ideal_bundle, tmp_path / "posing", posing, recount=True)
-    with pytest.raises(ModelError, match="no model but a rule"):
+    with pytest.raises(ModelError, match="not a model but a rule"):
         check(posed, model="ideal")
     with pytest.raises(ModelError, match="other weights"):
         check(posed, model="fake")
@@ -156,6 +160,7 @@ def _untie(scores: list[dict[str, Any]]) -> None:
         score["values"]["stereotype"] += 0.1 if number % 2 else -0.1
 
 
+@pytest.mark.long
 def test_its_scores_under_the_name_of_real_weights_are_not_reproduced(
     bundle: Path, ideal_bundle: Path, tmp_path: Path
 ) -> None:
@@ -217,6 +222,7 @@ def test_a_measure_with_an_option_is_run_again_with_it(tmp_path: Path) -> None:
 # -------------------------------------------------------------------------------- the host's folder
 
 
+@pytest.mark.long
 def test_a_run_that_is_taken_in_has_its_tier_on_the_board(
     bundle: Path, ideal_bundle: Path, tmp_path: Path
 ) -> None:
@@ -230,19 +236,33 @@ def test_a_run_that_is_taken_in_has_its_tier_on_the_board(
 
 def test_a_run_that_changed_after_its_check_is_refused(bundle: Path, tmp_path: Path) -> None:
     checked = check(bundle, into=tmp_path / "host")
-    result = tmp_path / "host" / str(checked.run) / "result.json"
-    result.write_text(result.read_text("utf-8").replace('"fake"', '"gpt-9"'), "utf-8")
+    sealed(tmp_path / "host" / str(checked.run), lambda value: value.update(model="gpt-9"))
     with pytest.raises(DataError, match="not the file that was checked"):
         build([tmp_path / "host"], tmp_path / "site")
 
 
-def test_a_forged_ledger_of_checks_is_refused(bundle: Path, tmp_path: Path) -> None:
+def test_a_refused_bundle_leaves_nothing(bundle: Path, tmp_path: Path) -> None:
+    def unordered(result: object, scores: list[dict[str, Any]]) -> None:
+        for score in scores:
+            score["item"] = score.pop("item")
+
+    with pytest.raises(DataError, match="not written as"):
+        check(forged(bundle, tmp_path / "forged", unordered), into=tmp_path / "host")
+    assert not (tmp_path / "host").exists()
+
+
+def test_a_forged_ledger_of_checks_is_refused(
+    bundle: Path, ideal_bundle: Path, tmp_path: Path
+) -> None:
     check(bundle, into=tmp_path / "host")
     check(bundle, into=tmp_path / "host")
     ledger = tmp_path / "host" / "checks.jsonl"
     ledger.write_text(ledger.read_text("utf-8").replace("reported", "reproduced", 1), "utf-8")
     with pytest.raises(DataError, match="is broken"):
         build([tmp_path / "host"], tmp_path / "site")
+    with pytest.raises(DataError, match="is broken"):
+        check(ideal_bundle, into=tmp_path / "host")
+    assert not list((tmp_path / "host").glob("*ideal*"))
 
 
 def test_the_command_gives_the_tier(bundle: Path, tmp_path: Path) -> None:

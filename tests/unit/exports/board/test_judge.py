@@ -18,6 +18,7 @@ from stereometer.runs.measure import job_for
 from stereometer.runs.open import open_model
 from stereometer.types import Settings
 from tests.builders.commands import assert_refused, call
+from tests.builders.stored import sealed
 
 MEASURE = "cat-pseudo-likelihood"
 
@@ -39,6 +40,7 @@ def icat(published: Published) -> float:
     return next(row.value for row in published.published if row.name == "icat") or 0.0
 
 
+@pytest.mark.long
 def test_the_first_value_is_published_and_a_better_one_takes_its_place(hidden: Path) -> None:
     first = judged_as(hidden, "random", "Ada")
     assert first.climbed
@@ -51,6 +53,7 @@ def test_the_first_value_is_published_and_a_better_one_takes_its_place(hidden: P
     assert worse.published == better.published
 
 
+@pytest.mark.long
 def test_luck_is_not_published(hidden: Path) -> None:
     first = judged_as(hidden, "random", "Ada")
     later = [judged_as(hidden, "random", "Ada", seed) for seed in range(1, 6)]
@@ -86,6 +89,7 @@ def test_what_reads_the_labels_is_not_judged(hidden: Path) -> None:
     assert not (hidden / "ledger.jsonl").exists()
 
 
+@pytest.mark.long
 def test_no_slice_no_item_and_no_text_leaves(hidden: Path, tmp_path: Path) -> None:
     said = call("board", "judge", "fake", "--hidden", hidden, "--submitter", "Ada", "--json")
     assert said.code == 0
@@ -166,6 +170,7 @@ def test_a_ledger_only_grows(tmp_path: Path) -> None:
     assert ledger.holds(heads[2])
 
 
+@pytest.mark.long
 def test_a_shortened_ledger_is_seen_by_the_board_that_is_there(
     hidden: Path, runs: Path, tmp_path: Path
 ) -> None:
@@ -180,10 +185,11 @@ def test_a_shortened_ledger_is_seen_by_the_board_that_is_there(
         build([runs], tmp_path / "site", [hidden])
 
 
+@pytest.mark.long
 def test_a_judged_run_that_changed_is_refused(hidden: Path, runs: Path, tmp_path: Path) -> None:
     judge("fake", hidden, submitter="Ada", measure=MEASURE)
-    result = next((hidden / "judged").rglob("result.json"))
-    value = json.loads(result.read_text("utf-8"))
-    result.write_text(json.dumps(value | {"scores_digest": "0" * 64}), "utf-8")
+    scores = next((hidden / "judged").rglob("scores.jsonl"))
+    scores.write_text(scores.read_text("utf-8") + "\n", "utf-8")
+    sealed(scores.parent)
     with pytest.raises(DataError, match="changed since"):
         build([runs], tmp_path / "site", [hidden])

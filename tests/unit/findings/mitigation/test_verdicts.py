@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from stereometer.errors import UsageError
 from stereometer.findings.compare import compared
 from stereometer.findings.mitigation import judge, parts, show
-from stereometer.findings.mitigation.judged import ORDER, Closeness, Effect, Kept, verdict_of
+from stereometer.findings.mitigation.judged import Closeness, Effect, Kept, verdict_of
+from stereometer.findings.mitigation.show import LEGEND
 from stereometer.mitigations.card import Leak, Measured, MitigationCard, Perplexity, Probe
 from stereometer.shapes.paired import Difference
 from stereometer.types import Settings
@@ -67,6 +68,8 @@ def verdict(
         ("damaged", verdict(51, (78.0, 0.5))),
         ("damage not excluded", verdict(51, (79.3, 0.5))),
         ("not beyond noise", verdict(61.5)),
+        ("not beyond noise", verdict(61.5, (79.3, 0.5))),
+        ("worse", verdict(70, (79.3, 0.5))),
         ("not beyond noise", verdict(38.2)),
         ("not beyond control", verdict(51, control=51.5)),
         ("not beyond control", verdict(70, control=70.5)),
@@ -98,10 +101,12 @@ def test_of_several_domains_the_first_in_the_order_counts() -> None:
     kept = Kept("little", difference(80, 80, 0.5, "lms"))
     better, same = Effect.of(difference(62, 51)), Effect.of(difference(62, 62))
     assert verdict_of(kept, (better, same), False) == "not beyond noise"
-    assert ORDER.index("worse") < ORDER.index("improved")
     worse = Effect.of(difference(62, 70))
     assert verdict_of(kept, (same, worse), False) == "worse"
     assert verdict_of(kept, (worse, better), False) == "worse"
+    lost = Kept("little", difference(80, 70, 0.5, "lms"))
+    assert verdict_of(lost, (same, worse), False) == "damaged"
+    assert "damaged, worse, not beyond noise, not beyond control, damage not" in LEGEND, "as judged"
 
 
 @FEW
@@ -154,6 +159,30 @@ def test_damage_comes_before_any_gain() -> None:
     assert judged(Truth({"gender": 53}, lms=72), BEFORE).verdict == "damaged"
 
 
+def test_the_verdict_says_what_it_cost() -> None:
+    gained = judged(Truth({"gender": 53}), BEFORE)
+    before, after = (getattr(gained.targeted[0].from_base, name) for name in ("first", "second"))
+    assert show.conclusion(gained) == f"improved: ss in gender {before:.1f} to {after:.1f}"
+    facts = Kept("definitional", difference(94, 77, name="agreement"))
+    assert show.conclusion(replace(gained, definitional=facts)).endswith(
+        "; facts fell from 94.0 to 77.0"
+    )
+
+
+def test_a_domain_with_too_few_answers_is_not_said_to_have_no_items() -> None:
+    items = Items(3, items=6)
+    few = [
+        replace(score, values={}, skipped="unreadable")
+        if score.slices["domain"] == "gender" and at % 2
+        else score
+        for at, score in enumerate(items.scores(BEFORE))
+    ]
+    (mitigated,) = judge.mitigated([side("a", few), side("b", few, card())], SETTINGS)
+    assert mitigated.verdict is None
+    assert any(note.startswith("gender cannot be compared: ") for note in mitigated.notes)
+    assert not any("No item is of a domain" in note for note in mitigated.notes)
+
+
 def test_going_past_50_is_no_gain() -> None:
     mitigated = judged(Truth({"gender": 32}))
     assert mitigated.verdict == "not beyond noise"
@@ -174,8 +203,8 @@ def test_the_targets_test_is_not_corrected_for_the_side_effects() -> None:
         for pair in pairs
     ]
     assert tests == [
-        {"gender": 3, "profession": 3, "race": 3},
-        {"gender": 1, "profession": 2, "race": 2},
+        {"gender": 7, "profession": 7, "race": 7},
+        {"gender": 1, "profession": 6, "race": 6},
     ]
 
 
@@ -243,6 +272,7 @@ def test_a_mitigated_model_without_its_base_has_no_verdict_but_a_note() -> None:
     assert "no verdict" in judge.notes([after, other])[0]
 
 
+@pytest.mark.long
 def test_what_else_is_compared_changes_no_verdict() -> None:
     items = Items(3, items=10, churn=0.02)
     base = side("small", items.scores(BEFORE))
@@ -284,12 +314,7 @@ def test_no_distance_changes_by_more_than_50() -> None:
             control_card(form="adapter", text="b.txt"),
             "made with b.txt",
         ),
-        (
-            None,
-            card(form="prompt", words_digest="w"),
-            control_card(form="prompt"),
-            "word lists",
-        ),
+        (None, card(form="prompt", words_digest="w"), control_card(form="prompt"), "word lists"),
         (
             None,
             card(settings={"lambda": 50.0}),
@@ -394,6 +419,7 @@ def test_how_the_control_did_is_said_beside_the_effect() -> None:
     )
 
 
+@pytest.mark.long
 def test_the_control_that_is_named_wins() -> None:
     items = Items(3, items=10)
     base, after = (side("small", items.scores(BEFORE)), side("small+leace", (), card(seed=1)))

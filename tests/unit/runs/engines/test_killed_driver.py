@@ -52,6 +52,7 @@ def runs(process: int) -> bool:
     return bool(state.strip()) and not state.startswith("Z")
 
 
+@pytest.mark.long
 def test_at_most_what_was_in_flight_is_asked_anew_and_no_worker_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

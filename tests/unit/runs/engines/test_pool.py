@@ -13,11 +13,12 @@ from stereometer.errors import ModelError, StereometerError
 from stereometer.measures.pair_likelihood import LIKELIHOOD
 from stereometer.runs.engines.pool import driver
 from stereometer.runs.engines.pool.choice import Hands
+from stereometer.runs.job import limited
 from stereometer.runs.measure import bound
 from stereometer.runs.open import open_benchmark
 from stereometer.types import Backend, Settings
 from tests.builders.faulty import diary
-from tests.builders.workers import happened, run_with, same_bytes, serial_run, spec_of
+from tests.builders.workers import ITEMS, happened, run_with, same_bytes, serial_run, spec_of
 
 TWO = Hands(2)
 
@@ -32,7 +33,7 @@ def test_workers_give_the_bytes_of_a_serial_run(tmp_path: Path, serial: Path) ->
     assert same_bytes(finished.folder, serial)
     happening = happened(finished.folder)
     assert happening["workers"] == 3
-    assert happening["checked"] == 1
+    assert happening["checked"] > 0
     assert sum(happening[name] for name in ("lost", "refused", "skipped", "sent_again")) == 0
 
 
@@ -58,6 +59,7 @@ def test_a_worker_that_dies_is_replaced(
     assert said in caplog.text
 
 
+@pytest.mark.long
 def test_a_worker_that_hangs_is_replaced(tmp_path: Path, serial: Path) -> None:
     hands = Hands(2, patience=15.0)
     finished = run_with(spec_of(tmp_path / "w", "hangs"), tmp_path / "run", hands)
@@ -65,6 +67,7 @@ def test_a_worker_that_hangs_is_replaced(tmp_path: Path, serial: Path) -> None:
     assert happened(finished.folder)["lost"] >= 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", ["forgets", "invents", "short", "nan", "above", "nothing"])
 def test_answers_that_break_the_contract_are_refused(
     tmp_path: Path, serial: Path, fault: str, caplog: pytest.LogCaptureFixture
@@ -92,14 +95,15 @@ def test_two_workers_that_differ_stop_the_run(tmp_path: Path) -> None:
 
 
 def poisonous(item_at: int) -> tuple[str, str]:
-    """An item of the starter set and the key of its first request."""
-    item = open_benchmark("starter").items("pair")[item_at]
+    """An item of the run and the key of its first request."""
+    item = limited(open_benchmark("starter").items("pair"), ITEMS)[item_at]
     model = spec_of(Path("/tmp")).open()
     assert isinstance(model, Backend)
     plan = bound(LIKELIHOOD, model, Settings(), {}).plan(item)
     return item.id, next(request.key for asked in plan.values() for request in asked)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [1, 3])
 def test_a_request_that_kills_every_worker_is_skipped_and_counted(
     tmp_path: Path, serial: Path, workers: int
@@ -138,6 +142,7 @@ def test_an_error_of_the_model_ends_the_run_as_it_does_without_workers(tmp_path:
         run_with(spec_of(tmp_path / "w", "refuses"), tmp_path / "run", TWO)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", ["another", "versions", "unknown"])
 def test_a_worker_with_another_model_or_version_is_refused(
     tmp_path: Path, serial: Path, fault: str, caplog: pytest.LogCaptureFixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from stereometer.errors import UsageError
+from stereometer.errors import StereometerError, UsageError
 from stereometer.runs.engines.pool import windows
 from stereometer.runs.engines.pool.choice import Hands
 from tests.builders.commands import shell
@@ -156,3 +157,31 @@ def test_a_client_outside_the_cluster_gets_the_same_bytes(
     assert said.code == 0, said.err
     for run in (tmp_path / "here").iterdir():
         assert same_bytes(run, tmp_path / "outside" / run.name)
+
+
+def test_a_cluster_without_its_head_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tried by hand too: the head ended in mid-run, exit 1 with this message."""
+    from stereometer.runs.engines.pool import actors
+
+    crew = object.__new__(actors.Actors)
+    crew.head, crew.seen = ("127.0.0.1", free_port()), time.monotonic()
+    crew.looked, crew.room, crew.actors, crew.pending = 0.0, 3, {}, {}
+    assert crew.size() == 3  # it may come back
+    monkeypatch.setattr(actors, "LED", 0.0)
+    crew.looked = 0.0
+    with pytest.raises(StereometerError, match="head of the Ray cluster no longer answers"):
+        crew.size()
+
+
+def test_a_request_to_end_is_heard_by_us_and_not_by_ray(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tried by hand too: SIGTERM to the driver gives 130 and "interrupted"."""
+    import ray
+
+    from stereometer.runs.engines.pool import actors
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setattr(ray, "is_initialized", lambda: False)
+    monkeypatch.setattr(ray, "init", lambda **_: signal.signal(signal.SIGTERM, signal.SIG_IGN))
+    before = signal.getsignal(signal.SIGTERM)
+    assert actors._connect("auto")
+    assert signal.getsignal(signal.SIGTERM) is before

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -28,6 +30,24 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     from stereometer.training.mitigation import sentences
 
     monkeypatch.setattr(sentences, "LEAST", 100)
+
+
+@pytest.fixture(scope="session")
+def shipped() -> Callable[[], Any]:
+    """The benchmarks that need no released data, read once."""
+    from stereometer.training.mitigation import leaks
+
+    return cache(leaks._benchmarks.__wrapped__)
+
+
+@pytest.fixture(autouse=True)
+def few_benchmarks(
+    request: pytest.FixtureRequest, shipped: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Released data are looked through in test_leaks alone: a second for every text."""
+    if not request.module.__name__.endswith("test_leaks"):
+        monkeypatch.delenv("STEREOMETER_DATA", raising=False)
+        monkeypatch.setattr("stereometer.training.mitigation.leaks._benchmarks", shipped)
 
 
 @pytest.fixture(scope="session")

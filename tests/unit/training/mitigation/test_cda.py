@@ -3,10 +3,12 @@ the bit, and the seed decides everything."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import pytest
@@ -58,6 +60,7 @@ def logits(model: Any) -> torch.Tensor:
     return made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", MODELS)
 def test_without_a_step_the_model_is_the_base(zoo: Zoo, model: str) -> None:
     base = zoo.backend(model).model
@@ -81,7 +84,7 @@ def test_merged_is_unmerged_and_read_back_to_the_bit(zoo: Zoo, model: str, tmp_p
     opened = open_model(f"{zoo.folder(model)}+{written(asked, fitted, tmp_path / 'cda')}")
     assert opened.card.digest == weights_digest(whole)
     assert opened.card.digest != before
-    assert opened.card.name == f"{zoo.folder(model)}+cda"
+    assert opened.card.name == f"{zoo.folder(model).name}+cda"
 
 
 def written(asked: Order, fitted: Fitted, path: Path, **change: Any) -> Path:
@@ -110,6 +113,7 @@ def test_peft_reads_the_folder(zoo: Zoo, tmp_path: Path) -> None:
     ours = adapter.with_adapter(deepcopy(asked.backend.model), fitted.tensors).eval()
     assert torch.allclose(logits(theirs), logits(ours), rtol=0, atol=1e-5)
     assert sorted(file.name for file in path.iterdir()) == sorted([CARD, CONFIG, WEIGHTS])
+    assert json.loads((path / CONFIG).read_text())["base_model_name_or_path"] == "bert"
 
 
 @pytest.mark.parametrize("model", ["bert", "gpt2"])
@@ -174,10 +178,11 @@ def test_dropout_is_raised_without_swaps(zoo: Zoo, model: str) -> None:
 def test_a_step_teaches_what_it_is_shown(zoo: Zoo, model: str) -> None:
     """The loss of the trained texts falls."""
     asked = order(zoo, model)
+    asked = replace(asked, sentences=replace(asked.sentences, fit=asked.sentences.fit * 8))
     losses: list[str] = []
     METHOD.fit(replace(asked, progress=lambda *said: losses.append(said[-1])))
-    first, last = (float(loss.removeprefix("loss ")) for loss in (losses[0], losses[-1]))
-    assert last < first
+    numbers = [float(loss.removeprefix("loss ")) for loss in losses]
+    assert mean(numbers[-3:]) < mean(numbers[:3])
 
 
 def test_masked_batches_ask_some_words_and_no_special_token(zoo: Zoo) -> None:
@@ -220,7 +225,7 @@ def test_orders_that_make_no_sense(zoo: Zoo, options: dict[str, Any], said: str)
 def test_an_adapter_that_changes_nothing_is_an_error(zoo: Zoo, tmp_path: Path) -> None:
     asked = order(zoo, "bert")
     tuned = adapter.begun(deepcopy(asked.backend.model), 4, 8.0)
-    path = written(asked, Fitted(adapter.tensors_of(tuned)), tmp_path / "cda")
+    path = written(asked, Fitted(adapter.tensors_of(tuned, "bert")), tmp_path / "cda")
     with pytest.raises(ModelError, match="changes nothing"):
         open_model(f"{zoo.folder('bert')}+{path}")
 

@@ -19,6 +19,7 @@ from stereometer.mitigations.card import MitigationCard, card_of
 from stereometer.training.mitigation.export import WITHOUT_MEAN, export
 from stereometer.training.mitigation.projections import drawn
 from tests.builders.models.zoo import Zoo
+from tests.unit.backends.local.test_folders import assert_found_by_any_tool
 
 WIDTH = 32
 
@@ -65,6 +66,7 @@ def test_a_causal_model_is_exported_without_the_mean_and_says_so(
     ids = torch.tensor([[2, 7, 8, 3]])
     with torch.no_grad():
         assert torch.allclose(model(ids).logits, alone.model(ids).logits, rtol=0, atol=1e-5)
+    assert_found_by_any_tool(tmp_path / "folder", model, tmp_path / "work")
     assert CHECKPOINT.open(str(tmp_path / "folder"), CHECKPOINT.options()).weights == done.weights
 
 
@@ -72,7 +74,7 @@ def test_what_cannot_be_exported_says_why(zoo: Zoo, tmp_path: Path) -> None:
     spec = mitigated(zoo, "bert", tmp_path / "m.safetensors")
     with pytest.raises(UsageError, match="has no mitigation"):
         export(str(zoo.folder("bert")), tmp_path / "folder", {})
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already exists"):
         export(spec, tmp_path, {})
     prompt = mitigated(zoo, "bert", tmp_path / "p.safetensors", form="prompt")
     with pytest.raises(UsageError, match="not its weights"):

@@ -20,12 +20,13 @@ WORDS = load("gender").words
 AFTER = ["", "'s", "’s", "'ll", ".", ",", "-made", "2", "s", "_", "s'"]
 
 
+@pytest.mark.long
 def test_what_is_shared_with_each_benchmark_is_counted() -> None:
     leaks = looked_at(["A sentence that nobody asks about."], WORDS)
     assert {"starter", "definitional"} <= leaks.keys()
     assert "abc" not in leaks
     assert leaks["definitional"].items == leaks["definitional"].with_words == 100
-    assert 0 < leaks["starter"].with_words < leaks["starter"].items == 240
+    assert 0 < leaks["starter"].with_words < leaks["starter"].items == 880
     assert {leak.sentences for leak in leaks.values()} == {0}
 
 
@@ -46,6 +47,7 @@ def test_list_words_are_whole_words_and_may_be_several() -> None:
     assert not Lists([]).touch(["He left."])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["gender", "race"])
 @settings(max_examples=200, deadline=None)
 @given(data=st.data())
@@ -67,6 +69,7 @@ def test_possessives_and_short_forms_are_list_words() -> None:
 PAIRS = "id,sent_more,sent_less,bias_type\na,The woman ran off.,The man ran off.,gender\n"
 
 
+@pytest.mark.long
 def test_a_file_of_ones_own_is_looked_at_where_it_is_named(tmp_path: Path) -> None:
     file = tmp_path / "pairs.csv"
     file.write_text(PAIRS, "utf-8")
@@ -75,7 +78,7 @@ def test_a_file_of_ones_own_is_looked_at_where_it_is_named(tmp_path: Path) -> No
     assert leak.digest == open_benchmark(str(file)).digest
     with pytest.raises(DataError, match=r"shares sentences with 1 item of .*pairs\.csv"):
         looked_at(["THE MAN ran off!"], WORDS, [file])
-    with pytest.raises(DataError, match="does not exist"):
+    with pytest.raises(DataError, match="was not found"):
         looked_at([], WORDS, [tmp_path / "missing.csv"])
 
 
@@ -94,6 +97,7 @@ def test_an_item_of_several_sentences_is_found_one_by_one(tmp_path: Path) -> Non
         looked_at(["Nobody knew why she did."], WORDS, [file])
 
 
+@pytest.mark.long
 def test_a_counterfactual_is_fitted_on_as_well(tmp_path: Path, gendered_text: Path) -> None:
     """An item may be in no sentence of the text, but in one of their counterfactuals."""
     swaps = Swaps(load("gender"))

@@ -3,10 +3,13 @@ and where they agree with LEACE."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy.linalg import orth
 
 from stereometer.training.mitigation.inlp import Rounds, taken_away
 from stereometer.training.mitigation.leace import erased
@@ -15,6 +18,8 @@ from stereometer.training.mitigation.projections import orthogonal
 from stereometer.training.mitigation.sentence_debias import components
 from stereometer.training.mitigation.states import States
 from tests.builders.states import WIDTH, covariance, damage, matrix, planted
+
+pytestmark = pytest.mark.long
 
 seeds = st.integers(0, 10_000)
 
@@ -149,3 +154,44 @@ def test_classifiers_are_at_the_bottom_of_their_loss(seed: int, classes: int) ->
         assert float(slope.norm()) < 1e-3 * float(start.norm())
     correct = predicted(whole.rows, weights) == whole.labels
     assert float(correct.double().mean()) > 1 / classes
+
+
+# ------------------------------------------------------------------------ the loop as it is printed
+
+
+def exact_weights(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of the support vector machine with squared errors, by Newton's method on its pieces."""
+    w: NDArray[np.float64] = np.zeros(x.shape[1])
+    for _ in range(50):
+        short = y * (x @ w) < 1
+        hessian = np.eye(len(w)) + 2 * x[short].T @ x[short]
+        new = np.linalg.solve(hessian, 2 * x[short].T @ y[short]).astype(np.float64)
+        if np.allclose(new, w, rtol=1e-12, atol=0):
+            break
+        w = new
+    return w
+
+
+def row_space(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    if np.allclose(rows, 0):
+        return np.zeros((rows.shape[1], rows.shape[1]))
+    basis: NDArray[np.float64] = orth(rows.T)
+    return basis @ basis.T
+
+
+@pytest.mark.parametrize(("spread", "before"), [(0.0, 21), (4.0, 42), (6.0, 30)])
+def test_the_printed_loop_takes_away_as_much_as_ravfogels(spread: float, before: int) -> None:
+    """Classifiers on all rows, whose weights span what is taken away. `before`: where our loop
+    ended when its optimizer took weights that were only small for none."""
+    rng = torch.Generator().manual_seed(0)
+    labels = torch.arange(900) % 3
+    rows = torch.randn(900, 48, generator=rng, dtype=torch.float64)
+    rows[:, :3] += torch.nn.functional.one_hot(labels, 3)
+    rows *= torch.logspace(0, -spread, 48, dtype=torch.float64)
+    x, removed = rows.numpy(), np.zeros((48, 48))
+    for _ in range(20):
+        left = x - x @ row_space(removed)
+        sides = [np.where(labels.numpy() == name, 1.0, -1.0) for name in range(3)]
+        removed = removed + row_space(np.stack([exact_weights(left, side) for side in sides]))
+    ours = after(20, States(rows, labels, torch.arange(900))).basis.shape[1]
+    assert ours == round(np.trace(row_space(removed))) > before

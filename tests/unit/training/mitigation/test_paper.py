@@ -78,6 +78,7 @@ def parts_told_apart(ours: Order, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return torch.bincount(seen[0].labels).tolist()
 
 
+@pytest.mark.long
 def test_inlp_tells_two_classes_from_each_other_and_from_neither(
     zoo: Zoo, gendered_text: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

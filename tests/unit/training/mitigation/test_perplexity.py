@@ -9,22 +9,22 @@ from stereometer.training.mitigation.perplexity import compared
 
 
 def test_the_ratio_is_of_all_tokens_together() -> None:
-    before = np.array([[-10.0, 5], [-30.0, 10]])
-    after = np.array([[-12.0, 5], [-34.0, 10]])
+    before = np.array([[-10.0, 10], [-30.0, 10]])
+    after = np.array([[-12.0, 10], [-34.0, 10]])
     cost = compared(before, after, [0, 1], pseudo=False)
     assert cost is not None
-    assert cost.before == pytest.approx(np.exp(40 / 15))
-    assert cost.after == pytest.approx(np.exp(46 / 15))
-    assert cost.ratio.value == pytest.approx(np.exp(6 / 15))
+    assert cost.before == pytest.approx(np.exp(40 / 20))
+    assert cost.after == pytest.approx(np.exp(46 / 20))
+    assert cost.ratio.value == pytest.approx(np.exp(6 / 20))
     assert cost.ratio.n == 2
 
 
 def test_a_sentence_that_fits_one_model_only_is_left_out() -> None:
-    before = np.array([[-10.0, 5], [-30.0, 10], [-12.0, 8]])
-    after = np.array([[-12.0, 5], [0.0, 0], [-13.0, 8]])
+    before = np.array([[-10.0, 8], [-30.0, 10], [-12.0, 8]])
+    after = np.array([[-12.0, 8], [0.0, 0], [-13.0, 8]])
     cost = compared(before, after, [0, 1, 2], pseudo=False)
     assert cost is not None
-    assert cost.before == pytest.approx(np.exp(22 / 13))
+    assert cost.before == pytest.approx(np.exp(22 / 16))
     assert compared(before, np.zeros((3, 2)), [0, 1, 2], pseudo=False) is None
 
 

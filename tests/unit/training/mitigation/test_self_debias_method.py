@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from re import findall
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from stereometer.errors import ModelError, UsageError
 from stereometer.mitigations.card import card_of
 from stereometer.runs.open import open_model
 from stereometer.training.mitigation.mitigate import Wish, control_path, mitigate
+from stereometer.training.mitigation.self_debias import PROMPTS
 from tests.builders.models.zoo import Zoo
 
 
@@ -43,6 +45,8 @@ def test_it_is_made_without_a_text_and_opened_by_its_name(
     assert "gender" in card.settings["prompt"]
     assert (card.probe, card.perplexity, card.text) == (None, None, "")
     assert (control.method, control.control_of) == ("other-prompt", "self-debias")
+    for prompt in PROMPTS.values():
+        assert not {*findall(r"\w+", prompt)} & {*findall(r"\w+", control.settings["prompt"])}
     base, opened, beside = (
         open_model(f"{order.model}{more}")
         for more in ("", f"+{order.out}", f"+{control_path(order.out)}")
@@ -53,6 +57,7 @@ def test_it_is_made_without_a_text_and_opened_by_its_name(
     assert len({backend.card.identity for backend in (base, opened, beside)}) == 3
 
 
+@pytest.mark.long
 def test_with_a_text_its_perplexity_is_measured(
     zoo: Zoo, gendered_text: Path, tmp_path: Path
 ) -> None:

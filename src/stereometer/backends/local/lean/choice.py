@@ -60,7 +60,7 @@ def head_for(split: Split) -> Head:
 
 
 def decoders_for(split: Split) -> Iterator[Decoder]:
-    """Trunks for tries, fastest first; who uses them compares them with texts one by one."""
+    """Trunks for tries, fastest first; who uses them compares them with texts alone."""
     if not _is_plain(split):
         return
     if is_pre_norm_decoder(split.inner):
@@ -105,10 +105,7 @@ class Checked:
     """
 
     def __init__(
-        self,
-        lean: Callable[..., Any],
-        generic: Callable[..., Any],
-        sample: Callable[..., Any],
+        self, lean: Callable[..., Any], generic: Callable[..., Any], sample: Callable[..., Any]
     ) -> None:
         self.lean: Callable[..., Any] | None = lean
         self.generic = generic

@@ -65,7 +65,9 @@ class PostNormEncoder:
             if number:
                 projected = layer.projections(states)
             layer.finish(states, layer.attend(projected, layout), wide)
-        asked = [*spots, *([spots[-1]] * _lacking(len(spots)))]
+        # Some places are asked in vain, so that the last layer never has only a few.
+        rest = len(spots) % ASKED
+        asked = [*spots, *[spots[-1]] * (ENOUGH_ROWS - rest if rest else 0)]
         parts = (asked[start : start + ASKED] for start in range(0, len(asked), ASKED))
         rows = torch.cat([self.layers[-1].at(states, layout, part, wide) for part in parts])
         return rows[: len(spots)]
@@ -96,12 +98,6 @@ class PostNormEncoder:
             padding + (count if token != padding else 0)
             for token, count in zip(text, counts, strict=True)
         ]
-
-
-def _lacking(spots: int) -> int:
-    """Places that the last layer is asked in vain, so that it never has only a few."""
-    rest = spots % ASKED
-    return max(0, ENOUGH_ROWS - rest) if rest else 0
 
 
 def _joined(texts: Iterable[Iterable[int]]) -> Tensor:

@@ -41,18 +41,25 @@ def apply(stored: Stored, base: LanguageModel) -> LanguageModel:
 
 def begun(model: Any, rank: int, alpha: float) -> Any:
     """A model with an adapter that changes nothing yet; the model itself is used up."""
+    from transformers.pytorch_utils import Conv1D
+
+    # Linear layers of GPT-2, whose weights stand the other way.
+    turned = any(isinstance(part, Conv1D) for part in model.modules())
     lora = _peft()
     config = lora.LoraConfig(
-        r=rank, lora_alpha=alpha, target_modules=TARGETS, fan_in_fan_out=_is_transposed(model)
+        r=rank, lora_alpha=alpha, target_modules=TARGETS, fan_in_fan_out=turned
     )
     return lora.get_peft_model(model, config)
 
 
-def tensors_of(tuned: Any) -> dict[str, Tensor]:
-    """What an adapter's folder holds: its weights, and the bytes of its configuration."""
+def tensors_of(tuned: Any, base: str) -> dict[str, Tensor]:
+    """What an adapter's folder holds: its weights, and the bytes of its configuration with the name
+    of its base, which other tools look for."""
     config = tuned.peft_config["default"].to_dict()
-    config["inference_mode"] = True
-    written = json.dumps(_plain(config), indent=1, sort_keys=True).encode()
+    # Sets in order, so that the same adapter gives the same bytes; a name, no path of this machine.
+    config |= {name: sorted(value) for name, value in config.items() if isinstance(value, set)}
+    config |= {"inference_mode": True, "base_model_name_or_path": base, "auto_mapping": None}
+    written = json.dumps(config, indent=1, sort_keys=True).encode()
     weights = _peft().get_peft_model_state_dict(tuned, save_embedding_layers=False)
     return {
         **{name: value.detach().cpu().clone() for name, value in weights.items()},
@@ -64,7 +71,8 @@ def with_adapter(model: Any, tensors: Mapping[str, Tensor]) -> Any:
     """A model with an adapter read from tensors; raises ValueError where they are not all of it."""
     lora = _peft()
     weights = {name: value for name, value in tensors.items() if name != CONFIG}
-    written = json.loads(tensors[CONFIG].numpy().tobytes())
+    # Which model it is for stands on the card; peft would compare names alone.
+    written = json.loads(tensors[CONFIG].numpy().tobytes()) | {"base_model_name_or_path": None}
     tuned = lora.get_peft_model(model, lora.LoraConfig(**written))
     own = lora.get_peft_model_state_dict(tuned, save_embedding_layers=False)
     if own.keys() != weights.keys():
@@ -77,19 +85,6 @@ def with_adapter(model: Any, tensors: Mapping[str, Tensor]) -> Any:
 def merged(tuned: Any) -> Any:
     """The model alone, changed for good."""
     return tuned.merge_and_unload().eval().requires_grad_(False)
-
-
-def _plain(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Sets in order, so that the same adapter gives the same bytes; no path of this machine."""
-    sets = {name: sorted(value) for name, value in config.items() if isinstance(value, set)}
-    return {**config, **sets, "base_model_name_or_path": None, "auto_mapping": None}
-
-
-def _is_transposed(model: Any) -> bool:
-    """Whether linear layers are those of GPT-2, whose weights stand the other way."""
-    from transformers.pytorch_utils import Conv1D
-
-    return any(isinstance(part, Conv1D) for part in model.modules())
 
 
 def _peft() -> Any:

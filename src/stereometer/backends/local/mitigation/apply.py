@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 
 from stereometer.backends.local.language_model import LanguageModel
+from stereometer.backends.local.mitigation import adapter, fold, prompt
 from stereometer.backends.local.mitigation.stored import Stored, load
 from stereometer.errors import ModelError, StereometerError
 from stereometer.files import read_json
 from stereometer.mitigations.card import ADAPTER, PROJECTION, PROMPT, SETTING, MitigationCard
 from stereometer.mitigations.exported import EXPORTED, ExportedCard
+from stereometer.mitigations.spec import SUFFIX
 from stereometer.types import Follows, SpanVectors
 from stereometer.types.typed import typed
 
-HERE = "stereometer.backends.local.mitigation"
-FORMS: Mapping[str, str] = {
-    PROJECTION: f"{HERE}.fold:apply",
-    ADAPTER: f"{HERE}.adapter:apply",
-    PROMPT: f"{HERE}.prompt:apply",
+FORMS: Mapping[str, Callable[[Stored, LanguageModel], LanguageModel]] = {
+    PROJECTION: fold.apply,
+    ADAPTER: adapter.apply,
+    PROMPT: prompt.apply,
 }
 """What puts each form onto a model."""
-SUFFIX = ".safetensors"
 HEADLESS = "Next-sentence heads of the model before are not used with a mitigation."
 AROUND, IN_STATES = (PROMPT,), (ADAPTER,)
 """Forms that leave the weights as they are, and those that change states: of others, what is read
@@ -33,11 +32,16 @@ from states would be the base's."""
 def mitigated(base: LanguageModel, path: Path) -> LanguageModel:
     """The base with a mitigation; the base itself is used up."""
     stored = load(path)
+    if stored.card.form not in FORMS:
+        raise ModelError(
+            f"{path} is a mitigation of form '{stored.card.form}'. This version knows "
+            f"{', '.join(FORMS)}. Use the version that made it."
+        )
     _check_base(stored, base)
     _check_inner(stored, base)
     before, name = base.weights, f"{base.checkpoint.name}+{path.name.removesuffix(SUFFIX)}"
-    base.checkpoint = replace(base.checkpoint, name=name)
-    backend = _form(stored)(stored, base)
+    base.checkpoint = replace(base.checkpoint, name=name, spec=f"{base.checkpoint.spec}+{path}")
+    backend = FORMS[stored.card.form](stored, base)
     if stored.card.form not in AROUND and backend.weights == before:
         raise ModelError(
             f"{path} changes nothing in {stored.card.base}: the weights are the same afterwards. "
@@ -83,20 +87,11 @@ def _stated(backend: LanguageModel, card: MitigationCard, source: str) -> Langua
     backend.added.pop("next_sentence_head", None)
     if card.form not in IN_STATES:
         backend.answers.pop(SpanVectors.kind, None)
-    backend.notes += [_note(card, source), HEADLESS]
+    about = f" of {card.attribute}" if card.attribute else ""
+    control = f", a control of {card.control_of}" if card.control_of else ""
+    note = f"Mitigated: {card.method}{about} ({card.variant}){control}, {source}."
+    backend.notes += [note, HEADLESS]
     return backend
-
-
-def _form(stored: Stored) -> Callable[[Stored, LanguageModel], LanguageModel]:
-    try:
-        module, _, name = FORMS[stored.card.form].partition(":")
-    except KeyError:
-        raise ModelError(
-            f"{stored.path} is a mitigation of form '{stored.card.form}'. This version knows "
-            f"{', '.join(FORMS)}. Use the version that made it."
-        ) from None
-    call: Callable[[Stored, LanguageModel], LanguageModel] = getattr(import_module(module), name)
-    return call
 
 
 def _check_base(stored: Stored, base: LanguageModel) -> None:
@@ -139,9 +134,3 @@ def _check_inner(stored: Stored, base: LanguageModel) -> None:
             f"{stored.path} comes after a mitigation that wraps the model. It changes or reads "
             "what is inside and would lose the wrapper. Put the one that wraps last."
         )
-
-
-def _note(card: MitigationCard, source: str) -> str:
-    about = f" of {card.attribute}" if card.attribute else ""
-    control = f", a control of {card.control_of}" if card.control_of else ""
-    return f"Mitigated: {card.method}{about} ({card.variant}){control}, {source}."

@@ -210,7 +210,7 @@ def kept_states(model: Masked | Causal) -> Iterator[list[Tensor]]:
 
 @dataclass
 class DebiasedWriter(Writer):
-    """Draws every token from the reweighted distribution; computed anew for each of them.
+    """Draws every token from the reweighted distribution; computed again for each of them.
 
     The prompt stands before a raw text, or at the beginning of the last message.
     """

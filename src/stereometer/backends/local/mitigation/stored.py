@@ -16,6 +16,8 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file
+from safetensors.torch import save as packed
 from torch import Tensor
 
 from stereometer.errors import ModelError, StereometerError
@@ -42,8 +44,6 @@ class Stored:
 def save(card: MitigationCard, tensors: Mapping[str, Tensor], path: Path) -> MitigationCard:
     """The card as it stands in the file, which appears whole or not at all, and which others may
     read as far as the user's mask allows."""
-    from safetensors.torch import save as packed
-
     kept = {
         name: value.detach().cpu().clone(memory_format=torch.contiguous_format)
         for name, value in tensors.items()
@@ -69,8 +69,6 @@ def save(card: MitigationCard, tensors: Mapping[str, Tensor], path: Path) -> Mit
 
 def _write_folder(card: MitigationCard, tensors: Mapping[str, Tensor], folder: Path) -> None:
     """As peft reads it, with the card beside."""
-    from safetensors.torch import save as packed
-
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     weights = {name: value for name, value in tensors.items() if name != CONFIG}
@@ -82,20 +80,19 @@ def _write_folder(card: MitigationCard, tensors: Mapping[str, Tensor], folder: P
 def content(tensors: Mapping[str, Tensor], card: Mapping[str, Any]) -> str:
     """Over the card without its own digest, and names, shapes and numbers of tensors."""
     said = json.loads(to_json({**card, "content": ""}))
-    return _digest(sha256(digest_of(said).encode()), tensors)
-
-
-def _digest(digest: Any, tensors: Mapping[str, Tensor]) -> str:
+    digest = sha256(digest_of(said).encode())
     for name, value in sorted(tensors.items()):
         digest.update(f"{name}:{tuple(value.shape)}:{value.dtype}".encode())
         digest.update(value.reshape(-1).view(torch.uint8).numpy().tobytes())
-    return str(digest.hexdigest())
+    return digest.hexdigest()
 
 
 def load(path: Path) -> Stored:
     """Raises ModelError for what is not a whole mitigation."""
     try:
-        stored = _adapter(path) if path.is_dir() else _file(path)
+        tensors = _adapter(path) if path.is_dir() else load_file(path)
+        written = _written(path)
+        stored = Stored(MitigationCard.from_json(written), tensors, path, written)
     except UNREADABLE as error:
         raise ModelError(
             f"{path} is not a mitigation that can be used: {_reason(error)}. It may be cut off, "
@@ -103,15 +100,9 @@ def load(path: Path) -> Stored:
             "`stereometer mitigate`."
         ) from None
     if stored.card.content != content(stored.tensors, stored.written):
-        unsealed = stored.card.content == _digest(sha256(), stored.tensors)
-        why = (
-            "An earlier version wrote it, without the card in its digest."
-            if unsealed
-            else "The file was changed after it was written."
-        )
         raise ModelError(
-            f"{path} does not hold what its card says. {why} Make it again with `stereometer "
-            "mitigate`."
+            f"{path} does not hold what its card says. The file was changed after it was written. "
+            "Make it again with `stereometer mitigate`."
         )
     return stored
 
@@ -132,26 +123,11 @@ def _written(path: Path) -> Any:
         return json.loads((file.metadata() or {})["card"])
 
 
-def _stored(path: Path, tensors: Mapping[str, Tensor]) -> Stored:
-    written = _written(path)
-    return Stored(MitigationCard.from_json(written), tensors, path, written)
-
-
-def _file(path: Path) -> Stored:
-    with safe_open(path, framework="pt") as file:
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    return _stored(path, tensors)
-
-
-def _adapter(path: Path) -> Stored:
-    from safetensors.torch import load_file
-
+def _adapter(path: Path) -> dict[str, Tensor]:
     config = bytearray((path / CONFIG).read_bytes())
     if not config:
         raise ValueError(f"{CONFIG} is empty")
-    tensors = load_file(path / WEIGHTS)
-    tensors |= {CONFIG: torch.frombuffer(config, dtype=torch.uint8)}
-    return _stored(path, tensors)
+    return load_file(path / WEIGHTS) | {CONFIG: torch.frombuffer(config, dtype=torch.uint8)}
 
 
 def _reason(error: Exception) -> str:

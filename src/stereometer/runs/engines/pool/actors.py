@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
 import ray
 from ray.exceptions import RayActorError, RayError
 
+from stereometer.backends.local.checkpoint import first_line
 from stereometer.errors import StereometerError, UsageError
 from stereometer.runs.engines.pool.crew import Event, Failed, Gone
 from stereometer.runs.engines.pool.worker import Worker, failure
@@ -22,6 +25,8 @@ LOOK = 2.0
 """Seconds between two looks at what the cluster has."""
 REACH = 5.0
 """Seconds for an address to be reached."""
+LED = 20.0
+"""Seconds for a head to come back."""
 
 
 class Actor:
@@ -47,11 +52,7 @@ class Actors:
     """As many actors as the cluster has room for, now."""
 
     def __init__(
-        self,
-        spec_with: Callable[[int], ModelSpec],
-        address: str,
-        threads: int,
-        gpus: int | None,
+        self, spec_with: Callable[[int], ModelSpec], address: str, threads: int, gpus: int | None
     ) -> None:
         self.connected, self.address = _connect(address), address
         self.threads = threads
@@ -72,21 +73,42 @@ class Actors:
         """Calls under way, in the order they were made, and whose they are."""
         self.numbers = count(1)
         self.looked, self.room = 0.0, 0
+        self.head, self.seen = _head(address), time.monotonic()
+        """Where the cluster is led from, and when that last answered."""
 
     def _nodes(self) -> list[dict[str, float]]:
         """What each machine of the cluster has."""
         try:
             nodes: list[Any] = ray.nodes()  # type: ignore[no-untyped-call]
         except (RayError, ConnectionError) as error:
-            raise _unreachable(self.address, _first_line(error)) from None
+            raise _unreachable(self.address, first_line(error)) from None
         return [node["Resources"] for node in nodes if node["Alive"]]
 
     def size(self) -> int:
         """Machines come and go: looked up every few seconds. There is always one to wait for."""
         if time.monotonic() - self.looked > LOOK:
-            there = sum(self._room_on(node) for node in self._nodes())
-            self.looked, self.room = time.monotonic(), max(1, there)
+            self.looked = time.monotonic()
+            if self._is_led():
+                self.room = max(1, sum(self._room_on(node) for node in self._nodes()))
         return self.room
+
+    def _is_led(self) -> bool:
+        """Whether the head answers; raises where it has not for long. Asked without its head, Ray
+        waits, and ends this process after a minute."""
+        try:
+            socket.create_connection(self.head, REACH).close()
+        except OSError as error:
+            if time.monotonic() - self.seen > LED:
+                self.actors.clear()  # nobody is left who could end them
+                self.pending.clear()
+                raise StereometerError(
+                    f"The head of the Ray cluster no longer answers ({error.strerror or error}). "
+                    "Without it no worker can be asked. Answers so far are kept: start the cluster "
+                    "again, and run the same command."
+                ) from None
+            return False
+        self.seen = time.monotonic()
+        return True
 
     def _room_on(self, node: Mapping[str, float]) -> int:
         """A worker is on one machine, with all that it needs."""
@@ -119,7 +141,7 @@ class Actors:
             if done:
                 done, _ = ray.wait(calls, num_returns=len(calls), timeout=0)
         except (RayError, ConnectionError) as error:
-            raise _unreachable(self.address, _first_line(error)) from None
+            raise _unreachable(self.address, first_line(error)) from None
         return done
 
     def stop(self, worker: int) -> None:
@@ -139,14 +161,9 @@ def _outcome(call: Any) -> Event:
         event: Event = ray.get(call)
         return event
     except RayActorError as error:
-        return Gone(f"of the cluster is gone ({_first_line(error)})")
+        return Gone(f"of the cluster is gone ({first_line(error)})")
     except RayError as error:
-        return Gone(f"of the cluster could not answer ({_first_line(error)})")
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines or [type(error).__name__])[0][:200].rstrip(".")
+        return Gone(f"of the cluster could not answer ({first_line(error)})")
 
 
 def _connect(address: str) -> bool:
@@ -155,16 +172,27 @@ def _connect(address: str) -> bool:
         return False
     wanted = os.environ.get("RAY_ADDRESS", address) if address == "auto" else address
     _check_reachable(wanted)
+    heard = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except ImportError as error:
         raise UsageError(
-            f"{address} needs Ray's client: {_first_line(error)}. "
+            f"{address} needs Ray's client: {first_line(error)}. "
             "Install it with `pip install 'ray[client]'`, or run on the cluster with --workers ray."
         ) from None
     except (ConnectionError, RuntimeError, ValueError) as error:
-        raise _unreachable(address, _first_line(error)) from None
+        raise _unreachable(address, first_line(error)) from None
+    with suppress(ValueError):  # Ray takes the signal to itself; only the main thread hears any
+        signal.signal(signal.SIGTERM, heard)
     return True
+
+
+def _head(address: str) -> tuple[str, int]:
+    """The place of what leads the cluster: its client's door for who is outside."""
+    outside = address.removeprefix("ray://")
+    place = outside if outside != address else ray.get_runtime_context().gcs_address
+    host, _, port = place.rpartition(":")
+    return host, int(port)
 
 
 def _check_reachable(address: str) -> None:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from types import TracebackType
 from typing import Any
 
 from stereometer.errors import ModelError, UsageError
@@ -53,7 +52,7 @@ def hands(workers: str | int | None, gpus: int | None = None, patience: float = 
     if gpus is not None and gpus < 0:
         raise UsageError(f"{gpus} GPUs for a worker make no sense. Give 0 or more.")
     if patience <= 0:
-        raise UsageError(f"{patience:g} s is no time for an answer. The default is {PATIENCE:g}.")
+        raise UsageError(f"No worker answers in {patience:g} s. The default is {PATIENCE:g}.")
     if text == RAY or text.startswith(f"{RAY}://"):
         return Hands(cluster="auto" if text == RAY else text, gpus=gpus, patience=patience)
     if not text.lstrip("-").isdigit():
@@ -86,12 +85,7 @@ class Engines:
     def __enter__(self) -> Engines:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -116,7 +110,9 @@ class Engines:
         identity = backend.card.identity
         if self.pool is None or self.pool.backend.card.identity != identity:
             self.close()
-            self.pool = self._pool(backend, self._spec(backend))
+            spec = self._spec(backend)
+            crew = (_ray_crew if self.hands.cluster else _local_crew)(self.hands, spec)
+            self.pool = Pool(backend, crew, versions_of(spec), self.hands.patience)
         return self.pool
 
     def workers(self, backend: Backend) -> int:
@@ -137,10 +133,6 @@ class Engines:
                 "Save it to a folder and name that, or leave workers out."
             )
         return spec
-
-    def _pool(self, backend: Backend, spec: ModelSpec) -> Pool:
-        crew = (_ray_crew if self.hands.cluster else _local_crew)(self.hands, spec)
-        return Pool(backend, crew, versions_of(spec), self.hands.patience)
 
 
 def _local_crew(chosen: Hands, spec: ModelSpec) -> Crew:

@@ -43,7 +43,7 @@ def expected_length(request: Request) -> int | None:
 def breach(request: Request, answer: object) -> str | None:
     """Why an answer cannot be one to this request."""
     if not isinstance(answer, Answer):
-        return "it is no answer"
+        return "it is not an answer"
     if isinstance(request, Generate):
         return None if isinstance(answer.text, str) else "nothing was written"
     if not answer.rows:

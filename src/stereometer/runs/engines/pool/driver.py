@@ -7,20 +7,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from random import Random
 from typing import Any
 
 from stereometer.errors import ModelError, StereometerError
 from stereometer.runs.engines.engine import Windows
 from stereometer.runs.engines.pool.contract import breaches, differing
 from stereometer.runs.engines.pool.crew import Answers, Crew, Event, Failed, Gone, Hello
-from stereometer.runs.engines.pool.windows import (
-    CHECKED,
-    DEPTH,
-    TRIES,
-    Window,
-    cut,
-    window_tokens,
-)
+from stereometer.runs.engines.pool.windows import DEPTH, TRIES, Window, cut, noticed, window_tokens
 from stereometer.show.numbers import count
 from stereometer.types import Answer, Backend, Request
 
@@ -51,6 +45,7 @@ class Happened:
     workers: int = 0
     windows: int = 0
     checked: int = 0
+    """Requests that two workers answered alike."""
     sent_again: int = 0
     lost: int = 0
     refused: int = 0
@@ -80,6 +75,8 @@ class Pool:
         self.why = ""
         """Why the last worker was lost or refused."""
         self.began, self.tokens = clock(), 0
+        self.draw = Random()
+        """Which requests are asked twice; no result depends on it."""
 
     def close(self) -> None:
         self.members.clear()
@@ -95,7 +92,8 @@ class Pool:
 
     @property
     def record(self) -> Mapping[str, Any]:
-        return asdict(self.happened)
+        shown = {"share_of_wrong_answers_noticed": noticed(self.happened.checked)}
+        return asdict(self.happened) | shown
 
     # -------------------------------------------------------------------------------- the loop
 
@@ -116,7 +114,7 @@ class Pool:
                 else:
                     yield {}
                     break
-            if self._is_idle():
+            if not self.queue and not any(member.windows for member in self.members.values()):
                 if coming is None:
                     return
                 continue
@@ -126,16 +124,9 @@ class Pool:
                 if number in self.members:
                     self._handle(number, event)
             self._replace_late()
-            yield from self._answers()
-
-    def _is_idle(self) -> bool:
-        return not self.queue and not any(member.windows for member in self.members.values())
-
-    def _answers(self) -> Iterator[Mapping[str, Answer]]:
-        """What came in since, together: a batch is a transaction of the cache."""
-        if self.ready_answers:
-            answers, self.ready_answers = self.ready_answers, {}
-            yield answers
+            if self.ready_answers:  # together: a batch is a transaction of the cache
+                answers, self.ready_answers = self.ready_answers, {}
+                yield answers
 
     def _abandon(self) -> None:
         """Nothing of this stream is left to confuse the next one."""
@@ -171,9 +162,8 @@ class Pool:
     def _enqueue(self, requests: Mapping[str, Request], ends: bool) -> None:
         size = self.crew.size()
         for window in cut(requests, size, begins=not self.happened.windows, ends=ends):
-            window.checked = size > 1 and self.happened.windows % CHECKED == 0
+            window.checked = size > 1 and not self.happened.windows
             self.happened.windows += 1
-            self.happened.checked += window.checked
             self.queue.append(window)
 
     def _dispatch(self) -> None:
@@ -200,7 +190,7 @@ class Pool:
 
     def _others(self, number: int) -> int:
         """Workers there are or will be, without this one."""
-        return self.crew.size() - self.closed - (number in self.members)
+        return max(0, self.crew.size() - self.closed - (number in self.members))
 
     # -------------------------------------------------------------------------------- answers
 
@@ -219,6 +209,8 @@ class Pool:
         if window.first is not None:
             self._compare(window, answers)
         self._deliver(window.first or answers, window)
+        if window.first is None and self._others(number):
+            self.queue.append(window.check(number, answers, self.draw))
 
     def _compare(self, window: Window, answers: Mapping[str, Answer]) -> None:
         assert window.first is not None
@@ -229,13 +221,10 @@ class Pool:
                 "compute the same model, and which is wrong cannot be seen. Check their machines; "
                 "`stereometer cache clear` forgets what was kept from them."
             )
+        self.happened.checked += len(window.first)
 
     def _refuse(
-        self,
-        number: int,
-        window: Window,
-        answers: Mapping[str, Answer],
-        broken: Mapping[str, str],
+        self, number: int, window: Window, answers: Mapping[str, Answer], broken: Mapping[str, str]
     ) -> None:
         """Who breaks the contract where another keeps it is at fault and is replaced; what two
         workers break alike is the model's own way, and has no answer."""
@@ -255,11 +244,7 @@ class Pool:
             self._ask_another(number, window)
 
     def _settle(
-        self,
-        number: int,
-        window: Window,
-        sound: Mapping[str, Answer],
-        broken: Mapping[str, str],
+        self, number: int, window: Window, sound: Mapping[str, Answer], broken: Mapping[str, str]
     ) -> None:
         """After two workers broke it: each answer from who kept the contract."""
         if alone := window.broken.keys() - broken.keys():
@@ -287,8 +272,9 @@ class Pool:
         self.queue.appendleft(window)
 
     def _deliver(self, answers: Mapping[str, Answer], window: Window) -> None:
-        self.ready_answers |= {key: answers[key] for key in window.requests}
-        self.tokens += window.tokens
+        if not window.delivered:
+            self.ready_answers |= {key: answers[key] for key in window.requests}
+            self.tokens += window.tokens
         self.lost_in_a_row = self.skipped_in_a_row = 0
 
     # --------------------------------------------------------------------------------- workers
@@ -357,6 +343,8 @@ class Pool:
         if window.tries < TRIES:
             self.happened.sent_again += 1
             self.queue.appendleft(window)
+        elif window.delivered:  # a check that nobody survives is no reason to lose an answer
+            return
         elif len(window.requests) > 1:
             self.happened.sent_again += 1
             self.queue.extendleft(window.halves())

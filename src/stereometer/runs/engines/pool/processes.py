@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import count
-from multiprocessing.connection import Connection
 from queue import Empty, SimpleQueue
 from threading import Thread
 
@@ -31,16 +30,12 @@ class Process:
         self, number: int, spec: ModelSpec, env: Mapping[str, str], heard: SimpleQueue[Heard]
     ) -> None:
         self.number, self.heard = number, heard
-        ours, theirs = socket.socketpair()
-        with theirs:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", MAIN, str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,  # standard output is for results
-                env={**os.environ, **env},
-            )
-        self.connection = Connection(ours.detach())
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", MAIN],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **env},
+        )
         self.outbox: SimpleQueue[bytes] = SimpleQueue()
         self.threads = [
             Thread(target=run, daemon=True, name=f"stereometer-worker-{number}")
@@ -54,18 +49,20 @@ class Process:
         self.outbox.put(pickle.dumps(message, pickle.HIGHEST_PROTOCOL))
 
     def _write(self) -> None:
-        while message := self.outbox.get():
-            try:
-                self.connection.send_bytes(message)
-            except OSError:  # the listener hears of it too
-                return
+        assert self.process.stdin is not None
+        with suppress(OSError), self.process.stdin as pipe:  # the listener hears of it too
+            while message := self.outbox.get():
+                pipe.write(message)
+                pipe.flush()
 
     def _listen(self) -> None:
+        assert self.process.stdout is not None
         try:
-            while True:
-                event: Event = pickle.loads(self.connection.recv_bytes())
-                self.heard.put((self.number, event))
-        except (EOFError, OSError):
+            with self.process.stdout as pipe:
+                while True:
+                    event: Event = pickle.load(pipe)
+                    self.heard.put((self.number, event))
+        except (EOFError, OSError, pickle.UnpicklingError):  # gone, perhaps in mid-message
             self.heard.put((self.number, Gone(self._end())))
         except Exception as error:
             self.process.kill()
@@ -79,7 +76,7 @@ class Process:
         if code >= 0:
             return f"ended with code {code}"
         name = signal.Signals(-code).name
-        memory = "; perhaps there was too little memory" if -code == signal.SIGKILL else ""
+        memory = "; perhaps there was too little memory" if name == "SIGKILL" else ""
         return f"was ended by {name}{memory}"
 
     def stop(self) -> None:
@@ -88,7 +85,6 @@ class Process:
         self.outbox.put(b"")
         for thread in self.threads:
             thread.join(LAST_WORDS)
-        self.connection.close()
 
 
 Heard = tuple[int, Event]

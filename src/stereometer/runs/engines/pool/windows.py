@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from random import Random
 
 from stereometer.types import Answer, Request
 
 TRIES = 3
 """Workers that a window may cost before it is halved, and a single request before it is skipped."""
-CHECKED = 50
-"""Of so many windows one is asked of two workers."""
+CHECKED, LEAST_CHECKED = 0.02, 2
+"""Of the requests of every window so many, drawn at random, are asked of another worker, too: a
+worker that errs now and then errs in few windows, and a share of each finds it where a whole window
+out of fifty does not."""
+CERTAINTY = 0.95
 IN_FLIGHT_TOKENS = 2**21
 """Tokens sent or waiting to be sent, however many workers there are."""
 LARGEST_WINDOW, SMALLEST_WINDOW = 2**15, 2**9
@@ -25,7 +29,9 @@ class Window:
     requests: Mapping[str, Request]
     tokens: int
     checked: bool = False
-    """Whether two workers are asked."""
+    """Whether two workers are asked all of it, and its answers wait for both: the first."""
+    delivered: bool = False
+    """Whether its answers were given away: it only checks them."""
     tries: int = 0
     """Workers it has cost."""
     asked_before: int | None = None
@@ -37,6 +43,14 @@ class Window:
     sound: Mapping[str, Answer] = field(default_factory=dict)
     """The other answers of that time."""
 
+    def check(self, number: int, answers: Mapping[str, Answer], draw: Random) -> Window:
+        """Some of its requests, for another worker than the one that answered."""
+        wanted = min(len(self.requests), max(LEAST_CHECKED, round(CHECKED * len(self.requests))))
+        drawn = {key: self.requests[key] for key in draw.sample(list(self.requests), wanted)}
+        tokens = sum(request.tokens for request in drawn.values())
+        first = {key: answers[key] for key in drawn}
+        return Window(drawn, tokens, delivered=True, asked_before=number, first=first)
+
     def halves(self) -> Iterator[Window]:
         keys = list(self.requests)
         middle = len(keys) // 2
@@ -44,6 +58,12 @@ class Window:
             requests = {key: self.requests[key] for key in part}
             tokens = sum(request.tokens for request in requests.values())
             yield Window(requests, tokens, tries=TRIES - 1 if len(part) > 1 else 0)
+
+
+def noticed(checked: int) -> float | None:
+    """The smallest share of wrong answers of which so many checks would have met at least one, with
+    CERTAINTY; None without a check."""
+    return round(1 - (1 - CERTAINTY) ** (1 / checked), 4) if checked else None
 
 
 def window_tokens(workers: int) -> int:

@@ -1,7 +1,8 @@
 """A worker: opens a model from its spec, says who it is, and answers windows of requests.
 
-`python -m stereometer.runs.engines.pool.worker FD` is the main program of a local worker. It talks
-over the socket FD, ends when the driver is gone, and imports nothing of the user's script.
+`python -m stereometer.runs.engines.pool.worker` is the main program of a local worker. It talks
+through its standard input and output, ends when the driver is gone, and imports nothing of the
+user's script.
 """
 
 from __future__ import annotations
@@ -9,17 +10,16 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-import sys
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
-from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Thread
+from typing import IO, Any
 
 from stereometer.errors import StereometerError
 from stereometer.runs.engines.pool.crew import Answers, Event, Failed, Hello
-from stereometer.types import Backend, ModelSpec, Request, System
+from stereometer.types import ModelSpec, Request, System
 
 ALWAYS = ("stereometer", "numpy")
 WITH = {"transformers": ("tokenizers",)}
@@ -45,7 +45,10 @@ class Worker:
     """One opened model."""
 
     def __init__(self, spec: ModelSpec) -> None:
-        self.spec, self.backend = spec, _asked(spec.open())
+        model = spec.open()
+        if isinstance(model, System):
+            raise TypeError("a system has no requests to answer")
+        self.spec, self.backend = spec, model
 
     def hello(self) -> Hello:
         return Hello(self.backend.card.identity, versions_of(self.spec))
@@ -55,12 +58,6 @@ class Worker:
             return Answers(dict(self.backend.answer(requests)))
         except Exception as error:
             return failure(error)
-
-
-def _asked(model: Backend | System) -> Backend:
-    if isinstance(model, System):
-        raise TypeError("a system has no requests to answer")
-    return model
 
 
 def failure(error: Exception) -> Failed:
@@ -82,29 +79,40 @@ def opened(spec: ModelSpec) -> Worker | Failed:
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver
-    connection = Connection(int(sys.argv[1]))
-    inbox: SimpleQueue[bytes] = SimpleQueue()
-    Thread(target=_read, args=(connection, inbox), daemon=True).start()
-    worker = opened(pickle.loads(inbox.get()))
+    ears, mouth = os.fdopen(_taken(0), "rb"), os.fdopen(_taken(1), "wb")
+    inbox: SimpleQueue[Any] = SimpleQueue()
+    Thread(target=_read, args=(ears, inbox), daemon=True).start()
+    worker = opened(inbox.get())
     if isinstance(worker, Failed):
-        _send(connection, worker)
+        _send(mouth, worker)
         return
-    _send(connection, worker.hello())
+    _send(mouth, worker.hello())
     while True:
-        _send(connection, worker.answer(pickle.loads(inbox.get())))
+        _send(mouth, worker.answer(inbox.get()))
 
 
-def _read(connection: Connection, inbox: SimpleQueue[bytes]) -> None:
+def _taken(standard: int) -> int:
+    """A standard stream for us alone: what a model prints or asks for goes nowhere."""
+    ours = os.dup(standard)
+    with open(os.devnull, "r+b") as nowhere:
+        os.dup2(nowhere.fileno(), standard)
+    return ours
+
+
+def _read(ears: IO[bytes], inbox: SimpleQueue[Any]) -> None:
     """Always listening, so that the driver never waits, and its end is heard in mid-computation."""
     try:
         while True:
-            inbox.put(connection.recv_bytes())
-    except (EOFError, OSError):
+            inbox.put(pickle.load(ears))
+    except (EOFError, OSError, pickle.UnpicklingError):
         os._exit(0)
+    finally:  # what cannot be read is no request
+        os._exit(1)
 
 
-def _send(connection: Connection, event: Event) -> None:
-    connection.send_bytes(pickle.dumps(event, pickle.HIGHEST_PROTOCOL))
+def _send(mouth: IO[bytes], event: Event) -> None:
+    pickle.dump(event, mouth, pickle.HIGHEST_PROTOCOL)
+    mouth.flush()
 
 
 if __name__ == "__main__":

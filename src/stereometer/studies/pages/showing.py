@@ -1,0 +1,93 @@
+"""The pages that participants see, from a study and where somebody is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import Response
+
+from stereometer.studies.fields import Complaints
+from stereometer.studies.pages.templating import page as render
+from stereometer.studies.participation import FIRST, Standing
+from stereometer.studies.payments import amount
+from stereometer.studies.study import Study
+from stereometer.studies.texts import Texts
+
+FULL = "full"
+"""How it ends for who agrees after the last place was taken: nothing is stored or promised."""
+
+
+def consent_page(study: Study, language: str, token: str) -> Response:
+    texts, values = study.texts(language), study.values(language)
+    return render(
+        study,
+        texts,
+        "consent.html",
+        token=token,
+        consent=texts.page("consent", **values),
+        warning=texts.page("warning", **values),
+    )
+
+
+def task_page(
+    standing: Standing, token: str, sent: Mapping[str, str], complaints: Complaints
+) -> Response:
+    assert standing.page is not None
+    study, due, language = standing.study, standing.page, standing.person.language
+    texts, values = study.texts(language), study.values(language)
+    instructions = texts.page if due == FIRST else texts.aside
+    return render(
+        study,
+        texts,
+        due.template,
+        422 if complaints else 200,
+        token=token,
+        page=due,
+        sent=sent,
+        complaints={name: texts.word(complaint) for name, complaint in complaints.items()},
+        step=standing.done + 1,
+        steps=standing.steps,
+        text=instructions("instructions", **values),
+        beside=texts.aside("beside", **values) if "beside" in texts.pages else "",
+        feedback=due.feedback(sent),
+        lease=f"{study.config.quota.lease_minutes:g}",
+        expired=standing.expired,
+    )
+
+
+def leave_page(study: Study, language: str, token: str) -> Response:
+    texts, pay = study.texts(language), study.config.pay
+    partial = texts.money(pay.left, pay.currency) if pay.left else ""
+    return render(study, texts, "leave.html", token=token, partial=partial)
+
+
+def end_page(
+    study: Study, language: str, outcome: str, participant: str = "", expired: bool = False
+) -> Response:
+    texts, config = study.texts(language), study.config
+    code = getattr(config.codes, "declined" if outcome == FULL else outcome)
+    after: Mapping[str, Any] = {"withdrawal": "", "debriefing": ""}
+    if participant:
+        after = {
+            "withdrawal": study.secrets.withdrawal_code(participant),
+            "debriefing": texts.page("debriefing", **study.values(language)),
+        }
+    return render(
+        study,
+        texts,
+        "end.html",
+        outcome=outcome,
+        why="expired" if expired else f"end_{outcome}_text",
+        code=code,
+        link=config.panel.return_url.replace("{code}", code),
+        paid=bool(amount(config.pay, outcome)),
+        **after,
+    )
+
+
+def notice_page(study: Study, texts: Texts, status: int, key: str) -> Response:
+    """A sentence of the study's words, or, where it has none of that name, the name itself."""
+    heading = texts.word("end_full") if key == FULL else texts.name(study.config.title)
+    notice, again = texts.words.get(key, key), key == "form_expired"
+    return render(study, texts, "notice.html", status, heading=heading, notice=notice, again=again)
