@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -99,7 +100,7 @@ def chose(item: str, positions: str) -> Score:
 
 def test_the_answers_about_one_item_count_once_in_the_test_of_positions() -> None:
     scores = [chose(str(at), "111111") for at in range(4)] + [chose("tie", "121212")]
-    found = first_position(scores, SETTINGS)
+    found: Any = first_position(scores, SETTINGS)
     assert found.value == pytest.approx(100 * 27 / 30)
     assert found.p == pytest.approx(2 * 0.5**4)
     assert found.low < 50 < found.high == 100
@@ -115,7 +116,7 @@ def test_the_answers_about_one_item_count_once_in_the_test_of_positions() -> Non
 def test_interval_test_and_words_about_positions_are_one_procedure(answers: list[str]) -> None:
     """Four items that nearly always take the first are undecided, however narrow a bootstrap."""
     scores = [chose(str(at), positions) for at, positions in enumerate(answers)]
-    found = first_position(scores, replace(SETTINGS, resamples=100))
+    found: Any = first_position(scores, replace(SETTINGS, resamples=100))
     assert found.low - 1e-9 <= found.value <= found.high + 1e-9
     leaves_out = not found.low <= 50 <= found.high
     assert leaves_out == (found.p < 0.05) == found.beyond_noise

@@ -131,9 +131,9 @@ def test_without_it_the_measure_has_another_name_and_other_beginnings_are_skippe
     assert measure.name == "pair-sentence-likelihood@1+after-first-token"
     assert bound("cat-pseudo-likelihood", remote).name.endswith("@1+after-first-token")
     assert bound("fact-likelihood", remote).name == "fact-likelihood@1+after-first-token"
-    for measure, shape in (("pair-sentence-likelihood", "pair"), ("fact-likelihood", "fact")):
+    for name, shape in (("pair-sentence-likelihood", "pair"), ("fact-likelihood", "fact")):
         items = open_benchmark(BENCHMARKS[shape]).items(shape)
-        for score, item in zip(scored(remote, measure, shape), items, strict=False):
+        for score, item in zip(scored(remote, name, shape), items, strict=False):
             ids = [tiny.encode(text).ids[1] for text in item.texts.values()]
             assert score.skipped == (None if ids[0] == ids[1] else OTHER_FIRST)
 
