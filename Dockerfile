@@ -13,10 +13,8 @@ WORKDIR /home/stereometer/demo
 COPY --chown=stereometer Makefile pyproject.toml constraints.txt README.md LICENSE ./
 COPY --chown=stereometer src src
 
-# torch before anything that would ask for it: uv knows where its builds for a CPU are, and the usual one brings CUDA.
-RUN make .venv/pip \
- && .venv/bin/python -m pip install --quiet --no-cache-dir uv \
- && .venv/bin/uv pip install --quiet --no-cache --python .venv/bin/python --torch-backend cpu -c constraints.txt torch
+ENV PIP_NO_CACHE_DIR=1 UV_NO_CACHE=1
+RUN make cpu
 RUN make models
 
 CMD ["make", "demo"]

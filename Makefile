@@ -1,3 +1,4 @@
+# make cpu        first, on Linux without a GPU: torch for a CPU, without a gigabyte of CUDA
 # make demo       install, measure two small language models on the starter set, write a report
 # make test       what guards every change: needs Python and a package index, nothing else
 # make test-all   everything: also browsers, databases, peers' harnesses, simulations, published numbers
@@ -16,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE := 1
 export HYPOTHESIS_STORAGE_DIRECTORY := $(CURDIR)/.venv/hypothesis
 PYTEST := -m pytest -n 3 --dist worksteal --durations 10
 
-.PHONY: demo models test test-all style packages bench docs reference clean
+.PHONY: cpu demo models test test-all style packages bench docs reference clean
 .DELETE_ON_ERROR:
 
 .venv/pip:
@@ -28,8 +29,12 @@ PYTEST := -m pytest -n 3 --dist worksteal --durations 10
 	$(PIP) -e ".[lexicon]"
 	@touch $@
 
-# torch before anything that would ask for it. On Linux the usual build brings CUDA, a gigabyte that a
-# CPU does not need: README says how to have the other one in .venv first.
+# uv knows where the builds for a CPU are; the version is that of constraints.txt, so that it stays.
+cpu: .venv/pip
+	$(PIP) uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --torch-backend cpu -c constraints.txt torch
+
+# torch before anything that would ask for it; on Linux the usual build brings CUDA (`make cpu`).
 .venv/hf: .venv/run
 	$(PIP) torch
 	$(PIP) -e ".[lexicon,hf]"

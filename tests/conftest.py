@@ -28,8 +28,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No test reads or writes the user's cache, data folder or working folder, or hangs on the
-    width of a terminal."""
+    """No test reads or writes the user's cache, data folder or working folder, or depends on
+    the width of a terminal."""
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("STEREOMETER_CACHE", str(home / "cache"))
     monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))

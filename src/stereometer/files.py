@@ -118,7 +118,7 @@ def read_lines(path: Path, encoding: str = UTF8, newline: str = "\n") -> Generat
             ) from None
     if blank:
         raise DataError(
-            f"{path} is empty. There is nothing to read in it. Fetch, export or write it again."
+            f"{path} is empty: no text was found in it. Fetch, export or write it again."
         )
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from importlib import import_module
 from io import StringIO
+from itertools import accumulate
 from pathlib import Path
 
 from stereometer.cli import render
@@ -43,8 +44,10 @@ PRINTED_BY = {
 """The command and the function that print a value."""
 IN_PYTHON = {"--every-slice": "rows()", "--slices": "rows()", "--json": "as_json()"}
 """What the options that a command recommends are here."""
-MOST_LINES, MOST_ROWS, MOST_PIECES = 40, 12, 20
-"""As text; and in a notebook of a table, and of tables and paragraphs."""
+MOST_LINES, MOST_CHARACTERS = 40, 1_950
+"""As text, before the line that says how much more there is."""
+MOST_ROWS, MOST_PIECES = 12, 20
+"""In a notebook, of a table, and of tables and paragraphs."""
 
 
 def _pieces(value: Shown) -> list[render.Piece]:
@@ -88,9 +91,10 @@ def as_text(value: Shown) -> str:
     with redirect_stdout(StringIO()) as out:
         _print(value)
     lines = [line.rstrip() for line in _said(out.getvalue()).strip("\n").split("\n")]
-    left = len(lines) - MOST_LINES
-    more = [f"{count(left, 'more line')}: as_json()"] if left > 0 else []
-    return "\n".join(lines[:MOST_LINES] + more)
+    sizes = accumulate(len(line) + 1 for line in lines)
+    kept = min(MOST_LINES, sum(size <= MOST_CHARACTERS for size in sizes))
+    more = [f"{count(len(lines) - kept, 'more line')}: as_json()"] if kept < len(lines) else []
+    return "\n".join(lines[:kept] + more)
 
 
 # -------------------------------------------------------------------------------------------- html

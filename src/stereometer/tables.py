@@ -143,7 +143,7 @@ def read_rows(
     layout: Layout = PLAIN,
     known: Iterable[str] = (),
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The same of a table, of JSON lines, or of a JSON list or Parquet file, whose entries are
+    """Rows of a table, of JSON lines, or of a JSON list or Parquet file, whose entries are
     counted; `mend` says what to do where a required field is missing."""
     wanted, names = list(required), {*required, *known}
     begins = "" if is_parquet(path) else begins_with(path, layout.encoding)

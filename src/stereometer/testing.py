@@ -241,7 +241,7 @@ def _scored(measure: Measure, backend: Backend, item: Item) -> Score:
 
 
 def check_system(system: System, items: Sequence[Item]) -> None:
-    """One score an item, in order, in both variants."""
+    """One score per item, in order, in both variants."""
     variants: tuple[Variant, ...] = ("paper", "sound")
     for variant in variants:
         scores = list(system.scores(items, variant))

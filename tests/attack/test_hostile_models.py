@@ -113,7 +113,7 @@ def sharded(folder: Path, name: str) -> Path:
     with safe_open(weights, framework="np") as file:
         named = dict.fromkeys(file.keys(), name)
     shard.parent.mkdir(exist_ok=True)
-    if name.endswith(".bin"):
+    if name.endswith((".bin", ".json")):
         torch.save(load_file(weights), shard)
         weights.unlink()
     else:
@@ -127,6 +127,7 @@ def sharded(folder: Path, name: str) -> Path:
     ("name", "words"),
     [
         ("w.bin", ("w.bin", "can run code when loaded", "--allow-pickle")),
+        ("w.json", ("w.json", "can run code when loaded", "--allow-pickle")),
         ("../w.safetensors", ("outside its folder", "../w.safetensors")),
     ],
 )
@@ -187,9 +188,16 @@ def test_more_layers_than_there_are_weights_are_not_built(
 Change = Callable[[dict[str, Any]], None]
 
 
-def replacing(tokenizer: dict[str, Any]) -> None:
-    big = {"type": "Replace", "pattern": {"String": "a"}, "content": "b" * 5_000_000}
-    tokenizer["normalizer"] = big
+def replacing(part: str, pattern: dict[str, str], size: int) -> Change:
+    def change(tokenizer: dict[str, Any]) -> None:
+        tokenizer[part] = {"type": "Replace", "pattern": pattern, "content": "b" * size}
+
+    return change
+
+
+def repeating(tokenizer: dict[str, Any]) -> None:
+    again = {"type": "Replace", "pattern": {"String": "nurse"}, "content": "nurse" * 9}
+    tokenizer["normalizer"] = {"type": "Sequence", "normalizers": [again] * 9}
 
 
 def splitting(tokenizer: dict[str, Any]) -> None:
@@ -198,29 +206,47 @@ def splitting(tokenizer: dict[str, Any]) -> None:
 
 
 TOKENIZERS: dict[str, tuple[Change, str]] = {
-    "a letter becomes megabytes": (replacing, "characters or tokens of"),
+    "a letter becomes many": (
+        replacing("normalizer", {"String": "a"}, 100), "characters or tokens of"
+    ),
+    "any letter is read as many": (
+        replacing("decoder", {"Regex": "."}, 100), "characters or tokens of"
+    ),
+    "a word becomes megabytes": (
+        replacing("normalizer", {"String": "nurse"}, 5_000_000), "in the place of one token"
+    ),
+    "a word becomes more at every step": (repeating, "in the place of one token"),
+    "a token of megabytes": (
+        lambda one: one["model"]["vocab"].update({"b" * 5_000_000: 2}), "in the place of one token"
+    ),
     "an id of ten to the nine": (lambda one: one["model"]["vocab"].update(zz=10**9), "memory"),
     "a pattern that tries every division": (splitting, "Regex search error"),
-}
+    "more special tokens than are soon added": (
+        lambda one: one.update(extra_special_tokens=[f"x{at}" for at in range(300_000)]), "an end"
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "written"),
     [
-        *((name, "tokenizer.json") for name in TOKENIZERS),
-        ("a letter becomes megabytes", "tokenizer.4.0.0.json"),
+        *((name, "tokenizer.json") for name in [*TOKENIZERS][:-1]),
+        ("a letter becomes many", "tokenizer.4.0.0.json"),
+        ([*TOKENIZERS][-1], "tokenizer_config.json"),
     ],
 )
 def test_a_tokenizer_that_would_fill_or_end_the_process(
-    zoo: Zoo, tmp_path: Path, name: str, written: str
+    zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, written: str
 ) -> None:
     change, words = TOKENIZERS[name]
     folder = copied(zoo, "bert", tmp_path / "m")
-    file = folder / "tokenizer.json"
-    tokenizer = json.loads(file.read_text())
-    change(tokenizer)
-    (folder / written).write_text(json.dumps(tokenizer))
+    file = folder / written
+    content = json.loads((file if file.exists() else folder / "tokenizer.json").read_text())
+    change(content)
+    file.write_text(json.dumps(content))
+    if words == "an end":
+        monkeypatch.setattr(apart, "PATIENCE", 8.0)
     assert_refused(run(folder), MODEL_ERROR, "has a tokenizer that cannot be used", words)
 
 

@@ -3,6 +3,7 @@ twice, back, reloaded, and in two tabs."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -135,6 +136,8 @@ def test_a_slider_has_a_name_and_no_value_until_it_is_touched(browser: Any, addr
     slider, number = page.get_by_role("slider").first, page.locator("input[type=number]").first
     scales = page.locator(".scales").aria_snapshot()
     assert "powerless to powerful" in scales or "powerful to powerless" in scales
+    middle = slider.evaluate("each => getComputedStyle(each).background")
+    assert re.search(r"linear-gradient.* 50% 50% / 2px", middle), "it is marked"
     assert number.input_value() == ""
     assert slider.get_attribute("aria-valuetext") == "not answered yet"
     slider.focus()

@@ -109,6 +109,8 @@ HABITS: dict[str, Habit] = {
     "0 three times of four": lambda rng, place: 0.0 if rng.random() < 0.75 else 100 * rng.random(),
     "multiples of 25": lambda rng, place: 25.0 * rng.integers(5),
     "the first line high": lambda rng, place: 90.0 if place == 1 else 50.0 + 5 * rng.random(),
+    "rising down the page": lambda rng, place: 5.0 * place + 10 * rng.random(),
+    "unsure at the end": lambda rng, place: 70.0 if place < 8 else float(rng.integers(101)),
 }
 
 

@@ -104,7 +104,7 @@ class Benchmark:
         return bool(self.card.digest) and self.digest == self.card.digest
 
     def described(self, *notes: str) -> Benchmark:
-        """The same with notes, among them whether the content is what was released."""
+        """The benchmark with notes, among them whether the content is what was released."""
         if self.as_released or not self.card.digest:
             return replace(self, notes=(*self.notes, *notes)) if notes else self
         counts = " and ".join(
@@ -151,7 +151,7 @@ class Source:
     package: str = "stereometer.benchmarks"
     """The package whose folder `cards` holds the card."""
     read_faulty: Callable[..., tuple[Shapes, Sequence[str]]] | None = None
-    """The same with items that `read` refuses because they cannot be measured, if there are any."""
+    """Reads items too that `read` refuses because they cannot be measured, if there are any."""
     takes_layout: bool = False
     """Whether both also read files in other encodings and with other columns: `layout`."""
     options: type[Any] = NoOptions

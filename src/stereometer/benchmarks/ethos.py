@@ -19,7 +19,7 @@ LABELS = tuple(COLUMNS.split())
 WORDS = {"gender": "sexist", "race": "racist"}
 """The two categories of the study (Chiu et al. 2021) as its prompts name them."""
 NOUNS = {"sexism": "sexist", "racism": "racist"}
-"""The same two as its tables name them."""
+"""These two categories as its tables name them."""
 
 
 def read(files: Sequence[Path]) -> tuple[Shapes, Sequence[str]]:

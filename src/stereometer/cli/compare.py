@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from stereometer.cli import render
 from stereometer.cli.command import command
 from stereometer.cli.options import Drawing, Json
+from stereometer.shapes.overview import VERDICT, narrowing
 from stereometer.show import numbers
 from stereometer.show.table import Cell, Table, number, text
 
 if TYPE_CHECKING:
     from stereometer.findings.compare import Compared, Comparison
     from stereometer.findings.mitigation.judged import Mitigated
+    from stereometer.shapes.metric import Metric
     from stereometer.shapes.paired import Difference, Withheld
+    from stereometer.shapes.shape import Shape
 
+Slices: TypeAlias = Literal["none", "beyond noise", "every"]
+"""Which are listed after the overall and principal rows."""
 FEW = 6
 """So many differences that are withheld are listed unasked."""
 LEGEND = (
@@ -54,10 +60,11 @@ def compare(
     comparison = findings.compare(
         *runs, control=control, all_pairs=all_pairs, seed=drawing.seed, resamples=drawing.resamples
     )
-    render.document_or(json, comparison, lambda: print_comparison(comparison, every_slice))
+    slices: Slices = "every" if every_slice else "beyond noise"
+    render.document_or(json, comparison, lambda: print_comparison(comparison, slices))
 
 
-def print_comparison(comparison: Comparison, every_slice: bool = False) -> None:
+def print_comparison(comparison: Comparison, slices: Slices = "none") -> None:
     systems = f"{len(comparison.systems)} systems: second minus first, on the items both answered"
     variant = f"variant {comparison.variant}"
     render.heading(comparison.benchmark, comparison.measure, variant, systems)
@@ -65,10 +72,10 @@ def print_comparison(comparison: Comparison, every_slice: bool = False) -> None:
     for mitigated in comparison.mitigations:
         _print_mitigated(mitigated)
     for pair in comparison.pairs:
-        _print_pair(pair, every_slice, comparison)
+        _print_pair(pair, slices, comparison)
     for other in comparison.others:
-        print_comparison(other, every_slice)
-    if not comparison.others:  # said once, under the last
+        print_comparison(other, slices)
+    if not comparison.others and slices != "none":  # said once, under the last
         render.aside(LEGEND)
 
 
@@ -85,19 +92,24 @@ def _print_mitigated(judged: Mitigated) -> None:
     render.aside(show.LEGEND)
 
 
-def _print_pair(pair: Compared, every_slice: bool, comparison: Comparison) -> None:
-    """The overall differences and those beyond noise, and how many are not; or all."""
+def _print_pair(pair: Compared, slices: Slices, comparison: Comparison) -> None:
+    """The overall differences and the principal ones, and the slices that are asked for."""
+    from stereometer import catalog
+
+    shape = catalog.shape(comparison.kind)
+    first: list[Difference] = []
+    rest: list[Difference] = []
+    for row in pair.differences:
+        principal = shape.principal and shape.first_slice(row.slice)
+        (first if principal or not row.slice else rest).append(row)
+    shown = {"every": rest, "beyond noise": [row for row in rest if row.beyond_noise], "none": []}
+    more = shown[slices]
     items = f": {pair.items} of {pair.asked} items"
     render.line(items, bold=f"\n{pair.first} -> {pair.second}")
-    shown = [
-        difference
-        for difference in pair.differences
-        if every_slice or not difference.slice or difference.beyond_noise
-    ]
-    if shown:
-        render.table(_table(shown, comparison.kind))
-    render.line(_tested(pair, len(shown)))
-    _print_withheld(pair.withheld, None if every_slice else FEW)
+    if first or more:
+        render.table(_table(shape, first, more))
+    render.line(_tested(pair, len(first) + len(more)))
+    _print_withheld(pair.withheld, {"every": None, "beyond noise": FEW, "none": 0}[slices])
     if comparison.preferences:
         render.line(
             f"{numbers.count(len(pair.flips), 'item')} changed preference: "
@@ -111,7 +123,7 @@ def _tested(pair: Compared, shown: int) -> str:
     rows, beyond = len(pair.differences), sum(row.beyond_noise for row in pair.differences)
     slices = sum(bool(row.slice) for row in pair.differences)
     counted = f"{numbers.count(rows, 'row')} tested, {slices:,} of them in slices"
-    listed = f" ({rows - shown:,} rows that are not: --every-slice)" if rows > shown else ""
+    listed = f" ({rows - shown:,} more rows: --every-slice)" if rows > shown else ""
     return f"{counted}; {beyond:,} beyond noise{listed}."
 
 
@@ -122,30 +134,34 @@ def _print_withheld(rows: Sequence[Withheld], most: int | None) -> None:
         render.line(f"{more} more differences are not compared (--every-slice lists them).")
 
 
-def _table(differences: Sequence[Difference], kind: str) -> Table:
-    from stereometer import catalog
-
-    shape = catalog.shape(kind)
+def _table(shape: Shape, first: Sequence[Difference], more: Sequence[Difference]) -> Table:
+    """In a narrow window intervals stand under values; where that is not enough, the slices go
+    before any column does."""
     values = (number(title) for title in ("first", "second", "difference"))
-    tested = number("p", spare=1), number("could be seen", spare=3)
-    columns = (text(""), text("metric"), number("n", spare=2), *values, *tested, text("verdict"))
-    rows = (_cells(row, shape.metric(row.name).digits) for row in differences)
-    return Table(columns, tuple(rows))
+    heads = number("n", spare=2), text("metric"), *values, number("could", "be seen", spare=3)
+    columns = (text(""), *heads, *VERDICT)
+    both, alone = (
+        narrowing(columns, (_cells(row, shape.metric(row.name)) for row in rows))
+        for rows in ((*first, *more), first)
+    )
+    if not (first and more) or both.narrow is None or alone.narrow is None:
+        return both
+    foot = f"No room for {numbers.count(len(more), 'row')} of slices: a wider window, or --json."
+    return replace(both, narrow=replace(both.narrow, narrow=replace(alone.narrow, foot=foot)))
 
 
-def _cells(difference: Difference, digits: int) -> tuple[Cell, ...]:
-    bounds = difference.low, difference.high
+def _cells(difference: Difference, metric: Metric) -> tuple[Cell, ...]:
+    bounds, digits = (difference.low, difference.high), metric.digits
     change = numbers.signed_interval(difference.difference, *bounds, digits)
     verdict = difference.verdict
     if difference.closer != "neither":
         verdict = f"{verdict}; {difference.closer} is closer to {difference.ideal:g}"
     values = (
-        str(difference.n),
         f"{difference.first:.{digits}f}",
         f"{difference.second:.{digits}f}",
         change,
-        numbers.p_words(difference.p_adjusted),
-        f"{difference.detectable:.{digits}f}",
+        numbers.number(difference.detectable, digits),
     )
-    place = (text(numbers.slice_name(difference.slice)), text(difference.name))
-    return (*place, *map(number, values), text(verdict))
+    place = text(numbers.slice_name(difference.slice)), number(str(difference.n))
+    tested = text(verdict), number(numbers.p_words(difference.p_adjusted)[2:].removeprefix("= "))
+    return (*place, text(metric.label), *map(number, values), *tested)

@@ -124,7 +124,10 @@ def _plan(job: Job, engines: Engines, shard: str | None) -> dict[str, Any]:
     seconds = _seconds(asking, sample, counts["tokens"])
     plan |= counts | {"seconds": seconds}
     if isinstance(asking.backend, Charges):
-        plan["money"] = asking.backend.money(counts["tokens_read"], counts["tokens_written"])
+        sizes = counts["tokens_read"], counts["tokens_written"]
+        plan["money"] = asking.backend.money(*sizes)
+        if budget := asking.backend.plan(*sizes):
+            say(f"The plan may exceed the budget of {budget}; the run would stop there.")
     return plan | _each(asking, counts, seconds, engines)
 
 

@@ -148,8 +148,8 @@ def table(data: Table) -> None:
     _print(grid)
     if dropped:
         aside(f"No room for: {', '.join(dropped)}. A wider window or --json shows them.")
-    if data.foot:
-        aside(data.foot)
+    if shown.foot:
+        aside(shown.foot)
 
 
 def records(rows: Sequence[Mapping[str, Any]], spare: Sequence[str] = ()) -> None:
@@ -193,6 +193,8 @@ def results(every: Sequence[Result], slices: bool = False) -> None:
             measured = (first.measure, variant, first.scoring, *asked, *shown.remarks)
             heading(title, first.model, *measured, bold=2)
         overview(shown)
+        if others := dict.fromkeys(each.measure for each in group if each.measure != first.measure):
+            aside(f"Constructed: made from the gold labels alone; stored as {', '.join(others)}.")
         if not slices and (more := left_out(shape, first)):
             aside(more)
         every_note += [note for result in group for note in result.notes]

@@ -2,7 +2,7 @@
 held back.
 
 No term is on both sides, so that what is learnt from one part says nothing by itself about the
-other. The lot is drawn once over the items of all shapes.
+other. The terms are drawn once over the items of all shapes.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def made_at(finished: Finished) -> datetime:
 
 
 def identity(finished: Finished) -> str:
-    """The same for the same result: exporting twice writes one file."""
+    """Alike for the same result: exporting twice writes one file."""
     return digest_of([finished.folder.name, finished.result.as_json()])
 
 

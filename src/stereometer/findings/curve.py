@@ -30,8 +30,9 @@ class Trend:
     name: str
     change: float
     """From the first to the last step, along the line that fits all."""
-    low: float
-    high: float
+    low: float | None
+    high: float | None
+    """None where nothing strays from the line, which is not certainty."""
     n: int
     """Items that every system answered."""
     units: int
@@ -74,8 +75,10 @@ def trend_of(name: str, values: Floats, units: Sequence[str], settings: Settings
     ways = StudentMean.of(changes(by_unit)), line(by_unit.mean(axis=0))
     ends = [way.interval(settings.level) for way in ways]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    p = max(way.p() for way in ways) if all(way.has_spread for way in ways) else None
-    return Trend(name, ways[0].value, low, high, len(values), len(counts), p)
+    spread = [way.has_spread for way in ways]
+    p = max(way.p() for way in ways) if all(spread) else None
+    span = (low, high) if any(spread) else (None, None)
+    return Trend(name, ways[0].value, *span, len(values), len(counts), p)
 
 
 def line(means: Floats) -> StudentMean:

@@ -68,7 +68,7 @@ class Correlation:
     interval: str = ""
     low_terms: float | None = None
     high_terms: float | None = None
-    """The same from target terms drawn again with the systems held fixed.
+    """The interval from target terms drawn again with the systems held fixed.
 
     It is what another set of terms might say of these systems.
     """

@@ -85,7 +85,7 @@ class Rule(Protocol):
 
 
 class SentenceText:
-    """The whole filled sentence, mean log-probability a token."""
+    """The whole filled sentence, mean log-probability per token."""
 
     def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
         return [WholeText(filled(item, label, how.variant)[0])]
@@ -95,7 +95,7 @@ class SentenceText:
 
 
 class SentenceTokens(SentenceText):
-    """The same from token ids: in one pass after the first-token mark, or (`paper`) the first token
+    """From token ids: in one pass after the first-token mark, or (`paper`) the first token
     after it and the rest without it."""
 
     def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
@@ -257,7 +257,7 @@ class RatioText:
 
 
 class RatioTokens(RatioText):
-    """The same from token ids: the candidate keeps the tokens that it has after the context."""
+    """From token ids: the candidate keeps the tokens that it has after the context."""
 
     def requests(self, item: CatItem, label: str, how: Scoring) -> Sequence[Request]:
         text = f"{item.context} {item.texts[label]}"
@@ -296,7 +296,7 @@ class SummedTokens(Summed, SentenceTokens):
 
 
 class SummedText(Summed, SentenceText):
-    """The same from text."""
+    """The filled sentence as a whole, from text."""
 
 
 def total(answer: Answer) -> float:

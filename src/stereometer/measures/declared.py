@@ -18,8 +18,8 @@ from stereometer.types import (
     Needs,
     NoOptions,
     Notes,
+    OutOfScope,
     Score,
-    Skip,
     Variant,
     WholeText,
 )
@@ -60,7 +60,7 @@ class Declared:
         return next((at for at, needs in enumerate(self.needs[part]) if needs <= able), None)
 
     def needed_way(self, backend: Backend, part: str) -> int:
-        """The same; raises where the model cannot be asked this."""
+        """As `way`; raises where the model cannot be asked this."""
         way = self.way(backend, part)
         if way is not None:
             return way
@@ -106,7 +106,7 @@ def check_first_token(exchanged: Exchanged) -> None:
     """Raises where candidates are not alike in a first token that has no number."""
     exchanges = (each for candidate in exchanged.values() for each in candidate)
     if len({answer.text for asked, answer in exchanges if isinstance(asked, WholeText)}) > 1:
-        raise Skip(OTHER_FIRST)
+        raise OutOfScope(OTHER_FIRST)
 
 
 def named_method(measure: str) -> str:

@@ -103,7 +103,7 @@ class MitigationCard(Shown, Document):
     """Options of the method."""
     probe: Probe | None = None
     earlier: Probe | None = None
-    """The same at an earlier layer, where the attribute may still be read."""
+    """The probe at an earlier layer, where the attribute may still be read."""
     perplexity: Perplexity | None = None
     leaks: Mapping[str, Leak] = field(default_factory=dict)
     """By benchmark or file that was looked at."""

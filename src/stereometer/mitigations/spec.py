@@ -27,7 +27,7 @@ def parts(spec: str) -> tuple[str, Path | None]:
 
 
 def split(spec: str) -> tuple[str, Path | None]:
-    """The same; raises where the mitigation is missing, or stands alone."""
+    """As `parts`; raises where the mitigation is missing, or stands alone."""
     base, path = parts(spec)
     if path is None:
         return base, None

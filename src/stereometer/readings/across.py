@@ -13,6 +13,7 @@ from stereometer.readings.reading import Asked, Reading, counted
 from stereometer.readings.sides import ALL_ITEMS
 from stereometer.readings.table import Way
 from stereometer.shapes.sweep import AGREEMENT, DIFFERENCE
+from stereometer.shapes.verdicts import ALL_ALIKE
 from stereometer.stats.intervals import wilson_percent
 from stereometer.types import Estimate, Result
 
@@ -49,8 +50,11 @@ def _contrast(one: Asked, left: Way, other: Asked, right: Way) -> Iterator[Estim
     moved = np.full(len(first), np.nan)
     moved[both] = 50 * (second[both] - first[both])
     mean, over = part.averaged(moved), "target terms" if part.has_terms else "items"
-    low, high = mean.interval(level)
-    yield replace(empty, value=mean.value, low=low, high=high, interval=f"paired t over {over}")
+    known = replace(empty, value=mean.value, interval=ALL_ALIKE)
+    if mean.has_spread:
+        low, high = mean.interval(level)
+        known = replace(known, low=low, high=high, interval=f"paired t over {over}")
+    yield known
     same = int((first[both] == second[both]).sum())
     low, high = wilson_percent(100 * same / n, n, level)
     share = replace(empty, name=AGREEMENT, ideal=None, value=100 * same / n, interval="Wilson")

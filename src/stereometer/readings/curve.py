@@ -20,7 +20,7 @@ from stereometer.shapes.sweep import (
     conclusion,
     said_together,
 )
-from stereometer.shapes.verdicts import NULL_VALUE, PREFERENCE, within_family
+from stereometer.shapes.verdicts import ALL_ALIKE, NULL_VALUE, PREFERENCE, within_family
 from stereometer.stats.families import corrected
 from stereometer.stats.intervals import Floats, generator
 from stereometer.stats.joint import Joint, joint_test
@@ -123,7 +123,7 @@ def _moves(
 def _shift(empty: Estimate, moved: Sequence[Floats], weights: Floats, level: float) -> Estimate:
     """The mean of the pairs, with its interval over units and the range of the pairs."""
     mean = StudentMean.of(np.mean(moved, axis=0), weights)
-    low, high = mean.interval(level)
+    low, high = mean.interval(level) if mean.has_spread else (None, None)
     ends = [float(weights @ each) for each in moved]
     return replace(
         empty,
@@ -132,8 +132,8 @@ def _shift(empty: Estimate, moved: Sequence[Floats], weights: Floats, level: flo
         high=high,
         least=min(ends),
         most=max(ends),
-        interval="paired t over units",
-        beyond_noise=mean.has_spread and bool(low > 0 or high < 0),
+        interval="paired t over units" if mean.has_spread else ALL_ALIKE,
+        beyond_noise=mean.p() < 1 - level,
     )
 
 

@@ -18,6 +18,7 @@ from stereometer.readings.sides import CLEAN, Part, parts_of
 from stereometer.readings.table import table_digest
 from stereometer.runs import store
 from stereometer.runs.job import versions
+from stereometer.shapes.copies import repeated, wording
 from stereometer.shapes.sentences import SentenceShape
 from stereometer.shapes.sweep import CAUTION
 from stereometer.types import Estimate, Job, Result, Score, Settings, digest_of
@@ -54,9 +55,11 @@ class Gathered:
     @cached_property
     def scores(self) -> list[Score]:
         """What each run says of each item; of a part that it answers nothing of, nothing."""
-        return [self._sides(score) for score in self.runs[0].stored.scores]
+        first = self.runs[0].stored.scores
+        copies = repeated(first)
+        return [self._sides(score, copies.get(wording(score), 0)) for score in first]
 
-    def _sides(self, first: Score) -> Score:
+    def _sides(self, first: Score, copy: int) -> Score:
         sides: dict[str, float] = {}
         for run in self.runs:
             score = run.by_item.get(first.item)
@@ -64,7 +67,8 @@ class Gathered:
                 sides[run.way.id] = float(self.shape.side(score, run.way.variant))
         clean = float(first.item not in self.faulty)
         skipped = None if sides else UNANSWERED
-        return Score(first.item, first.slices, sides, skipped, derived={CLEAN: clean})
+        derived = {CLEAN: clean}
+        return Score(first.item, first.slices, sides, skipped, derived=derived, copy=copy)
 
     @cached_property
     def asked(self) -> list[Asked]:

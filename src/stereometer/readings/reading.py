@@ -120,10 +120,11 @@ def _shortfall(
 
 def _measured(empty: Estimate, asked: Asked, reading: Reading, mean: StudentMean) -> Estimate:
     settings, spread = asked.settings, mean.error > SAME
+    alone = mean.free + 1 if asked.part.copied else empty.n
     over = "target terms" if asked.part.has_terms else "items"
 
     def interval(level: float) -> tuple[float, float]:
-        return mean.percent(level) if spread else wilson_percent(mean.value, empty.n, level)
+        return mean.percent(level) if spread else wilson_percent(mean.value, alone, level)
 
     low, high = interval(settings.level)
     tables = (asked.clusters(reading, points) for points in (LEAST, MOST))

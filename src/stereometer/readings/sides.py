@@ -1,7 +1,7 @@
 """What runs say of the same items, side by side: the one table that all readings are counted from.
 
 A side is 1 where the stereotype is preferred, -1 where its opposite is, 0 for a tie. Items that
-vary together (those of a target term) are one unit.
+vary together (those of a target term, or of the same texts where there is none) are one unit.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stereometer.shapes.contrast import Contrast
+from stereometer.shapes.copies import term
 from stereometer.stats.intervals import Floats
 from stereometer.stats.means import StudentMean
 from stereometer.types import Score
@@ -39,6 +40,8 @@ class Part:
     clean: NDArray[np.bool_]
     sides: Mapping[str, Floats]
     """By way of asking; NaN where an item was not answered."""
+    copied: bool = False
+    """Whether units are items of the same texts, not terms."""
 
     @cached_property
     def units(self) -> tuple[int, NDArray[np.intp]]:
@@ -48,8 +51,8 @@ class Part:
 
     @property
     def has_terms(self) -> bool:
-        """Whether items share units."""
-        return self.units[0] < len(self.terms)
+        """Whether items share units that are averaged over."""
+        return not self.copied and self.units[0] < len(self.terms)
 
     @property
     def averagings(self) -> list[str]:
@@ -90,6 +93,8 @@ class Part:
         count, numbers = self.units
         sizes = np.bincount(numbers[known], minlength=count)
         sums = np.bincount(numbers[known], values[known], minlength=count)
+        if self.copied:
+            return StudentMean.clustered(sums, sizes.astype(np.float64))
         return StudentMean.of(sums[sizes > 0] / sizes[sizes > 0])
 
 
@@ -108,4 +113,5 @@ def _part(shape: Contrast, task: str, scores: Sequence[Score]) -> Part:
         for way in ways
     }
     clean = np.array([bool(score.derived.get(CLEAN)) for score in scores])
-    return Part(task, [shape.term(score) for score in scores], clean, sides)
+    copied = not any(term(score.slices, shape.unit_by) for score in scores)
+    return Part(task, [shape.term(score) for score in scores], clean, sides, copied)

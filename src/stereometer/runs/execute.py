@@ -101,10 +101,12 @@ def _scores(
 
 
 def _written(scores: Iterable[Score], job: Job, file: IO[str], digest: Hash) -> Iterator[Score]:
-    """Items that are hidden leave their texts out of what is stored and shown."""
+    """Items that are hidden leave their texts out of what is stored and shown; a number says which
+    of them have the same."""
     shape = catalog.shape(job.kind)
     for score in scores:
-        kept = replace(score, texts={}) if score.item in job.hidden else score
+        copy = job.hidden.get(score.item)
+        kept = replace(score, texts={}, copy=copy) if copy else score
         line = to_json(shape.stored(kept).as_json(), indent=None) + "\n"
         file.write(line)
         digest.update(line.encode())

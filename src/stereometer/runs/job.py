@@ -13,7 +13,7 @@ from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.benchmarks.published.matches import Measured, with_published
 from stereometer.measures.declared import named_method
 from stereometer.runs import store
-from stereometer.shapes.copies import copied
+from stereometer.shapes.copies import copied, wording
 from stereometer.shapes.shape import Shape
 from stereometer.types import (
     Asking,
@@ -90,8 +90,10 @@ class Measurement:
         )
 
     @cached_property
-    def hidden(self) -> frozenset[str]:
-        return frozenset(item.id for item in self.items if item.hidden)
+    def hidden(self) -> Mapping[str, int]:
+        hidden = [item for item in self.items if item.hidden]
+        numbers = {words: at for at, words in enumerate(dict.fromkeys(map(wording, hidden)), 1)}
+        return {item.id: numbers[wording(item)] for item in hidden}
 
     @property
     def plan(self) -> dict[str, Any]:

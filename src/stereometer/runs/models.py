@@ -8,6 +8,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypedDict
 
+from stereometer.backends.server.budget import budget_of
 from stereometer.errors import UsageError, did_you_mean
 from stereometer.runs.engines.pool.choice import Engines
 from stereometer.runs.open import check_names, model_spec, open_model
@@ -55,6 +56,7 @@ def opened(
         check_names([str(model)], ())
         yield open_for(engines or Engines(), str(model), seed, options)
         return
+    check_budget(options)
     from stereometer.backends.local.in_memory import held
 
     with held(model, options) as backend:
@@ -65,11 +67,17 @@ def open_for(
     engines: Engines, name: str, seed: int, options: Mapping[str, Any]
 ) -> Backend | System:
     """The model, which workers, if there are any, will open too."""
+    check_budget(options)
     loading = engines.loading(options)
     model = open_model(name, seed, loading, when_asked=True)
     if engines.hands.elsewhere and not isinstance(model, System):
         engines.remember(model, model_spec(name, seed, loading))
     return model
+
+
+def check_budget(options: Mapping[str, Any]) -> None:
+    """Raises for a budget that is misspelt, also for a model that costs nothing."""
+    budget_of(options.get("budget"), options.get("price"))
 
 
 def check_known(

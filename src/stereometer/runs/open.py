@@ -49,7 +49,7 @@ def open_benchmark(
 
 
 def open_for_audit(name: str, data: str | Path | None = None, layout: Layout = PLAIN) -> Benchmark:
-    """The same, with items in it that cannot be measured."""
+    """A benchmark with items in it that cannot be measured."""
     source, path = _source(name, data)
     return open_source(source.for_audit().laid_out(layout), path)
 

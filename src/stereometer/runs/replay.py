@@ -195,7 +195,7 @@ def answers_job(
     rows = AnswerRows(read_answers(path, setting, columns))
     if not len(rows):
         raise DataError(
-            f"{path} has no rows. There is nothing to read. Check that it is the right file."
+            f"{path} has no rows: no answer was found in it. Check that it is the right file."
         )
     measure = Recognition(setting, settings.variant)
     named = () if setting.mixed else tuple(row["category"] for row in rows.distinct("category"))

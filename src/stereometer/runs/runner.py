@@ -17,7 +17,7 @@ from typing import Protocol
 from stereometer.runs.cache import Cache
 from stereometer.runs.engines.engine import Engine, Windows
 from stereometer.runs.plan import Planned, Tally, distinct, planned, windows
-from stereometer.types import NOT_FINITE, Answer, Asking, Measure, Request, Score, Skip
+from stereometer.types import NOT_FINITE, Answer, Asking, Measure, OutOfScope, Request, Score, Skip
 
 KEEP_SECONDS = 10.0
 """New answers are written to disk at least this often, however few they are."""
@@ -173,6 +173,8 @@ def scored(plan: Planned, measure: Measure, answers: Mapping[str, Answer]) -> Sc
         score = measure.score(item, exchanged)
         if not all(map(math.isfinite, score.values.values())):
             raise Skip(NOT_FINITE)
+    except OutOfScope as skip:
+        return Score(item.id, item.slices, {}, skip.reason, item.texts)
     except Skip as skip:
         score = Score(item.id, item.slices, {}, skip.reason, item.texts)
     return score if score.skipped is None else replace(score, unanswered=True)

@@ -301,7 +301,7 @@ def folders_of(runs: Sequence[Stored]) -> list[Path]:
     folders = [run if isinstance(run, str | Path) else getattr(run, "folder", None) for run in runs]
     for run, folder in zip(runs, folders, strict=True):
         if folder is None:
-            kind = "This Result" if isinstance(run, Result) else f"A {type(run).__name__}"
+            kind = "This Result" if isinstance(run, Result) else repr(run)[:40]
             raise UsageError(
                 f"{kind} is not a stored run. Items' scores are read from its folder. Pass what "
                 "`run` or `load` returned, or the folder of a run."

@@ -12,7 +12,10 @@ Wording = tuple[tuple[str, str], ...]
 
 
 def wording(of: Item | Score) -> Wording:
-    """What two copies share: the text of every candidate; empty where texts are held back."""
+    """What two copies share: the text of every candidate, or the number that stands for it; empty
+    where neither is known."""
+    if not of.texts and isinstance(of, Score) and of.copy:
+        return (("copy", str(of.copy)),)
     return tuple(sorted(of.texts.items()))
 
 

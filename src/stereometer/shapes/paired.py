@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import sqrt
 from typing import Any
 
-from stereometer.shapes.verdicts import NULL_VALUE
+from stereometer.shapes.verdicts import NULL_VALUE, SAME
 from stereometer.stats.intervals import Floats, percentile, wilson_percent
 from stereometer.stats.means import POWER, StudentMean
 from stereometer.stats.tests import detectable
@@ -36,9 +35,9 @@ class Difference(Document):
     test: str = ""
     floor: float | None = None
     """The least p that so many resamples can give, where the test draws them."""
-    detectable: float = 0.0
-    """The smallest true difference that its test, corrected over its family, finds with 80 %
-    power."""
+    detectable: float | None = None
+    """The smallest true difference that its test, corrected over its family, finds with 80 % power;
+    None where nothing varies, which says nothing about it."""
     free: float | None = None
     """Degrees of freedom that its standard error is known with; None where it is taken as known."""
     p_adjusted: float = 1.0
@@ -80,31 +79,44 @@ class Difference(Document):
         sure = self.beyond_noise if p_closer is None else p_closer < 1 - level
         return replace(self, closer=self.nearer if sure else "neither", p_closer_adjusted=p_closer)
 
-    def with_sum(self, interval: tuple[float, float], p: float) -> Difference:
+    def with_sum(self, interval: tuple[float, float], p: float, settings: Settings) -> Difference:
         """With interval and test of both together, each measured from 50, where that is the ideal:
         neither is closer where the sum of both is not beyond noise."""
         if self.ideal != NULL_VALUE:
             return self
         low, high = interval
+        if high - low <= SAME:
+            low, high = self._widest(self.first + self.second - 2 * NULL_VALUE, settings)
         return replace(self, sum_low=low, sum_high=high, p_closer=max(self.p, p))
 
     def over_terms(self, mean: StudentMean, settings: Settings) -> Difference:
         """With the interval, the test and what could be seen from one standard error."""
+        if mean.error <= SAME:
+            return self.without_spread(settings)
         low, high = mean.interval(settings.level)
         seen = mean.detectable(settings.level)
         p, free = mean.p(), mean.free
         return replace(self, low=low, high=high, p=p, detectable=seen, free=free)
 
-    def without_spread(self, settings: Settings) -> Difference:
-        """Where all clusters differ alike: no wider spread than this is possible for so many items,
-        which stands in for the one that is not seen."""
-        low, high = wilson_percent((100 + self.difference) / 2, self.n, settings.level)
-        seen = detectable(100 / sqrt(self.n), settings.level)
-        return replace(self, low=2 * low - 100, high=2 * high - 100, detectable=seen)
+    def without_spread(self, settings: Settings, span: float = 100.0) -> Difference:
+        """Where all clusters differ alike, or not at all, which is not certainty."""
+        low, high = self._widest(self.difference, settings, span)
+        return replace(self, low=low, high=high, detectable=None)
 
-    def measured(self, draws: Floats, p: float, test: str, settings: Settings) -> Difference:
+    def _widest(self, value: float, settings: Settings, span: float = 100.0) -> tuple[float, float]:
+        """No wider spread is possible for so many items on a scale of this span: it stands in for
+        one that is not seen."""
+        share = (100 + 100 * value / span) / 2 if span else 50.0
+        low, high = wilson_percent(share, self.n, settings.level)
+        return span * (low / 50 - 1), span * (high / 50 - 1)
+
+    def measured(
+        self, draws: Floats, p: float, test: str, settings: Settings, span: float = 100.0
+    ) -> Difference:
         """With its interval, its test and what this set could have seen."""
         low, high = percentile(draws, settings.level)
+        if high - low <= SAME:
+            return replace(self.without_spread(settings, span), p=p, test=test)
         seen = detectable(float(draws.std()), settings.level, POWER)
         return replace(self, low=low, high=high, p=p, test=test, detectable=seen)
 

@@ -76,7 +76,8 @@ def differences(
             values = float(first.mean()), float(second.mean())
             difference = Difference(name, slice_, *values, len(here), asked, None, None)
             draws = _draws(change, slice_, name, settings)
-            yield difference.measured(draws, p, "paired t over items", settings)
+            span = float(np.ptp([first, second]))
+            yield difference.measured(draws, p, "paired t over items", settings, span)
 
 
 def _shared(values: Sequence[Mapping[str, float]]) -> list[str]:

@@ -156,7 +156,8 @@ class Shape:
         return score.values
 
     def term(self, score: Score) -> str:
-        """Items of one term are not independent; each is its own, unless a shape knows better."""
+        """Items of one term, or of the same texts where they have none, are not independent; each
+        is its own, unless a shape knows better."""
         return score.item
 
     def differences(

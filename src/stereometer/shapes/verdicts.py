@@ -19,6 +19,8 @@ NULL_VALUE = 50.0
 """Tests are against 50: no preference, or no better than chance."""
 SAME = 1e-9
 """Percentages closer than this are equal but for rounding."""
+ALL_ALIKE = "none: all agree, which is not certainty"
+"""Where there would be an interval of zero width."""
 FEW_TERMS = 10
 """With fewer terms than this the terms are held fixed."""
 LIKE_THESE, THESE = "terms like these", "these terms"

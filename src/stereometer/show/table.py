@@ -47,7 +47,7 @@ class Table:
     caption: str = ""
     foot: str = ""
     narrow: Table | None = None
-    """The same for a window that has no room for this one."""
+    """The table for a window that has no room for this one."""
     gap: int = 2
     """Between columns."""
 
@@ -64,7 +64,8 @@ def fitted(table: Table, width: int) -> tuple[Table, tuple[str, ...]]:
         if sum(least[each] + gap for each in kept) - gap <= width:
             break
         kept.remove(at)
-    dropped = tuple(cell.text for at, cell in enumerate(table.columns) if at not in kept)
+    gone = (cell for at, cell in enumerate(table.columns) if at not in kept)
+    dropped = tuple(" ".join((cell.text, *cell.lines)) for cell in gone)
     columns, *rows = (tuple(row[at] for at in kept) for row in every)
     return replace(table, columns=columns, rows=tuple(rows)), dropped
 

@@ -17,13 +17,13 @@ from sqlalchemy import Connection, select, update
 
 from stereometer.studies import assignment
 from stereometer.studies.assignment import COUNTED, OPEN, RETURNED
-from stereometer.studies.closing import DEMOGRAPHICS, last_pages
+from stereometer.studies.closing import last_pages
 from stereometer.studies.database import Database, answers, participants, payments, tombstones
 from stereometer.studies.database.tables import controls, leases
 from stereometer.studies.fields import Form
 from stereometer.studies.kinds.kind import INSTRUCTIONS, Page, Person
 from stereometer.studies.panels import PANELS
-from stereometer.studies.people import Participant, everybody
+from stereometer.studies.people import Participant, everybody, kept, withheld
 from stereometer.studies.study import Study
 from stereometer.studies.versions import current, join, study_of, versions_of
 
@@ -281,21 +281,28 @@ class Participation:
     def withdraw(self, number: str) -> str:
         """Remove everything of a person, but a tombstone; where traces of it may remain."""
         with self.database.write() as connection:
-            if self._standing(connection, number) is not None:
+            if everybody(connection, number):
                 self._remove(connection, number)
         return self.database.scrub()
 
     def _remove(self, connection: Connection, id_: str) -> None:
-        answered = answers.c.page == DEMOGRAPHICS
-        asked = set(connection.execute(select(answers.c.participant).where(answered)).scalars())
-        others = sorted(asked - {id_}) if id_ in asked else []
-        beside = json.dumps(self.lot.sample(others, min(NEAR, len(others))))
+        beside = json.dumps(self._beside(connection, id_))
         for table in (answers, leases, payments):
             connection.execute(table.delete().where(table.c.participant == id_))
         connection.execute(participants.delete().where(participants.c.id == id_))
         connection.execute(
             tombstones.insert().values(participant=id_, at=self.clock(), beside=beside)
         )
+
+    def _beside(self, connection: Connection, id_: str) -> list[str]:
+        """Others whose rows leave the table of demographics with somebody's own: of the same
+        version, and in it until now. Where there are fewer, it has withheld everything already."""
+        people = {each.person.id: each for each in everybody(connection)}
+        its = [each for each in people.values() if each.version == people[id_].version]
+        counted = {each.person.id for each in kept(its, self.study.kind.counts_at_once)}
+        shown = counted - withheld(connection)
+        others = sorted(shown - {id_}) if id_ in shown else []
+        return self.lot.sample(others, min(NEAR, len(others)))
 
     def forget_ids(self) -> tuple[int, str]:
         """How many were deleted, and where traces of them may remain."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sqlalchemy import Column, ColumnElement, Connection, select, true
 
 from stereometer.studies.assignment import RETURNED
-from stereometer.studies.database import answers, leases, participants
+from stereometer.studies.database import answers, leases, participants, tombstones
 from stereometer.studies.kinds.kind import Person
 
 
@@ -69,6 +69,13 @@ def everybody(connection: Connection, number: str | None = None) -> list[Partici
         )
         for row in connection.execute(people.order_by(participants.c.consented_at))
     ]
+
+
+def withheld(connection: Connection) -> frozenset[str]:
+    """Those whose demographics are withheld, so that who withdrew cannot be told from two
+    exports."""
+    lists = connection.execute(select(tombstones.c.beside)).scalars()
+    return frozenset(id_ for beside in lists for id_ in json.loads(beside))
 
 
 def failed_checks(people: Sequence[Participant]) -> Counter[str]:

@@ -53,7 +53,7 @@ class Spread:
     within: float
     """Standard deviation within a cell, mean over cells."""
     wide: float
-    """The same in the cell at the 90th percentile."""
+    """Standard deviation within the cell at the 90th percentile."""
     single_rater: float
     """Reliability of one rater: the variance between cells over all variance."""
 

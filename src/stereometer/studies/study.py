@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from stereometer.errors import DataError, UsageError
 from stereometer.studies.config import Config, line_of, read_config
 from stereometer.studies.kinds import kind_called
-from stereometer.studies.kinds.kind import Kind, Unit
+from stereometer.studies.kinds.kind import Kind, Person, Unit
 from stereometer.studies.kinds.writers import FILE as WRITERS
 from stereometer.studies.secrets import Secrets, read_secrets
 from stereometer.studies.texts import PARTS, WORDS, Texts, read_texts
@@ -104,7 +104,7 @@ class Study:
         return DataError(f"{toml}, line {line_of(toml, *keys)}: {'.'.join(keys)}: {what}")
 
     def checked(self) -> Study:
-        """The same, once everything in the folder was found fit to serve."""
+        """The study itself, once everything in the folder was found fit to serve."""
         missing = [name for name in self.kind.materials if name not in self.frozen]
         if missing:
             raise DataError(
@@ -125,6 +125,7 @@ class Study:
             raise DataError(f"{self.folder / 'study.toml'}: {refusal}")
         for texts in self._texts.values():
             texts.checked(PARTS)
+        self.kind.pages(self, Person("", (self.units[0].name,), {}))  # reads what is frozen
         return self
 
 

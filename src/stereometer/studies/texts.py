@@ -86,7 +86,7 @@ class Texts:
         return _rendered(_put_in(self.pages[part], values))
 
     def aside(self, part: str, **values: object) -> Markup:
-        """The same beside another page, whose heading stays the first."""
+        """A page beside another, whose heading stays the first."""
         html = self.page(part, **values)
         return Markup(re.sub(r"(</?)h1>", r"\1h2>", html))
 

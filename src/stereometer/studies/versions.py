@@ -45,6 +45,11 @@ def digests(study: Study) -> dict[str, str]:
     return {name: _digest(content) for name, content in files.items()}
 
 
+def digest(study: Study) -> str:
+    """Of the version that the study is, or would be."""
+    return Version(0, digests(study)).digest
+
+
 def versions_of(connection: Connection) -> list[Version]:
     rows = connection.execute(select(versions).order_by(versions.c.number))
     return [Version(row.number, json.loads(row.files)) for row in rows]
@@ -118,11 +123,21 @@ def _freeze(connection: Connection, study: Study, number: int, now: float) -> in
 
 
 def study_of(study: Study, version: Version) -> Study:
-    """The study as the people of a version see it."""
-    return copy_of(study, version.number) if _changed(study, version) else study
+    """The study as the people of a version see it, or a DataError where nobody can tell."""
+    if not _changed(study, version):
+        return study
+    copy = copy_of(study, version.number)
+    if changed := _changed(copy, version):
+        raise DataError(
+            f"{copy.folder}: {', '.join(changed)} is not what people have consented to. The copy "
+            "was changed, or is not whole, and their answers would get another meaning. Restore "
+            "it from a backup."
+        )
+    return copy
 
 
 def copy_of(study: Study, number: int) -> Study:
+    """Unchecked: a withdrawal that was interrupted has left it half changed, and is finished."""
     folder = study.folder / FOLDER / str(number)
     return Study(folder, read_config(folder / "study.toml"), study.folder)
 

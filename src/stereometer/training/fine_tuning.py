@@ -1,4 +1,4 @@
-"""Trunk and head trained together; a run that is killed goes on from its last kept step."""
+"""Trunk and head trained together; a run that is killed continues from its last kept step."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def kept_rows(
 
 
 def fitted(rows: Tensor, targets: Tensor, recipe: Recipe, progress: Progress) -> Head:
-    """The same head for the same rows and seed."""
+    """One head for the same rows and seed."""
     order = shuffled_batches(len(rows), recipe)
     fit = begun(rows, recipe, len(order))
     head, steps = fit.head, len(order) // recipe.epochs

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 Row: TypeAlias = Mapping[str, "array[float]"]
-"""One span: named columns (`logprob`, `logodds`), one entry a token."""
+"""One span: named columns (`logprob`, `logodds`), one entry per token."""
 
 
 @dataclass(frozen=True)

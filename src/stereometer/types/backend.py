@@ -119,6 +119,10 @@ class Charges(Protocol):
         """What so many tokens cost; None where no price is known."""
         ...
 
+    def plan(self, read: int, written: int) -> str:
+        """Counts tokens that a dry run plans; the budget, where all that were planned exceed it."""
+        ...
+
 
 class ForTesting:
     """A backend that is for testing the tool: neither a model nor a baseline."""

@@ -69,7 +69,7 @@ class ItemDefaults:
         return {}
 
 
-SELDOM = ("answers", "unanswered")
+SELDOM = ("answers", "unanswered", "copy")
 """Fields of a score that are stored where they say something."""
 
 
@@ -92,6 +92,9 @@ class Score:
     unanswered: bool = False
     """Whether it was asked and gave nothing that counts: refused, filtered, unreadable, failed.
     What a measure declares outside its scope was not asked."""
+    copy: int = 0
+    """Where texts are held back: items of this run that have the same number have the same texts;
+    0 where that is not known, or there is no other."""
 
     def as_json(self) -> dict[str, Any]:
         """The fields as they are: `dataclasses.asdict` would copy every text of every item."""
@@ -110,6 +113,11 @@ class Skip(Exception):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+class OutOfScope(Skip):
+    """Where that is known only when an item is scored, and not because of what was answered: the
+    item is not missing."""
 
 
 @runtime_checkable

@@ -51,8 +51,8 @@ class Job:
     items: int = 0
     folder: str = ""
     """The name of its folder among those of other runs, where the plan's own names do not do."""
-    hidden: frozenset[str] = frozenset()
-    """Items whose texts are left out of what is stored."""
+    hidden: Mapping[str, int] = field(default_factory=dict)
+    """Items whose texts are left out of what is stored, and the number of their wording."""
     stopping: Stopping | None = None
     """What ends the asking before all items are asked, where something does."""
     series: Mapping[str, Any] = field(default_factory=dict)

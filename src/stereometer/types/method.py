@@ -17,7 +17,7 @@ from stereometer.types.settings import Settings
 Requests: TypeAlias = Mapping[str, Sequence[Request]]
 """What is asked for an item, by candidate."""
 Exchanged: TypeAlias = Mapping[str, Sequence[tuple[Request, Answer]]]
-"""The same, each request with its answer."""
+"""What was asked for an item, each request with its answer."""
 Notes: TypeAlias = tuple[str, ...]
 Needs: TypeAlias = Mapping[str, Sequence[frozenset[str]]]
 """By part of a benchmark, alternatives of what a model must be able to do: the first that it can is

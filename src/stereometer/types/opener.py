@@ -61,7 +61,7 @@ class KnowsFiles(Protocol):
     """An opener that can tell a model by its files."""
 
     def fingerprint(self, spec: str, options: Any) -> str | None:
-        """The same only where `open` would give the same model; None where that cannot be told."""
+        """Alike only where `open` would give the same model; None where that cannot be told."""
         ...
 
 

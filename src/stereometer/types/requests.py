@@ -162,9 +162,9 @@ HIDDEN = -1
 class MaskedBlank(_Keyed):
     """Some tokens at one hidden position, HIDDEN wherever a token is masked.
 
-    Columns, one entry a token asked: `logprob`; `logmass`, of the word-initial or the continuation
-    vocabulary, whichever the token is of; `distance`, of the output matrix to one that makes the
-    token the top one by `margin` (SeT).
+    Columns, one entry per token asked: `logprob`; `logmass`, of the word-initial or the
+    continuation vocabulary, whichever the token is of; `distance`, of the output matrix to one that
+    makes the token the top one by `margin` (SeT).
     """
 
     ids: tuple[int, ...]

@@ -46,6 +46,7 @@ def test_a_constructed_baseline_says_so_beside_the_models(tmp_path: Path) -> Non
     said = call(*RUN, *THREE, "--limit", 40, "--out", tmp_path / "out").out
     (row, *_) = [line for line in said.splitlines() if line.startswith("stereotyped (constructed)")]
     assert "prefers stereotypes" in row
+    assert "Constructed: made from the gold labels alone; stored as pair-likelihood@1." in said
     runs = call("show", tmp_path / "out").out
     assert runs.count("stereotyped (constructed)") == said.count("stereotyped (constructed)") == 3
 
@@ -71,15 +72,20 @@ def test_names_and_measures_are_listed_whole(width: int, monkeypatch: pytest.Mon
     assert ("licence" in said.splitlines()[0]) != ("No room for" in said)
 
 
-def test_a_comparison_keeps_its_verdict_in_a_narrow_window(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("slices", [(), ("--every-slice",)])
+def test_a_comparison_loses_rows_before_columns_and_never_its_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: int, slices: tuple[str, ...]
 ) -> None:
-    call(*RUN, "-m", "stereotyped", "--limit", 40, "--out", tmp_path)
-    runs = sorted(tmp_path.glob("*cat*"))
-    monkeypatch.setenv("COLUMNS", "80")
-    said = call("compare", *runs, "--resamples", 100).out
+    call(*RUN, "-m", "stereotyped", "--out", tmp_path)
+    monkeypatch.setenv("COLUMNS", str(width))
+    said = call("compare", *sorted(tmp_path.glob("*cat*")), "--resamples", 100, *slices).out
+    assert max(map(len, said.splitlines())) <= width
+    rows = [line.split()[0] for line in said.splitlines() if " ss  " in line]
+    assert rows[:3] == ["overall", "intrasentence", "intersentence"]
+    assert ("age" in rows) == ("No room for" not in said) == (width == 80)
+    assert "higher;" in said
     assert "verdict" in said
-    assert "No room for: n, could be seen." in said
 
 
 def test_words_may_be_wrapped_and_numbers_not() -> None:

@@ -101,3 +101,7 @@ def test_nothing_of_posix_is_named() -> None:
                 assert node.attr not in NAMES.get(node.value.id, "").split(), file
             if isinstance(node, ast.Import):
                 assert not {name.name for name in node.names} & {*MODULES.split()}, file
+            if isinstance(node, ast.ImportFrom):
+                banned = NAMES.get(node.module or "", "").split()
+                assert not {name.name for name in node.names} & {*banned}, file
+                assert node.module not in MODULES.split(), file

@@ -21,8 +21,10 @@ from stereometer.cli import render
 from stereometer.errors import UsageError
 from stereometer.findings import compare as comparison
 from stereometer.findings.compare import Compared, Comparison, family_notes
+from stereometer.findings.gate.judge import worsening
 from stereometer.runs import store as runs
 from stereometer.shapes.paired import Difference, Withheld
+from stereometer.shapes.shape import Shape
 from stereometer.stats.tests import sign_flip
 from stereometer.types import Result, Score, Settings
 from tests.builders import reference
@@ -436,16 +438,22 @@ def test_swapping_mirrors_the_intervals_where_items_are_resampled(
 def test_a_system_does_not_differ_from_itself(studies: dict[str, Any], study: str) -> None:
     pair = compared((studies[study][0], studies[study][0]))
     for one in pair.differences:
-        assert (one.difference, one.low, one.high, one.p, one.p_adjusted, one.verdict) == (
-            0,
-            0,
-            0,
-            1,
-            1,
-            "not beyond noise",
-        )
-        assert one.closer == "neither"
+        assert (one.difference, one.p, one.p_adjusted) == (0, 1, 1)
+        assert (one.verdict, one.closer, one.detectable) == ("not beyond noise", "neither", None)
+        # That nothing was seen to change is not certainty.
+        assert one.low < 0 < one.high
+        if one.ideal == 50:
+            assert sure(one.sum_low) < one.first + one.second - 100 < sure(one.sum_high)
+            assert worsening(one, 0.0) == "undecided"
     assert not pair.flips
+
+
+def test_values_of_any_scale_that_all_agree_are_not_certain() -> None:
+    scores = [Score(f"i{at}", {}, {"mean": at / 10}) for at in range(11)]
+    (row,) = Shape().differences([(one, one) for one in scores], [{}] * 11, Settings())
+    assert isinstance(row, Difference)
+    assert -1 < row.low < row.difference == 0 < row.high < 1
+    assert (row.p, row.detectable) == (1, None)
 
 
 # ------------------------------------------------------------------------------- several, and words

@@ -11,6 +11,7 @@ from stereometer.findings.curve import FALLS, NO_TREND, RISES, changes, trends
 from stereometer.shapes.cat.shape import SHAPE as CAT
 from stereometer.shapes.pair.shape import SHAPE as PAIR
 from stereometer.types import Score, Settings
+from tests.builders.sure import sure
 
 STEPS, ITEMS = 8, 120
 
@@ -44,17 +45,25 @@ def test_a_trend_is_found_with_its_direction(drift: float, says: str) -> None:
     rng = np.random.default_rng(1)
     (trend,) = trends(series(rng, drift), PAIR, Settings())
     assert trend.verdict == says
-    assert trend.low < trend.change < trend.high
+    assert sure(trend.low) < trend.change < sure(trend.high)
     assert (trend.n, trend.units) == (ITEMS, ITEMS)
 
 
-def test_pairs_of_one_term_are_one_unit() -> None:
+def test_pairs_of_one_term_or_of_the_same_texts_are_one_unit() -> None:
     termed = [
         [replace(pair, slices={"target": f"t{at % 20}"}) for at, pair in enumerate(step)]
         for step in series(np.random.default_rng(3), 1.5)
     ]
-    (trend,) = trends(termed, PAIR, Settings())
-    assert (trend.n, trend.units) == (ITEMS, 20)
+    copies = [
+        [
+            replace(pair, slices={}, texts={"sent_more": str(at % 20)})
+            for at, pair in enumerate(step)
+        ]
+        for step in termed
+    ]
+    for steps in (termed, copies):
+        (trend,) = trends(steps, PAIR, Settings())
+        assert (trend.n, trend.units) == (ITEMS, 20)
 
 
 def test_the_change_is_that_of_the_least_squares_line() -> None:
@@ -80,6 +89,11 @@ def test_items_of_a_target_term_are_one_unit() -> None:
     assert known["ss"].units == 2
     assert known["ss"].n == 4
     assert known["ss"].change == pytest.approx(45.0)  # 90 along the line, for one term of two
+
+
+def test_steps_that_never_change_are_not_certain() -> None:
+    (trend,) = trends([series(np.random.default_rng(3), 1.0)[0]] * 4, PAIR, Settings())
+    assert (trend.change, trend.low, trend.high, trend.p) == (0, None, None, None)
 
 
 def test_three_steps_are_no_series() -> None:

@@ -40,6 +40,9 @@ def bars(tmp_path: Path, text: str) -> Path:
     return path
 
 
+NO_WORSE = ("lms", "ss", "icat", "pair_preference")
+
+
 @pytest.mark.long
 def test_every_rule_meets_every_run_that_it_is_about(runs: Path, tmp_path: Path) -> None:
     file = bars(
@@ -67,7 +70,7 @@ def test_every_rule_meets_every_run_that_it_is_about(runs: Path, tmp_path: Path)
 
 
 @pytest.mark.long
-def test_a_baseline_of_its_own_is_no_worse_by_any_margin_but_zero_is_not_shown(
+def test_a_gain_meets_a_margin_a_loss_misses_it_and_a_copy_decides_nothing(
     runs: Path, tmp_path: Path
 ) -> None:
     file = bars(tmp_path, '[[bars]]\nno_worse = "lms"\nmargin = 30')
@@ -76,6 +79,9 @@ def test_a_baseline_of_its_own_is_no_worse_by_any_margin_but_zero_is_not_shown(
     better = stereometer.gate(runs / "ideal", bars=file, against=runs / "random")
     assert better.outcome == "met"
     assert better.judged[0].n == 480
+    zero = bars(tmp_path, "\n".join(f'[[bars]]\nno_worse = "{name}"' for name in NO_WORSE))
+    copy = stereometer.gate(runs / "fake", bars=zero, against=runs / "fake")
+    assert [each.outcome for each in copy.judged] == ["undecided"] * len(NO_WORSE)
 
 
 def test_overshooting_is_no_gain(runs: Path, tmp_path: Path) -> None:

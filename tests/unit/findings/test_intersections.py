@@ -229,6 +229,10 @@ def test_they_are_listed_by_q() -> None:
     assert [cell.q for cell in cells] == sorted(cell.q for cell in cells)
 
 
+def test_templates_that_all_agree_are_not_certain() -> None:
+    assert all(np.isnan(cell.low) for cell in listed(built(templates=6, noise=0.0)))
+
+
 def test_below_is_the_mirror_of_above() -> None:
     found = built(noise=1.0)
     mirror = Crossing(found.groups, found.pairs, found.traits, -found.single, -found.paired)

@@ -189,15 +189,17 @@ def test_repeats_differ_in_order_and_poles_and_a_seed_repeats_them() -> None:
     scales = survey.SOURCE.benchmark(survey.read(survey.packaged())[0], "").items("survey")
     pages: dict[int, list[list[tuple[Shown, ...]]]] = {}
     for seed in (0, 0, 1):
-        measure = Survey("survey@1", Options(repeats=2, seed=seed), False, "")
+        measure = Survey("survey@1", Options(repeats=4, seed=seed), False, "")
         questions, _ = measure.items(scales)
         pages.setdefault(seed, []).append([question.page for question in questions])
     first, again = pages[0]
     assert first == again
     assert first != pages[1][0]
-    whole = first[0]
+    whole, exchanged, other = (first[at * len(first) // 4] for at in range(3))
     assert sum(shown.turned for shown in whole) == len(whole) / 2
-    assert whole != first[-16]
+    # Two repeats have one order, so that a liking for a place on the page cancels too.
+    assert exchanged == tuple(Shown(shown.scale, not shown.turned) for shown in whole)
+    assert [shown.scale for shown in other] != [shown.scale for shown in whole]
 
 
 def test_the_command_takes_the_survey_or_a_studys_folder(folder: Path, tmp_path: Path) -> None:

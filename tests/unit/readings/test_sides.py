@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from stereometer.readings.reading import Asked, Reading, counted
 from stereometer.readings.sides import CLEAN, LEAST, Part, parts_of
 from stereometer.readings.table import Question, Way
 from stereometer.shapes.cat.shape import SHAPE as CAT
+from stereometer.shapes.pair.shape import SHAPE as PAIR
 from stereometer.shapes.sweep import CHANGES, JOINT, READING, SHIFT
 from stereometer.stats.means import StudentMean
 from stereometer.types import Estimate, Score, Settings
@@ -120,6 +123,20 @@ def test_clean_items_are_a_choice_only_where_some_are_not() -> None:
     assert [reading.items for reading in asked(part, FIRST).readings] == ["all", "clean"]
 
 
+def test_items_of_the_same_texts_are_one_unit_and_no_term() -> None:
+    once = [Score(f"p{at}", {"bias_type": "age"}, {FIRST.id: 1.0 - 2 * (at % 3 == 0)}, copy=at + 1)
+            for at in range(30)]  # fmt: skip
+    twice = [*once, *(replace(score, item=f"{score.item} again") for score in once)]
+    one, two = (
+        counted(asked(parts_of(PAIR, scores)[0], FIRST), Reading(FIRST, "item", "all"))
+        for scores in (once, twice)
+    )
+    assert (two.value, two.low, two.high, two.p) == pytest.approx(
+        (one.value, one.low, one.high, one.p)
+    )
+    assert (two.n, two.terms, parts_of(PAIR, twice)[0].averagings) == (60, None, ["item"])
+
+
 def test_few_terms_cannot_be_tested_by_swaps() -> None:
     (part,) = parts_of(CAT, items({FIRST.id: [[1.0, 1.0]] * 5}))
     row = counted(asked(part, FIRST), Reading(FIRST, "term", "all"))
@@ -136,4 +153,7 @@ def test_a_variant_that_changes_what_is_said_is_what_it_turns_on() -> None:
     (part,) = parts_of(CAT, items({FIRST.id: sure, SECOND.id: unsure}))
     assert conclusions(curve(asked(part, FIRST, SECOND))) == 100.0
     (part,) = parts_of(CAT, items({FIRST.id: sure, SECOND.id: sure}))
-    assert conclusions(curve(asked(part, FIRST, SECOND))) == 0.0
+    rows = curve(asked(part, FIRST, SECOND))
+    assert conclusions(rows) == 0.0
+    (shift,) = [row for row in rows if row.name == SHIFT]
+    assert (shift.low, shift.interval) == (None, "none: all agree, which is not certainty")

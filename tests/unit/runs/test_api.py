@@ -76,6 +76,9 @@ def test_two_files_of_ones_own_in_one_run_get_a_folder_each(
         ({"resamples": "100"}, "resamples is '100'. It takes a whole number"),
         ({"limit": "5"}, "limit is '5'. It takes a whole number. Write it without quotes"),
         ({"limit": 0}, "The limit is 0. At least one item is needed"),
+        ({"budget": "2.50"}, r"whole number of tokens.* write --budget '\$2.50' with --price"),
+        ({"budget": "$2.50"}, "needs a price"),
+        ({"budget": "2.50", "model": (None, None)}, "whole number of tokens"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any], says: str) -> None:
@@ -232,11 +235,14 @@ def every_value(folder: Path) -> list[Any]:
 def test_whatever_a_verb_returns_is_shown_short_and_with_markup_escaped(tmp_path: Path) -> None:
     for value in every_value(tmp_path):
         name, text, html = type(value).__name__, str(value), value._repr_html_()
-        assert len(text.splitlines()) < 60, name
+        assert len(text) <= 2_000, name
         assert max(map(len, text.splitlines())) < 400, name
         assert len(repr(value)) < 200, name
         assert "<table>" in html, name
         assert "--" not in text, name  # options are the terminal's
+        if name == "Comparison":
+            assert "48 of them in slices; 2 beyond noise (42 more rows: rows())" in text
+            assert ("intrasentence" in text, "gender" in text) == (True, False)
         if isinstance(value, stereometer.types.shown.Tabular):
             assert len(value.to_frame()) == len(value.rows()) > 0
         if isinstance(value, stereometer.types.shown.Drawn) and name != "Sweep":

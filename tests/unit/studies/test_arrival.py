@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import random
 import sqlite3
 import time
@@ -219,6 +220,20 @@ def test_who_is_turned_away_at_consent_is_promised_nothing(study: Study) -> None
     assert [row["PROLIFIC_PID"] for row in payment_rows(full)] == ["anna"]
 
 
+def test_who_agrees_while_the_study_is_paused_is_let_in_only_if_they_were_inside(
+    study: Study,
+) -> None:
+    person, clients = desk(study), [Browser(study), Browser(study)]
+    arrivals = (ANNA, {**ANNA, "PROLIFIC_PID": "berta"})
+    read = [each.get("/", params=ids) for each, ids in zip(clients, arrivals, strict=True)]
+    person.arrive("anna")
+    person.participation.pause(True)
+    inside, outside = (each.agree(page) for each, page in zip(clients, read, strict=True))
+    assert "/page/instructions" in inside.text
+    assert "paused" in outside.text
+    assert len(stored(study, select(participants.c.id))) == 1
+
+
 def test_a_clock_that_is_set_back_ends_no_visit(
     study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -356,9 +371,12 @@ def test_no_combination_of_answers_is_shared_by_fewer_than_five(
 
 
 def test_two_exports_around_a_withdrawal_leave_it_open_who_it_was(study: Study) -> None:
-    """Five rows are withheld or gone after it, one of which was theirs, and the same five
-    whenever the study is exported."""
-    people = finished(study, *"abcdefghijkl")
+    """Five rows that were shown are withheld or gone after it, one of which was theirs, and the
+    same five whenever the study is exported; those of people who do not count hide nobody."""
+    people = finished(study, *"abcdefghijklmnopqrstuvwxyz")
+    participation = desk(study).participation
+    for other in people[12:]:
+        participation.exclude(other, "a program")
 
     def demographics_rows(name: str) -> list[str]:
         out = study.folder.parent / name
@@ -366,11 +384,15 @@ def test_two_exports_around_a_withdrawal_leave_it_open_who_it_was(study: Study) 
         return [row["gender"] for row in table(out / "demographics.csv")]
 
     before = demographics_rows("before")
-    desk(study).participation.withdraw(people[3])
+    participation.withdraw(people[3])
     after, again = demographics_rows("after"), demographics_rows("again")
     assert (before.count("woman"), after.count("woman")) == (12, 7)
     assert len(after) == 11
     assert sorted(after) == sorted(again)
+    (row,) = stored(study, select(tombstones.c.beside))
+    shown = {*people[:12]} - {people[3], *json.loads(row[0])}
+    participation.withdraw(min(shown))
+    assert demographics_rows("later").count("woman") == 0, "seven less five is fewer than five"
 
 
 @pytest.mark.long

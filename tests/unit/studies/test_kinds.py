@@ -245,6 +245,8 @@ def answered(study: Study, name: str, who: Who = ("en", UNITS), **changes: Any) 
         ("men", True), ("Man", True), ("MEN", True), ("mne", True), ("a man", True),
         ("women", False), ("woman", False), ("trans people", False), ("children", False),
         ("n", False), ("m", False), ("people", False), ("the guys", True), ("males", True),
+        ("me", False), ("mean", False), ("nen", False), ("mens", True), ("mend", False),
+        ("men in general", True),
     ],
 )  # fmt: skip
 def test_the_first_group_is_named_forgivingly_but_not_another_group(
@@ -254,13 +256,16 @@ def test_the_first_group_is_named_forgivingly_but_not_another_group(
 
 
 PLAUSIBLE = {
+    "woman": "women in america, ladies",
     "elderly": "the elderly, elderly, old people, older people, seniors, senior citizens",
-    "blind": "the blind, blind persons, people who are blind, visually impaired people",
+    "blind": "the blind, blind persons, people who are blind, visually impaired people, "
+    "blind ppl, sight impaired, low vision people",
     "trans": "transgender people, trans, transgender, transgendered people",
     "teenager": "teens, teenagers, a teenager, adolescents, teenage people",
-    "Black": "blacks, black folks, African Americans, black americans",
+    "Black": "blacks, black folks, African Americans, black americans, black ppl, "
+    "black people in America",
     "White": "caucasians, the whites, White Americans",
-    "wealthy": "rich people, the rich, the wealthy, wealthy",
+    "wealthy": "rich people, the rich, the wealthy, wealthy, wealthy ppl",
     "unemployed": "the unemployed, jobless people, people without jobs",
     "autistic": "autistic, people with autism, autistic individuals",
     "veteran": "vets, the veterans, military veterans",

@@ -64,6 +64,7 @@ def test_a_rating_that_is_missing_is_asked_for_again_and_the_others_are_kept(stu
     assert page.status_code == 422
     assert 'value="7"' in page.text
     assert "Please rate every scale." in page.text
+    assert f"kept for {study.config.quota.lease_minutes:g} minutes" in page.text
     assert count(study, answers) == 1
 
 

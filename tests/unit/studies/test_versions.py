@@ -14,13 +14,22 @@ from sqlalchemy import select, text
 
 from stereometer.benchmarks.abc.items import data_file
 from stereometer.errors import DataError, UsageError
-from stereometer.studies.database import answers, open_database
+from stereometer.studies.database import answers, open_database, participants
 from stereometer.studies.export.folder import export_study
 from stereometer.studies.new import new_study
 from stereometer.studies.study import Study, open_study
 from stereometer.studies.versions import open_answers
 from tests.builders.commands import assert_refused, call
-from tests.builders.studies import desk, edited, finish, set_toml, small_survey, stored
+from tests.builders.studies import (
+    Browser,
+    client_of,
+    desk,
+    edited,
+    finish,
+    set_toml,
+    small_survey,
+    stored,
+)
 
 
 @pytest.fixture
@@ -129,6 +138,44 @@ def test_a_server_that_was_left_behind_lets_nobody_in(study: Study) -> None:
         before.arrive("carla")
     assert before.arrive("berta") is not None
     before.database.close()
+
+
+def test_a_copy_that_was_changed_is_not_what_people_have_consented_to(
+    study: Study, tmp_path: Path
+) -> None:
+    edited(study.folder, *REMOVED)
+    assert call("study", "revise", study.folder).code == 0
+    edited(study.folder / "versions/1", "traits.csv", "powerless,powerful", "powerful,powerless")
+    out = ("--version", 1, "--out", tmp_path / "out")
+    assert_refused(call("study", "export", study.folder, *out), 4, "traits.csv", "from a backup")
+    ((anna,), *_) = stored(study, select(participants.c.id))
+    code = study.secrets.withdrawal_code(anna)
+    assert call("study", "withdraw", study.folder, code).code == 0, "whoever wants to can go"
+
+
+def test_who_read_another_version_reads_the_new_one_before_they_join(study: Study) -> None:
+    client = Browser(study)
+    ids = {"PROLIFIC_PID": "carla", "STUDY_ID": "s", "SESSION_ID": "visit of carla"}
+    read = client.get("/", params=ids)
+    edited(study.folder, "texts/en/consent.md", "# ", "# Really: ")
+    assert call("study", "revise", study.folder).code == 0
+    client.client = client_of(open_study(study.folder))
+    client.client.cookies = client.cookies
+    again = client.agree(read)
+    assert "Really: " in again.text
+    assert "/page/instructions" in client.agree(again).text
+    assert stored(study, select(participants.c.version)) == [(1,), (1,), (2,)]
+
+
+def test_a_server_goes_on_with_what_it_has_opened(tmp_path: Path) -> None:
+    study = small_survey(tmp_path / "s", per_person=2, name="prolific")
+    edited(study.folder, "traits.csv", LINES[1].split(",")[0], "another")
+    person = desk(study)
+    assert finish(person, str(person.arrive("anna"))) == "complete"
+    person.database.close()
+    ((sent,),) = stored(study, select(answers.c.sent).where(answers.c.page == "rate-1"))
+    assert "another" not in sent
+    assert "another" not in (study.folder / "versions/1/traits.csv").read_text(encoding="utf-8")
 
 
 def test_a_database_of_another_version_is_refused(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -15,6 +14,7 @@ from time import monotonic
 from typing import IO, Any
 from weakref import finalize
 
+from stereometer.backends.local.place import CONFIG
 from stereometer.errors import ModelError
 from stereometer.types import digest_of, digest_of_file
 
@@ -28,7 +28,9 @@ IN_ALL = 600.0
 """Seconds for all prompts of a run together: a usual template takes a tenth of a millisecond."""
 WATCHED = 0.05
 """Seconds between two looks at a child that has not answered."""
-TOKENIZER_FILES = ("*token*.json", "*.model", "vocab*", "merges.txt", "*.tiktoken", "spiece*")
+TOKENIZER_FILES = ("*token*.json", "*.model", "*vocab*", "merges.txt", "*.tiktoken", "spiece*")
+TRIED: dict[str, str] = {}
+"""By the digest of a tokenizer's files, what is wrong with it."""
 
 
 class Failed(Exception):
@@ -131,20 +133,20 @@ class Renderer:
 
 def try_tokenizer(spec: str, folder: Path) -> None:
     """Raises where the tokenizer files of a folder hang a process, fill its memory or end it."""
-    files = sorted({file for form in TOKENIZER_FILES for file in folder.glob(form)})
-    named = [(file.name, digest_of_file(file)) for file in files if file.is_file()]
-    if problem := _problem(str(folder), digest_of(named)):
+    files = sorted({file for form in (CONFIG, *TOKENIZER_FILES) for file in folder.glob(form)})
+    named = digest_of([(file.name, digest_of_file(file)) for file in files if file.is_file()])
+    if named not in TRIED:
+        TRIED[named] = _problem(folder)
+    if problem := TRIED[named]:
         raise ModelError(
             f"{spec} has a tokenizer that cannot be used: {problem}. Its files are damaged, or "
             "made to do harm. Get them from where the model was published."
         )
 
 
-@cache
-def _problem(folder: str, digest: str) -> str:
-    """Tried once for the same files."""
+def _problem(folder: Path) -> str:
     try:
-        Child().ask(tokenizer=folder)
+        Child().ask(tokenizer=str(folder))
     except Failed as problem:
         return str(problem)
     return ""

@@ -79,7 +79,7 @@ class Blanks:
 
     @cached_property
     def written_classes(self) -> Tensor | None:
-        """The same by how tokens are written, special ones too."""
+        """By how tokens are written, special ones too."""
         return self._classes(True)
 
     def _classes(self, with_special: bool) -> Tensor | None:

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-from stereometer.backends.local.apart import try_tokenizer
+from stereometer.backends.local.apart import TOKENIZER_FILES, try_tokenizer
 from stereometer.backends.local.digests import weights_digest
 from stereometer.backends.local.named_files import check_depth, check_named_files
 from stereometer.backends.local.place import CONFIG, check_place, name_of, near
@@ -28,7 +28,6 @@ HUB_PATIENCE = 5
 """Seconds until the hub counts as out of reach."""
 SPREAD = "auto"
 """The device of a model that is laid over all GPUs a process has."""
-TOKENIZER = "tokenizer.json"
 DTYPES = ("float32", "float64", "bfloat16", "float16")
 
 
@@ -61,7 +60,7 @@ class Checkpoint:
     quantized: str = ""
     """The storage of the weights where it is not their own precision, such as GGUF's Q4_1."""
     next_sentence: Any = None
-    """The same model with the next-sentence head that came with it, where one did."""
+    """The model with the next-sentence head that came with it, where one did."""
     unused: tuple[str, ...] = ()
     """Weights of the file that the model does not use, besides heads for other tasks."""
     spec: str = ""
@@ -143,24 +142,19 @@ def _loaded(
 
 def _fetched(name: str, extra: Mapping[str, Any]) -> Path:
     """Where the small files of a model on the hub lie: they are looked at before they are used."""
-    from transformers.utils import SAFE_WEIGHTS_INDEX_NAME, WEIGHTS_INDEX_NAME
-    from transformers.utils.hub import cached_file
+    from huggingface_hub import snapshot_download
 
-    optional = dict.fromkeys(
-        ("_raise_exceptions_for_missing_entries", "_raise_exceptions_for_connection_errors"), False
-    )
-    for file in (SAFE_WEIGHTS_INDEX_NAME, WEIGHTS_INDEX_NAME, "tokenizer_config.json", TOKENIZER):
-        cached_file(name, file, **extra, **optional)
-    return Path(str(cached_file(name, CONFIG, **extra))).parent
+    files = [CONFIG, "*.index.json", *TOKENIZER_FILES]
+    return Path(snapshot_download(name, allow_patterns=files, **extra))
 
 
 def _check_files(spec: str, folder: Path, config: Any, options: Options) -> None:
     """What files could do to this process, before any of them is loaded."""
     check_named_files(spec, folder, options.allow_pickle)
     check_depth(spec, config, folder)
-    if Path(spec).is_dir():
+    if Path(spec).is_dir() or not options.trust_remote_code:
         _check_has_tokenizer(spec, os.listdir(folder))
-    if not options.trust_remote_code and (Path(spec).is_dir() or (folder / TOKENIZER).is_file()):
+    if not options.trust_remote_code:
         try_tokenizer(spec, folder)
 
 

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from importlib import import_module
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ LONGEST = 1_000_000
 """Characters of a prompt: no window is as wide."""
 SPREAD = 64
 """Characters or tokens that may come of one character: bytes need four tokens."""
+GROWTH = 4096
+"""Characters that may come of one token: usual tokenizers put in single signs, few times."""
 PLANE = [*range(32, 0xD800), *range(0xE000, 0xFFFE)]
 """Characters that most texts are written in."""
 BLOCK, RUN = 512, 200
@@ -81,34 +84,46 @@ def _rendered(messages: list[dict[str, str]], state: dict[str, Any]) -> str:
 
 
 def _try_tokenizer(folder: Path, memory: int | None) -> None:
-    """Loads it, writes it, and encodes texts of every character of the basic plane."""
-    import tokenizers
-
-    # One of several may be chosen by the library's version (`fast_tokenizer_files`).
-    files = [*folder.glob("tokenizer.json"), *sorted(folder.glob("tokenizer.*.json"))]
-    if files:
-        limit_memory(memory)
-        for file in files:
-            _try(tokenizers.Tokenizer.from_file(str(file)))
-        return
+    """Each file by itself, and what transformers makes of all of them."""
     sys.modules["torch"] = None  # type: ignore[assignment]
-    from transformers import AutoTokenizer  # makes a fast tokenizer of other files
+    import tokenizers
+    from transformers import AutoTokenizer
 
     limit_memory(memory)
-    loaded = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+    # One of several may be chosen by the library's version (`fast_tokenizer_files`).
+    for file in (*folder.glob("tokenizer.json"), *sorted(folder.glob("tokenizer.*.json"))):
+        _try(tokenizers.Tokenizer.from_file(str(file)))
+    loaded = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     if (tokenizer := getattr(loaded, "backend_tokenizer", None)) is not None:
         _try(tokenizer)  # without one it is refused by name where it is loaded
 
 
 def _try(tokenizer: Any) -> None:
+    """Writes it, and encodes and decodes texts of every character of the basic plane."""
     tokenizer.to_str()
+    if (most := _growth(tokenizer)) > GROWTH:
+        raise ValueError(f"it can write {most} characters in the place of one token")
     blocks = (PLANE[at : at + BLOCK] for at in range(0, len(PLANE), BLOCK))
     runs = (chr(letter) * RUN for letter in range(32, 127))
     for text in (SENTENCE, *("".join(map(chr, block)) for block in blocks), *runs):
         written = tokenizer.normalizer.normalize_str(text) if tokenizer.normalizer else text
-        most = max(len(written), len(tokenizer.encode(text).ids))
+        ids = tokenizer.encode(text).ids
+        most = max(map(len, (written, ids, tokenizer.decode(ids))))
         if most > SPREAD * len(text):
             raise ValueError(f"it makes {most} characters or tokens of {len(text)} characters")
+
+
+def _growth(tokenizer: Any) -> int:
+    """Characters of the longest token, or of what its steps, one after another, can put in the
+    place of a word that no text here has."""
+    put_in: list[str] = []
+
+    def note(step: dict[str, Any]) -> None:
+        put_in.extend(step[name] for name in ("content", "prepend") if name in step)
+
+    for step in (tokenizer.normalizer, tokenizer.pre_tokenizer, tokenizer.decoder):
+        json.loads(step.__getstate__() if step else "{}", object_hook=note)
+    return max(prod(len(text) + 1 for text in put_in), *map(len, tokenizer.get_vocab()), 0)
 
 
 if __name__ == "__main__":

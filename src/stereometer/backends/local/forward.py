@@ -244,7 +244,7 @@ def token_budget(split: Split) -> int:
 
 
 def batch_tokens(free: int | None, width: int, logits: int) -> int:
-    """The same from `free` bytes of a GPU (None on a CPU), `width` bytes of a token's states and
+    """How many, from `free` bytes of a GPU (None on a CPU), `width` bytes of a token's states and
     the `logits` that are kept of every token; the head's own are bounded by LOGIT_BYTES."""
     if free is None:
         return max(1, 2 * LOGIT_BYTES // (4 * logits)) if logits else CPU_TOKENS

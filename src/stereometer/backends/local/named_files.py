@@ -11,21 +11,25 @@ from stereometer.backends.local.place import CONFIG
 from stereometer.errors import ModelError
 
 ADAPTER, ADAPTER_WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
-SAFE = (".safetensors", ".json")
-"""Endings of files that cannot run code when they are read."""
+SAFE = ".safetensors"
+"""The ending of weights that cannot run code when they are read: all others may be pickles."""
 SANE = 1000
 """Layers or experts: from here on each must have a weight of its own in the files."""
 
 
 def named_files(folder: Path) -> Iterator[str]:
     """Every name in a model's folder that loading may follow."""
+    yield from _named_weights(folder)
+    versions = _read(folder / "tokenizer_config.json").get("fast_tokenizer_files")
+    yield from map(str, versions) if isinstance(versions, list) else ()
+
+
+def _named_weights(folder: Path) -> Iterator[str]:
     for index in sorted(folder.glob("*.index.json")):
         weights = _read(index).get("weight_map")
         yield from set(map(str, weights.values())) if isinstance(weights, dict) else ()
     weights = _read(folder / CONFIG).get("transformers_weights")
     yield from [weights] if isinstance(weights, str) else []
-    versions = _read(folder / "tokenizer_config.json").get("fast_tokenizer_files")
-    yield from map(str, versions) if isinstance(versions, list) else ()
 
 
 def check_named_files(spec: str, folder: Path, allow_pickle: bool) -> None:
@@ -36,6 +40,7 @@ def check_named_files(spec: str, folder: Path, allow_pickle: bool) -> None:
                 f"{spec} names a file outside its folder: {name}. What is loaded would not be this "
                 "model alone. Put its files into one folder."
             )
+    for name in _named_weights(folder):
         if not allow_pickle and not name.endswith(SAFE):
             raise _pickled(spec, name)
     if not (folder / ADAPTER).is_file():

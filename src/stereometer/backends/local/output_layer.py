@@ -46,13 +46,13 @@ class OutputLayer:
         state, output = watched.input, watched.output
         if state is None or output is None:
             return False
-        anew = state.double() @ self.layer.weight.double().t()
+        again = state.double() @ self.layer.weight.double().t()
         if self.layer.bias is not None:
-            anew = anew + self.layer.bias.double()
+            again = again + self.layer.bias.double()
         coarse = max(TOLERANCE, 8 * float(torch.finfo(output.dtype).eps))
-        tolerance = coarse * float(anew.abs().max())
+        tolerance = coarse * float(again.abs().max())
         return (
-            bool(torch.allclose(anew, output.double(), rtol=0, atol=tolerance))
+            bool(torch.allclose(again, output.double(), rtol=0, atol=tolerance))
             and output.numel() == logits.numel()
             and _rising(output.reshape(logits.shape), logits, coarse)
         )

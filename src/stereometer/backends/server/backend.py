@@ -133,6 +133,9 @@ class Server:
     def money(self, read: int, written: int) -> float | None:
         return self.wire.budget.estimate(read, written)
 
+    def plan(self, read: int, written: int) -> str:
+        return self.wire.budget.plan(read, written)
+
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         """Stops sending when the budget is spent or something fails for good; what is under way is
         still answered."""

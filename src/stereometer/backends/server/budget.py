@@ -165,13 +165,22 @@ class Budget:
         """What so many tokens would cost; None where no price is known."""
         return self._cost([read, written]) if any(self.price) else None
 
+    def plan(self, read: int, written: int) -> str:
+        """Counts so many tokens as spent; the limit, where they do not fit."""
+        fits = self._fits((read, written))
+        self.spent = [self.spent[0] + read, self.spent[1] + written]
+        return "" if fits else self.limit
+
+    @property
+    def limit(self) -> str:
+        return f"{self.tokens} tokens" if self.money is None else f"${self.money:g}"
+
     def _cost(self, sizes: list[int]) -> float:
         return sum(size * price for size, price in zip(sizes, self.price, strict=True))
 
     def __str__(self) -> str:
-        if self.money is not None:
-            return f"${self.money:g} (${self._cost(self.spent):.4f} spent)"
-        return f"{self.tokens} tokens ({sum(self.spent)} spent)"
+        spent = str(sum(self.spent)) if self.money is None else f"${self._cost(self.spent):.4f}"
+        return f"{self.limit} ({spent} spent)"
 
 
 def budget_of(limit: str | None, price: str | None) -> Budget:

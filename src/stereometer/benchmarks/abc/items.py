@@ -75,7 +75,7 @@ class Frame:
         return self.template.fill(self.group, adjective, self.grammar)
 
     def about_nobody(self) -> Frame:
-        """The same of a person, or of people."""
+        """The frame about a person, or people, of no group."""
         return replace(self, group=self.grammar.person(self.group))
 
 
@@ -115,7 +115,7 @@ class Cell(ItemDefaults):
         return self.trait.adjectives(pole)
 
     def as_released(self) -> Cell:
-        """The same as the authors' released lists spell it."""
+        """The cell as the authors' released lists spell it."""
         return replace(self, trait=self.trait.as_released(), vocabulary=self.vocabulary.as_released)
 
     @property

@@ -33,7 +33,7 @@ class Trait:
         return (self.head(pole), *(self.left_synonyms if pole == "left" else self.right_synonyms))
 
     def as_released(self) -> Trait:
-        """The same as the authors' released lists spell it."""
+        """The trait as the authors' released lists spell it."""
         spelling = dict(self.released)
         (left, *lefts), (right, *rights) = (
             [spelling.get(word, word) for word in self.adjectives(pole)] for pole in POLES
@@ -43,7 +43,7 @@ class Trait:
         )
 
     def alone(self) -> Trait:
-        """The same without synonyms."""
+        """The trait without synonyms."""
         return replace(self, left_synonyms=(), right_synonyms=())
 
 

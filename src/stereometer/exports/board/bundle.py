@@ -23,7 +23,7 @@ from stereometer.types.typed import typed
 
 SCHEMA = "bundle@1"
 EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The same run gives the same zip."""
+"""So that a run always gives the same zip."""
 LONGEST_NAME = 200
 
 

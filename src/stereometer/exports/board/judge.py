@@ -185,7 +185,7 @@ def _wanted(part: Benchmark, measure: str | None) -> Iterator[tuple[str, Sequenc
 
 
 def judged_job(job: Job, folder: Path, ledger: Ledger, submitter: str) -> Published:
-    """The same model a second time tells nobody anything new: no entry, no test."""
+    """A model a second time tells nobody anything new: no entry, no test."""
     earlier = [entry for entry in ledger.entries(*KEPT) if _same(entry, job, submitter)]
     if any(entry["identity"] == job.plan["identity"] for entry in earlier):
         return _published(earlier, False)

@@ -166,7 +166,8 @@ def _tables(path: Path, rated: Rated) -> Ratings:
                     "An interval needs two people. Leave the group or trait out, or add ratings."
                 )
     missing = sum(int(np.isnan(table).sum()) for table in tables.values())
-    gaps = (f"{missing} single ratings are missing from the file.",) if missing else ()
+    gone = "1 rating is" if missing == 1 else f"{missing:,} ratings are"
+    gaps = (f"{gone} missing from the file.",) if missing else ()
     return Ratings(traits, tables, {group: tuple(rows) for group, rows in rated.items()}, gaps)
 
 

@@ -18,6 +18,7 @@ from stereometer.findings.intersect.crossing import Crossing
 from stereometer.shapes.intersection import ENUMERABLE, FLIPS
 from stereometer.stats.intervals import Floats
 from stereometer.stats.joint import every_sign
+from stereometer.stats.means import NO_SPREAD
 from stereometer.stats.tests import false_discovery
 from stereometer.types import Settings
 
@@ -43,7 +44,7 @@ class Emergent:
     """The increase beyond what the pair's adjectives have in common."""
     low: float
     high: float
-    """Of the centred increase, over templates."""
+    """Of the centred increase, over templates; not a number where those all agree."""
     p: float
     q: float
     """p with the false-discovery rate controlled over all cells of the direction."""
@@ -108,7 +109,7 @@ def _interval(first: Floats, second: Floats, level: float) -> dict[str, Floats]:
         return {"low": nothing, "high": nothing}
     means = np.stack([first.mean(axis=0), second.mean(axis=0)])
     errors = np.stack([first.std(axis=0, ddof=1), second.std(axis=0, ddof=1)]) / np.sqrt(n)
-    half = float(stdtrit(n - 1, (1 + level) / 2)) * errors
+    half = float(stdtrit(n - 1, (1 + level) / 2)) * np.where(errors > NO_SPREAD, errors, np.nan)
     return {"low": (means - half).min(axis=0), "high": (means + half).min(axis=0)}
 
 

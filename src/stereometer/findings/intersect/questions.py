@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from math import isnan
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from stereometer.findings.intersect.emergence import Emergent
 from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.intersection import FALSE_DISCOVERY, domination, out_of_reach
 from stereometer.shapes.trait.metrics import ONE_TEMPLATE, OVER_TEMPLATES
-from stereometer.shapes.verdicts import at_floor
+from stereometer.shapes.verdicts import ALL_ALIKE, at_floor
 from stereometer.stats.families import corrected
 from stereometer.stats.intervals import Floats, generator, percentile
 from stereometer.stats.tests import bootstrap_p
@@ -154,7 +155,7 @@ def emergence(table: Crossing, lists: Mapping[str, Sequence[Emergent]]) -> Itera
 
 
 def _emerging(table: Crossing, cell: Emergent, tests: int) -> Estimate:
-    known = cell.templates > 1
+    known, alone = not isnan(cell.low), cell.templates < 2
     return Coverage(cell.templates).estimate(
         "emergence",
         place(table, cell),
@@ -162,7 +163,7 @@ def _emerging(table: Crossing, cell: Emergent, tests: int) -> Estimate:
         value=cell.centred,
         low=cell.low if known else None,
         high=cell.high if known else None,
-        interval=OVER_TEMPLATES if known else ONE_TEMPLATE,
+        interval=OVER_TEMPLATES if known else ONE_TEMPLATE if alone else ALL_ALIKE,
         p=cell.p,
         test="sign flips of templates, both parts",
         p_adjusted=cell.q,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from stereometer.mitigations.card import Perplexity, Probe
 from stereometer.shapes.paired import NO_DIFFERENCE, Difference, Withheld
-from stereometer.shapes.verdicts import NULL_VALUE, SAME
+from stereometer.shapes.verdicts import NULL_VALUE
 from stereometer.types import Slice
 from stereometer.types.document import Document
 
@@ -82,7 +82,7 @@ class Effect(Document):
             row.asked,
             row.scope,
             closeness,
-            row.detectable if row.detectable > SAME else None,
+            row.detectable,
             row.beyond_noise,
         )
 
@@ -128,7 +128,7 @@ class Kept(Document):
 
 @dataclass(frozen=True)
 class Part(Document):
-    """The same comparison on some of the items."""
+    """The comparison on some of the items."""
 
     part: str
     """`all`, `with a list word`, `without a list word`, or `texts not stored`."""
@@ -161,7 +161,7 @@ class Mitigated(Document):
     probe: Probe | None
     earlier: Probe | None
     parts: tuple[Part, ...]
-    """The same on all items, on those with a word of the lists, and on the others."""
+    """Effects on all items, on those with a word of the lists, and on the others."""
     shared_sentences: int | None
     """Of the training text and this benchmark; None where it was not looked at."""
     notes: tuple[str, ...] = ()

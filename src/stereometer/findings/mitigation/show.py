@@ -37,7 +37,7 @@ def conclusion(judged: Mitigated) -> str:
 def _moved(effect: Effect) -> str:
     base = effect.from_base
     where = f" in {slice_name(effect.slice)}" if effect.slice else ""
-    return f"{effect.name}{where} {base.first:.1f} to {base.second:.1f}"
+    return f"{_called(effect)}{where} {base.first:.1f} to {base.second:.1f}"
 
 
 def _fallen(judged: Mitigated) -> Iterator[str]:
@@ -87,11 +87,11 @@ def cost(judged: Mitigated) -> Iterator[str]:
 def _targeted(effect: Effect) -> str:
     base = effect.from_base
     first, second = (abs(value - NULL_VALUE) for value in (base.first, base.second))
-    power = f"A change of {effect.name} by {_seen(effect)} could have been seen."
+    power = f"A change of {_called(effect)} by {_seen(effect)} could have been seen."
     if effect.detectable is None:
         power = "Nothing varies, so what could have been seen is not known."
     return (
-        f"{effect.name} in {slice_name(effect.slice)} is {first:.1f} points from 50 before and "
+        f"{_called(effect)} in {slice_name(effect.slice)} is {first:.1f} points from 50 before and "
         f"{second:.1f} after: {_change(base)}, {p_words(base.p)}. {power}"
     )
 
@@ -173,8 +173,13 @@ def _cells(role: str, effect: Effect, judged: Mitigated) -> tuple[Cell, ...]:
     ]
     if judged.control:
         values += [f"{control.second:.1f}" if control else "", _change(effect.from_control)]
-    head = (text(role), text(slice_name(effect.slice)), text(effect.name))
+    head = (text(role), text(slice_name(effect.slice)), text(_called(effect)))
     return (*head, *map(number, values), text(says(effect, judged.control is not None)))
+
+
+def _called(effect: Effect) -> str:
+    """As tables head it: `preference` for `pair_preference`."""
+    return effect.name.rpartition("_")[2]
 
 
 def says(effect: Effect, has_control: bool) -> str:
@@ -184,7 +189,7 @@ def says(effect: Effect, has_control: bool) -> str:
 
 
 def leaks(judged: Mitigated) -> Table:
-    """The same on items that share a word with the lists, and on the others."""
+    """The effects on items that share a word with the lists, and on the others."""
     has_lms = any(part.lms for part in judged.parts)
     has_control = judged.control is not None
     titles = ["n", "before", "after", "nearer (-)", "could be seen"]

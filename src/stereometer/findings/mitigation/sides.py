@@ -40,7 +40,7 @@ class Side:
         return catalog.shape(self.result.kind)
 
     def on(self, items: Collection[str]) -> Side:
-        """The same run on some of its items."""
+        """The run on some of its items."""
         return replace(self, scores=tuple(each for each in self.scores if each.item in items))
 
 

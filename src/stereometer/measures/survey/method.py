@@ -1,9 +1,10 @@
 """The survey with a model as participant.
 
-A repeat is a participant. For every group it gets a page with the scales in an order of its own,
-half of them, at random, with their poles exchanged; the next repeat exchanges the other half. So a
-liking for one end of the scale does not look like a view of a group: over every two repeats it
-cancels, and such a pair is what values and tests are of.
+A repeat is a participant. For every group two repeats get the same page, its scales in an order
+that is drawn for the two, half of them, at random, with their poles exchanged in the first and the
+other half in the second. So a liking for one end of the scale, or for a number at a place on the
+page, does not look like a view of a group: within the two it cancels, and such a pair is what
+values and tests are of.
 """
 
 from __future__ import annotations
@@ -167,11 +168,10 @@ class Survey:
 
     def _questions(self, repeat: int, scales: Sequence[Any]) -> Iterable[Question]:
         seed, group = self.options.seed, scales[0].slices["group"]
-        turned = random.Random(f"{seed}/{repeat // 2}/{group}/poles").sample(
-            [at % 2 == repeat % 2 for at in range(len(scales))], len(scales)
-        )
+        by_lot = random.Random(f"{seed}/{repeat // 2}/{group}")
+        turned = by_lot.sample([at % 2 == repeat % 2 for at in range(len(scales))], len(scales))
         shown = [Shown(scale, turn) for scale, turn in zip(scales, turned, strict=True)]
-        random.Random(f"{seed}/{repeat}/{group}").shuffle(shown)
+        by_lot.shuffle(shown)
         together = self.options.scales or len(shown)
         for start in range(0, len(shown), together):
             page = tuple(shown[start : start + together])

@@ -51,7 +51,7 @@ class Frame(Hashable, Protocol):
     def sentence(self, adjective: str) -> Sentence: ...
 
     def about_nobody(self) -> Frame:
-        """The same of a person, or of people."""
+        """The frame about a person, or people, of no group."""
         ...
 
 
@@ -112,13 +112,13 @@ class Reader:
     def __init__(self, encode: Encode, manner: Manner) -> None:
         self.encode, self.manner = encode, manner
         self.unknown = unknown_token(encode)
-        self._remembered = lru_cache(REMEMBERED)(self._read_anew)
+        self._remembered = lru_cache(REMEMBERED)(self._read_again)
 
     def group(self, item: TraitItem) -> Reading:
         return self._remembered(item.frame, item.vocabulary, False)
 
     def prior(self, item: TraitItem) -> Reading:
-        """The same with one mask for the group, or of a person."""
+        """With one mask for the group, or about a person of none."""
         hidden = self.manner.hidden_prior
         return self._remembered(item.frame.about_nobody(), item.vocabulary, hidden)
 
@@ -126,7 +126,7 @@ class Reader:
         """The adjectives that are asked."""
         return vocabulary.everything if self.manner.synonyms else vocabulary.heads
 
-    def _read_anew(self, frame: Frame, vocabulary: Vocabulary, hide_group: bool) -> Reading:
+    def _read_again(self, frame: Frame, vocabulary: Vocabulary, hide_group: bool) -> Reading:
         steps: dict[str, list[tuple[_Asked, int]] | str] = {}
         for word in self.words(vocabulary):
             try:

@@ -69,7 +69,7 @@ def _overall(pair: Compared) -> list[Difference]:
 
 def _summary(group: Group, pair: Compared) -> str:
     changes = [
-        f"{row.name} {_change(group, row)}, {row.verdict} ({numbers.p_value(row.p_adjusted)})"
+        f"{_change(group, row)}, {row.verdict} ({numbers.p_value(row.p_adjusted)})"
         for row in _overall(pair)
     ]
     flips = (
@@ -84,6 +84,10 @@ def _summary(group: Group, pair: Compared) -> str:
 
 
 def _change(group: Group, row: Difference) -> str:
+    return f"{group.shape.metric(row.name).label} {_interval(group, row)}"
+
+
+def _interval(group: Group, row: Difference) -> str:
     bounds = row.difference, row.low, row.high
     change, low, high = (numbers.signed(bound, group.digits(row.name)) for bound in bounds)
     return f"{change} [{low},{numbers.NO_BREAK}{high}]"
@@ -109,11 +113,12 @@ def _line(group: Group, pair: Compared, system: System, row: Difference) -> Line
     change = row.difference, row.low, row.high
     estimate = Estimate(row.name, row.slice, *change, row.n, row.asked, 0, None)
     tip = (
-        f"{pair.first} → {pair.second}\n{row.name} {_change(group, row)}\n"
+        f"{pair.first} → {pair.second}\n{_change(group, row)}\n"
         f"{_verdict(pair, row)}, {numbers.p_value(row.p_adjusted)}"
     )
     note = f"n{numbers.NO_BREAK}{row.n:,}"
-    return Line(row.name, [(system, estimate)], note, sure(row.beyond_noise), tip)
+    label = group.shape.metric(row.name).label
+    return Line(label, [(system, estimate)], note, sure(row.beyond_noise), tip)
 
 
 def _table(group: Group, pair: Compared) -> Table:
@@ -125,9 +130,9 @@ def _table(group: Group, pair: Compared) -> Table:
         used = f"{row.n:,} of {row.asked:,}"
         over = numbers.tests(row.tests, row.correction)
         p = f"{numbers.p_value(row.p_adjusted)} ({over}; {row.test})"
-        change = _change(group, row)
+        place = named(row.slice), group.shape.metric(row.name).label
         tested = _verdict(pair, row), p
-        rows.append((named(row.slice), row.name, used, first, second, change, seen, *tested))
+        rows.append((*place, used, first, second, _interval(group, row), seen, *tested))
     missing = "".join(f" {named(row.slice)}: not compared, {row.why}." for row in pair.withheld)
     columns = ("Slice", "metric", *heads, *tables.TESTED)
     return tables.tabled(columns, rows, f"{pair.first} and {pair.second}, by slice", FOOT + missing)

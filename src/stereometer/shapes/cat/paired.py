@@ -66,17 +66,16 @@ def _slice(slice_: Slice, tables: Ints, asked: int, settings: Settings) -> Itera
 
 
 def _bent(difference: Difference, tables: Ints, settings: Settings) -> Difference:
-    """icat, which bends at an ss of 50: nothing to test where no item differs."""
+    """icat, which bends at an ss of 50."""
     gap, test = _icat_over_terms(tables), "paired t over terms, both sides of icat"
     if gap is None:
         drawn = _drawn(difference.slice, tables, settings)
         gap = Gap.of(Drawn, *(sides(side["lms"], side["ss"]) for side in drawn))
         test = "bootstrap of items"
         difference = replace(difference, floor=2 / (1 + settings.resamples))
-    if not tables.sum(axis=0)[~np.eye(KINDS, dtype=bool)].any():
-        return replace(difference, test=test)
     low, high = gap.interval(settings.level)
-    if high - low <= SAME:
+    differs = tables.sum(axis=0)[~np.eye(KINDS, dtype=bool)].any()
+    if not differs or high - low <= SAME:
         return replace(difference.without_spread(settings), p=gap.p(), test=test)
     seen = gap.nearest.detectable(settings.level)
     known = replace(difference, low=low, high=high, p=gap.p(), test=test)
@@ -104,12 +103,9 @@ def _over_items(difference: Difference, tables: Ints, settings: Settings) -> Dif
     draws = second[difference.name] - first[difference.name]
     both = second[difference.name] + first[difference.name] - 2 * NULL_VALUE
     p, test = sign_flip(_groups(difference.name, tables)), "sign flips of items, terms held fixed"
-    if np.ptp(draws) <= SAME and difference.difference:
-        known = replace(difference.without_spread(settings), p=p, test=test)
-    else:
-        known = difference.measured(draws, p, test, settings)
+    known = difference.measured(draws, p, test, settings)
     together = sign_flip(_groups(difference.name, tables, 1))
-    return known.with_sum(percentile(both, settings.level), together)
+    return known.with_sum(percentile(both, settings.level), together, settings)
 
 
 def _over_terms(difference: Difference, tables: Ints, settings: Settings) -> Difference:
@@ -117,13 +113,11 @@ def _over_terms(difference: Difference, tables: Ints, settings: Settings) -> Dif
     mean, both = (
         StudentMean.of(np.array([100 * group.mean() for group in of])) for of in (groups, sums)
     )
-    if mean.error > SAME or not any(group.any() for group in groups):
-        known = replace(difference.over_terms(mean, settings), test="paired t over terms")
-    else:
-        alike = difference.without_spread(settings)
-        known = replace(alike, p=sign_flip(groups), test="sign flips of items: all terms agree")
+    known = replace(difference.over_terms(mean, settings), test="paired t over terms")
+    if mean.error <= SAME and any(group.any() for group in groups):
+        known = replace(known, p=sign_flip(groups), test="sign flips of items: all terms agree")
     p = both.p() if both.error > SAME else sign_flip(sums)
-    return known.with_sum(both.interval(settings.level), p)
+    return known.with_sum(both.interval(settings.level), p, settings)
 
 
 def _rates(tables: Ints) -> list[tuple[Floats, Floats]]:

@@ -61,29 +61,27 @@ def _difference(slice_: Slice, tables: Tables, asked: int, settings: Settings) -
         slice_,
         before,
         after,
-        int(table.sum()),
+        len(rows),  # what stands in for a spread that is not seen counts identical texts as one
         asked,
         terms=tables.terms,
         ideal=50.0,
         scope=scope,
     )
-    # McNemar's test counts pairs that changed, and a tie that is resolved is not half a change.
-    gained, lost = int(np.triu(table, 1).sum()), int(np.tril(table, -1).sum())
-    p, test = mcnemar(gained, lost), "McNemar"
-    if len(rows) < 2:
-        return replace(difference.without_spread(settings), p=p, test=test)
     first, second = (
         shares(100 * (of @ won), of @ out_of, weights)
         for of in (rows.sum(axis=2), rows.sum(axis=1))
     )
     change, both = (StudentMean.of(of, weights) for of in (second - first, first + second - 100))
-    if change.error <= SAME and difference.difference:
-        alike = replace(difference.without_spread(settings), p=p, test=test)
-        return alike.with_sum(both.interval(settings.level), both.p())
-    if scope == LIKE_THESE:
+    # McNemar's test counts pairs that changed, and a tie that is resolved is not half a change.
+    gained, lost = int(np.triu(table, 1).sum()), int(np.tril(table, -1).sum())
+    copies = ", identical texts as one" if tables.has_copies else ""
+    p, test = mcnemar(gained, lost), f"McNemar{copies}"
+    if change.error <= SAME:
+        p = mcnemar(len(rows) if difference.difference else 0, 0)
+    elif scope == LIKE_THESE:
         p, test = change.p(), "paired t over terms, pairs weighing alike"
     elif tables.has_copies or table[TIED].any() or table[:, TIED].any():
-        copies = ", identical texts as one" if tables.has_copies else ""
         p, test = change.p(), f"paired t over pairs{copies}"
     over = replace(difference.over_terms(change, settings), p=p, test=test)
-    return over.with_sum(both.interval(settings.level), both.p())
+    whole = over.with_sum(both.interval(settings.level), both.p(), settings)
+    return replace(whole, n=int(table.sum()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from stereometer.shapes.copies import wording
 from stereometer.shapes.habits import HABITS
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.outlook import small_slices
@@ -14,7 +15,7 @@ from stereometer.shapes.pair.tally import decision
 from stereometer.shapes.sentences import SentenceShape
 from stereometer.shapes.shape import TieShares
 from stereometer.shapes.verdicts import PREFERENCE
-from stereometer.types import Score, Slice, Variant
+from stereometer.types import Score, Slice, Variant, digest_of
 
 
 class Pair(SentenceShape):
@@ -80,7 +81,8 @@ class Pair(SentenceShape):
         return shares
 
     def term(self, score: Score) -> str:
-        return tally.term_of(score) or score.item
+        words = wording(score)
+        return tally.term_of(score) or (digest_of(words) if words else score.item)
 
     def side(self, score: Score, variant: Variant) -> int:
         return tally.kind(score, variant) - 1

@@ -19,6 +19,9 @@ TEMPLATES = "templates"
 OVER_TEMPLATES, ONE_TEMPLATE = "Student's t over templates", "none: a single template"
 Cells = dict[tuple[str, str], dict[str, list[float]]]
 """By template and trait, then by group."""
+Families = Sequence[Sequence[str]]
+APART: Families = (("trait",), ("dimension",))
+"""What is corrected together."""
 LARGE = 3.0
 """Standard deviations between templates beyond which hardly any score lies."""
 
@@ -56,11 +59,12 @@ def summarize(
     settings: Settings,
     noun: str = TEMPLATES,
     unit: Callable[[Score], str | None] = template_of,
+    families: Families = APART,
 ) -> list[Estimate]:
     """`association` of each group with each trait and dimension, and `group_spread`.
 
     The latter is how far groups are apart. `unit` says what varies as a whole, None of what is part
-    of no whole one, and `noun` its name.
+    of no whole one, and `noun` its name; `families` are corrected each by itself.
     """
     everything = Coverage()
     samples: dict[tuple[tuple[str, str], ...], TemplateSample] = {}
@@ -77,7 +81,10 @@ def summarize(
         estimate("association", sample.slice, sample.by_template, sample.coverage, settings, noun)
         for sample in sorted(samples.values(), key=lambda sample: "dimension" in sample.slice)
     ]
-    return [_spread(everything, cells, settings, noun), *judged(associations, settings.level)]
+    return [
+        _spread(everything, cells, settings, noun),
+        *judged(associations, settings.level, families),
+    ]
 
 
 def estimate(
@@ -104,8 +111,11 @@ def estimate(
     return replace(known, low=low, high=high, interval=over, p=mean.p(), test=over, free=mean.free)
 
 
-def judged(estimates: Iterable[Estimate], level: float) -> list[Estimate]:
-    """Holm over the traits, and over the dimensions, of all groups; the verdict names the pole.
+def judged(
+    estimates: Iterable[Estimate], level: float, families: Families = APART
+) -> list[Estimate]:
+    """Holm over the traits, and over the dimensions, of all groups, or over both together; the
+    verdict names the pole.
 
     An interval around 0 has none, however small p is.
     """
@@ -113,7 +123,7 @@ def judged(estimates: Iterable[Estimate], level: float) -> list[Estimate]:
         estimates,
         lambda estimate, p: _verdict(estimate, p, level),
         lambda estimate: next(
-            (kind for kind in ("trait", "dimension") if kind in estimate.slice), None
+            (kinds for kinds in families if not estimate.slice.keys().isdisjoint(kinds)), None
         ),
     )
 

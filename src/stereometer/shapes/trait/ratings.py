@@ -12,6 +12,7 @@ from stereometer.types import Estimate, Score, Settings
 
 MIDDLE = 50.0
 REPEATS, PAIRS = "repeats", "repeat pairs"
+ONE_FAMILY = (("trait", "dimension"),)
 
 
 def _place(score: Score) -> tuple[str, str, str]:
@@ -39,4 +40,4 @@ def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
         """None of an answer whose counterpart is missing: a liking for one end would stay in."""
         return _place(score)[2] if both[_place(score)] == whole else None
 
-    return [*metrics.summarize(every, settings, PAIRS, pair), lean]
+    return [*metrics.summarize(every, settings, PAIRS, pair, ONE_FAMILY), lean]

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from sqlalchemy import select
-
 from stereometer.errors import UsageError
-from stereometer.studies.database import Database, tombstones
-from stereometer.studies.people import Participant, everybody, kept
+from stereometer.studies.database import Database
+from stereometer.studies.people import Participant, everybody, kept, withheld
 from stereometer.studies.study import Study
 from stereometer.studies.versions import Version, open_answers, study_of, versions_of
 
@@ -21,8 +18,7 @@ class Edition:
     study: Study
     people: Sequence[Participant]
     hidden: frozenset[str] = frozenset()
-    """Those whose demographics are withheld, so that who withdrew cannot be told from two
-    exports."""
+    """Those whose demographics are withheld."""
     version: Version | None = None
     """None before anybody has consented."""
     count: int = 1
@@ -46,9 +42,7 @@ def edition_of(study: Study, database: Database, number: int | None = None) -> E
     """A version by its number, or the one that people join now."""
     with database.read() as connection:
         known = {version.number: version for version in versions_of(connection)}
-        lists = connection.execute(select(tombstones.c.beside)).scalars()
-        hidden = frozenset(id_ for beside in lists for id_ in json.loads(beside))
-        people = everybody(connection)
+        hidden, people = withheld(connection), everybody(connection)
     if number is not None and number not in known:
         raise UsageError(
             f"{study.folder} has no version {number}. Its versions are "
@@ -62,6 +56,6 @@ def edition_of(study: Study, database: Database, number: int | None = None) -> E
 
 
 def open_edition(study: Study, url: str | None = None, number: int | None = None) -> Edition:
-    """The same from a study's database, whose folder is still what people have consented to."""
+    """An edition from a study's database, whose folder is still what people have consented to."""
     with closing(open_answers(study, url)) as database:
         return edition_of(study, database, number)

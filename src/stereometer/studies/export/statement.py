@@ -73,7 +73,8 @@ def _demographics(edition: Edition) -> str:
     if not study.config.demographics:
         return " ".join([*joined, "No demographics were asked."])
     shared = (
-        "The ids in demographics.csv are those of the answers, as the consent text allows."
+        "The ids in demographics.csv are those of the answers, as the consent text allows: of "
+        "two exports around a withdrawal, the answers that are gone say who has withdrawn."
         if study.config.join_demographics
         else "The ids in demographics.csv are not those of the answers: the two cannot be joined."
     )

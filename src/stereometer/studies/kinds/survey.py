@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 MIDDLE = 50
 NOTHING = "(none)"
+SHORT = 3
+"""Letters of a name that may only be exchanged."""
 
 
 class Options(BaseModel):
@@ -251,9 +253,13 @@ def _named(study: Study, options: Options, person: Person) -> bool:
 
 def _away(typed: str, names: set[str], options: Options) -> float:
     """Edits between what was typed and the nearest name of a group: "women" is not "men", and in a
-    short name fewer letters may differ: "n" is nobody's."""
+    short name fewer letters may differ: "n" is nobody's, and "mean" is not "men", but "mne" is."""
     forms = {form for name in names for form in (name, f"{name}s", name.removesuffix("s"))}
-    edits = [(OSA.distance(typed, form), form) for form in forms]
+    edits = [
+        (OSA.distance(typed, form), form)
+        for form in forms
+        if len(form.removesuffix("s")) > SHORT or sorted(typed) == sorted(form)
+    ]
     near = [
         edit for edit, form in edits if edit <= min(options.name_distance, (len(form) + 1) // 4)
     ]

@@ -23,6 +23,7 @@ from stereometer.studies.pages.showing import (
 from stereometer.studies.pages.visitor import Cookies, Visitor, wanted_language
 from stereometer.studies.panels import PANELS, arrival_ids
 from stereometer.studies.participation import Arrival, Participation, Standing
+from stereometer.studies.versions import digest
 from stereometer.web.limits import RateLimit
 
 PREVIEW = "preview"
@@ -64,7 +65,10 @@ class Desk:
         arrival = Arrival(study.config.panel.name, ids, language)
         # The same person at another tab: forms that are open there stay good.
         nonce = visitor.nonce if visitor and visitor.ids == ids else secrets.token_urlsafe(16)
-        visitor = Visitor(nonce, language, ids)
+        return await self._receive(Visitor(nonce, language, ids), arrival)
+
+    async def _receive(self, visitor: Visitor, arrival: Arrival) -> Response:
+        study, language = self.participation.study, arrival.language
         number = await run_in_threadpool(self.participation.known, arrival)
         if number is not None:
             return self._go_on(visitor.enrolled(number))
@@ -97,6 +101,9 @@ class Desk:
             return end_page(study, visitor.language, "declined")
         if not visitor.participant:
             arrival = Arrival(study.config.panel.name, visitor.ids, visitor.language)
+            read_another = form.get("version") != study.cached(digest)
+            if read_another or await run_in_threadpool(self.participation.paused):
+                return await self._receive(visitor, arrival)
             number = await run_in_threadpool(self.participation.consent, arrival)
             if number is None:
                 return end_page(study, visitor.language, FULL)

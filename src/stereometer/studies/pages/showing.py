@@ -13,6 +13,7 @@ from stereometer.studies.participation import FIRST, Standing
 from stereometer.studies.payments import amount
 from stereometer.studies.study import Study
 from stereometer.studies.texts import Texts
+from stereometer.studies.versions import digest
 
 FULL = "full"
 """How it ends for who agrees after the last place was taken: nothing is stored or promised."""
@@ -25,6 +26,7 @@ def consent_page(study: Study, language: str, token: str) -> Response:
         texts,
         "consent.html",
         token=token,
+        version=study.cached(digest),
         consent=texts.page("consent", **values),
         warning=texts.page("warning", **values),
     )

@@ -914,6 +914,9 @@ def test_a_dry_run_asks_a_server_nothing_and_says_what_it_costs(tmp_path: Any) -
     total = ran.json["total"]
     assert total["money"] == pytest.approx(sum(plan["money"] for plan in ran.json["plans"]))
     assert f"at most about ${total['money']:.4f}" in call(*asked, "--price", "1/2").out
+    for share, over in ((0.9, True), (1.1, False)):  # of what all plans take together
+        budget = ("--budget", f"${share * total['money']:.6f}", "--price", "1/2")
+        assert ("The plan may exceed the budget of $" in call(*asked, *budget).err) == over
     assert call(*asked, "--json").json["total"]["money"] is None
     both = call(
         "run", "starter", "-m", "server:http://127.0.0.1:9,http://127.0.0.1:8#m", "--dry-run"

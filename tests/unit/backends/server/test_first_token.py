@@ -136,6 +136,7 @@ def test_without_it_the_measure_has_another_name_and_other_beginnings_are_skippe
         for score, item in zip(scored(remote, name, shape), items, strict=False):
             ids = [tiny.encode(text).ids[1] for text in item.texts.values()]
             assert score.skipped == (None if ids[0] == ids[1] else OTHER_FIRST)
+            assert not score.unanswered  # tokens, not answers, decide it
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def _gelu_tanh(states: Tensor) -> Tensor:
 
 
 def in_place(activation: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """The same activation written over its input, recognised by what it computes."""
+    """The activation written over its input, recognised by what it computes."""
     probe = torch.linspace(-8, 8, 1001)
     for known in (torch.ops.aten.gelu_, _gelu_tanh, torch.relu_):
         if torch.allclose(known(probe.clone()), activation(probe.clone()), rtol=0, atol=5e-6):

@@ -29,7 +29,7 @@ class Prefix:
         return len(self.ids)
 
     def before(self, request: Asked) -> Asked:
-        """The same question about the text after the prompt."""
+        """The question about the text after the prompt."""
         at = common(self.opening, request.ids)
         if isinstance(request, CausalTokens):
             at = min(at, request.start)

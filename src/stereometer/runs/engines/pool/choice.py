@@ -169,7 +169,7 @@ def _ray_crew(chosen: Hands, spec: ModelSpec) -> Crew:
 
 
 def worker_spec(spec: ModelSpec, threads: int, gpus: int) -> ModelSpec:
-    """The same model on what a worker has: its threads, its GPU, or all of its GPUs together."""
+    """The model on what a worker has: its threads, its GPU, or all of its GPUs together."""
     changes: dict[str, Any] = {"threads": threads}
     if gpus:
         changes["device"] = "cuda" if gpus == 1 else "auto"
