@@ -66,19 +66,18 @@ def every_command() -> Iterator[tuple[str, Any]]:
 
 
 def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
-    inside = getattr(command, "commands", None)
-    if inside is None:
+    if not hasattr(command, "list_commands"):
         yield name, command
         return
-    for word, entry in inside.items():
-        yield from _commands(entry, f"{name} {word}".strip())
+    for word in command.list_commands(None):
+        yield from _commands(command.get_command(None, word), f"{name} {word}".strip())
 
 
 def commands_page() -> str:
     root = typer.main.get_command(the_app())
     groups: dict[str, list[tuple[str, Any]]] = {}
     for name, command in every_command():
-        panel = _panel(root, name, command)
+        panel = _panel(root, name)
         groups.setdefault(panel, []).append((name, command))
     text = "# Commands\n\n" + FROM_CODE + f"{(root.help or '').strip()}\n\n"
     text += "`--version` prints the version. Every command has `--help`; the exit codes"
@@ -90,11 +89,10 @@ def commands_page() -> str:
     return text.rstrip() + "\n"
 
 
-def _panel(root: Any, name: str, command: Any) -> str:
-    """The heading under which `--help` lists a command: its own, or that of its group."""
-    group = getattr(root, "commands", {}).get(name.split()[0])
-    panels = (getattr(entry, "rich_help_panel", None) for entry in (command, group))
-    return next((panel for panel in panels if isinstance(panel, str)), "Commands")
+def _panel(root: Any, name: str) -> str:
+    """The heading under which `--help` lists a command, or its group."""
+    first = name.split()[0]
+    return next(heading for heading, entries in root.sections.items() if first in entries)
 
 
 def _command(name: str, command: Any, mark: str) -> str:

@@ -8,25 +8,25 @@ from stereometer.types import Estimate, Result
 if TYPE_CHECKING:
     from stereometer.benchmarks.abc.items import Choice
     from stereometer.benchmarks.published.listing import published
+    from stereometer.curation.analysis.analyses import analyze
+    from stereometer.curation.audit.audits import audit
     from stereometer.curation.split import split
-    from stereometer.curation.verbs import analyze, audit
     from stereometer.findings.align.align import align
     from stereometer.findings.calibrate import calibrate
     from stereometer.findings.compare import compare
-    from stereometer.findings.ensemble.combine import ensemble_of as ensemble
-    from stereometer.findings.gate.early_stop import decided
-    from stereometer.findings.gate.gate import gate
+    from stereometer.findings.ensemble.combine import ensemble
     from stereometer.findings.intersect.intersect import intersect
-    from stereometer.findings.relate import relate
     from stereometer.readings.sweep import sweep
     from stereometer.report import write_report
-    from stereometer.runs.ask import ask
-    from stereometer.runs.measure import run
     from stereometer.runs.open import open_benchmark
-    from stereometer.runs.replay import replay
     from stereometer.runs.store import load
     from stereometer.training.mitigation.export import export_mitigated
     from stereometer.training.mitigation.mitigate import mitigate_model as mitigate
+    from stereometer.verbs.ask import ask
+    from stereometer.verbs.gate import gate
+    from stereometer.verbs.relate import relate
+    from stereometer.verbs.replay import replay
+    from stereometer.verbs.run import run
 
 __all__ = [
     "Choice",
@@ -38,7 +38,6 @@ __all__ = [
     "audit",
     "calibrate",
     "compare",
-    "decided",
     "ensemble",
     "export_mitigated",
     "gate",
@@ -59,23 +58,22 @@ __version__ = "0.1.0"
 _PLACES = {
     "Choice": "benchmarks.abc.items",
     "align": "findings.align.align",
-    "analyze": "curation.verbs",
-    "ask": "runs.ask",
-    "audit": "curation.verbs",
+    "analyze": "curation.analysis.analyses",
+    "ask": "verbs.ask",
+    "audit": "curation.audit.audits",
     "calibrate": "findings.calibrate",
     "compare": "findings.compare",
-    "decided": "findings.gate.early_stop",
-    "ensemble": "findings.ensemble.combine:ensemble_of",
+    "ensemble": "findings.ensemble.combine",
     "export_mitigated": "training.mitigation.export",
-    "gate": "findings.gate.gate",
+    "gate": "verbs.gate",
     "intersect": "findings.intersect.intersect",
     "load": "runs.store",
     "mitigate": "training.mitigation.mitigate:mitigate_model",
     "open_benchmark": "runs.open",
     "published": "benchmarks.published.listing",
-    "relate": "findings.relate",
-    "replay": "runs.replay",
-    "run": "runs.measure",
+    "relate": "verbs.relate",
+    "replay": "verbs.replay",
+    "run": "verbs.run",
     "split": "curation.split",
     "sweep": "readings.sweep",
     "write_report": "report",

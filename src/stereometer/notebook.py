@@ -6,16 +6,16 @@ Values know this module by name alone (`types/shown.py`): it lies above everythi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from html import escape
-from importlib import import_module
 from io import StringIO
 from itertools import accumulate
 from pathlib import Path
 
 from stereometer.cli import render
+from stereometer.cli.printers import printer
 from stereometer.errors import UnknownName, UsageError
 from stereometer.exports.convert import page_of, svgs
 from stereometer.exports.figures import sized
@@ -26,22 +26,10 @@ from stereometer.show.control import visible
 from stereometer.show.figure import Figure, Spec
 from stereometer.show.numbers import count
 from stereometer.show.table import Cell, Table
-from stereometer.types import Finished, Result
+from stereometer.types import Result
 from stereometer.types.results import Results
 from stereometer.types.shown import Drawn, Shown
 
-PRINTED_BY = {
-    "Analysis": "analyze:print_analysis",
-    "Audit": "audit:print_audit",
-    "Calibration": "calibrate:print_calibration",
-    "Comparison": "compare:print_comparison",
-    "Gate": "gate:print_gate",
-    "Listing": "published:print_listing",
-    "MitigationCard": "mitigate:print_card",
-    "Relation": "relate:print_relation",
-    "Sweep": "sweep:print_sweep",
-}
-"""The command and the function that print a value."""
 IN_PYTHON = {"--every-slice": "rows()", "--slices": "rows()", "--json": "as_json()"}
 """What the options that a command recommends are here."""
 MOST_LINES, MOST_CHARACTERS = 40, 1_950
@@ -61,15 +49,7 @@ def _pieces(value: Shown) -> list[render.Piece]:
 
 
 def _print(value: Shown) -> None:
-    if isinstance(value, Results):
-        render.results(value)
-    elif isinstance(value, Result | Finished):
-        render.results([value if isinstance(value, Result) else value.result])
-    else:
-        module, _, function = PRINTED_BY[type(value).__name__].partition(":")
-        prints: Callable[[Shown], None] = getattr(
-            import_module(f"stereometer.cli.{module}"), function
-        )
+    if prints := printer(value):
         prints(value)
 
 

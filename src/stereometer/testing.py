@@ -14,7 +14,6 @@ from pathlib import Path
 
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark, Source
-from stereometer.findings.gate.gate import gate
 from stereometer.runs.engines.pool.contract import expected_length
 from stereometer.shapes.sentences import SentenceShape
 from stereometer.types import (
@@ -42,6 +41,7 @@ from stereometer.types import (
     Variant,
     WholeText,
 )
+from stereometer.verbs.gate import gate
 
 BLANK_KINDS = {MaskedBlank.kind, NextTokens.kind, SpanVectors.kind, WORD_MASSES, SET_DISTANCES}
 TEXTS = (

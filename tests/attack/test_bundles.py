@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import stereometer
 from stereometer.errors import DataError, StereometerError
 from stereometer.exports.board import packed
-from stereometer.exports.board.bundle import submit
+from stereometer.exports.board.bundle import write_bundle as submit
 from stereometer.exports.board.check import check
 from stereometer.exports.board.packed import LARGEST, read_files
 from tests.builders.bundles import forged

@@ -14,7 +14,7 @@ import pytest
 
 import stereometer
 from stereometer.errors import DataError, StereometerError
-from stereometer.exports.exporter import export
+from stereometer.exports.exporter import export_runs as export
 from stereometer.runs import store
 from tests.builders.commands import Said, assert_refused, call
 from tests.builders.kinds import KINDS, one_of_each

@@ -23,7 +23,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("board")
     for model in ("fake", "ideal"):
         stereometer.run("starter", model=model, resamples=100, out=home / "runs", cache=False)
-    build([home / "runs"], home / "site")
+    build(home / "runs", output=home / "site")
     return home / "site"
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import stereometer
 from stereometer.curation.audit.audits import audit
-from stereometer.findings.ensemble.combine import combine
+from stereometer.findings.ensemble.combine import ensemble as combine
 from stereometer.report import write_report
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

@@ -183,5 +183,5 @@ def _replayed(
     ]
     file = folder / f"{name}.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    stereometer.replay(file, benchmark=str(data), name=name, out=folder / "runs", **QUICK)
+    stereometer.replay(file, benchmark=str(data), name=name, out=folder / "runs", **QUICK)[0]
     return stamped(next((folder / "runs").glob(f"*-{folder_name(name)}-*")), of)

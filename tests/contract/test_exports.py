@@ -12,7 +12,7 @@ import pytest
 import stereometer
 from stereometer import catalog
 from stereometer.exports import convert
-from stereometer.exports.exporter import export
+from stereometer.exports.exporter import export_runs as export
 from stereometer.report import write_report
 from tests.builders.stored import only, sealed
 

@@ -41,7 +41,7 @@ def use() -> None:
     print(stereometer.analyze("starter", run=["runs/one"], seed=1).benchmark)
     print(stereometer.ensemble("runs/one", "runs/two", name="both").model)
     print(stereometer.relate("runs/one", "runs/two", "runs/three", resamples=500).points)
-    told = stereometer.replay("file.json", benchmark="stereoset", name="theirs")
+    told = stereometer.replay("file.json", benchmark="stereoset", name="theirs")[0]
     assert_type(told, Result)
     print(stereometer.ask("ethos", model="gpt2", setting="zero-shot", repeats=2)[0].model)
 

@@ -32,8 +32,8 @@ def test_the_released_systems_make_the_board_of_the_docs(tmp_path: Path) -> None
         name="bert-base-uncased",
         resamples=200,
         out=tmp_path / "runs" / "crows",
-    )
-    board = build([tmp_path / "runs"], tmp_path / "site")
+    )[0]
+    board = build(tmp_path / "runs", output=tmp_path / "site")
     tables = {table.benchmark: table for table in board.tables}
     assert [len(tables[name].entries) for name in ("stereoset", "crows-pairs")] == [5, 1]
     rows = [

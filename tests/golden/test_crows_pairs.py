@@ -49,7 +49,7 @@ def test_bert_scores_replay(data: str | None, tmp_path: Path) -> None:
         variant="paper",
         resamples=500,
         out=tmp_path / "run",
-    )
+    )[0]
     overall = result.estimate("pair_preference")
     assert (round(sure(overall.value), 2), overall.n, overall.ties) == (61.45, 1463, 2)
     assert overall.value == pytest.approx(100 * 899 / 1463, abs=1e-9)
@@ -64,7 +64,7 @@ def test_the_pairs_of_that_file_are_said_not_to_be_the_released_ones(tmp_path: P
         benchmark="crows-pairs",
         resamples=100,
         out=tmp_path / "run",
-    )
+    )[0]
     assert result.data["as_released"] is False
     assert any("not those released" in note for note in result.notes)
     assert result.estimate("pair_preference").published is None

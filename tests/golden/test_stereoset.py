@@ -38,7 +38,7 @@ def replayed(
         variant=variant,
         resamples=resamples,
         out=tmp_path / f"{system}-{variant}",
-    )
+    )[0]
 
 
 def published_slices(scores: Mapping[str, Any]) -> dict[tuple[tuple[str, str], ...], Any]:

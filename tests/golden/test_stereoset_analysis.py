@@ -14,7 +14,8 @@ from stereometer.benchmarks import crows_pairs
 from stereometer.curation.analysis import keywords, labels, sentiment
 from stereometer.curation.audit.audits import audit
 from stereometer.curation.split import parted
-from stereometer.findings.ensemble.combine import combine, mean_weights
+from stereometer.findings.ensemble.combine import ensemble as combine
+from stereometer.findings.ensemble.combine import mean_weights
 from stereometer.runs.open import open_model
 from stereometer.runs.store import load_scores
 from stereometer.shapes.cat import shape as cat_shape
@@ -44,7 +45,7 @@ def replay(system: str, variant: Variant, place: Path) -> Path:
         variant=variant,
         resamples=100,
         out=place / f"{system}-{variant}",
-    )
+    )[0]
     return place / f"{system}-{variant}"
 
 

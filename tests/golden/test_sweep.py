@@ -28,7 +28,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Sweep:
             name=system,
             resamples=100,
             out=runs,
-        )
+        )[0]
     return stereometer.sweep("stereoset", runs=[runs], out=out, resamples=1000)
 
 

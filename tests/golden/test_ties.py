@@ -49,7 +49,9 @@ def _changed(scores: dict[str, list[dict[str, Any]]], path: Path, change: Change
 
 
 def replayed(file: Path, out: Path, variant: Variant = "sound") -> Result:
-    return stereometer.replay(file, benchmark="stereoset", variant=variant, resamples=100, out=out)
+    return stereometer.replay(file, benchmark="stereoset", variant=variant, resamples=100, out=out)[
+        0
+    ]
 
 
 @pytest.mark.parametrize(("name", "tied"), [("one", "100"), ("two", "79"), ("zeros", "100")])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from stereometer.benchmarks.benchmark import Benchmark, load_card
-from stereometer.errors import DataError, UsageError
+from stereometer.errors import DataError
 from stereometer.files import UTF8
 from stereometer.shapes.comment.items import Comment, share
 from stereometer.shapes.words import plain_name
@@ -83,10 +83,9 @@ def _scores(
 
 
 def columns_from(
-    pairs: Sequence[str], categories: Sequence[str], neither: str, encoding: str = UTF8
+    named: Mapping[str, str], categories: Sequence[str], neither: str, encoding: str = UTF8
 ) -> Columns:
-    """`--column comment=text --column label=gold` as Columns."""
-    named = dict(column_pair(pair) for pair in pairs)
+    """Names of columns, such as {"comment": "text", "label": "gold"}, as Columns."""
     Layout(columns=named).check(("comment", "label", "id"), "A table of your own")
     scored = bool(categories) and "label" not in named
     return Columns(
@@ -97,13 +96,3 @@ def columns_from(
         named.get("id"),
         encoding,
     )
-
-
-def column_pair(text: str) -> tuple[str, str]:
-    name, sign, column = text.partition("=")
-    if not sign or not name.strip() or not column.strip():
-        raise UsageError(
-            f"--column '{text}' is not understood. Write our name, = and your column's name. "
-            "For instance --column answer=response."
-        )
-    return name.strip(), column.strip()

@@ -19,6 +19,7 @@ from stereometer.errors import DataError, UsageError
 from stereometer.files import digest_of_content
 
 LOG = logging.getLogger("stereometer")
+Announce = Callable[[str], None]
 TIMEOUT_SECONDS = 60
 LARGEST = 256 * 1024 * 1024
 """No set here is a tenth of this."""
@@ -31,6 +32,13 @@ class Arrival:
     benchmark: Benchmark
     files: tuple[Path, ...]
     differences: tuple[str, ...]
+
+    @property
+    def remarks(self) -> list[str]:
+        card = self.benchmark.card
+        differs = [f"differs from the released {card.name}: {each}" for each in self.differences]
+        place = f"{card.title}: kept in {self.files[0].parent}."
+        return [*differs, place, f"Licence: {card.licence}. Cite: {card.citation}"]
 
     def as_json(self) -> dict[str, object]:
         files, differences = [str(file) for file in self.files], list(self.differences)
@@ -132,9 +140,7 @@ def _is_gzip(file: Path) -> bool:
         return handle.read(2) == b"\x1f\x8b"
 
 
-def pull(
-    source: Source, urls: Sequence[str] = (), announce: Callable[[str], None] = LOG.info
-) -> Arrival:
+def pull(source: Source, urls: Sequence[str] = (), announce: Announce = LOG.info) -> Arrival:
     """Fetch, check the parsed content against the card, and keep it; from the second place where
     the first fails."""
     _check_comes(source)
@@ -167,7 +173,7 @@ def _promise(card: Card) -> str:
     return f"{card.title}, licence {card.licence}. Checked before it is kept: {checks}."
 
 
-def _pulled(source: Source, urls: Sequence[str], announce: Callable[[str], None]) -> Arrival:
+def _pulled(source: Source, urls: Sequence[str], announce: Announce) -> Arrival:
     names = [*source.card.files, *map(str, range(len(urls)))]  # a second place may have more files
     with tempfile.TemporaryDirectory(prefix="stereometer-") as folder:
         files = [
@@ -188,7 +194,7 @@ def _check_digest(file: Path, digest: str) -> None:
         )
 
 
-def _fetch(url: str, place: Path, announce: Callable[[str], None]) -> Path:
+def _fetch(url: str, place: Path, announce: Announce) -> Path:
     if not url.startswith(("https://", "http://")):
         raise UsageError(
             f"'{url}' is not a web address. Only http and https addresses are fetched. Use "

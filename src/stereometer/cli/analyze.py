@@ -1,14 +1,11 @@
-"""analyze: what a data set is like."""
+"""What a data set is like."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from stereometer.cli import render
-from stereometer.cli.command import command
-from stereometer.cli.options import Benchmark, Data, Drawing, Json, NegativeLabel, Runs
 from stereometer.cli.show import extremes
 from stereometer.show import numbers
 
@@ -20,39 +17,6 @@ if TYPE_CHECKING:
 TERMS = (
     "A term has few items; the ends of a ranking are where chance collects. p: Holm over all terms."
 )
-
-
-@command("Data", "analyze stereoset", "analyze my-pairs.csv --run runs/mine --json")
-def analyze(
-    *,
-    name: Benchmark,
-    data: Data = None,
-    run: Runs = None,
-    sentiment: Annotated[
-        str, "What judges sentiment: `sentiment` (VADER) or `sentiment:MODEL`."
-    ] = "sentiment",
-    negative_label: NegativeLabel = None,
-    top: Annotated[int, "Keywords to show for each domain."] = 16,
-    lemmas: Annotated[bool, "Count keywords by base form, as StereoSet's Table 3 does."] = False,
-    ends: Annotated[int, "Most and least stereotyped terms to show for each domain."] = 3,
-    drawing: Drawing,
-    json: Json = False,
-) -> None:
-    """Describe a data set: statistics, sentiment, keywords, annotator agreement; terms of runs."""
-    from stereometer.curation import verbs
-
-    analysis = verbs.analyze(
-        name,
-        data=data,
-        run=run or (),
-        sentiment=sentiment,
-        negative_label=negative_label,
-        top=top,
-        lemmas=lemmas,
-        ends=ends,
-        **asdict(drawing),
-    )
-    render.document_or(json, analysis, lambda: print_analysis(analysis))
 
 
 def print_analysis(analysis: Analysis) -> None:

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
 from io import TextIOWrapper
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from stereometer.cli.command import Command
 from stereometer.cli.guard import parsed
+
+PLAIN: Mapping[str, Any] = {
+    "no_args_is_help": True,
+    "add_completion": False,
+    "rich_markup_mode": None,
+    "pretty_exceptions_enable": False,
+}
 
 
 class Headed(TyperGroup):
-    """Lists commands under headings; a mistake in any of them is one line."""
+    """Lists commands under headings, and builds one when it is looked up; a mistake in any of them
+    is one line."""
 
     def make_context(self, *args: Any, **settings: Any) -> Any:
         with parsed():
@@ -25,28 +37,62 @@ class Headed(TyperGroup):
         with parsed():
             return super().invoke(ctx)
 
+    @property
+    def sections(self) -> Mapping[str, Mapping[str, Command | Group]]:
+        return SECTIONS
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [name for entries in self.sections.values() for name in entries]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        for entries in self.sections.values():
+            if cmd_name in entries:
+                return entries[cmd_name].built(cmd_name)
+        return None
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        sections: dict[str, list[tuple[str, str]]] = {}
-        width = max(len(name) for name in self.commands)
-        for name, command in self.commands.items():
-            heading = getattr(command, "rich_help_panel", None) or "Commands"
-            help_text = command.get_short_help_str(limit=200)
-            sections.setdefault(heading, []).append((name.ljust(width), help_text))
-        for heading, rows in sections.items():
-            with formatter.section(heading):
-                formatter.write_dl(rows)
+        width = max(map(len, self.list_commands(ctx)))
+        for heading, entries in self.sections.items():
+            with formatter.section(heading or "Commands"):
+                formatter.write_dl(
+                    [(name.ljust(width), each.about) for name, each in entries.items()]
+                )
 
 
+@dataclass(frozen=True)
+class Group:
+    """Commands under one word."""
+
+    about: str
+    commands: Mapping[str, Command]
+
+    def built(self, name: str) -> Any:
+        sections = {"": self.commands}
+        inner = type("Inner", (Headed,), {"sections": sections})
+        group = typer.Typer(name=name, cls=inner, help=self.about, **PLAIN)
+        group.callback()(lambda: None)
+        return typer.main.get_command(group)
+
+
+def _sections() -> dict[str, dict[str, Command | Group]]:
+    """By heading, in the order of `commands.toml`."""
+    text = resources.files("stereometer.cli").joinpath("commands.toml").read_text("utf-8")
+    sections: dict[str, dict[str, Command | Group]] = {}
+    for name, entry in tomllib.loads(text).items():
+        inner = {word: Command.of(each) for word, each in entry.get("commands", {}).items()}
+        found = Group(entry["about"], inner) if inner else Command.of(entry)
+        sections.setdefault(entry["heading"], {})[name] = found
+    return sections
+
+
+SECTIONS = _sections()
 app = typer.Typer(
     name="stereometer",
     cls=Headed,
     help="Measure social stereotypes in language models: published methods, with intervals, "
     "denominators and verdicts.",
     epilog="Start with: stereometer run starter --model random",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
+    **PLAIN,
 )
 
 
@@ -59,41 +105,6 @@ def root(
 
         typer.echo(__version__)
         raise typer.Exit
-
-
-ALONE = (
-    "run sweep ask replay ensemble compare report export submit gate calibrate relate show list_ "
-    "published align intersect analyze audit split terms doctor serve_model aggregate"
-)
-"""Commands that are called as their module is."""
-STUDY = (
-    "new serve check rehearse revise status export invite token withdraw forget_ids payments "
-    "exclude backup restore move"
-)
-MITIGATE = "Reduce how much of an attribute, such as gender, a model encodes, and make a control."
-GROUPS = (
-    ("study", "People", "Run studies with people in the browser.", STUDY),
-    ("board", "Look", "Rank stored runs on pages of their own.", "build check judge"),
-    ("data", "Data", "Find, fetch and add data sets.", "add pull where"),
-    ("pack", "Data", "Check sets in other languages.", "check"),
-    ("cache", "Data", "Look at, clear or merge the answers kept on disk.", "info clear merge"),
-    ("model", "Models", "Install the default models.", "add"),
-    ("mitigate", "Models", MITIGATE, "leace inlp sentence_debias self_debias cda export"),
-    ("train", "Models", "Train next-sentence heads and sentiment classifiers.", "nsp sentiment"),
-)
-
-
-def _add(module: str, names: str, to: typer.Typer) -> None:
-    for name in names.split():
-        getattr(import_module(f"stereometer.cli.{module}"), name).add_to(to)
-
-
-for alone in ALONE.split():
-    _add(alone, alone, app)
-for group_name, heading, about, inner in GROUPS:
-    group = typer.Typer(help=about, no_args_is_help=True, callback=lambda: None)
-    app.add_typer(group, name=group_name, rich_help_panel=heading)
-    _add(group_name, inner, group)
 
 
 def main() -> None:

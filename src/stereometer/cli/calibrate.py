@@ -1,13 +1,10 @@
-"""calibrate: forced choice beside likelihood."""
+"""Forced choice beside likelihood."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from stereometer.cli import render
-from stereometer.cli.command import command
-from stereometer.cli.options import Json
 from stereometer.show import numbers
 from stereometer.show.table import Cell, Table, number, text
 
@@ -15,20 +12,6 @@ if TYPE_CHECKING:
     from stereometer.findings.calibrate import Calibration, Row
 
 TITLES = ("difference", "n", "agree", "disagree", "orders differ", "agreement of the decided")
-
-
-@command("Look", "calibrate runs/likelihood runs/forced-choice")
-def calibrate(
-    *,
-    likelihood: Annotated[Path, "Folder of a run of a likelihood measure."],
-    choice: Annotated[Path, "Folder of a forced-choice run of the same model on the same items."],
-    json: Json = False,
-) -> None:
-    """Check how far a model's forced choices agree with its likelihoods, item by item."""
-    from stereometer.findings import calibrate as findings
-
-    calibration = findings.calibrate(likelihood, choice)
-    render.document_or(json, calibration, lambda: print_calibration(calibration))
 
 
 def print_calibration(calibration: Calibration) -> None:

@@ -1,28 +1,40 @@
-"""What makes a function a command: heading, examples, groups of options, exit codes."""
+"""What makes a verb a command: its parameters are what can be typed, and what it returns is shown.
+
+A verb's module is imported when its command is looked up, so that `stereometer --help` is quick.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
-from copy import copy
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand
-from typer.models import ArgumentInfo
 
-from stereometer.cli.guard import guarded
+from stereometer.cli.guard import guarded, say
+from stereometer.cli.printers import show
+from stereometer.options import COMMON, PANELS, Declared, Option, declared
 
-ARGUMENTS, COMMON = "Arguments", "Common"
-RARER = ("Questions", "Statistics", "Loading", "Server", "Groups", "Files", "Bars", "Workers")
-"""Headings of `--help`, the rare ones last; a group of options names its own."""
-
+ARGUMENTS = "Arguments"
 TYPED: ContextVar[set[str]] = ContextVar("TYPED")
 """Names of the options that a user gave, whatever their values: one may equal its default."""
+SLICES = Declared(
+    "slices", bool, Option("Also print the slices: domains, bias types, example sets."), False
+)
+EVERY_SLICE = Declared(
+    "every_slice",
+    bool,
+    Option("Also list slices whose differences are not beyond noise or not compared."),
+    False,
+)
+JSON = Declared("json", bool, Option("Print JSON and nothing else."), False)
+WAYS = {"slices": SLICES, "every-slice": EVERY_SLICE, "json": JSON}
 
 
 class Untyped(TyperCommand):
@@ -40,12 +52,12 @@ class Untyped(TyperCommand):
         return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        panels: dict[str, list[Any]] = {panel: [] for panel in (ARGUMENTS, COMMON, *RARER)}
+        panels: dict[str, list[Any]] = {panel: [] for panel in (ARGUMENTS, COMMON, *PANELS)}
         for parameter in self.get_params(ctx):
             own = getattr(parameter, "rich_help_panel", None) or COMMON
             panel = ARGUMENTS if parameter.param_type_name == "argument" else own
             panels[panel].append(parameter.get_help_record(ctx))
-        plain = not any(panels[panel] for panel in RARER)
+        plain = not any(panels[panel] for panel in PANELS)
         for panel, records in panels.items():
             if rows := [record for record in records if record]:
                 with formatter.section("Options" if plain and panel == COMMON else panel):
@@ -54,84 +66,120 @@ class Untyped(TyperCommand):
 
 @dataclass(frozen=True)
 class Command:
-    call: Callable[..., None]
-    heading: str
-    """Under which `stereometer --help` lists it."""
-    examples: tuple[str, ...]
+    """A verb as a command."""
 
-    def add_to(self, app: typer.Typer) -> None:
-        name = self.call.__name__.strip("_").replace("_", "-")
+    verb: str
+    """Where it is, `verbs.run:run`; its signature is what can be typed."""
+    about: str
+    examples: tuple[str, ...] = ()
+    ways: tuple[Declared, ...] = (JSON,)
+    """Of showing what comes back."""
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> Command:
+        """As `commands.toml` has it."""
+        ways = tuple(WAYS[way] for way in entry.get("ways", ["json"]))
+        examples = tuple(entry.get("examples", "").splitlines())
+        return cls(entry["verb"], entry["about"], examples, ways)
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        module, _, name = self.verb.partition(":")
+        found: Callable[..., Any] = getattr(import_module(f"stereometer.{module}"), name)
+        return found
+
+    @functools.cached_property
+    def parameters(self) -> list[Declared]:
+        return [*declared(self.function), *self.ways]
+
+    def built(self, name: str) -> Any:
+        """As the parser takes it."""
+        from stereometer.cli.old_command import Command as Old
+
+        if isinstance(self.function, Old):
+            return self.function.built(name)
+        app = typer.Typer(add_completion=False, rich_markup_mode=None)
         lines = "\n".join(f"  stereometer {example}" for example in self.examples)
-        app.command(
-            name,
-            cls=Untyped,
-            # \b keeps the line breaks.
-            epilog=f"Examples:\n\n\b\n{lines}" if lines else None,
-            rich_help_panel=self.heading,
-        )(self.call)
+        # \b keeps the line breaks.
+        epilog = f"Examples:\n\n\b\n{lines}" if lines else None
+        app.command(name, cls=Untyped, help=self.about, epilog=epilog)(guarded(self._call()))
+        return typer.main.get_command(app)
+
+    def _call(self) -> Callable[..., None]:
+        parameters = [_parameter(each) for each in self.parameters]
+
+        def call(**values: Any) -> None:
+            self.run(values)
+
+        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {each.name: each.annotation for each in parameters}
+        return call
+
+    def run(self, values: dict[str, Any]) -> None:
+        ways = {way.name: values[way.name] for way in self.ways}
+        try:
+            value = self._answer(values)
+        except BaseException as stop:
+            # What was finished before is shown, whatever ended the rest.
+            if finished := getattr(stop, "results", None):
+                show(finished, **ways)
+            raise
+        show(value, **ways)
+        if check := getattr(value, "check", None):
+            check()
+
+    def _answer(self, values: dict[str, Any]) -> Any:
+        """Only what was typed is handed on: the defaults are the verb's own."""
+        several: list[Any] = []
+        keywords: dict[str, Any] = {}
+        for each in declared(self.function):
+            if each.name in TYPED.get():
+                value = values[each.name]
+                read = value if each.option.read is None else each.option.read(value)
+                if each.kind is inspect.Parameter.VAR_POSITIONAL:
+                    several += read
+                elif each.kind is not inspect.Parameter.KEYWORD_ONLY and each.is_argument:
+                    several.append(read)
+                else:
+                    keywords[each.name] = read
+        if "announce" in inspect.signature(self.function).parameters:
+            keywords["announce"] = say
+        return self.function(*several, **keywords)
 
 
-def command(heading: str, *examples: str) -> Callable[[Callable[..., None]], Command]:
-    def decorate(function: Callable[..., None]) -> Command:
-        return Command(guarded(spread(function)), heading, examples)
-
-    return decorate
-
-
-def spread(function: Callable[..., None]) -> Callable[..., None]:
-    """The function with the fields of its dataclass parameters as parameters of their own."""
-    hints = get_type_hints(function, include_extras=True)
-    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
-    parameters: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        if name in groups:
-            parameters += _inner(groups[name])
-        else:
-            parameters.append(_parameter(name, hints[name], parameter.default))
-
-    @functools.wraps(function)
-    def wrapped(**values: Any) -> None:
-        for name, group in groups.items():
-            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
-        function(**values)
-
-    wrapped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    wrapped.__annotations__ = {each.name: each.annotation for each in parameters}
-    return wrapped
-
-
-@functools.cache
-def _inner(group: Any) -> list[inspect.Parameter]:
-    hints = get_type_hints(group, include_extras=True)
-    panel = getattr(group, "panel", None)
-    return [
-        _parameter(field.name, hints[field.name], field.default, panel) for field in fields(group)
-    ]
-
-
-def _parameter(name: str, hint: Any, default: Any, panel: str | None = None) -> inspect.Parameter:
-    """As typer reads it. `Annotated[int, "Help."]` is an option, or an argument if required; a
-    second text is its panel."""
-    described, *own = hint.__metadata__
-    if isinstance(described, str):
-        if default is inspect.Parameter.empty:
-            described = typer.Argument(help=described)
-        else:
-            # A flag that is off has no --no-flag.
-            names = [f"--{name.replace('_', '-')}"] if default is False else []
-            described = typer.Option(*names, help=described)
-    described = copy(described)  # options that several commands share are one object
-    described.rich_help_panel = own[0] if own else panel
-    described.metavar = described.metavar or _metavar(
-        name, hint.__origin__, isinstance(described, ArgumentInfo)
+def _parameter(each: Declared) -> inspect.Parameter:
+    """As typer reads it."""
+    option, words, default = each.option, each.words, each.default
+    is_argument = each.is_argument
+    settings: dict[str, Any] = {"help": option.help, "rich_help_panel": option.panel}
+    settings["metavar"] = option.metavar or _metavar(each.name, words, is_argument)
+    if option.least is not None:
+        settings["min"] = option.least
+    if option.most is not None:
+        settings["max"] = option.most
+    if not option.has_default:
+        settings["show_default"] = False
+    names = list(option.flags) or _flags(each)
+    kind = typer.Argument(**settings) if is_argument else typer.Option(*names, **settings)
+    if default is not inspect.Parameter.empty and (default is None or default == ()):
+        default, words = None, words | None
+    return inspect.Parameter(
+        each.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[words, kind],
     )
-    kind = inspect.Parameter.KEYWORD_ONLY
-    annotation = Annotated[hint.__origin__, described]
-    return inspect.Parameter(name, kind, default=default, annotation=annotation)
+
+
+def _flags(each: Declared) -> list[str]:
+    """A flag that is off has no --no-flag; typer names those that are on."""
+    if each.words is bool and each.default is not False:
+        return []
+    return [f"--{each.name.strip('_').replace('_', '-')}"] if each.words is bool else []
 
 
 BY_TYPE = {bool: None, int: "N", float: "NUMBER", Path: "PATH"}
-FOLDERS = ("against", "control", "copy", "hidden", "into", "run", "states")
+FOLDERS = ("against", "control", "copy", "hidden", "into", "runs", "states")
 BY_NAME = dict.fromkeys(FOLDERS, "FOLDER") | {
     "by": "NAME",
     "column": "NAME=COLUMN",

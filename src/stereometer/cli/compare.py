@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from stereometer.cli import render
-from stereometer.cli.command import command
-from stereometer.cli.options import Drawing, Json
 from stereometer.shapes.overview import VERDICT, narrowing
 from stereometer.show import numbers
 from stereometer.show.table import Cell, Table, number, text
@@ -32,39 +29,13 @@ LEGEND = (
 )
 
 
-@command(
-    "Look",
-    "compare runs/before runs/after",
-    "compare runs/before runs/after --control runs/control",
-    "compare runs --all-pairs --json",
-)
-def compare(
-    *,
-    runs: Annotated[
-        list[Path],
-        "Folders of runs on the same items, the first the baseline; or a folder that holds them.",
-    ],
-    control: Annotated[
-        Path | None, "The run of a mitigation's control, to judge the mitigation by."
-    ] = None,
-    all_pairs: Annotated[bool, "Compare every run with every other."] = False,
-    every_slice: Annotated[
-        bool, "Also list slices whose differences are not beyond noise or not compared."
-    ] = False,
-    drawing: Drawing,
-    json: Json = False,
-) -> None:
-    """Compare systems, item by item."""
-    from stereometer.findings import compare as findings
-
-    comparison = findings.compare(
-        *runs, control=control, all_pairs=all_pairs, seed=drawing.seed, resamples=drawing.resamples
-    )
-    slices: Slices = "every" if every_slice else "beyond noise"
-    render.document_or(json, comparison, lambda: print_comparison(comparison, slices))
+def print_comparison(comparison: Comparison, every_slice: bool | None = None) -> None:
+    """In Python, where nothing is said of slices, the overall and principal rows alone."""
+    slices: Slices = "beyond noise" if every_slice is False else "every" if every_slice else "none"
+    _print_comparison(comparison, slices)
 
 
-def print_comparison(comparison: Comparison, slices: Slices = "none") -> None:
+def _print_comparison(comparison: Comparison, slices: Slices) -> None:
     systems = f"{len(comparison.systems)} systems: second minus first, on the items both answered"
     variant = f"variant {comparison.variant}"
     render.heading(comparison.benchmark, comparison.measure, variant, systems)
@@ -74,7 +45,7 @@ def print_comparison(comparison: Comparison, slices: Slices = "none") -> None:
     for pair in comparison.pairs:
         _print_pair(pair, slices, comparison)
     for other in comparison.others:
-        print_comparison(other, slices)
+        _print_comparison(other, slices)
     if not comparison.others and slices != "none":  # said once, under the last
         render.aside(LEGEND)
 

@@ -25,6 +25,9 @@ INTERRUPTED = 130
 USAGE = cast(type[Exception], typer.BadParameter.__base__)
 """What the parser raises, whichever library typer brings it from."""
 SECRETS = "The key of a server is read from STEREOMETER_SERVER_KEY, which no history keeps."
+PLAIN = "Benchmarks are written without an option: `stereometer run stereoset -m MODEL`."
+HINTS = {**dict.fromkeys(("key", "api-key", "token"), SECRETS), "benchmark": PLAIN}
+"""By what people try."""
 
 
 def guarded(command: Callable[Args, None]) -> Callable[Args, None]:
@@ -75,7 +78,7 @@ def _misunderstood(mistake: Any) -> str:
     option = getattr(mistake, "option_name", "")
     if option and hasattr(mistake, "possibilities"):
         nearest = did_you_mean(option, {name: name for name in mistake.possibilities or ()})
-        hint = SECRETS if option.strip("-") in ("key", "api-key", "token") else nearest
+        hint = HINTS.get(option.strip("-"), nearest)
         text = f"There is no option {option}. {hint}".strip()
     end = "" if text.endswith((".", "?")) else "."
     place = mistake.ctx.command_path if mistake.ctx else "stereometer"

@@ -1,41 +1,17 @@
-"""pack check: whether a folder is a pack, and what comes out of it."""
+"""What `pack check` prints: what came out of a pack, and what pack.toml may state of it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from stereometer.cli import render
-from stereometer.cli.command import command
-from stereometer.cli.options import Data, Json
-from stereometer.errors import DataError
 
 if TYPE_CHECKING:
-    from stereometer.benchmarks.packs.check import Checked
+    from stereometer.benchmarks.packs.check import PackCheck
 
 
-@command("Data", "pack check my-pack", "pack check my-pack --data crows_dutch.csv")
-def check(
-    *,
-    folder: Annotated[Path, "A folder with pack.toml, or the name of a pack."],
-    data: Data = None,
-    json: Json = False,
-) -> None:
-    """Check a pack, and read its data if they are on this machine."""
-    from stereometer import catalog
-    from stereometer.benchmarks.packs.check import check as checked
-
-    outcome = checked(catalog.pack(str(folder)), data)
-    render.document_or(json, outcome, lambda: _print(outcome))
-    if outcome.faults:
-        raise DataError(
-            f"{outcome.name} is not what its pack says: {'; '.join(outcome.faults)}. The file or "
-            "the pack was changed. Fix pack.toml, or take the file it was made for."
-        )
-
-
-def _print(outcome: Checked) -> None:
+def print_check(outcome: PackCheck) -> None:
     render.line(
         f" ({outcome.language}, {outcome.country}, {outcome.origin}, {outcome.licence})",
         bold=outcome.name,
@@ -54,7 +30,7 @@ def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {count}" for name, count in counts.items())
 
 
-def _stated(outcome: Checked) -> str:
+def _stated(outcome: PackCheck) -> str:
     """The lines to copy."""
     counts = ", ".join(f"{shape} = {count}" for shape, count in outcome.counts.items())
     files = [

@@ -1,17 +1,12 @@
-"""published: values that papers printed, with their sources."""
+"""Values that papers printed, with their sources."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from stereometer.cli import render
-from stereometer.cli.command import command
-from stereometer.cli.guard import say
-from stereometer.cli.options import Json
 from stereometer.show.table import Cell, Table, number, text
 
 if TYPE_CHECKING:
@@ -25,28 +20,9 @@ LONG = 3
 """More decimals than these are of a released file."""
 
 
-@command("Look", "published", "published stereoset --model gpt2", "published --json")
-def published(
-    *,
-    benchmark: Annotated[
-        str | None, typer.Argument(help="Only tables of this benchmark, with their values.")
-    ] = None,
-    model: Annotated[str | None, "Only values of this model, by any of its names."] = None,
-    json: Json = False,
-) -> None:
-    """List values that papers published, with their sources."""
-    from stereometer.benchmarks.published.listing import published as listed
-
-    listing = listed(benchmark, model=model)
-    whole = benchmark is not None or model is not None
-    render.document_or(json, listing, lambda: print_listing(listing, whole))
-    if not listing.values:
-        say("No value of that model is known for the benchmark.")
-
-
-def print_listing(listing: Listing, whole: bool = False) -> None:
+def print_listing(listing: Listing) -> None:
     every = [list(part) for _, part in groupby(listing.values, lambda value: value.table.id)]
-    (_values if whole else _tables)(every)
+    (_values if listing.whole else _tables)(every)
 
 
 def _tables(every: Sequence[Sequence[Value]]) -> None:

@@ -1,16 +1,10 @@
-"""relate: correlations across systems."""
+"""Correlations across systems."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from stereometer.cli import render
-from stereometer.cli.command import command
-from stereometer.cli.guard import say
-from stereometer.cli.options import Drawing, Json
 from stereometer.show import numbers
 
 if TYPE_CHECKING:
@@ -21,33 +15,6 @@ LEGEND = (
     "with size. Systems of one family, where the table of facts names it, are tested as one, by "
     "their means. A correlation is no cause."
 )
-
-
-@command("Look", "relate runs/small runs/medium runs/large -o relation.html")
-def relate(
-    *,
-    runs: Annotated[list[Path], "Folders of runs on the same items, measured alike."],
-    facts: Annotated[
-        Path | None,
-        "A table with system, parameters, corpus_gb and family, for models whose card lacks them.",
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Also write the report with the figures here."),
-    ] = None,
-    drawing: Drawing,
-    json: Json = False,
-) -> None:
-    """Correlate language modelling, stereotyping and size across systems."""
-    from stereometer.findings import relate as findings
-
-    relation = findings.relate(*runs, facts=facts, seed=drawing.seed, resamples=drawing.resamples)
-    render.document_or(json, relation, lambda: print_relation(relation))
-    if output is not None:
-        from stereometer.report import write_report
-
-        written = write_report(list(runs), output, facts)
-        say(f"Written to {written}. Open it in any browser; it needs no network.")
 
 
 def print_relation(relation: Relation) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from stereometer.files import to_json
 from stereometer.show.control import visible
 from stereometer.show.table import Cell, Table, fitted, number, text, widths
-from stereometer.types import Result
+from stereometer.types import Finished, Result
 
 if TYPE_CHECKING:
     from rich.console import Console, JustifyMethod
@@ -216,37 +216,15 @@ def _side_by_side(every: Sequence[Result]) -> list[list[Result]]:
     return list(groups.values())
 
 
-def result(single: Result, json: bool, slices: bool = False) -> None:
-    document_or(json, single, lambda: results([single], slices))
+def result(single: Result, slices: bool = False) -> None:
+    results([single], slices)
 
 
-def several(every: Sequence[Result], json: bool, slices: bool = False) -> None:
-    if json:
-        print_json({"schema": "runs@1", "results": [result.as_json() for result in every]})
-    else:
-        results(every, slices)
+def finished(stored: Finished, slices: bool = False) -> None:
+    results([stored.result], slices)
 
 
 def overview(shown: Overview) -> None:
     for each in shown.tables:
         table(each)
     aside(*shown.legend)
-
-
-# ------------------------------------------------------------------------------------- progress
-
-
-@contextmanager
-def training() -> Iterator[Callable[[str, int, int, str], None]]:
-    """What is called with the progress of each phase, and how well it goes."""
-    from stereometer.runs.progress import bars
-
-    with bars("{task.fields[how]}") as drawn:
-        tasks: dict[str, Any] = {}
-
-        def update(phase: str, done: int, total: int, how: str) -> None:
-            if phase not in tasks:
-                tasks[phase] = drawn.add_task(phase, total=total, how=how)
-            drawn.update(tasks[phase], completed=done, how=how)
-
-        yield update

@@ -6,12 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated
 
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.curation.shapes import curated_shapes
 from stereometer.errors import UsageError
+from stereometer.options import Option
 from stereometer.runs import store
 from stereometer.types import Result, Score, Settings
+
+RunsOnThese = Annotated[
+    Sequence[store.Stored],
+    Option("Folder of a run on these items; may be repeated.", words=list[Path], metavar="FOLDER"),
+]
 
 
 @dataclass(frozen=True)
@@ -29,9 +36,9 @@ class StoredRun:
         return replace(settings, variant=self.result.variant, coverage=coverage)
 
 
-def load_runs(folders: Sequence[str | Path], benchmark: Benchmark) -> list[StoredRun]:
+def load_runs(stored: Sequence[store.Stored], benchmark: Benchmark) -> list[StoredRun]:
     """Raises where a run is of other items."""
-    places = [store.run_folder(Path(folder)) for folder in folders]
+    places = [store.run_folder(folder) for folder in store.folders_of(stored)]
     runs = [StoredRun(place, store.load_result(place)) for place in places]
     names = [shape.name for shape in curated_shapes(benchmark)]
     for run in runs:

@@ -9,20 +9,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from stereometer.benchmarks.benchmark import content
 from stereometer.curation.bundles import Bundle, bundles_of
 from stereometer.curation.shapes import curated_shapes
 from stereometer.errors import DataError, UsageError
 from stereometer.files import UTF8, write_json
+from stereometer.options import Benchmark, Column, Data, Encoding, Option, Seed, verb
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.tables import Layout
 from stereometer.types import digest_of
+from stereometer.types.document import UNSTORED, Document
+from stereometer.types.shown import Shown
 
 SHARE = 0.25
 PARTS = ("dev", "test")
@@ -45,6 +48,26 @@ class Part:
     hidden: bool
     groups: Mapping[str, int]
     """Items by domain or bias type."""
+
+
+@dataclass(frozen=True, repr=False)
+class Split(Shown, Document):
+    """Both parts of a data set, and where they came from."""
+
+    benchmark: str
+    digest: str
+    licence: str
+    citation: str
+    share: float
+    seed: int
+    connected_by: str
+    parts: Sequence[Part]
+    folder: Path = field(metadata=UNSTORED)
+    schema: str = "split@1"
+
+    @property
+    def remarks(self) -> list[str]:
+        return [f"Written to {self.folder}. Licence: {self.licence}."]
 
 
 @dataclass(frozen=True)
@@ -95,21 +118,21 @@ def _smallest(bundles: Sequence[Bundle]) -> Bundle:
     return min(bundles, key=lambda bundle: len(bundle.items))
 
 
+@verb
 def split(
-    name: str,
-    out: str | Path,
+    name: Benchmark,
     *,
-    data: str | Path | None = None,
-    share: float = SHARE,
-    seed: int = 0,
-    hide: bool = True,
-    column: Mapping[str, str] | None = None,
-    encoding: str = UTF8,
-) -> dict[str, Any]:
-    """Writes both parts of every shape and `split.json`, and returns what that holds.
-
-    `column` and `encoding` are as for `run`.
-    """
+    out: Annotated[str | Path, Option("Folder for the parts.", words=Path)],
+    data: Data = None,
+    column: Column = None,
+    encoding: Encoding = UTF8,
+    share: Annotated[
+        float, "Share of the items in dev, in whole target terms; the rest is test."
+    ] = SHARE,
+    seed: Seed = 0,
+    hide: Annotated[bool, "Mark test as hidden: runs on it keep no texts."] = True,
+) -> Split:
+    """Writes both parts of every shape and `split.json`, and returns what that holds."""
     if not 0 < share < 1:
         raise UsageError(
             f"The share is {share}. It is the part of the items in dev. Choose a number between 0 "
@@ -118,7 +141,7 @@ def split(
     if seed < 0:
         raise UsageError(f"The seed is {seed}. A seed is a number from 0 up. The default is 0.")
     layout = Layout(encoding, column or {})
-    benchmark, folder = open_benchmark(name, data, layout=layout), Path(out)
+    benchmark, folder = open_benchmark(str(name), data, layout=layout), Path(out)
     if (folder / MANIFEST).exists():
         raise DataError(
             f"{folder} already holds a split. A second one would mix with it. Choose another "
@@ -133,19 +156,19 @@ def split(
         for shape in shapes
         for part, bundles in zip(PARTS, (drawn.dev, drawn.test), strict=True)
     ]
-    manifest = {
-        "schema": "split@1",
-        "benchmark": benchmark.name,
-        "digest": benchmark.digest,
-        "licence": benchmark.card.licence,
-        "citation": benchmark.card.citation,
-        "share": share,
-        "seed": seed,
-        "connected_by": drawn.by,
-        "parts": [dict(vars(part)) for part in parts if part.items],
-    }
-    write_json(folder / MANIFEST, manifest)
-    return manifest
+    made = Split(
+        benchmark.name,
+        benchmark.digest,
+        benchmark.card.licence,
+        benchmark.card.citation,
+        share,
+        seed,
+        drawn.by,
+        [part for part in parts if part.items],
+        folder,
+    )
+    write_json(folder / MANIFEST, made.as_json())
+    return made
 
 
 def _written(

@@ -14,14 +14,17 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from stereometer.errors import DataError, UsageError
 from stereometer.files import begins_with, read_json, read_lines, replacing
+from stereometer.options import Option, pairs_in, verb
 from stereometer.tables import read_table
+from stereometer.types.document import UNSTORED, Document
 from stereometer.types.packages import check_packages
+from stereometer.types.shown import Shown
 
 DOMAINS = {"P106": "profession", "P172": "race", "P140": "religion"}
 """What each property of a person gives terms for."""
@@ -54,21 +57,52 @@ class Term:
     """Other terms of the table inside this one."""
 
 
-@dataclass(frozen=True)
-class Terms:
-    rows: tuple[Term, ...]
+@dataclass(frozen=True, repr=False)
+class Terms(Shown, Document):
+    """The table, and where it was written."""
+
     unlabelled: int
     """Rows without a label, left out."""
+    terms: tuple[Term, ...]
+    file: Path | None = field(default=None, metadata=UNSTORED)
+    schema: str = "terms@1"
 
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "schema": "terms@1",
-            "unlabelled": self.unlabelled,
-            "terms": [asdict(row) for row in self.rows],
-        }
+    @property
+    def remarks(self) -> list[str]:
+        return [f"Written to {self.file}."] if self.file else []
 
 
-def terms(path: Path, domain: str, zipf: Zipf, label: str | None = None) -> Terms:
+@verb
+def terms(
+    file: Annotated[
+        str | Path,
+        Option("What the Wikidata query service exported: CSV, TSV or JSON.", words=Path),
+    ],
+    *,
+    property_: Annotated[
+        str | None,
+        Option("P106 (profession), P172 (race) or P140 (religion).", flags=("--property",)),
+    ] = None,
+    domain: Annotated[str | None, "The domain of the terms, in place of --property."] = None,
+    language: Annotated[str, "Language whose word frequencies are taken."] = "en",
+    column: Annotated[
+        Mapping[str, str] | None,
+        Option("The column of labels: label=NAME.", words=list[str], read=pairs_in),
+    ] = None,
+    out: Annotated[
+        str | Path | None, Option("Write the table to this CSV file.", words=Path)
+    ] = None,
+) -> Terms:
+    """Turn an export of Wikidata into a table of target terms; rare and nested ones are flagged."""
+    of = domain_of(property_, domain)
+    listed = terms_in(Path(file), of, zipf_in(language), (column or {}).get("label"))
+    if out is None:
+        return listed
+    write(Path(out), listed.terms)
+    return replace(listed, file=Path(out))
+
+
+def terms_in(path: Path, domain: str, zipf: Zipf, label: str | None = None) -> Terms:
     """The terms of an export, the commonest word first."""
     people: Counter[str] = Counter()
     spelt: dict[str, str] = {}
@@ -102,7 +136,7 @@ def terms(path: Path, domain: str, zipf: Zipf, label: str | None = None) -> Term
             f"{path} has no labelled term. Ask the query service for labels, with "
             "`SERVICE wikibase:label`. Export it again."
         )
-    return Terms(tuple(sorted(rows, key=lambda row: (-row.zipf, row.target))), unlabelled)
+    return Terms(unlabelled, tuple(sorted(rows, key=lambda row: (-row.zipf, row.target))))
 
 
 def domain_of(property_: str | None, domain: str | None) -> str:

@@ -38,7 +38,7 @@ class Itemised(Protocol):
     def itemised(self) -> Exporter: ...
 
 
-def export(
+def export_runs(
     name: str, paths: Sequence[str | Path], folder: str | Path, *, items: bool = False
 ) -> list[Path]:
     """Stored runs, or folders of them, written by the exporter of this name."""

@@ -28,6 +28,7 @@ from inspect_ai.solver import solver
 from stereometer.benchmarks.comments import columns_from
 from stereometer.errors import UsageError
 from stereometer.exports.metadata import headlines
+from stereometer.options import pairs_in
 from stereometer.runs.ask import jobs_for, open_comments
 from stereometer.types import (
     Abilities,
@@ -69,7 +70,7 @@ def _forced_choice(
     seed: int = 0,
 ) -> Any:
     """Which of two candidates is likelier, in both orders: CATs (`shape=cat`) or pairs (`pair`)."""
-    opened = open_comments(benchmark, Path(data) if data else None, columns_from([], [], "neither"))
+    opened = open_comments(benchmark, Path(data) if data else None, columns_from({}, [], "neither"))
     settings = Settings(seed=seed)
     how = {"system": system, "chat": True}
     jobs = list(jobs_for(opened, [], AskedByInspect(), settings, how))
@@ -97,7 +98,7 @@ def _recognition(
     """Whether comments are recognised as hateful: a setting of the study. `column` and `category`
     are for a table of your own: `comment=text,label=gold` and `sexism,racism`."""
     words = [name for name in category.split(",") if name]
-    columns = columns_from([pair for pair in column.split(",") if pair], words, neither)
+    columns = columns_from(pairs_in([column]) if column else {}, words, neither)
     opened = open_comments(benchmark, Path(data) if data else None, columns)
     how = {"repeats": repeats, "size": size, "chat": True, "categories": {w: w for w in words}}
     (job,) = jobs_for(opened, [setting], AskedByInspect(), Settings(seed=seed), how)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
 from stereometer import catalog
 from stereometer.errors import UsageError
+from stereometer.options import Option, verb
 from stereometer.runs import store
 from stereometer.shapes.contrast import Contrast
 from stereometer.stats.intervals import wilson
@@ -60,12 +62,17 @@ class Calibration(Shown, Document):
     schema: str = "calibration@1"
 
 
-def calibrate(likelihood: store.Stored, choice: store.Stored) -> Calibration:
-    """How far a model's forced choices agree with its likelihoods, item by item.
-
-    - `likelihood`, `choice`: folders of two runs of one model on the same items, the first of a
-      likelihood measure, the second of a forced choice.
-    """
+@verb
+def calibrate(
+    likelihood: Annotated[
+        store.Stored, Option("Folder of a run of a likelihood measure.", words=Path)
+    ],
+    choice: Annotated[
+        store.Stored,
+        Option("Folder of a forced-choice run of the same model on the same items.", words=Path),
+    ],
+) -> Calibration:
+    """Check how far a model's forced choices agree with its likelihoods, item by item."""
     folders = store.folders_of([likelihood, choice])
     first, second = map(store.load_result, folders)
     store.check_whole([first, second])

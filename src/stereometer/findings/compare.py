@@ -10,11 +10,12 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice, takewhile
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.findings.mitigation.judged import Mitigated
+from stereometer.options import Option, Resamples, Seed, verb
 from stereometer.runs import store
 from stereometer.shapes.paired import NO_DIFFERENCE, Difference, Flip, Withheld
 from stereometer.shapes.shape import Shape
@@ -92,21 +93,26 @@ class Comparison(Tabular, Drawn, Document):
 # ---------------------------------------------------------------------------------------- comparing
 
 
+@verb
 def compare(
-    *runs: store.Stored,
-    control: store.Stored | None = None,
-    all_pairs: bool = False,
-    seed: int = 0,
-    resamples: int = 10_000,
+    *runs: Annotated[
+        store.Stored,
+        Option(
+            "Folders of runs on the same items, the first the baseline; or a folder that holds "
+            "them: of those, runs that were measured alike are compared, the others left out "
+            "with a note. In Python also Results.",
+            words=list[Path],
+        ),
+    ],
+    control: Annotated[
+        store.Stored | None,
+        Option("The run of a mitigation's control, to judge the mitigation by.", words=Path),
+    ] = None,
+    all_pairs: Annotated[bool, "Compare every run with every other."] = False,
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
 ) -> Comparison:
-    """Compare stored runs on the same items, each with the first, or all pairs.
-
-    - `runs`: Results, their folders, or folders that hold several: of those, runs that were
-      measured alike are compared, and the others are left out with a note. The first of those
-      compared is the baseline.
-    - `control`: the run of a mitigation's control, to judge the mitigation by.
-    - `all_pairs`: compare every run with every other.
-    """
+    """Compare stored runs on the same items, each with the first, or all pairs."""
     groups, left_out = store.alike_in(runs)
     if not groups:
         raise UsageError(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from math import factorial
@@ -26,7 +26,7 @@ from stereometer.stats.intervals import Floats, generator, percentile, resampled
 from stereometer.stats.ranks import permutation_p, resampled_points, spearman
 from stereometer.tables import read_table
 from stereometer.types import Result, Settings
-from stereometer.types.document import Document
+from stereometer.types.document import UNSTORED, Document
 from stereometer.types.shown import Shown
 
 FEWEST = 3
@@ -92,19 +92,22 @@ class Relation(Shown, Document):
     settings: Mapping[str, Any]
     notes: tuple[str, ...]
     schema: str = "relate@1"
+    report: Path | None = field(default=None, compare=False, metadata=UNSTORED)
+
+    @property
+    def remarks(self) -> list[str]:
+        page = f"Written to {self.report}. Open it in any browser; it needs no network."
+        return [page] if self.report else []
 
 
-def relate(
-    *runs: store.Stored, facts: str | Path | None = None, seed: int = 0, resamples: int = 10_000
+def relation_of(
+    runs: Sequence[store.Stored],
+    facts: str | Path | None = None,
+    seed: int = 0,
+    resamples: int = 10_000,
 ) -> Relation:
-    """The correlation of lms and ss over stored runs, and of both with the sizes that are known.
-
-    An ensemble beside its members is left out: it is made of them.
-
-    - `runs`: their folders; all of context association tests, measured alike.
-    - `facts`: a table with system, parameters, corpus_gb and family, for systems whose cards do
-      not say.
-    """
+    """The correlation of lms and ss over stored runs, and of both with the sizes that are known. An
+    ensemble beside its members is left out: it is made of them."""
     if len(runs) < FEWEST:
         raise UsageError(
             f"relate needs at least {FEWEST} runs. A correlation over fewer says nothing. "

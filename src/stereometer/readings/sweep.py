@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Unpack
+from typing import Annotated, Any, Unpack
 
-from stereometer.benchmarks.benchmark import Benchmark
+from stereometer.benchmarks.benchmark import Benchmark as Opened
 from stereometer.curation.audit.audits import faulty
 from stereometer.curation.runs import StoredRun
 from stereometer.errors import UsageError
 from stereometer.files import UTF8, read_json
+from stereometer.options import (
+    Benchmark,
+    Cache,
+    Column,
+    Coverage,
+    Data,
+    Delta,
+    Encoding,
+    Headed,
+    Limit,
+    Model,
+    Option,
+    Out,
+    Resamples,
+    Seed,
+    check_known,
+    verb,
+)
 from stereometer.readings.gather import (
     by_model,
     check_measures,
@@ -23,15 +42,16 @@ from stereometer.readings.gather import (
 from stereometer.readings.job import Gathered
 from stereometer.readings.order import Order, orders
 from stereometer.runs import store
-from stereometer.runs.engines.pool.choice import Engines, hands
-from stereometer.runs.execute import execute, execute_all
-from stereometer.runs.models import Model, ModelOptions, check_known, opened
-from stereometer.runs.open import open_benchmark
+from stereometer.runs.carry import carry_out, engines_of
+from stereometer.runs.execute import Announce, execute
+from stereometer.runs.models import named, opened
+from stereometer.runs.open import check_names, open_benchmark
 from stereometer.runs.progress import Watch
-from stereometer.runs.series import members, names_for
 from stereometer.tables import Layout
-from stereometer.types import Finished, Result, Settings
-from stereometer.types.document import Document
+from stereometer.types import Result, Settings
+from stereometer.types.document import UNSTORED, Document
+from stereometer.types.results import Results
+from stereometer.types.settings import check_limit
 from stereometer.types.shown import Drawn, Shown
 
 LOG = logging.getLogger("stereometer")
@@ -60,75 +80,91 @@ class Sweep(Shown, Drawn, Document):
     folders: tuple[str, ...]
     """Where the results are stored."""
     schema: str = "sweep@1"
+    planned: Results | None = field(default=None, metadata=UNSTORED)
+    """What a dry run would ask, or one part of many asked."""
+
+    @property
+    def remarks(self) -> list[str]:
+        planned = self.planned.remarks if self.planned is not None else ()
+        return [*planned, *(f"Stored in {folder}" for folder in self.folders)]
+
+    def as_json(self) -> dict[str, Any]:
+        return super().as_json() if self.planned is None else self.planned.as_json()
 
 
+@verb
 def sweep(
-    benchmark: str | Path,
+    benchmark: Benchmark,
     *,
-    model: Model | list[Model] | None = None,
-    runs: Sequence[store.Stored] = (),
-    measure: str | Sequence[str] = (),
-    data: str | Path | None = None,
-    limit: int | None = None,
-    seed: int = 0,
-    resamples: int = 10_000,
-    coverage: float = 0.90,
-    delta: float = 5.0,
-    out: str | Path | None = None,
-    cache: bool = True,
-    column: Mapping[str, str] | None = None,
-    encoding: str = UTF8,
+    model: Annotated[
+        Model | list[Model] | None,
+        Option(
+            "A model, or a pattern for several; may be repeated.",
+            words=list[str],
+            flags=("--model", "-m"),
+        ),
+    ] = None,
+    runs: Annotated[
+        Sequence[store.Stored],
+        Option(
+            "A run on these items, or a folder of several, replayed ones too: they are swept as "
+            "they are; may be repeated.",
+            words=list[Path],
+            flags=("--run",),
+        ),
+    ] = (),
+    measure: Annotated[
+        str | Sequence[str],
+        Option("Only readings of these measures; may be repeated.", words=list[str]),
+    ] = (),
+    data: Data = None,
+    limit: Limit = None,
+    out: Out = None,
+    cache: Cache = True,
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
+    coverage: Coverage = 0.90,
+    delta: Delta = 5.0,
+    column: Column = None,
+    encoding: Encoding = UTF8,
     progress: Watch | bool = True,
-    workers: int | str | None = None,
-    gpus_per_worker: int | None = None,
-    **options: Unpack[ModelOptions],
+    announce: Announce = LOG.warning,
+    **options: Unpack[Headed],
 ) -> Sweep:
     """Measure the same items under every admissible reading, and test those of one question
-    together.
-
-    - `benchmark`: CATs or pairs: a name, or a file of your own.
-    - `model`: one model, a pattern for several, or a list; each is asked in every way that it can
-      answer.
-    - `runs`: folders of runs on these items, replayed ones too; no model is asked for these.
-    - `measure`: only readings of these measures; by default all in the table.
-    - `resamples`: how often labels are swapped.
-
-    Everything else is as for `run`.
-    """
-    check_known(options, verb=sweep)
+    together; of a dry run, or one part of many, `planned` says what it would ask."""
+    check_known(options, sweep)
     settings = Settings("sound", seed, resamples, coverage=coverage, delta=delta)
+    check_limit(limit)
     measures = [measure] if isinstance(measure, str) else measure
     check_measures(measures)
+    models = [] if model is None else named(model)
+    check_names([str(each) for each, _, _ in models if isinstance(each, str | Path)], ())
     loaded = open_benchmark(str(benchmark), data, layout=Layout(encoding, column or {}))
     swept_shapes(loaded)
     stored = stored_runs(runs, loaded)
-    named = model if isinstance(model, list) else [] if model is None else [model]
-    models: list[Model] = []
-    for one in named:  # what a pattern stands for; any other is itself
-        pattern = isinstance(one, str | Path)
-        models += [member.spec for member in members(str(one))] if pattern else [one]
-    finished: list[Finished] = []
-    specs = [str(each) if isinstance(each, str | Path) else "in memory" for each in models]
-    names = names_for(specs)
-    for each, called in zip(models, names, strict=True):
-        with (
-            Engines(hands(workers, gpus_per_worker)) as engines,
-            opened(each, seed, options, engines) as asked,
-        ):
-            jobs = jobs_of(loaded, asked, measures, settings, limit, called)
-            finished += execute_all(jobs, out, cache, progress, engines)
-    return sweep_of(stored, finished, loaded, settings, out)
+    with engines_of(options) as engines, ExitStack() as in_memory:
+        jobs = (
+            job
+            for each, _, called in models
+            for asked in [in_memory.enter_context(opened(each, seed, options, engines))]
+            for job in jobs_of(loaded, asked, measures, settings, limit, called)
+        )
+        results = carry_out(jobs, engines, options, out, cache, progress, announce)
+    if models and not results:
+        return Sweep(loaded.name, (), (), Requests(0, 0), (), planned=results)
+    return sweep_of(stored, results, loaded, settings, out)
 
 
 def sweep_of(
     stored: Sequence[StoredRun],
-    finished: Sequence[Finished],
-    benchmark: Benchmark,
+    finished: Sequence[Result],
+    benchmark: Opened,
     settings: Settings,
     out: str | Path | None,
 ) -> Sweep:
     """What runs say together, each model for itself, and then every two models."""
-    runs = [*stored, *(StoredRun(each.folder, each.result) for each in finished)]
+    runs = [*stored, *(StoredRun(each.folder, each) for each in finished if each.folder)]
     if not runs:
         raise UsageError(
             "No model and no run was named. A sweep is of a model under many readings. Name one "

@@ -23,12 +23,8 @@ def write_report(
     facts: str | Path | None = None,
 ) -> Path:
     """Write one self-contained HTML page of stored runs; gives its path. Where there are more items
-    or systems than a page can show, all of them are in CSV files in a folder beside it.
-
-    - `runs`: folders, result.json files, or folders of runs; by default `stereometer-runs`.
-    - `output`: the file to write.
-    - `facts`: a table of sizes (system, parameters, corpus_gb) for systems whose cards do not say.
-    """
+    or systems than a page can show, all of them are in CSV files in a folder beside it. `facts` is
+    a table of sizes (system, parameters, corpus_gb) for systems whose cards do not say."""
     if isinstance(runs, (str, Path, Result)):
         runs = [runs]
     if not runs:

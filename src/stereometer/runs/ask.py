@@ -5,97 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 from stereometer import catalog
 from stereometer.benchmarks.abc import survey
 from stereometer.benchmarks.benchmark import Benchmark
-from stereometer.benchmarks.comments import Columns, columns_from, read_own
+from stereometer.benchmarks.comments import Columns, read_own
 from stereometer.errors import UnknownName, UsageError
-from stereometer.runs.engines.pool.choice import Engines, hands
-from stereometer.runs.execute import execute_all
 from stereometer.runs.measure import job_for
-from stereometer.runs.models import Model, ModelOptions, check_known, opened
 from stereometer.runs.open import open_benchmark
-from stereometer.runs.progress import Watch
-from stereometer.shapes.comment.settings import STUDY
-from stereometer.types import Backend, Job, Method, Settings, System, Variant
-from stereometer.types.results import Results
+from stereometer.types import Backend, Job, Method, Settings, System
 
 
-class AskOptions(ModelOptions, total=False):
-    """How comments are drawn and asked about, beside the options of the model."""
-
-    repeats: int
-    temperature: float
-    sample: str
-    size: int
-    threshold: float
-    templates: str | Path | None
-    edits: str | Path | None
-    chat: bool | None
-    system: str
-    likelihood: bool
-    scales: int
-
-
-def ask(
-    benchmark: str,
-    *,
-    model: Model,
-    setting: str | Sequence[str] = STUDY,
-    column: Mapping[str, str] | None = None,
-    category: Mapping[str, str] | Sequence[str] = (),
-    neither: str = "neither",
-    variant: Variant = "sound",
-    data: str | Path | None = None,
-    limit: int | None = None,
-    seed: int = 0,
-    resamples: int = 10_000,
-    coverage: float = 0.90,
-    out: str | Path | None = None,
-    cache: bool = True,
-    workers: int | str | None = None,
-    gpus_per_worker: int | None = None,
-    progress: Watch | bool = True,
-    **options: Unpack[AskOptions],
-) -> Results:
-    """Ask a model in words: settings of the study on comments, or a forced choice on CATs and
-    pairs.
-
-    - `benchmark`: ethos, a table of your own comments, a set of CATs or pairs, survey, or the
-      folder of a survey of your own.
-    - `model`: as for `run`; it must be one that writes.
-    - `setting`: one or several settings of the study; by default all of its own.
-    - `column`: what a table of your own calls its parts: {"comment": "text", "label": "gold"}.
-    - `category`: its columns of scores or its labels, with the word for each if it is another.
-    - `neither`: the label of its comments of no category.
-    - `chat`: as a conversation, through the model's chat template, or as raw text; by default a
-      conversation where the model has a template, except like the paper and for likelihoods.
-    - `options`: repeats, temperature, sample, size, threshold, templates, edits, chat, system,
-      likelihood, scales, and those of the model, as on the command line.
-
-    Everything else is as for `run`.
-    """
-    check_known(options, AskOptions.__annotations__, ask)
-    words = dict(category) if isinstance(category, Mapping) else {name: name for name in category}
-    settings = Settings(variant, seed, resamples, coverage=coverage)
-    own = columns_from(
-        [f"{name}={column_name}" for name, column_name in (column or {}).items()],
-        list(words),
-        neither,
-    )
-    comments = open_comments(benchmark, Path(data) if data else None, own)
-    names = [setting] if isinstance(setting, str) else setting
-    loading = {key: value for key, value in options.items() if key in ModelOptions.__annotations__}
-    how = {key: value for key, value in options.items() if key not in loading}
-    with (
-        Engines(hands(workers, gpus_per_worker)) as engines,
-        opened(model, seed, loading, engines) as answering,
-    ):
-        asked = backend_of(answering)
-        jobs = list(jobs_for(comments, names, asked, settings, {**how, "categories": words}, limit))
-        return Results(done.result for done in execute_all(jobs, out, cache, progress, engines))
+def words_of(category: Mapping[str, str] | Sequence[str]) -> dict[str, str]:
+    """The word for each category; its own name where no other is given."""
+    return dict(category) if isinstance(category, Mapping) else {name: name for name in category}
 
 
 def open_comments(name: str, data: Path | None, columns: Columns) -> Benchmark:

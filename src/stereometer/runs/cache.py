@@ -19,6 +19,7 @@ from contextlib import closing, contextmanager
 from hashlib import blake2b, sha256
 from pathlib import Path
 from shutil import copyfile
+from typing import Any
 
 from filelock import BaseFileLock, FileLock
 from platformdirs import user_cache_path
@@ -203,7 +204,7 @@ class Cache:
         self._evict()
         return new
 
-    def info(self) -> dict[str, int | str]:
+    def info(self) -> dict[str, Any]:
         (count,) = self._connection.execute("SELECT count(*) FROM answers").fetchone()
         return {"path": str(self.path), "answers": count, "bytes": self._bytes(), "cap": self.cap}
 

@@ -1,27 +1,20 @@
-"""Measuring models on benchmarks: which jobs there are, and the verb `run`."""
+"""Measuring models on benchmarks: which jobs there are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, TypeAlias, Unpack
+from typing import Any
 
 from stereometer import catalog
-from stereometer.benchmarks.abc.items import Choice
 from stereometer.benchmarks.benchmark import CAT_MEASURES, PAIR_MEASURES, Benchmark
 from stereometer.errors import ModelError, UsageError
-from stereometer.files import UTF8
 from stereometer.measures.declared import named_method
 from stereometer.runs.counted import with_ties
-from stereometer.runs.engines.pool.choice import Engines, hands
-from stereometer.runs.execute import execute_all
 from stereometer.runs.job import Measurement, limited, needed
-from stereometer.runs.models import Model, ModelOptions, check_known, opened
-from stereometer.runs.open import check_names, open_benchmark
-from stereometer.runs.progress import Watch
-from stereometer.runs.series import Member, members, names_for
+from stereometer.runs.open import open_benchmark
 from stereometer.tables import PLAIN, Layout
 from stereometer.types import (
     Asking,
@@ -32,126 +25,10 @@ from stereometer.types import (
     ModelCard,
     Settings,
     System,
-    Variant,
 )
-from stereometer.types.results import Results
-from stereometer.types.settings import check_limit
 
 RAW_TEXT = "Likelihoods are of raw text: no chat template is applied."
 """Said where a model has a template."""
-Until: TypeAlias = Callable[[Sequence[Job]], Sequence[Job]]
-"""Gives the jobs of one model what stops them."""
-
-
-def run(
-    *benchmarks: str | Path,
-    model: Model,
-    measure: str | Sequence[str] = (),
-    like_paper: bool = False,
-    variant: Variant = "sound",
-    data: str | Path | None = None,
-    limit: int | None = None,
-    seed: int = 0,
-    resamples: int = 10_000,
-    coverage: float = 0.90,
-    delta: float = 5.0,
-    name: str | None = None,
-    out: str | Path | None = None,
-    cache: bool = True,
-    within_word: bool = False,
-    choice: Choice | None = None,
-    column: Mapping[str, str] | None = None,
-    encoding: str = UTF8,
-    progress: Watch | bool = True,
-    workers: int | str | None = None,
-    gpus_per_worker: int | None = None,
-    until: Until | None = None,
-    **options: Unpack[ModelOptions],
-) -> Results:
-    """Measure a model on benchmarks: one result for each benchmark and measure.
-
-    - `benchmarks`: names, as `stereometer list` shows them, or files of your own items.
-    - `model`: a name, a folder, a .gguf file, `org/name`, `server:URL#model`, a pattern for several
-      (`"checkpoints/step*"`), or a model in memory: `(model, tokenizer)` or a pipeline of
-      transformers.
-    - `measure`: one or several measures; by default the benchmark's own.
-    - `like_paper`: the method of each benchmark's paper, in its variant `paper`.
-    - `variant`: `sound`, or `paper` for what the authors' code computes.
-    - `data`: the data file or folder of the benchmark, if it is not where data are looked for.
-    - `limit`: use at most this many items, drawn at random but always the same.
-    - `seed`, `resamples`: of every random draw, and how often the bootstrap resamples.
-    - `coverage`: the share of items that must be answered before a score is given.
-    - `delta`: how many points from 50 are near enough to say so.
-    - `name`: what the model is called in results and folders.
-    - `out`: the folder in which each run gets one of its own; by default `stereometer-runs`.
-    - `cache`: whether answers are kept for later runs.
-    - `within_word`: pseudo-likelihood that also hides the later pieces of a word.
-    - `choice`: groups, traits and templates of abc.
-    - `column`, `encoding`: what a file of your own calls our columns, such as {"sent_more":
-      "biased"}, and how it is encoded.
-    - `progress`: a bar in a terminal and in a notebook, elsewhere a line every 30 seconds on
-      standard error; False for nothing.
-    - `workers`: so many processes on this machine answer, or those of a Ray cluster: `"ray"`,
-      `"ray://HOST:PORT"`. A model in memory cannot be opened by them.
-    - `gpus_per_worker`: how many GPUs each of them has.
-    - `until`: `stereometer.decided("|ss-50|<=5")` asks no more than decides these bars.
-    - `options`: how the model is loaded (device, dtype, threads, allow_pickle, trust_remote_code,
-      head, negative_label) or a server is asked (budget, price, in_flight, timeout), as on the
-      command line; `option={"name": value}` for those of its own scheme.
-    """
-    check_known(options, verb=run)
-    variant = "paper" if like_paper else variant
-    settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)
-    names, measures = names_of(benchmarks), [measure] if isinstance(measure, str) else measure
-    check_names((), measures)
-    check_limit(limit)  # before a model is loaded
-    _check_until(until, limit)
-    asked = {"within_word": True} if within_word else {}
-    how = (settings, data, limit, asked, choice)
-    layout = Layout(encoding, column or {})
-    parts = by_benchmark(names, measures, like_paper)
-    with Engines(hands(workers, gpus_per_worker)) as engines, ExitStack() as in_memory:
-        jobs = (
-            member.job(job)
-            for each, member, called in _models(model, name)
-            for asked_model in [in_memory.enter_context(opened(each, seed, options, engines))]
-            for job in (until or list)(
-                [
-                    job
-                    for part in parts
-                    for job in jobs_for(part[0], asked_model, part[1], *how, called, layout)
-                ]
-            )
-        )
-        return Results(done.result for done in execute_all(jobs, out, cache, progress, engines))
-
-
-def _models(model: Model, name: str | None) -> list[tuple[Model, Member, str | None]]:
-    """The model itself, or those that a pattern stands for, which cannot share one name; with what
-    each is called where that is not its own name."""
-    if not isinstance(model, str | Path):
-        return [(model, Member(""), name)]
-    matching = members(str(model))
-    if name is not None and len(matching) > 1:
-        raise UsageError(
-            f"One name is given for {len(matching)} models. It is not clear which is meant. Leave "
-            "`name` out, or measure them one by one."
-        )
-    names = names_for([member.spec for member in matching])
-    return [(member.spec, member, name or own) for member, own in zip(matching, names, strict=True)]
-
-
-def _check_until(until: Until | None, limit: int | None) -> None:
-    if until is not None and not callable(until):
-        raise UsageError(
-            f"`until` is {until!r}. It takes what stops a run. Write "
-            "until=stereometer.decided('|ss-50|<=5')."
-        )
-    if until is not None and limit is not None:
-        raise UsageError(
-            "`limit` and `until` were both given. Each says which items are asked. Leave one of "
-            "them out."
-        )
 
 
 def names_of(benchmarks: Sequence[object]) -> list[str]:

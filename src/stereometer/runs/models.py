@@ -1,49 +1,19 @@
-"""What the verbs take as a model, and the options of one that is loaded or asked for them."""
+"""Models as verbs take them: by name, by pattern, or in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from inspect import signature
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, TypedDict
+from typing import Any
 
 from stereometer.backends.server.budget import budget_of
-from stereometer.errors import UsageError, did_you_mean
+from stereometer.errors import UsageError
+from stereometer.options import Model
 from stereometer.runs.engines.pool.choice import Engines
 from stereometer.runs.open import check_names, model_spec, open_model
+from stereometer.runs.series import Member, members, names_for
 from stereometer.types import Backend, System
-
-
-class Pipeline(Protocol):
-    """A pipeline of transformers, as far as it matters here."""
-
-    @property
-    def model(self) -> Any: ...
-
-    @property
-    def tokenizer(self) -> Any: ...
-
-
-Model: TypeAlias = "str | Path | tuple[Any, Any] | Pipeline"
-"""A name, a path, a pair of model and tokenizer in memory, or a pipeline."""
-
-
-class ModelOptions(TypedDict, total=False):
-    """How a model is loaded or a server is asked: the options of the command line, by name."""
-
-    device: str
-    dtype: str
-    threads: int | None
-    allow_pickle: bool
-    trust_remote_code: bool
-    head: str | Path
-    negative_label: str | None
-    budget: str | None
-    price: str | None
-    in_flight: int
-    timeout: float
-    option: Mapping[str, Any]
 
 
 @contextmanager
@@ -51,7 +21,6 @@ def opened(
     model: Model, seed: int, options: Mapping[str, Any], engines: Engines | None = None
 ) -> Iterator[Backend | System]:
     """The model for as long as it is asked; one in memory is left as it was."""
-    check_known(options)
     if isinstance(model, str | Path):
         check_names([str(model)], ())
         yield open_for(engines or Engines(), str(model), seed, options)
@@ -80,17 +49,23 @@ def check_budget(options: Mapping[str, Any]) -> None:
     budget_of(options.get("budget"), options.get("price"))
 
 
-def check_known(
-    options: Mapping[str, Any],
-    known: Mapping[str, Any] = ModelOptions.__annotations__,
-    verb: Callable[..., Any] | None = None,
-) -> None:
-    """Raises for a keyword that no option has; the parameters of the verb itself may be meant."""
-    own = signature(verb).parameters if verb else ()
-    for name in options:
-        if name not in known:
-            nearest = did_you_mean(name, {each: each for each in (*own, *known)})
-            raise UsageError(
-                f"There is no parameter '{name}'. {nearest or 'It would change nothing.'} "
-                f"help(stereometer.{verb.__name__ if verb else 'run'}) explains all of them."
-            )
+def named(
+    model: Model | list[Model], name: str | Sequence[str] | None = None
+) -> list[tuple[Model, Member, str | None]]:
+    """Each model with its place in a series, and what it is called where that is not its own name;
+    a pattern stands for several."""
+    given = model if isinstance(model, list) else [model]
+    models: list[tuple[Model, Member]] = []
+    for each in given:
+        if isinstance(each, str | Path):
+            models += [(member.spec, member) for member in members(str(each))]
+        else:
+            models.append((each, Member("")))
+    names = [name] if isinstance(name, str) else list(name or ())
+    if names and len(names) != len(models):
+        raise UsageError(
+            f"--name is given {len(names)} times for {len(models)} models. It is not clear which "
+            "model is meant. Give each --model its --name, or none."
+        )
+    own = names or names_for([member.spec or "in memory" for _, member in models])
+    return [(each, member, called) for (each, member), called in zip(models, own, strict=True)]

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stereometer.runs.runner import Progress, silent
 from stereometer.show.numbers import duration
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Watch: TypeAlias = Callable[[str], AbstractContextManager[Progress]]
 """Given a title, gives what is called with progress while a job is under way."""
+Phases: TypeAlias = Callable[[str, int, int, str], None]
+"""Told what is done, how much of it, of how much, and how it goes."""
 EVERY = 30.0
 """Seconds between two lines."""
 
@@ -90,3 +92,20 @@ def watched_by(choice: Watch | bool) -> Watch:
     if callable(choice):
         return choice
     return watch if choice else lambda title: nullcontext(silent)
+
+
+@contextmanager
+def phases(choice: Phases | bool = True) -> Iterator[Phases]:
+    """What is called with the progress of each phase: a caller's own, a bar for each, or none."""
+    if choice is not True:
+        yield choice or (lambda *report: None)
+        return
+    with bars("{task.fields[how]}") as drawn:
+        tasks: dict[str, Any] = {}
+
+        def update(phase: str, done: int, total: int, how: str) -> None:
+            if phase not in tasks:
+                tasks[phase] = drawn.add_task(phase, total=total, how=how)
+            drawn.update(tasks[phase], completed=done, how=how)
+
+        yield update

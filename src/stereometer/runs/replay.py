@@ -13,13 +13,10 @@ from typing import Any
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark, Card, Source, load_card
 from stereometer.errors import DataError, UsageError
-from stereometer.files import UTF8
 from stereometer.measures.recognition.method import Recognition
 from stereometer.runs.counted import with_ties
-from stereometer.runs.execute import execute
 from stereometer.runs.job import Measurement, limited, limited_order
 from stereometer.runs.open import open_benchmark
-from stereometer.runs.store import place_of
 from stereometer.shapes.comment.items import NEITHER, Comment
 from stereometer.shapes.comment.settings import MISSPELLING, Setting
 from stereometer.shapes.pair.items import Pair
@@ -39,47 +36,12 @@ from stereometer.systems.answers import (
 from stereometer.systems.harnesses import read_harness
 from stereometer.systems.replay import Replayed, joined, missing, read_replay, scale_notes
 from stereometer.tables import PLAIN, Layout
-from stereometer.types import Job, Method, ModelCard, Result, Score, Settings, Variant
+from stereometer.types import Job, Method, ModelCard, Score, Settings, Variant
 from stereometer.types.digest import digest_of_rows
 
 MANY_DRAWS = 10_000
 """As many others must be possible before items are taken for the draw of a limit."""
 PAIR, COMMENT = Pair.shape, Comment.shape
-
-
-def replay(
-    file: str | Path,
-    *,
-    benchmark: str,
-    data: str | Path | None = None,
-    variant: Variant = "sound",
-    name: str | None = None,
-    measure: str | None = None,
-    harness: str | None = None,
-    column: Mapping[str, str] | None = None,
-    encoding: str = UTF8,
-    seed: int = 0,
-    resamples: int = 10_000,
-    coverage: float = 0.90,
-    delta: float = 5.0,
-    out: str | Path | None = None,
-) -> Result:
-    """Measure from scores that were computed elsewhere.
-
-    - `file`: StereoSet predictions, the CSV of the CrowS-Pairs script, or lines of scores.
-    - `benchmark`, `data`: what was measured, and where its data are.
-    - `name`: of the system; by default from the file's name.
-    - `measure`: the measure the scores are of, so that runs of it can be compared with them.
-    - `harness`: whose per-item file it is, where it is not ours: lm-eval, inspect or eee.
-    - `column`, `encoding`: what the file calls our columns, such as {"sent_more": "biased"}, and
-      how it is encoded.
-
-    Everything else is as for `run`.
-    """
-    settings = Settings(variant, seed, resamples, coverage=coverage, delta=delta)
-    layout = Layout(encoding, column or {})
-    job = replay_job(Path(file), benchmark, data, settings, name, measure, harness, layout)
-    return execute(job, place_of(job, out)).result
 
 
 def replay_job(

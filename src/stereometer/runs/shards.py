@@ -111,6 +111,19 @@ class Merged(Document):
     damaged: int
     schema: str = "merged@1"
 
+    @property
+    def remarks(self) -> list[str]:
+        there = f"{self.shards} of {self.of} parts"
+        said = [f"{there}, {self.answers} answers, {self.new} of them new."]
+        if self.damaged:
+            said.append(
+                f"{self.damaged} answers were damaged and left out. They will be asked again."
+            )
+        if self.missing:
+            absent = ", ".join(map(str, self.missing))
+            said.append(f"Missing: {absent}. What they hold will be asked again.")
+        return [*said, "Run the same command without --shard for the results."]
+
 
 def merge(paths: Sequence[Path], cache: Cache) -> Merged:
     """Answers of parts of one run into the cache; nothing is written unless all belong together."""

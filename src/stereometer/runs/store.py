@@ -291,7 +291,7 @@ def runs_in(path: Path) -> list[Path]:
 # ------------------------------------------------------------------------------------- several runs
 
 
-Stored: TypeAlias = "str | Path | Result | Finished | list[Result]"
+Stored: TypeAlias = str | Path | Result | Finished | list[Result]
 """A run as a caller of the Python verbs names it: by its folder, or as what a verb returned."""
 
 

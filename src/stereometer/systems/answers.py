@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 
-from stereometer.benchmarks.comments import RENAMED, column_pair
+from stereometer.benchmarks.comments import RENAMED
 from stereometer.errors import DataError
 from stereometer.files import UTF8
 from stereometer.measures.recognition.method import Recognition, scored
@@ -36,9 +36,8 @@ class AnswerColumns:
     encoding: str = UTF8
 
 
-def answer_columns(pairs: Sequence[str], encoding: str = UTF8) -> AnswerColumns:
-    """`--column answer=response` and so on."""
-    named = dict(column_pair(pair) for pair in pairs)
+def answer_columns(named: Mapping[str, str], encoding: str = UTF8) -> AnswerColumns:
+    """What a file calls its columns, such as {"answer": "response"}."""
     known = [column.name for column in fields(AnswerColumns) if column.name != "encoding"]
     Layout(columns=named).check(known, "A file of answers")
     return AnswerColumns(**named, encoding=encoding)

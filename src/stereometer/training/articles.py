@@ -17,8 +17,13 @@ from pathlib import Path
 
 from stereometer.errors import DataError
 from stereometer.files import begins_with, read_jsonl, read_text
+from stereometer.options import Option
 from stereometer.stats.connected import connected
 
+ARTICLES = Option(
+    "Articles with blank lines between them, JSON lines with `text`, or WikiExtractor's folder.",
+    words=Path,
+)
 SHORTEST = 3
 """Words of a sentence that counts; shorter ones are mostly slips of the splitter."""
 

@@ -11,12 +11,12 @@ from torch import Tensor, nn
 from stereometer.backends.local.language_model import LanguageModel
 from stereometer.backends.local.next_sentence import Head
 from stereometer.backends.local.sentence_pairs import Features
+from stereometer.runs.progress import Phases
 from stereometer.training.fitting import (
     BATCH,
     Fit,
     Labelled,
     Material,
-    Progress,
     begun,
     shuffled_batches,
 )
@@ -30,7 +30,7 @@ STATEFUL = ("trunk", "head", "optimizer", "schedule")
 
 
 def fine_tuned(
-    backend: LanguageModel, material: Material, recipe: Recipe, work: Path, progress: Progress
+    backend: LanguageModel, material: Material, recipe: Recipe, work: Path, progress: Phases
 ) -> tuple[Head, Features, int]:
     """The head, the model's states by the trunk that was trained with it, and the steps."""
     trunk = deepcopy(backend.split.inner).train(False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -18,9 +18,6 @@ from stereometer.training.recipe import Recipe
 
 BATCH = 80
 """Pairs of a step, as in StereoSet's training."""
-
-Progress = Callable[[str, int, int, str], None]
-"""Told what is done, how much of it, of how much, and how it goes."""
 
 
 @dataclass(frozen=True)

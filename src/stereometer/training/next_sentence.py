@@ -26,11 +26,11 @@ from stereometer.backends.local.sentence_pairs import (
     read_pair,
 )
 from stereometer.errors import DataError, UsageError
+from stereometer.runs.progress import Phases
 from stereometer.training import articles
 from stereometer.training.fitting import (
     Labelled,
     Material,
-    Progress,
     accuracy,
     begun,
     shuffled_batches,
@@ -46,7 +46,7 @@ PART = 512
 
 
 def train(
-    backend: LanguageModel, text: Path, out: Path, recipe: Recipe, progress: Progress
+    backend: LanguageModel, text: Path, out: Path, recipe: Recipe, progress: Phases
 ) -> HeadCard:
     """A head in a file; what was kept for going on after a kill is removed once it is there."""
     check_order(recipe, out)
@@ -61,7 +61,7 @@ def train(
 
 
 def _trained(
-    backend: LanguageModel, parts: Material, recipe: Recipe, work: Path, progress: Progress
+    backend: LanguageModel, parts: Material, recipe: Recipe, work: Path, progress: Phases
 ) -> Trained:
     notes = unreached(recipe, len(parts.training.pairs))
     record = parts.record | {"recipe": asdict(recipe), "notes": notes}
@@ -150,7 +150,7 @@ def _labelled(pairs: Sequence[SentencePair], backend: LanguageModel) -> Labelled
 
 
 def on_frozen(
-    backend: LanguageModel, parts: Material, recipe: Recipe, work: Path, progress: Progress
+    backend: LanguageModel, parts: Material, recipe: Recipe, work: Path, progress: Phases
 ) -> tuple[Head, Tensor]:
     """The head, and the rows of the held-out pairs."""
     features = Features(backend, recipe.pooling, recipe.layer)
@@ -161,7 +161,7 @@ def on_frozen(
 
 
 def kept_rows(
-    features: Features, pairs: Sequence[PairTokens], folder: Path, progress: Progress
+    features: Features, pairs: Sequence[PairTokens], folder: Path, progress: Phases
 ) -> Tensor:
     """Rows of all pairs, from disk where a part is there already."""
     rows = []
@@ -173,7 +173,7 @@ def kept_rows(
     return torch.cat(rows)
 
 
-def fitted(rows: Tensor, targets: Tensor, recipe: Recipe, progress: Progress) -> Head:
+def fitted(rows: Tensor, targets: Tensor, recipe: Recipe, progress: Phases) -> Head:
     """One head for the same rows and seed."""
     order = shuffled_batches(len(rows), recipe)
     fit = begun(rows, recipe, len(order))

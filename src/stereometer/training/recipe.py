@@ -1,4 +1,4 @@
-"""What decides a head besides model and text, and what makes no sense in it."""
+"""What decides a head or a classifier besides model and text, and what makes no sense in it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from stereometer.errors import UnknownName, UsageError
 from stereometer.files import make_room
+from stereometer.options import Option
 from stereometer.types import Backend, System
 
 if TYPE_CHECKING:
@@ -20,27 +21,41 @@ LARGEST_SEED = 2**63
 """Torch takes no larger one."""
 
 
+Draws = Annotated[int, "Seed of every random draw."]
+
+
 @dataclass(frozen=True)
 class Recipe:
-    pooling: str = ""
-    """Of POOLINGS; by default what suits the model's family."""
-    layer: int = 0
-    """Whose output is pooled; 0 is the last."""
-    pairs: int = 20_000
-    held_out: float = 0.1
-    hidden: int = 256
-    epochs: int = 20
+    """Of a head; what has a help text is an option of `train nsp`."""
+
+    pairs: Annotated[int, "Train on at most this many pairs, drawn at random."] = 20_000
+    pooling: Annotated[
+        str,
+        "first, last, mean or parts (each sentence's mean, their product and distance); by default "
+        "what suits the model.",
+    ] = ""
+    layer: Annotated[int, "The layer whose output is pooled, from 1; 0 is the last."] = 0
+    hidden: Annotated[int, Option("Width of the head's hidden layer.", least=1)] = 256
+    epochs: Annotated[
+        int,
+        Option(
+            "Times through the pairs; 20 on a frozen trunk, 2 with --full.",
+            least=1,
+            has_default=False,
+        ),
+    ] = 20
+    held_out: Annotated[float, "Share of article groups held out for testing."] = 0.1
+    full: Annotated[bool, "Train the trunk too."] = False
     rate: float = 1e-3
+    trunk_rate: Annotated[float, "Learning rate of the trunk with --full."] = 2e-5
     decay: float = 0.1
     dropout: float = 0.2
-    seed: int = 0
-    full: bool = False
-    """Train the trunk too."""
-    trunk_rate: float = 2e-5
     warm_up: float = 0.1
     """The share of steps over which the rate rises, or from 1 on their number."""
-    accumulate: int = 1
-    """Steps whose gradients are added before a change."""
+    accumulate: Annotated[
+        int, Option("Batches of 80 pairs whose gradients are added, with --full.", least=1)
+    ] = 1
+    seed: Draws = 0
 
 
 PAPER = Recipe(
@@ -54,15 +69,40 @@ PAPER = Recipe(
 )
 """As printed (Nadeem et al. 2021, appendix A.5), with the weight decay of the optimizer that it
 names. Pairs are as many as the text gives."""
-RECIPES = {"paper": PAPER}
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Of a classifier; what has a help text is an option of `train sentiment`."""
+
+    epochs: Annotated[int, Option("Times through the reviews.", least=1)] = 2
+    rate: Annotated[float, "Learning rate."] = 2e-5
+    warm_up: float = 0.1
+    """The share of steps over which the rate rises, before it falls to nothing; at 0 it stays."""
+    held_out: Annotated[float, "Share of reviews held out for testing."] = 0.1
+    seed: Draws = 0
+
+
+PAPER_TUNING = Tuning(epochs=7, rate=1e-4, warm_up=0.0)
+"""Seven epochs of Adam at 1e-4, as printed (appendix A.2)."""
+Made = TypeVar("Made", Recipe, Tuning)
 
 
 def recipe_for(name: str, changed: Mapping[str, Any]) -> Recipe:
-    """A named recipe, or ours, with what a user changed; epochs depend on what is trained."""
-    if name and name not in RECIPES:
-        raise UnknownName("recipe", name, RECIPES)
-    ours = Recipe(epochs=2 if changed.get("full") else 20)
-    return replace(RECIPES.get(name, ours), **changed)
+    """Epochs depend on what is trained."""
+    return _changed(name, PAPER, Recipe(epochs=2 if changed.get("full") else 20), changed)
+
+
+def tuning_for(name: str, changed: Mapping[str, Any]) -> Tuning:
+    return _changed(name, PAPER_TUNING, Tuning(), changed)
+
+
+def _changed(name: str, paper: Made, ours: Made, changed: Mapping[str, Any]) -> Made:
+    """A named recipe, or ours, with what a user changed."""
+    recipes = {"": ours, "paper": paper}
+    if name not in recipes:
+        raise UnknownName("recipe", name, ["paper"])
+    return replace(recipes[name], **changed)
 
 
 def check_order(recipe: Recipe, out: Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +18,10 @@ from stereometer.backends.local.folders import write_folder
 from stereometer.backends.local.language_model import LanguageModel
 from stereometer.errors import ModelError, UsageError
 from stereometer.files import write_json
+from stereometer.runs.progress import Phases
 from stereometer.stats.intervals import wilson
-from stereometer.training.fitting import Progress, warmed
+from stereometer.training.fitting import warmed
+from stereometer.training.recipe import Tuning
 from stereometer.training.reviews import LABELS, Review, read
 from stereometer.types import digest_of
 
@@ -28,25 +30,8 @@ LONGEST, BATCH = 256, 32
 LEVEL = 0.95
 
 
-@dataclass(frozen=True)
-class Tuning:
-    """What decides a classifier besides model and reviews."""
-
-    epochs: int = 2
-    rate: float = 2e-5
-    warm_up: float = 0.1
-    """The share of steps over which the rate rises, before it falls to nothing; at 0 it stays."""
-    held_out: float = 0.1
-    seed: int = 0
-
-
-PAPER = Tuning(epochs=7, rate=1e-4, warm_up=0.0)
-"""Seven epochs of Adam at 1e-4, as printed."""
-RECIPES = {"paper": PAPER}
-
-
 def train(
-    backend: LanguageModel, reviews: Path, out: Path, tuning: Tuning, progress: Progress
+    backend: LanguageModel, reviews: Path, out: Path, tuning: Tuning, progress: Phases
 ) -> dict[str, Any]:
     """Writes the classifier's folder; what it was trained on and how well it does stands in
     `training.json` there."""
@@ -143,7 +128,7 @@ def _fit(
     backend: LanguageModel,
     reviews: Sequence[Review],
     tuning: Tuning,
-    progress: Progress,
+    progress: Phases,
 ) -> None:
     draw = torch.Generator().manual_seed(tuning.seed)
     orders = (torch.randperm(len(reviews), generator=draw) for _ in range(tuning.epochs))

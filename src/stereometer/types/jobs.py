@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from stereometer.types.backend import Backend
 from stereometer.types.items import Item, Score
 from stereometer.types.method import Measure
-from stereometer.types.results import Estimate, Result
+from stereometer.types.results import STORED, Estimate, Outcomes, Result
 from stereometer.types.shown import Shown
 
 
@@ -69,3 +69,17 @@ class Finished(Shown):
 
     result: Result
     folder: Path
+    gate: Outcomes | None = field(default=None, kw_only=True)
+    """How it stands to the bars that were asked for."""
+
+    def check(self) -> None:
+        """Raises where bars are missed or undecided."""
+        if self.gate is not None:
+            self.gate.check(STORED)
+
+    @property
+    def remarks(self) -> list[str]:
+        return [f"Stored in {self.folder}"]
+
+    def as_json(self) -> dict[str, Any]:
+        return self.result.as_json()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from stereometer.errors import UnknownName, UsageError, did_you_mean
 from stereometer.types.document import UNSTORED, Document
@@ -200,6 +200,17 @@ class Result(Tabular, Drawn, Document):
         return typed(cls, {**value, "folder": None})
 
 
+STORED = "The results are stored anyway."
+
+
+class Outcomes(Protocol):
+    """Bars held against results."""
+
+    def check(self, remark: str = "") -> None:
+        """Raises unless all are met."""
+        ...
+
+
 def full_name(name: str, known: Collection[str]) -> str:
     """A metric by its name, or as tables head it, by the end of it: `preference` for
     `pair_preference`."""
@@ -211,6 +222,26 @@ class Results(Tabular, Drawn, list[Result]):
     """What `run` and `ask` return: a list that shows those measured alike side by side."""
 
     __repr__ = list.__repr__
+    gate: Outcomes | None = None
+    """How the results stand to the bars that were asked for."""
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a command says of them on standard error."""
+        lines = []
+        for result in self:
+            measure = f" ({result.measure})" if len(self) > 1 else ""
+            stopped = [result.notes[0].partition(". ")[0]] if result.stopped else []
+            lines += [*stopped, f"Stored in {result.folder}{measure}"]
+        return lines
+
+    def check(self) -> None:
+        """Raises where bars are missed or undecided."""
+        if self.gate is not None:
+            self.gate.check(STORED)
+
+    def as_json(self) -> dict[str, Any]:
+        return {"schema": "runs@1", "results": [result.as_json() for result in self]}
 
     @property
     def folders(self) -> list[Result | Path]:

@@ -19,8 +19,23 @@ def _notebook() -> Any:
     return import_module("stereometer.notebook")
 
 
+class Told:
+    """What a command that has nothing to show says of what it did."""
+
+    def __init__(self, *remarks: str, **document: Any) -> None:
+        self.remarks, self.document = remarks, document
+
+    def as_json(self) -> dict[str, Any]:
+        return self.document
+
+
 class Shown:
     """As text and in a notebook what its command prints, cut where that is long."""
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """What a command says on standard error after it has shown the value."""
+        return ()
 
     def __str__(self) -> str:
         return str(_notebook().as_text(self))

@@ -152,5 +152,5 @@ def test_a_file_that_is_only_odd_gives_the_same_numbers(dev: Path, how: str) -> 
     path.write_bytes(odd(good)[how])
     plain.write_text(good)
     assert replay(path, dev).code == 0
-    expected = stereometer.replay(plain, benchmark="stereoset", data=dev, resamples=100)
+    expected = stereometer.replay(plain, benchmark="stereoset", data=dev, resamples=100)[0]
     assert stereometer.load(dev.with_name("out")).estimates == expected.estimates

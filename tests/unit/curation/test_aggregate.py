@@ -161,10 +161,10 @@ def test_labels_from_any_platform_are_aggregated(tmp_path: Path, pair_file: Path
     labels = tmp_path / "labels.csv"
     rows = "".join(f"p,j{n},demonstrates,neither,yes,age\n" for n in range(5))
     labels.write_text(f"item,person,more,less,minimal,type\n{rows}", encoding="utf-8")
-    document = aggregate(labels, str(pair_file), "crows-pairs", tmp_path / "out")
-    assert (document["kept"], document["judged"]) == (1, 1)
+    told = aggregate(labels, items=pair_file, rule="crows-pairs", out=tmp_path / "out")
+    assert (told.document["kept"], told.document["judged"]) == (1, 1)
     labels.write_text("item,more,less,minimal,type\n", encoding="utf-8")
-    none = aggregate(labels, str(pair_file), "crows-pairs", tmp_path / "none")
+    none = aggregate(labels, items=pair_file, rule="crows-pairs", out=tmp_path / "none").document
     assert (none["kept"], none["left_out"]) == (0, {"fewer than 5 people judged it": 1})
     assert "The old man slept." in (tmp_path / "out" / "pairs.csv").read_text(encoding="utf-8")
 
@@ -182,7 +182,7 @@ def test_wrong_labels_are_refused(tmp_path: Path, pair_file: Path, row: str, wor
     head = "item,person,more,less,minimal,type\np,j0,demonstrates,neither,yes,age\n"
     labels.write_text(head + row, encoding="utf-8")
     with pytest.raises(DataError, match=words):
-        aggregate(labels, str(pair_file), "crows-pairs", tmp_path / "out")
+        aggregate(labels, items=pair_file, rule="crows-pairs", out=tmp_path / "out")
 
 
 def test_a_majority_for_none_of_the_types_keeps_no_pair() -> None:

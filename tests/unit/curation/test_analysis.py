@@ -22,7 +22,6 @@ from stereometer.curation.analysis.analyses import analyze
 from stereometer.curation.audit.audits import audit
 from stereometer.errors import UsageError
 from stereometer.report import tables
-from stereometer.runs.measure import run
 from stereometer.shapes.cat import shape as cat_shape
 from stereometer.shapes.cat.items import Candidate, Cat
 from stereometer.shapes.metric import Metric
@@ -42,6 +41,7 @@ from stereometer.types import (
     Settings,
     WholeText,
 )
+from stereometer.verbs.run import run
 from tests.builders.little import little_stereoset, pairs_file
 from tests.builders.sure import sure
 

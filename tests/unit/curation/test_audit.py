@@ -17,10 +17,10 @@ from stereometer.errors import DataError, StereometerError, UnknownName
 from stereometer.findings.shift import AUDIT, load_audit
 from stereometer.report import write_report
 from stereometer.runs import store as runs
-from stereometer.runs.measure import run
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.cat.files import read_cats
 from stereometer.types import Settings
+from stereometer.verbs.run import run
 from tests.builders.little import inter, intra, stereoset_file
 from tests.builders.stored import only
 from tests.strategies import MODERATE

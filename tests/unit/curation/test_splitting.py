@@ -19,12 +19,12 @@ from stereometer.curation.split import parted, split
 from stereometer.errors import DataError, UsageError
 from stereometer.report import write_report
 from stereometer.runs import store as runs
-from stereometer.runs.measure import run
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.cat.items import Cat
 from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.types import Item
+from stereometer.verbs.run import run
 from tests.builders.commands import assert_refused, call
 from tests.builders.little import intra, little_stereoset, pairs_file, stereoset_file
 from tests.builders.sure import all_of
@@ -194,7 +194,7 @@ def test_words_of_the_other_group_do_not_connect_everything() -> None:
 def test_the_lot_is_drawn_once_over_all_shapes(tmp_path: Path) -> None:
     """`grandmother` is a target of CATs and a changed word of pairs."""
     for seed in range(4):
-        split("starter", tmp_path / str(seed), seed=seed, hide=False)
+        split("starter", out=tmp_path / str(seed), seed=seed, hide=False)
         sides = {}
         for part in ("dev", "test"):
             folder = tmp_path / str(seed)
@@ -209,15 +209,15 @@ def test_the_lot_is_drawn_once_over_all_shapes(tmp_path: Path) -> None:
 def test_both_parts_are_files_that_run_reads_and_the_hidden_one_leaves_no_text(
     tmp_path: Path,
 ) -> None:
-    told = split(str(little_stereoset(tmp_path / "dev.json", 12)), tmp_path / "parts")
-    by_part = {one["part"]: one for one in told["parts"]}
-    assert (by_part["dev"]["hidden"], by_part["test"]["hidden"]) == (False, True)
-    assert by_part["dev"]["items"] + by_part["test"]["items"] == 24
-    hidden = tmp_path / "parts" / by_part["test"]["file"]
+    told = split(str(little_stereoset(tmp_path / "dev.json", 12)), out=tmp_path / "parts")
+    by_part = {one.part: one for one in told.parts}
+    assert (by_part["dev"].hidden, by_part["test"].hidden) == (False, True)
+    assert by_part["dev"].items + by_part["test"].items == 24
+    hidden = tmp_path / "parts" / by_part["test"].file
     assert stat.S_IMODE(hidden.stat().st_mode) == 0o600
     for part, shown in (("dev", True), ("test", False)):
         place = tmp_path / part
-        file = tmp_path / "parts" / by_part[part]["file"]
+        file = tmp_path / "parts" / by_part[part].file
         run(
             str(file),
             model="random",
@@ -244,15 +244,15 @@ def test_target_terms_are_counted_and_groups_apart(tmp_path: Path) -> None:
     intras = [
         intra(f"i{at}", target=term, bias_type=domain) for at, (term, domain) in enumerate(places)
     ]
-    parts = split(str(stereoset_file(tmp_path / "own.json", intras)), tmp_path / "parts")["parts"]
-    assert (sum(one["terms"] for one in parts), sum(one["connected"] for one in parts)) == (4, 3)
-    pairs = split(str(pairs_file(tmp_path / "pairs.csv")), tmp_path / "pairs")["parts"]
-    assert {one["terms"] for one in pairs} == {None}
-    assert sum(one["connected"] for one in pairs) == 2
+    parts = split(str(stereoset_file(tmp_path / "own.json", intras)), out=tmp_path / "parts").parts
+    assert (sum(one.terms or 0 for one in parts), sum(one.connected for one in parts)) == (4, 3)
+    pairs = split(str(pairs_file(tmp_path / "pairs.csv")), out=tmp_path / "pairs").parts
+    assert {one.terms for one in pairs} == {None}
+    assert sum(one.connected for one in pairs) == 2
 
 
 def test_the_list_of_parts_holds_no_text_and_no_hidden_term(tmp_path: Path) -> None:
-    split("starter", tmp_path / "parts", seed=3)
+    split("starter", out=tmp_path / "parts", seed=3)
     told = (tmp_path / "parts" / "split.json").read_text()
     assert "librarian" not in told
     assert json.loads(told)["schema"] == "split@1"
@@ -275,16 +275,16 @@ def test_a_part_says_the_same_as_the_whole_did(tmp_path: Path) -> None:
 
 
 def test_nothing_is_overwritten_and_nonsense_is_refused(tmp_path: Path) -> None:
-    split("starter", tmp_path / "parts")
+    split("starter", out=tmp_path / "parts")
     with pytest.raises(DataError, match="already holds a split"):
-        split("starter", tmp_path / "parts")
+        split("starter", out=tmp_path / "parts")
     for share in (0.0, 1.0, -1.0, 7.0):
         with pytest.raises(UsageError, match="between 0 and 1"):
-            split("starter", tmp_path / "other", share=share)
+            split("starter", out=tmp_path / "other", share=share)
     one = pairs_file(
         tmp_path / "one.csv", "more,sent_less,bias_type\nThe old man.,The young man.,age\n"
     )
     with pytest.raises(DataError, match=r"lacks sent_more\. It has"):
-        split(str(one), tmp_path / "other")
+        split(str(one), out=tmp_path / "other")
     said = call("split", one, "--out", tmp_path / "other", "--column", "sent_more=more")
     assert_refused(said, 2, "single target term")

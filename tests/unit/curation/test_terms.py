@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer.curation.terms import nested, read_export, terms
+from stereometer.curation.terms import nested, read_export, terms_in
 from stereometer.errors import DataError
 from tests.builders.commands import assert_refused, call
 
@@ -56,8 +56,8 @@ def test_every_export_gives_the_same_table(tmp_path: Path, name: str) -> None:
     rows = [("Q1", "nurse"), ("Q2", "night nurse"), ("Q3", "zymologist"), ("Q9", "Q9")]
     path = tmp_path / "query"
     path.write_text(as_tsv(rows) if name == "tsv" else WRITERS[name](rows))
-    listed = terms(path, "profession", frequency)
-    assert [(row.target, row.wikidata, row.rare, row.contains) for row in listed.rows] == [
+    listed = terms_in(path, "profession", frequency)
+    assert [(row.target, row.wikidata, row.rare, row.contains) for row in listed.terms] == [
         ("nurse", "Q1", False, ""),
         ("night nurse", "Q2", False, "nurse"),
         ("zymologist", "Q3", True, ""),
@@ -85,14 +85,14 @@ def test_labels_are_read_as_they_were_written(
 def test_people_are_counted_and_spellings_merged(tmp_path: Path) -> None:
     path = tmp_path / "query.csv"
     path.write_text("itemLabel,count\nNurse,3\nnurse,4\n")
-    (row,) = terms(path, "profession", frequency).rows
+    (row,) = terms_in(path, "profession", frequency).terms
     assert (row.target, row.people) == ("Nurse", 7)
     path.write_text("itemLabel,count\ninfirmi\u00e8re,3\ninfirmie\u0300re,4\n", encoding="utf-8")
-    (row,) = terms(path, "profession", frequency).rows  # composed and decomposed letters
+    (row,) = terms_in(path, "profession", frequency).terms  # composed and decomposed letters
     assert (row.target, row.people) == ("infirmi\u00e8re", 7)
     path.write_text("itemLabel,count\nNurse,many\n")
     with pytest.raises(DataError, match="the count 'many'"):
-        terms(path, "profession", frequency)
+        terms_in(path, "profession", frequency)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_ids_of_people_are_not_those_of_their_occupation(
 ) -> None:
     path = tmp_path / "query.csv"
     path.write_text(f"{columns}\n{ENTITY}Q77,{ENTITY}Q5,nurse\n")
-    assert [row.wikidata for row in terms(path, "profession", frequency).rows] == [ids]
+    assert [row.wikidata for row in terms_in(path, "profession", frequency).terms] == [ids]
 
 
 def test_a_term_inside_another_is_found_by_whole_words() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 import stereometer
 from stereometer import catalog
-from stereometer.exports.exporter import export
+from stereometer.exports.exporter import export_runs as export
 from tests.builders.commands import assert_refused, call
 
 

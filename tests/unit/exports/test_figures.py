@@ -12,7 +12,7 @@ import pytest
 import stereometer
 from stereometer.errors import UsageError
 from stereometer.exports import convert, figures
-from stereometer.exports.exporter import export
+from stereometer.exports.exporter import export_runs as export
 
 
 @pytest.fixture

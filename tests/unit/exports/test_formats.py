@@ -16,7 +16,7 @@ from huggingface_hub.repocard_data import model_index_to_eval_results
 import stereometer
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.exports.exporter import export
+from stereometer.exports.exporter import export_runs as export
 from tests.builders.commands import assert_refused, call
 from tests.builders.stored import sealed
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stereometer.exports.exporter import export
+from stereometer.exports.exporter import export_runs as export
 from stereometer.shapes.cat import metrics
 from stereometer.types import Score, Settings
 from tests.builders.harnesses import run_harness

@@ -12,7 +12,7 @@ import pytest
 import stereometer
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.exports.exporter import export
+from stereometer.exports.exporter import export_runs as export
 from stereometer.exports.lm_eval_task import METRICS, Task
 from stereometer.exports.ranked import ranked
 from stereometer.runs.store import load_scores
@@ -136,5 +136,5 @@ def test_lm_eval_itself_gives_our_numbers(tmp_path: Path) -> None:
         data=file,
         harness="lm-eval",
         out=tmp_path / "back",
-    )
+    )[0]
     assert replayed.estimate("ss").value == ours.estimate("ss").value

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import stereometer
-from stereometer.exports.exporter import export
+from stereometer.exports.exporter import export_runs as export
 from stereometer.exports.ranked import headline, ranked
 from stereometer.types import Estimate
 

@@ -90,7 +90,7 @@ def system(
         name=name,
         out=folder / f"{name}-{seed}",
         **({"coverage": 0.5} | QUICK | settings),
-    )
+    )[0]
     return folder / f"{name}-{seed}"
 
 
@@ -360,7 +360,7 @@ def test_a_direction_of_neutral_pairs_only_is_not_compared_under_paper(tmp_path:
             variant="paper",
             out=tmp_path / name,
             **QUICK,
-        )
+        )[0]
     (pair,) = stereometer.compare(tmp_path / "x", tmp_path / "y", resamples=100).pairs
     assert not [one for one in pair.differences if "direction" in one.slice]
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import stereometer
 from stereometer.errors import UsageError
 from stereometer.findings.ensemble import rules as ensemble
-from stereometer.findings.ensemble.combine import combine, mean_weights
+from stereometer.findings.ensemble.combine import ensemble as combine
+from stereometer.findings.ensemble.combine import mean_weights
 from stereometer.runs.store import load_scores
 from stereometer.shapes.cat.shape import SHAPE as CAT
 from stereometer.types import Score
@@ -201,7 +202,7 @@ def members(tmp_path: Path) -> list[Path]:
                 variant=variant,
                 resamples=100,
                 out=place,
-            )
+            )[0]
             places.append(place)
     return places
 
@@ -271,7 +272,9 @@ def test_an_item_that_one_member_lacks_is_skipped_and_says_whose(tmp_path: Path)
     )
     places = [tmp_path / name for name in ("whole", "part")]
     for place in places:
-        stereometer.replay(place.with_suffix(".json"), benchmark=str(dev), resamples=100, out=place)
+        stereometer.replay(
+            place.with_suffix(".json"), benchmark=str(dev), resamples=100, out=place
+        )[0]
     done = combine(*places, resamples=100, coverage=0.5, out=tmp_path / "both")
     assert done.result.estimate("ss").skipped == {"not answered by part": 1}
 

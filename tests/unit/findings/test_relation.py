@@ -13,8 +13,15 @@ from scipy.stats import spearmanr
 
 import stereometer
 from stereometer.errors import DataError, UsageError
-from stereometer.findings.relate import ALIKE, Facts, read_facts, relate, related, shipped_facts
+from stereometer.findings.relate import (
+    ALIKE,
+    Facts,
+    read_facts,
+    related,
+    shipped_facts,
+)
 from stereometer.types import Estimate, Result, Settings
+from stereometer.verbs.relate import relate
 
 QUICK = Settings(resamples=200)
 

@@ -97,16 +97,16 @@ def test_the_same_plan_gives_the_same_bytes_and_another_bar_another_folder(tmp_p
 def test_the_verb_stops_as_the_command_does(tmp_path: Path) -> None:
     decided(tmp_path / "command", "--measure", CATS)
     how: dict[str, Any] = {"model": "fake", "measure": CATS, "out": tmp_path / "verb"}
-    (result,) = stereometer.run("starter", until=stereometer.decided("ss<=85"), **how)
-    assert result == stored(tmp_path / "command")
-    with pytest.raises(UsageError, match="`limit` and `until` were both given"):
-        stereometer.run("starter", until=stereometer.decided("ss<=85"), limit=5, **how)
-    with pytest.raises(UsageError, match="No bar was given"):
-        stereometer.decided()
+    stop: dict[str, Any] = {"require": "ss<=85", "until_decided": True}
+    results = stereometer.run("starter", **stop, **how)
+    assert results == [stored(tmp_path / "command")]
+    assert results.gate is not None
+    with pytest.raises(UsageError, match="--limit and --until-decided were both given"):
+        stereometer.run("starter", limit=5, **stop, **how)
+    with pytest.raises(UsageError, match="--until-decided needs bars"):
+        stereometer.run("starter", until_decided=True, **how)
     with pytest.raises(UsageError, match="names 'pair_preference', which is not measured here"):
-        stereometer.run("starter", until=stereometer.decided("pair_preference<=60"), **how)
-    with pytest.raises(UsageError, match="It takes what stops a run"):
-        stereometer.run("starter", until="ss<=85", **how)  # type: ignore[arg-type]
+        stereometer.run("starter", **{**stop, "require": "pair_preference<=60"}, **how)
 
 
 def test_terms_are_never_torn_and_the_order_is_the_seeds_not_the_files() -> None:

@@ -15,9 +15,9 @@ import typer
 import stereometer
 import stereometer.types.shown
 from stereometer.cli.app import app
+from stereometer.cli.printers import PRINTED_BY
 from stereometer.errors import ModelError, UnknownName, UsageError
 from stereometer.files import to_json
-from stereometer.notebook import PRINTED_BY
 from stereometer.types import Estimate, Published, Result
 from tests.builders.little import PAIRS, QUICK, pairs_file
 
@@ -286,24 +286,6 @@ def test_what_is_printed_of_a_value_is_printed_by_a_command() -> None:
     for place in PRINTED_BY.values():
         module, _, function = place.partition(":")
         assert callable(getattr(import_module(f"stereometer.cli.{module}"), function))
-
-
-APART = {
-    "run": {"until"},
-    "align": {"choice", "announce"},
-    "sweep": {"runs"},
-    "intersect": {"variant"},
-}
-"""What Python takes as an object, where the command has several options for it."""
-EVERYWHERE = {"progress", "choice", "options"}
-
-
-@pytest.mark.parametrize("verb", ["run", "ask", "sweep", "align", "intersect", "compare", "replay"])
-def test_a_parameter_is_called_as_the_option_of_the_command(verb: str) -> None:
-    command: Any = typer.main.get_command(app)
-    options = {option.name for option in command.commands[verb].params}
-    own = set(inspect.signature(getattr(stereometer, verb)).parameters)
-    assert own - options - EVERYWHERE - APART.get(verb, set()) == set()
 
 
 def test_rows_are_flat_records(result: Result) -> None:

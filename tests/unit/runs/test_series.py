@@ -183,5 +183,5 @@ def test_the_verb_takes_a_pattern_too(tmp_path: Path) -> None:
     assert [result.settings["step"] for result in results] == [3.0, 20.0]
     assert {result.settings["series"] for result in results} == {pattern}
     assert len(list((tmp_path / "runs").iterdir())) == 2
-    with pytest.raises(UsageError, match="One name is given for 2 models"):
+    with pytest.raises(UsageError, match="1 times for 2 models"):
         stereometer.run("starter", name="mine", **how)

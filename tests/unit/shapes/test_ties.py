@@ -107,7 +107,7 @@ def test_scores_that_are_all_zero_satisfy_no_bar(tmp_path: Path) -> None:
     ]
     file = tmp_path / "zeros.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    result = stereometer.replay(file, benchmark="starter", out=tmp_path / "run", **QUICK)
+    result = stereometer.replay(file, benchmark="starter", out=tmp_path / "run", **QUICK)[0]
     row = result.estimate("pair_preference")
     assert (row.value, row.low, row.high) == (None, None, None)
     assert row.why == "undetermined: 100 % ties"

@@ -10,7 +10,7 @@ import pytest
 
 import stereometer
 from stereometer.errors import DataError, UsageError
-from stereometer.exports.exporter import export
+from stereometer.exports.exporter import export_runs as export
 from stereometer.runs.store import load_scores
 from stereometer.types import Result
 from tests.builders.commands import assert_refused, call
@@ -24,7 +24,7 @@ def cats(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def replayed(file: Path, harness: str, out: Path) -> Result:
-    return stereometer.replay(file, benchmark="starter", harness=harness, resamples=100, out=out)
+    return stereometer.replay(file, benchmark="starter", harness=harness, resamples=100, out=out)[0]
 
 
 @pytest.mark.parametrize("harness", ["inspect", "eee"])
@@ -105,7 +105,7 @@ def test_a_stated_measure_is_kept(tmp_path: Path) -> None:
         measure="cat-sum-likelihood",
         resamples=100,
         out=tmp_path / "run",
-    )
+    )[0]
     assert result.measure.startswith("cat-sum-likelihood@")
 
 

@@ -21,7 +21,7 @@ def lines(path: Path, given: list[Any]) -> Path:
 
 
 def replayed(path: Path, benchmark: Path, **settings: Any) -> Result:
-    return stereometer.replay(path, benchmark=str(benchmark), **QUICK, **settings)
+    return stereometer.replay(path, benchmark=str(benchmark), **QUICK, **settings)[0]
 
 
 @pytest.fixture
@@ -173,6 +173,6 @@ def test_ids_say_which_shape_of_a_benchmark_with_both_is_meant(
     given = [
         {"id": item.id, **dict.fromkeys(candidates, -1.0)} for item in benchmark.items(starter)
     ]
-    result = stereometer.replay(lines(tmp_path / "s.jsonl", given), benchmark="starter", **QUICK)
+    result = stereometer.replay(lines(tmp_path / "s.jsonl", given), benchmark="starter", **QUICK)[0]
     assert result.measure == f"{starter}-replay@1"
     assert result.data["items"] == len(given)

@@ -28,7 +28,7 @@ def replayed(dev: Path, given: Any, name: str = "scores.json", **settings: Any) 
     path = dev.with_name(name)
     text = json.dumps(given).encode()
     path.write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
-    return stereometer.replay(path, benchmark="stereoset", data=dev, **QUICK, **settings)
+    return stereometer.replay(path, benchmark="stereoset", data=dev, **QUICK, **settings)[0]
 
 
 def shuffled(found: dict[str, list[Any]]) -> None:
@@ -293,7 +293,7 @@ def test_files_of_one_series_replay_under_their_own_names(dev: Path) -> None:
 def test_a_name_may_be_given(dev: Path) -> None:
     file = dev.with_name("scores.json")
     file.write_text(json.dumps(predictions(dev)))
-    result = stereometer.replay(file, benchmark="stereoset", data=dev, name="mine", **QUICK)
+    result = stereometer.replay(file, benchmark="stereoset", data=dev, name="mine", **QUICK)[0]
     assert result.model == "mine"
 
 

@@ -64,7 +64,7 @@ def table(path: Path, given: list[Row], mark: str = ",") -> Path:
 
 
 def replayed(path: Path, **settings: Any) -> Result:
-    return stereometer.replay(path, benchmark="crows-pairs", **QUICK, **settings)
+    return stereometer.replay(path, benchmark="crows-pairs", **QUICK, **settings)[0]
 
 
 @pytest.mark.parametrize("mark", [",", ";"])

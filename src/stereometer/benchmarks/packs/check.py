@@ -11,16 +11,17 @@ from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.benchmarks.fetch import differences
 from stereometer.benchmarks.folders import find
 from stereometer.benchmarks.packs.source import PackSource
-from stereometer.errors import DataMissing
+from stereometer.errors import DataError, DataMissing
 from stereometer.files import digest_of_content
 from stereometer.types.document import Document
+from stereometer.types.shown import Shown
 
 ABSENT = "Its data are not on this machine: only what it says of itself was checked."
 SLICES = ("bias_type", "domain")
 
 
-@dataclass(frozen=True)
-class Checked(Document):
+@dataclass(frozen=True, repr=False)
+class PackCheck(Shown, Document):
     """A pack, and what came out of its files."""
 
     name: str
@@ -43,8 +44,16 @@ class Checked(Document):
     notes: tuple[str, ...]
     schema: str = "pack-check@1"
 
+    def check(self) -> None:
+        """Raises where the files are not what the pack says."""
+        if self.faults:
+            raise DataError(
+                f"{self.name} is not what its pack says: {'; '.join(self.faults)}. The file or "
+                "the pack was changed. Fix pack.toml, or take the file it was made for."
+            )
 
-def check(source: PackSource, data: Path | None = None) -> Checked:
+
+def check(source: PackSource, data: Path | None = None) -> PackCheck:
     """Reads what the pack describes, if it is there; raises where it cannot be read at all."""
     try:
         files = tuple(find(source, data))
@@ -60,7 +69,7 @@ def _checked(
     files: tuple[str, ...] = (),
     sha256: tuple[str, ...] = (),
     loaded: Benchmark | None = None,
-) -> Checked:
+) -> PackCheck:
     card, shapes = source.card, loaded.shapes if loaded else {}
     shape = source.described.written.shape
     items = shapes.get(shape, ())
@@ -69,7 +78,7 @@ def _checked(
         for name, actual, stated in zip(files, sha256, card.sha256, strict=False)
         if stated and actual != stated
     ]
-    return Checked(
+    return PackCheck(
         name=source.name,
         shape=shape,
         language=card.language,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from stereometer.benchmarks.published.models import aliases, system_of
 from stereometer.benchmarks.published.tables import Value, values
 from stereometer.errors import UnknownName, respelled
+from stereometer.options import Option, verb
 from stereometer.types.document import Document
 from stereometer.types.shown import Tabular
 
@@ -21,6 +22,13 @@ class Listing(Tabular, Document):
     """Published values, table by table."""
 
     values: tuple[Value, ...]
+    whole: bool = True
+    """Whether values are printed, and not only which tables there are."""
+
+    @property
+    def remarks(self) -> list[str]:
+        none = "No value of that model is known for the benchmark."
+        return [] if self.values else [none]
 
     def rows(self) -> list[dict[str, Any]]:
         """Flat records, one per value."""
@@ -35,12 +43,17 @@ class Listing(Tabular, Document):
         return {"schema": SCHEMA, "tables": list(by_table.values())}
 
 
-def published(benchmark: str | None = None, *, model: str | None = None) -> Listing:
-    """Published values with their sources, also those that no result may stand beside.
-
-    - `benchmark`: only its tables.
-    - `model`: only of this model, by any of its names or by the folder of its weights.
-    """
+@verb
+def published(
+    benchmark: Annotated[
+        str | None, Option("Only tables of this benchmark, with their values.", is_argument=True)
+    ] = None,
+    *,
+    model: Annotated[str | None, "Only values of this model, by any of its names."] = None,
+) -> Listing:
+    """List values that papers published with their sources, also those that no result may stand
+    beside."""
+    whole = benchmark is not None or model is not None
     kept: Iterable[Value] = values()
     if benchmark is not None:
         known = dict.fromkeys(value.table.benchmark for value in values())
@@ -51,7 +64,7 @@ def published(benchmark: str | None = None, *, model: str | None = None) -> List
     if model is not None:
         system = _system(model)
         kept = (value for value in kept if value.system == system)
-    return Listing(tuple(kept))
+    return Listing(tuple(kept), whole)
 
 
 def _system(model: str) -> str:

@@ -6,7 +6,7 @@ import csv
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from stereometer.curation.aggregate.cats import AGREE, JUDGES, JudgedCat, judge_cat
 from stereometer.curation.aggregate.pairs import (
@@ -18,24 +18,33 @@ from stereometer.curation.aggregate.pairs import (
 from stereometer.curation.aggregate.tables import read_cat_labels, read_pair_votes
 from stereometer.errors import DataError, UnknownName, UsageError
 from stereometer.files import replacing
+from stereometer.options import Option, verb
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.cat import files as cat_files
 from stereometer.shapes.cat.items import Cat
 from stereometer.shapes.pair import files as pair_files
 from stereometer.shapes.pair.items import Pair
 from stereometer.types import Item
+from stereometer.types.shown import Told
 
 RULES = ("stereoset", "crows-pairs", "majority")
 
 
+@verb
 def aggregate(
-    labels: Path | str,
-    items: str,
-    rule: str,
-    out: Path | str,
-    agree: int = AGREE,
-    judges: int = JUDGES,
-) -> dict[str, Any]:
+    labels: Annotated[
+        str | Path,
+        Option("A table of labels: one row per person and what they judged.", words=Path),
+    ],
+    *,
+    items: Annotated[
+        str | Path, Option("The items they are about: a file or a benchmark.", words=str)
+    ],
+    rule: Annotated[str, "stereoset, crows-pairs, or majority (its second validation)."],
+    out: Annotated[str | Path, Option("Folder for the items that are kept.", words=Path)],
+    agree: Annotated[int, "How many must agree on each association, under stereoset."] = AGREE,
+    judges: Annotated[int, "How many people must have judged an item for it to be kept."] = JUDGES,
+) -> Told:
     """Write the items that the labels accept to `out`, and say what became of the others."""
     if judges < 1:
         raise UsageError(
@@ -44,9 +53,12 @@ def aggregate(
         )
     if rule not in RULES:
         raise UnknownName("rule", rule, RULES, "`stereometer aggregate --help` describes them.")
-    source = [item for listed in open_benchmark(items).shapes.values() for item in listed]
+    source = [item for listed in open_benchmark(str(items)).shapes.values() for item in listed]
     settle = _settle_cats if rule == "stereoset" else _settle_pairs
-    return settle(Path(labels), source, rule, Path(out), agree, judges)
+    document = settle(Path(labels), source, rule, Path(out), agree, judges)
+    kept = f"{document['kept']} of {document['judged']} items are kept, in {document['file']}."
+    left_out = (f"{count} left out: {reason}." for reason, count in document["left_out"].items())
+    return Told(kept, *left_out, **document)
 
 
 def _settle_cats(

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.curation.analysis import keywords, labels, ranked_terms, sentiment
-from stereometer.curation.runs import StoredRun, load_runs
+from stereometer.curation.runs import RunsOnThese, StoredRun, load_runs
 from stereometer.curation.shapes import curated_shapes
 from stereometer.errors import ModelError, UsageError
 from stereometer.findings.shift import restricted, shifts
+from stereometer.options import Benchmark as Name
+from stereometer.options import Data, NegativeLabel, Resamples, Seed, verb
 from stereometer.runs.open import open_benchmark, open_model
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.shapes.shift import Shift
@@ -75,35 +76,32 @@ class Analysis(Shown, Document):
     schema: str = "analysis@1"
 
 
+@verb
 def analyze(
-    name: str,
+    name: Name,
     *,
-    data: str | Path | None = None,
-    run: Sequence[str | Path] = (),
-    sentiment: str = "sentiment",
-    negative_label: str | None = None,
-    top: int = 16,
-    lemmas: bool = False,
-    ends: int = ranked_terms.ENDS,
-    seed: int = 0,
-    resamples: int = 10_000,
+    data: Data = None,
+    run: RunsOnThese = (),
+    sentiment: Annotated[
+        str, "What judges sentiment: `sentiment` (VADER) or `sentiment:MODEL`."
+    ] = "sentiment",
+    negative_label: NegativeLabel = None,
+    top: Annotated[int, "Keywords to show for each domain."] = 16,
+    lemmas: Annotated[bool, "Count keywords by base form, as StereoSet's Table 3 does."] = False,
+    ends: Annotated[
+        int, "Most and least stereotyped terms to show for each domain."
+    ] = ranked_terms.ENDS,
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
 ) -> Analysis:
-    """Statistics, sentiment, keywords and agreement of a data set, and what stored runs say.
-
-    - `name`, `data`: a benchmark, or a file of your own items, and where its data are.
-    - `run`: folders of runs on these items.
-    - `sentiment`: what judges sentiment: `sentiment` (VADER) or `sentiment:MODEL`;
-      `negative_label` is that model's negative label, if it does not name it.
-    - `top`, `ends`: keywords, and most and least stereotyped terms, of each domain.
-    - `lemmas`: count keywords by base form.
-    """
+    """Statistics, sentiment, keywords and agreement of a data set, and what stored runs say."""
     chosen = Settings(seed=seed, resamples=resamples)
     if top < 1 or ends < 1:
         raise UsageError(
             "The number of keywords or terms is below 1. At least one is shown. Choose a number "
             "from 1 up."
         )
-    benchmark = open_benchmark(name, data)
+    benchmark = open_benchmark(str(name), data)
     runs = load_runs(run, benchmark)
     options = {"negative_label": negative_label}
     backend, judged = _judge(sentiment, options, benchmark.card.language)

@@ -6,24 +6,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.curation.analysis.keywords import LANGUAGES, other_than_english
 from stereometer.curation.audit.errata import Errata, check_against, corrected, read_errata
 from stereometer.curation.audit.flags import AGREED, FLAGS, Flag, Zipf, background_of, flags_for
-from stereometer.curation.runs import StoredRun, load_runs
+from stereometer.curation.runs import RunsOnThese, StoredRun, load_runs
 from stereometer.curation.shapes import curated_shapes
 from stereometer.curation.terms import zipf_in
 from stereometer.errors import UnknownName, UsageError
 from stereometer.files import write_json
 from stereometer.findings.shift import AUDIT, AUDIT_SCHEMA, restricted, shifts
+from stereometer.options import Benchmark as Name
+from stereometer.options import Data, Option, Resamples, Seed, verb
 from stereometer.runs.open import open_for_audit
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.shapes.shift import Shift
 from stereometer.types import Settings
-from stereometer.types.document import Document
+from stereometer.types.document import UNSTORED, Document
 from stereometer.types.shown import Shown
 
 EXAMPLES = 3
@@ -88,7 +90,15 @@ class Audit(Shown, Document):
     agreed: float
     errata: str | None
     shapes: Sequence[ShapeAudit]
+    clean_items: Path | None = field(default=None, metadata=UNSTORED)
+    """The folder that they were written to."""
     schema: str = "audit@1"
+
+    @property
+    def remarks(self) -> list[str]:
+        folders = [run.folder for shape in self.shapes for run in shape.runs]
+        said = [f"Stored beside {folder}; `stereometer report` shows it." for folder in folders]
+        return [*said, f"Clean items are in {self.clean_items}."] if self.clean_items else said
 
 
 @dataclass(frozen=True)
@@ -102,34 +112,39 @@ class Asked:
     """Folder for the clean items, corrected where the errata say so."""
 
 
+@verb
 def audit(
-    name: str,
+    name: Name,
     *,
-    data: str | Path | None = None,
-    run: Sequence[str | Path] = (),
-    flag: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    agreement: float = AGREED,
-    errata: str | Path | None = None,
-    examples: int = EXAMPLES,
-    show_texts: bool = False,
-    write: str | Path | None = None,
-    seed: int = 0,
-    resamples: int = 10_000,
+    data: Data = None,
+    run: RunsOnThese = (),
+    flag: Annotated[
+        Sequence[str],
+        Option("Only these flags make an item unclean; by default all.", words=list[str]),
+    ] = (),
+    ignore: Annotated[
+        Sequence[str], Option("Flags that do not make an item unclean.", words=list[str])
+    ] = (),
+    agreement: Annotated[
+        float, "Share of validators who must have given an item's own label."
+    ] = AGREED,
+    errata: Annotated[
+        str | Path | None,
+        Option("A list of items to drop, keep or correct: docs/howto/audit.md.", words=Path),
+    ] = None,
+    examples: Annotated[int, "Examples of each flag."] = EXAMPLES,
+    show_texts: Annotated[bool, "Show the texts of examples, many of them offensive."] = False,
+    write: Annotated[
+        str | Path | None,
+        Option("Write the clean items to this folder, to run on.", words=Path),
+    ] = None,
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
 ) -> Audit:
-    """Flag items, and say what clean items would change in stored runs.
-
-    - `name`, `data`: a benchmark, or a file of your own items, and where its data are.
-    - `run`: folders of runs on these items.
-    - `flag`, `ignore`: flags that make an item unclean (by default all), and those that do not.
-    - `agreement`: the share of validators who must have given an item's own label.
-    - `errata`: a list of items to drop, keep or correct.
-    - `examples`, `show_texts`: examples of each flag, and whether their texts are included.
-    - `write`: a folder for the clean items.
-    """
+    """Flag items, and say what clean items would change in stored runs."""
     wanted = Asked(agreement, examples, show_texts, Path(write) if write is not None else None)
     counting = _counting(flag, ignore, wanted)
-    benchmark = open_for_audit(name, data)
+    benchmark = open_for_audit(str(name), data)
     runs = load_runs(run, benchmark)
     listed = read_errata(Path(errata)) if errata is not None else None
     if listed is not None:
@@ -140,7 +155,9 @@ def audit(
         for shape in curated_shapes(benchmark)
     ]
     version = listed.version if listed else None
-    audit = Audit(benchmark.name, benchmark.digest, counting, agreement, version, shapes)
+    audit = Audit(
+        benchmark.name, benchmark.digest, counting, agreement, version, shapes, wanted.write
+    )
     for shape in shapes:
         for audited in shape.runs:
             _store(audit, shape, audited)

@@ -8,17 +8,19 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from stereometer import catalog
 from stereometer.errors import DataError, UsageError
 from stereometer.exports.board.packed import MANIFEST, RESULT, SCORES, SIGNATURE, Files, read_files
 from stereometer.exports.board.signing import sign
 from stereometer.files import finite, make_room, parse_json, to_json
+from stereometer.options import Option, verb
 from stereometer.runs import store
 from stereometer.shapes.contrast import Contrast
 from stereometer.types import Result, Score
 from stereometer.types.document import Document
+from stereometer.types.shown import Told
 from stereometer.types.typed import typed
 
 SCHEMA = "bundle@1"
@@ -63,8 +65,28 @@ def manifest_of(result: Result, digests: Mapping[str, str], made_by: str) -> Man
 # ------------------------------------------------------------------------------------------ writing
 
 
-def submit(run: str | Path, out: str | Path, key: str | Path | None = None) -> Manifest:
-    """Writes the bundle of a stored run, a folder or a `.zip`; with `key` it is signed."""
+@verb
+def submit(
+    run: Annotated[str | Path, Option("The folder of a run.", words=Path)],
+    *,
+    output: Annotated[
+        str | Path,
+        Option("The bundle: a folder, or a .zip.", words=Path, flags=("--output", "-o")),
+    ],
+    sign: Annotated[
+        str | Path | None,
+        Option("An SSH key to sign the bundle with, by ssh-keygen.", words=Path),
+    ] = None,
+) -> Told:
+    """Write a run as a bundle for a leaderboard: scores without texts, and digests."""
+    manifest = write_bundle(run, output, sign)
+    signed = "signed" if sign else "not signed"
+    said = f"Written to {output}, {signed}. It holds scores and digests, no texts."
+    return Told(said, **manifest.as_json())
+
+
+def write_bundle(run: str | Path, out: str | Path, key: str | Path | None = None) -> Manifest:
+    """The bundle of a stored run, a folder or a `.zip`; with `key` it is signed."""
     folder, place = store.run_folder(Path(run)), Path(out)
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise UsageError(f"{place} already exists. A bundle is written once. Choose another.")

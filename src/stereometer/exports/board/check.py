@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Unpack
 
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark
@@ -22,12 +22,13 @@ from stereometer.exports.board.reproduce import Reproduced, reproduce
 from stereometer.exports.board.signing import signer
 from stereometer.exports.board.tables import REPORTED, REPRODUCED
 from stereometer.files import replacing, to_json
+from stereometer.options import Data, Loading, Option, verb
 from stereometer.runs.counted import with_ties
 from stereometer.runs.job import Measurement, limited
 from stereometer.runs.open import open_benchmark
 from stereometer.runs.store import folder_name, keep
 from stereometer.types import Estimate, Item, ModelCard, Result, Settings, digest_of_file
-from stereometer.types.document import Document
+from stereometer.types.document import UNSTORED, Document
 from stereometer.types.typed import typed
 
 CHECKS = "checks.jsonl"
@@ -55,6 +56,13 @@ class Checked(Document):
     digests: Mapping[str, str] | None = None
     """Of the files in that folder."""
     schema: str = "check@1"
+    into: Path | None = field(default=None, metadata=UNSTORED)
+
+    @property
+    def remarks(self) -> list[str]:
+        by = f"Signed by {self.signer}." if self.signer else "Not signed."
+        place = f" Taken into {self.into / self.run}." if self.into and self.run else ""
+        return [f"{self.model} on {self.benchmark}: {self.tier}. {by}{place}"]
 
 
 @dataclass(frozen=True)
@@ -178,28 +186,40 @@ def _agree(claim: Estimate, counted: Estimate) -> bool:
 # ----------------------------------------------------------------------------------------- the verb
 
 
+@verb
 def check(
-    path: str | Path,
+    bundle: Annotated[
+        str | Path,
+        Option("A bundle from `stereometer submit`: a folder or a .zip.", words=Path),
+    ],
     *,
-    data: str | Path | None = None,
-    signers: str | Path | None = None,
-    model: str | None = None,
-    options: Mapping[str, Any] | None = None,
-    items: int = 50,
-    into: str | Path | None = None,
+    data: Data = None,
+    signers: Annotated[
+        str | Path | None,
+        Option(
+            "OpenSSH's file of allowed signers; the bundle must be signed by one of them.",
+            words=Path,
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        Option("The weights that the bundle names: run some items again.", flags=("--model", "-m")),
+    ] = None,
+    items: Annotated[int, Option("Items that are run again.", least=1)] = 50,
+    into: Annotated[
+        str | Path | None,
+        Option("Take the run into this folder, with an entry in its ledger of checks.", words=Path),
+    ] = None,
+    **loading: Unpack[Loading],
 ) -> Checked:
-    """The tier of a bundle; with `into`, the run is taken into that folder of the host's.
-
-    - `model`: run on `items` of the items, drawn now, for the tier `reproduced`.
-    - `signers`: OpenSSH's file of allowed signers; only they may submit.
-    """
-    bundle = read_bundle(Path(path))
-    by = _signed_by(bundle, signers)
-    claim = claim_of(bundle, data)
+    """Check a bundle from somebody else, and give it a tier: reported or reproduced."""
+    sent = read_bundle(Path(bundle))
+    by = _signed_by(sent, signers)
+    claim = claim_of(sent, data)
     result = claim.recounted()
-    again = reproduce(claim, model, options or {}, items) if model else None
+    again = reproduce(claim, model, loading, items) if model else None
     checked = Checked(
-        bundle=bundle.digest,
+        bundle=sent.digest,
         benchmark=result.benchmark,
         measure=result.measure,
         variant=result.variant,
@@ -240,7 +260,7 @@ def _taken_in(checked: Checked, claim: Claim, result: Result, into: Path) -> Che
         file.write(lines)
     keep(folder, result, {"schema": "run@1", "plan": {"bundle": checked.bundle}})
     digests = {each: digest_of_file(folder / each) for each in (RESULT, SCORES)}
-    kept = replace(checked, run=name, digests=digests)
+    kept = replace(checked, run=name, digests=digests, into=into)
     ledger.append(kept.as_json())
     return kept
 

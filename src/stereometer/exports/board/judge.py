@@ -7,10 +7,10 @@ the runs that later submissions are compared with. Published are overall values 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Unpack
 
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark, content
@@ -19,6 +19,7 @@ from stereometer.errors import DataError, ModelError, UsageError
 from stereometer.exports.board.ledger import Entry, Ledger
 from stereometer.files import read_json
 from stereometer.findings.compare import compared
+from stereometer.options import Loading, Option, VariantName, verb
 from stereometer.runs.counted import settings_of
 from stereometer.runs.execute import execute, opened_cache
 from stereometer.runs.measure import job_for
@@ -33,10 +34,10 @@ from stereometer.types import (
     Job,
     Result,
     Settings,
-    Variant,
     digest_of,
 )
 from stereometer.types.document import Document
+from stereometer.types.shown import Shown
 
 LEDGER, JUDGED = "ledger.jsonl", "judged"
 KEPT = (
@@ -64,8 +65,8 @@ class Published(Document):
     published: tuple[Estimate, ...]
 
 
-@dataclass(frozen=True)
-class Judged(Document):
+@dataclass(frozen=True, repr=False)
+class Judged(Shown, Document):
     """What `board judge` says."""
 
     model: str
@@ -73,6 +74,11 @@ class Judged(Document):
     ledger_entries: int
     ledger_digest: str
     schema: str = "judged@1"
+
+    @property
+    def remarks(self) -> list[str]:
+        end = self.ledger_digest[:16]
+        return [f"{self.ledger_entries} entries in the ledger; it ends in {end}."]
 
 
 # ---------------------------------------------------------------------------------- the hidden part
@@ -134,20 +140,24 @@ def _held_back(item: Any) -> Item:
 # ----------------------------------------------------------------------------------------- the verb
 
 
+@verb
 def judge(
-    model: str,
-    hidden: str | Path,
+    model: Annotated[str, "The submitted model: a folder, a .gguf file or org/name."],
     *,
-    submitter: str,
-    measure: str | None = None,
-    variant: Variant = "sound",
-    options: Mapping[str, Any] | None = None,
+    hidden: Annotated[
+        str | Path,
+        Option("Folder of the hidden items, from `split` or `study export`.", words=Path),
+    ],
+    submitter: Annotated[str, "Who submits the model; each submitter has a separate ladder."],
+    measure: Annotated[str | None, "The measure; by default the one of each kind of item."] = None,
+    variant: VariantName = "sound",
+    **loading: Unpack[Loading],
 ) -> Judged:
-    """Runs a model on the host's hidden items, and publishes what the Ladder lets through.
+    """Run a model on hidden items; a value is published only if it beats the submitter's last.
 
-    - `hidden`: the folder of a split, or of a study's export; the ledger is kept there.
-    - `submitter`: whose model it is; each has a ladder of their own.
+    The ledger is kept in the folder of the hidden items.
     """
+    settings = Settings(variant)
     if not submitter.strip() or not submitter.isprintable():
         raise UsageError(
             "A submission needs a submitter. Each has a ladder of their own. Name them with "
@@ -155,14 +165,14 @@ def judge(
         )
     folder = Path(hidden)
     ledger = Ledger(folder / LEDGER)
-    backend = open_model(model, options=options or {})
+    backend = open_model(model, options=loading)
     if not isinstance(backend, Backend):
         raise ModelError(
             f"{model} is not a model but a rule that reads the labels. It has no weights to run. "
             "Name a model."
         )
     jobs = [
-        job_for(part, shape, names, backend, Settings(variant))
+        job_for(part, shape, names, backend, settings)
         for part in hidden_parts(folder)
         for shape, names in _wanted(part, measure)
     ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from stereometer.errors import UsageError
 from stereometer.exports.board.check import tiers_in
@@ -17,8 +17,10 @@ from stereometer.exports.board.ledger import Ledger
 from stereometer.exports.board.pages import index_page, model_pages
 from stereometer.exports.board.tables import BoardTable, tables_of
 from stereometer.files import read_json, replacing, write_json
+from stereometer.options import Option, verb
 from stereometer.runs.counted import finished_in
-from stereometer.types.document import Document
+from stereometer.show import numbers
+from stereometer.types.document import UNSTORED, Document
 
 INDEX, BOARD, MODELS = "index.html", "board.json", "models"
 
@@ -31,20 +33,37 @@ class Board(Document):
     ledgers: tuple[LedgerEnd, ...]
     stereometer: str
     schema: str = "board@1"
+    folder: Path | None = field(default=None, metadata=UNSTORED)
+
+    @property
+    def remarks(self) -> list[str]:
+        rows = numbers.count(sum(len(table.entries) for table in self.tables), "row")
+        page = (self.folder or Path()) / INDEX
+        return [f"{numbers.count(len(self.tables), 'table')}, {rows}. Open {page}."]
 
 
+@verb
 def build(
-    runs: Sequence[str | Path], folder: str | Path, hidden: Sequence[str | Path] = ()
+    *runs: Annotated[
+        str | Path, Option("Folders of runs, or folders that hold them.", words=list[Path])
+    ],
+    output: Annotated[
+        str | Path, Option("Folder for the pages.", words=Path, flags=("--output", "-o"))
+    ],
+    hidden: Annotated[
+        Sequence[str | Path],
+        Option("Folder of a hidden part: its published values; may be repeated.", words=list[Path]),
+    ] = (),
 ) -> Board:
-    """Writes the board of stored runs and of hidden parts, and returns it."""
-    site, parts = Path(folder), [Path(part) for part in hidden]
+    """Write a folder of pages that ranks stored runs; it opens from the disk."""
+    site, parts = Path(output), [Path(part) for part in hidden]
     _check_place(site)
     ends = tuple(ledger_end(part) for part in parts)
     _check_earlier(site, parts)
     shown = tables_of(runs, tiers_in([finished.folder for finished in finished_in(runs)]))
     for part in parts:
         shown += hidden_tables(part, len(shown) + 1)
-    board = Board(tuple(each.table for each in shown), ends, version("stereometer"))
+    board = Board(tuple(each.table for each in shown), ends, version("stereometer"), folder=site)
     pages = {INDEX: index_page(shown), **model_pages(shown)}
     _clear(site, pages)
     for name, html in pages.items():

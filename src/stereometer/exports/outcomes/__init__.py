@@ -13,15 +13,15 @@ from stereometer.findings.gate.judge import Gate
 
 def write(
     gate: Gate,
-    junit_file: Path | None = None,
-    summary_file: Path | None = None,
-    openmetrics_file: Path | None = None,
+    junit_file: str | Path | None = None,
+    summary_file: str | Path | None = None,
+    openmetrics_file: str | Path | None = None,
 ) -> None:
     """Every file that is asked for; a summary goes behind what others wrote there."""
     for path, text in ((junit_file, junit), (openmetrics_file, openmetrics)):
         if path is not None:
-            with replacing(path) as file:
+            with replacing(Path(path)) as file:
                 file.write(text(gate))
     if summary_file is not None:
-        with summary_file.open("a", encoding="utf-8") as file:
+        with Path(summary_file).open("a", encoding="utf-8") as file:
             file.write(summary(gate))

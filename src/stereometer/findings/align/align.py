@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -35,6 +35,17 @@ from stereometer.findings.align.profile import Profile, load_profile, ratings_fi
 from stereometer.findings.align.raters import BESIDE, Raters, conditions
 from stereometer.findings.align.ratings import AS_IT_IS, Mean, Ratings, Reading, read_ratings
 from stereometer.findings.align.scale import scale_of
+from stereometer.options import (
+    Column,
+    Encoding,
+    Option,
+    Out,
+    Resamples,
+    Seed,
+    Traits,
+    names_in,
+    verb,
+)
 from stereometer.runs.execute import LOG, Announce, execute
 from stereometer.runs.job import versions
 from stereometer.runs.store import Stored, folders_of, load_scores, place_of
@@ -65,46 +76,74 @@ class AlignmentSettings:
     """How the ratings are written."""
 
 
+@verb
 def align(
-    run: Stored,
+    run: Annotated[Stored, Option("Folder of a run of abc.", words=Path)],
     *,
-    ratings: str | Path,
-    scale: str = "0-100",
-    column: Mapping[str, str] | None = None,
-    encoding: str = UTF8,
-    questions: str | Path | None = None,
-    templates: Sequence[str] = (),
-    pilot: bool = False,
-    pilot_groups: Sequence[str] = (),
-    choice: Choice | None = None,
-    raters: Sequence[str] = (),
-    by: Sequence[str] = (),
-    demographics: str | Path | None = None,
-    seed: int = 0,
-    resamples: int = 10_000,
-    out: str | Path | None = None,
+    ratings: Annotated[
+        str | Path,
+        Option(
+            "Ratings: a table of participant, group, trait, rating; a table with one column per "
+            "question, as Qualtrics exports it; the released JSON; or a run of `ask survey`.",
+            words=Path,
+        ),
+    ],
+    scale: Annotated[
+        str, "Lowest and highest answer, such as 1-7, or all answers in words, with commas."
+    ] = "0-100",
+    column: Column = None,
+    encoding: Encoding = UTF8,
+    questions: Annotated[
+        str | Path | None,
+        Option(
+            "A table of column, group, trait: what columns ask whose texts do not say it.",
+            words=Path,
+        ),
+    ] = None,
+    templates: Annotated[
+        Sequence[str],
+        Option("Use only these templates of the run.", words=list[str], read=names_in),
+    ] = (),
+    pilot: Annotated[
+        bool, "Choose at most two templates on the pilot groups; test on the others."
+    ] = False,
+    pilot_groups: Annotated[
+        Sequence[str],
+        Option("By default Asian, Black, Hispanic, immigrant.", words=list[str], read=names_in),
+    ] = (),
+    groups: Annotated[
+        str | Path | None,
+        Option("Your table of groups, if the ratings use other names than the run.", words=Path),
+    ] = None,
+    traits: Traits = None,
+    raters: Annotated[
+        Sequence[str],
+        Option(
+            "Only these raters, such as gender=woman; several must all hold.",
+            words=list[str],
+            read=names_in,
+        ),
+    ] = (),
+    by: Annotated[
+        Sequence[str],
+        Option(
+            "Also break results down by raters' own answers, such as race, or race,gender.",
+            words=list[str],
+            read=names_in,
+        ),
+    ] = (),
+    demographics: Annotated[
+        str | Path | None,
+        Option(
+            "Table of those answers; by default demographics.csv beside the ratings.", words=Path
+        ),
+    ] = None,
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
+    out: Out = None,
     announce: Announce = LOG.warning,
 ) -> Finished:
-    """Compare a run on groups and traits with what people say of the groups.
-
-    - `run`: the folder of a run of abc.
-    - `ratings`: a table with one row per rating, or one row per participant and one column per
-      question, as Qualtrics exports it; the released JSON; or the folder of a survey that was put
-      to a model.
-    - `scale`: the answer at the left pole and the one at the right, such as "1-7", or all answers
-      in words with commas between them; they are spread evenly over 0 to 100.
-    - `column`, `encoding`: what the table calls participant, group, trait and rating, such as
-      {"group": "target"}, and how it is encoded.
-    - `questions`: a table of column, group, trait: what columns ask whose texts do not say it.
-    - `templates`: use only these templates of the run.
-    - `pilot`, `pilot_groups`: choose at most two templates on these groups, then leave them out.
-    - `choice`: groups and traits of your own, where the ratings use other names than the run.
-    - `raters`: only people of whom all of this holds, such as "gender=woman".
-    - `by`: also tau and means by what raters say, such as "race".
-    - `demographics`: where they say it; by default demographics.csv beside the ratings.
-    - `out`: the folder in which the result gets one of its own.
-    - `announce`: gets what few groups could show at all, beforehand; by default a warning.
-    """
+    """Compare a run on groups and traits with what people say of the groups."""
     if pilot and templates:
         raise UsageError(
             "A pilot and templates both say which templates count. The pilot chooses by itself. "
@@ -116,7 +155,7 @@ def align(
         tuple(templates),
         pilot,
         tuple(pilot_groups) or GROUPS,
-        choice or Choice(),
+        Choice((str(groups),) if groups else (), Path(traits) if traits else None),
         Raters(conditions(raters), tuple(by), Path(demographics) if demographics else None),
         Reading(
             Layout(encoding, column or {}), scale_of(scale), Path(questions) if questions else None

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Annotated, Any
 
 from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.findings.ensemble import rules
 from stereometer.findings.ensemble.rules import Combine, Combined, Weights, weights_for
+from stereometer.findings.gate.holding import holding
+from stereometer.options import Coverage, Option, Out, Require, Resamples, Seed, verb
 from stereometer.runs import store
 from stereometer.runs.execute import execute
 from stereometer.runs.job import versions
@@ -94,19 +96,47 @@ def _check_scores(
         )
 
 
-def combine(
-    *paths: store.Stored,
-    variant: str | None = None,
-    name: str = "ensemble",
-    weights: Sequence[str] = (),
-    folds: int = FOLDS,
-    seed: int = 0,
-    resamples: int = 10_000,
-    coverage: float = 0.90,
-    out: str | Path | None = None,
-) -> Finished:
-    """An ensemble of stored runs, as a run of its own."""
-    members = load_members(store.folders_of(paths))
+@dataclass(frozen=True, repr=False)
+class Ensemble(Finished):
+    """A run made of others."""
+
+    @property
+    def weights(self) -> dict[str, dict[str, float]]:
+        return mean_weights(self.result)
+
+
+@verb
+def ensemble(
+    *runs: Annotated[
+        store.Stored,
+        Option("Folders of runs on the same items, measured alike.", words=list[Path]),
+    ],
+    variant: Annotated[
+        str | None,
+        "By default that of the runs: `sound` is a linear combination, `paper` the authors' "
+        "pairwise winners.",
+    ] = None,
+    name: Annotated[str, "Name of the ensemble."] = "ensemble",
+    weights: Annotated[
+        Sequence[str],
+        Option(
+            "Weights of a task in the order of the runs, such as 'intrasentence=1,2'; repeat for "
+            "each task. By default fitted.",
+            words=list[str],
+        ),
+    ] = (),
+    folds: Annotated[
+        int, "Parts of the target terms, each scored with weights fitted on the others."
+    ] = FOLDS,
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
+    coverage: Coverage = 0.90,
+    out: Out = None,
+    require: Require = (),
+) -> Ensemble:
+    """Combine stored runs into a new one."""
+    bound = holding(require)
+    members = load_members(store.folders_of(runs))
     settings = Settings(_variant(members, variant), seed, resamples, coverage=coverage)
     if folds < 2:
         raise UsageError(
@@ -135,32 +165,8 @@ def combine(
         describe=lambda estimates: _result(members, card, settings, combined, estimates),
         items=len(combined.scores),
     )
-    return execute(job, store.place_of(job, out))
-
-
-class EnsembleOptions(TypedDict, total=False):
-    """What `combine` takes besides the runs."""
-
-    variant: Variant | None
-    name: str
-    weights: Sequence[str]
-    folds: int
-    seed: int
-    resamples: int
-    coverage: float
-    out: str | Path | None
-
-
-def ensemble_of(*runs: store.Stored, **options: Unpack[EnsembleOptions]) -> Result:
-    """Combine stored runs into a new one.
-
-    - `runs`: their folders; measured alike, on the same items.
-    - `options`: `name` of the ensemble; `weights` of a task in the order of the runs, instead of
-      fitted ones; `folds`, parts of the target terms, each scored with weights fitted on the
-      others; `variant`, by default that of the runs; seed, resamples, coverage and out as for
-      `run`.
-    """
-    return combine(*runs, **options).result
+    done = execute(job, store.place_of(job, out))
+    return Ensemble(done.result, done.folder, gate=bound.gate([done]))
 
 
 def _variant(members: Members, asked: str | None) -> Variant:

@@ -4,7 +4,7 @@ what such a result may say."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import cached_property, partial
 from random import Random
@@ -14,8 +14,8 @@ import numpy as np
 
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.findings.gate.bars import Bar, Outcome, read_bar
-from stereometer.findings.gate.bearing import bearing, metrics_of
+from stereometer.findings.gate.bars import Bar, Outcome
+from stereometer.findings.gate.bearing import metrics_of
 from stereometer.findings.gate.rules import Rule
 from stereometer.findings.gate.sequential import (
     NOTHING,
@@ -44,20 +44,6 @@ ONCE = (
 )
 """Fields of an estimate that hold only where one looks once."""
 LEFT_OUT = "left out, since no interval of it holds at every look"
-
-
-def decided(*bars: str) -> Callable[[Sequence[Job]], Sequence[Job]]:
-    """For `until` of `run`: stop asking when every bar, such as `"|ss-50|<=5"`, is met or missed.
-
-    Terms or items are asked in random order, and intervals hold at every look. A bar that the
-    benchmark's metrics cannot decide is an error.
-    """
-    if not bars:
-        raise UsageError(
-            "No bar was given. Without one nothing says when to stop. Write decided('|ss-50|<=5')."
-        )
-    rules = [Rule(read_bar(text)) for text in bars]
-    return lambda jobs: [until_decided(job, rules) for job in bearing(jobs, rules)]
 
 
 def until_decided(job: Job, rules: Sequence[Rule]) -> Job:

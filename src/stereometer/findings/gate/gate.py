@@ -14,19 +14,14 @@ from stereometer.runs.store import Stored
 from stereometer.types import Finished, Result
 
 
-def gate(
-    *runs: Stored,
+def gate_of(
+    runs: Sequence[Stored],
     bars: str | Path,
     against: Stored | None = None,
     seed: int = 0,
     resamples: int = 10_000,
 ) -> Gate:
-    """Hold stored runs against the bars of a file.
-
-    - `runs`: their folders, or folders that hold them.
-    - `bars`: a TOML file of bars on intervals and on differences from a baseline.
-    - `against`: the baseline's run, or a folder of its runs.
-    """
+    """Stored runs held against the bars of a file, and against a baseline."""
     rules, baselines = read_rules(Path(bars)), finished_in([against] if against else [])
     known: dict[Path, Comparison] = {}
 

@@ -8,7 +8,7 @@ from math import ceil, inf
 from typing import Any
 
 from stereometer import catalog
-from stereometer.errors import UnknownName, UsageError, did_you_mean
+from stereometer.errors import ThresholdError, Undecided, UnknownName, UsageError, did_you_mean
 from stereometer.findings.compare import Comparison
 from stereometer.findings.gate.bars import Bar, Outcome
 from stereometer.findings.gate.rules import Rule
@@ -17,6 +17,9 @@ from stereometer.shapes.paired import Difference
 from stereometer.show.numbers import signed_interval, with_interval
 from stereometer.types import Estimate, Result
 from stereometer.types.shown import Tabular
+
+WORST: tuple[Outcome, ...] = ("missed", "undecided")
+MORE = "A bar is met where the whole interval satisfies it; point(NAME) asks about the value alone."
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,11 @@ class Judged:
     def place(self) -> str:
         return f"{self.benchmark} · {self.measure} · {self.variant} · {self.model}"
 
+    @property
+    def words(self) -> str:
+        ending = "." if self.outcome == "missed" else f": undecided. {self.hint}"
+        return f"{self.model}: {self.metric} is {self.seen}. The bar is {self.rule}{ending}"
+
 
 @dataclass(frozen=True, repr=False)
 class Gate(Tabular):
@@ -55,8 +63,7 @@ class Gate(Tabular):
     @property
     def outcome(self) -> Outcome:
         """Missed where one bar is missed, undecided where one is, else met."""
-        worst: tuple[Outcome, ...] = ("missed", "undecided")
-        return next((outcome for outcome in worst if self.of(outcome)), "met")
+        return next((outcome for outcome in WORST if self.of(outcome)), "met")
 
     def of(self, outcome: Outcome) -> list[Judged]:
         return [each for each in self.judged if each.outcome == outcome]
@@ -67,6 +74,14 @@ class Gate(Tabular):
 
     def as_json(self) -> dict[str, Any]:
         return {"schema": self.schema, "outcome": self.outcome, "judged": self.rows()}
+
+    def check(self, remark: str = "") -> None:
+        """Raises an error with the exit code of the outcome, unless every bar is met."""
+        missed, undecided = ([each.words for each in self.of(name)] for name in WORST)
+        if missed:
+            raise ThresholdError(" ".join(filter(None, (*missed, *undecided, remark))))
+        if undecided:
+            raise Undecided(" ".join(filter(None, (*undecided, remark, MORE))))
 
 
 def judge(rule: Rule, result: Result, comparison: Comparison | None = None) -> Judged:

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Annotated, Any, Unpack
 
 from stereometer.benchmarks.abc.items import Choice, crossed, grid
 from stereometer.files import read_text
@@ -14,15 +14,31 @@ from stereometer.findings.intersect.crossing import Crossing, crossing
 from stereometer.findings.intersect.emergence import DIRECTIONS, Emergent, emergent
 from stereometer.findings.intersect.expected import agreement, read_expected
 from stereometer.findings.intersect.questions import LISTED, dominance, emergence, order, place
+from stereometer.options import (
+    Coverage,
+    Groups,
+    Loading,
+    OneModel,
+    Option,
+    Out,
+    Resamples,
+    Seed,
+    Templates,
+    Traits,
+    VariantName,
+    check_known,
+    listed,
+    verb,
+)
 from stereometer.runs.execute import execute, execute_all
 from stereometer.runs.job import versions
 from stereometer.runs.measure import jobs_for
-from stereometer.runs.models import Model, ModelOptions, opened
+from stereometer.runs.models import opened
 from stereometer.runs.open import check_names
 from stereometer.runs.progress import Watch
 from stereometer.runs.store import load_result, load_scores, place_of
 from stereometer.stats.intervals import generator
-from stereometer.types import Estimate, Finished, Job, Result, Score, Settings, Variant
+from stereometer.types import Estimate, Finished, Job, Result, Score, Settings
 
 PAIR_TEMPLATES = ("singular", "plural")
 """Kinds of template that pairs of groups are measured with."""
@@ -44,35 +60,49 @@ class Intersected(Finished):
     scores: Path
     """The run they were asked of."""
 
+    @property
+    def remarks(self) -> list[str]:
+        return [f"Stored in {self.scores} (scores) and {self.folder}"]
 
+
+@verb
 def intersect(
-    model: Model,
+    model: OneModel,
     *,
-    groups: Sequence[str] = (),
-    traits: str | Path | None = None,
-    templates: Sequence[str] = PAIR_TEMPLATES,
-    measure: str | None = None,
-    variant: Variant = "sound",
-    rules: str | Path | None = None,
-    expected: str | Path | None = None,
-    seed: int = 0,
-    resamples: int = 2_000,
-    coverage: float = 0.90,
-    out: str | Path | None = None,
+    groups: Groups = (),
+    traits: Traits = None,
+    templates: Templates = PAIR_TEMPLATES,
+    measure: Annotated[str | None, "A measure of abc; by default SeT."] = None,
+    rules: Annotated[
+        str | Path | None,
+        Option(
+            "A table `one, other` of groups or domains that do not combine, besides those excluded "
+            "by default.",
+            words=Path,
+        ),
+    ] = None,
+    expected: Annotated[
+        str | Path | None,
+        Option(
+            "A table `group, adjective`, or `group, dimension, side`, of what is expected to "
+            "emerge.",
+            words=Path,
+        ),
+    ] = None,
+    seed: Seed = 0,
+    resamples: Resamples = 2_000,
+    variant: VariantName = "sound",
+    coverage: Coverage = 0.90,
+    out: Out = None,
     progress: Watch | bool = True,
-    **options: Unpack[ModelOptions],
+    **options: Unpack[Loading],
 ) -> Intersected:
-    """Measure all pairs of groups that make sense, and ask what order, domain and meeting do.
-
-    - `groups`, `traits`, `templates`: tables of your own, or names, domains and lists of abc's.
-    - `measure`: a measure of abc; by default SeT.
-    - `rules`: a table `one, other` of groups or domains that do not meet.
-    - `expected`: a table `group, adjective` of traits expected to emerge.
-
-    Everything else is as for `run`.
-    """
+    """Measure all pairs of groups that make sense: which part dominates, and which traits
+    emerge."""
+    check_known(options, intersect)
     settings = Settings(variant, seed, resamples, coverage=coverage)
-    choice = Choice(tuple(groups), _path(traits), tuple(templates), pairs=True, rules=_path(rules))
+    named, forms = listed(groups), listed(templates)
+    choice = Choice(named, _path(traits), forms, pairs=True, rules=_path(rules))
     wanted = CrossingSettings(choice, settings, _path(expected))
     check_tables(wanted)  # a mistake in a table shows before a model is loaded
     measures = [measure] if measure else []

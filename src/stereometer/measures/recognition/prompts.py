@@ -47,6 +47,11 @@ class Template:
 
 def check_folder(path: Path) -> None:
     """A file by another name would be passed over, and our prompt asked instead."""
+    if not path.is_dir():
+        raise UsageError(
+            f"{path} is not a folder. --templates takes a folder of text files. "
+            "They have names such as `zero-shot.txt`."
+        )
     known = {f"{name}.txt" for name in ("example", *STUDY)}
     for own in sorted(path.glob("*.txt")):
         if own.name not in known:

@@ -22,6 +22,7 @@ from stereometer.mitigations.card import ADAPTER
 from stereometer.training.fitting import warmed
 from stereometer.training.mitigation.language import Example, batch_of, read_example
 from stereometer.training.mitigation.method import Fitted, Order
+from stereometer.training.mitigation.options import CdaOptions
 from stereometer.training.mitigation.sentences import Labelled, counted
 from stereometer.types import Skip
 
@@ -30,16 +31,6 @@ CONTROL, DROPOUT = "fine-tuning", "dropout"
 BATCH = 16
 """Texts of a step."""
 WARM_UP, CLIPPED = 0.1, 1.0
-
-
-@dataclass(frozen=True)
-class CdaOptions:
-    dropout: float | None = None
-    """Of hidden states and attention; with it nothing is swapped."""
-    tokens: int = 300_000
-    """Trained on at most so many."""
-    rank: int = 8
-    rate: float = 3e-4
 
 
 @dataclass(frozen=True)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from stereometer.errors import ModelError, UsageError
 from stereometer.files import make_room, write_json
 from stereometer.mitigations.card import PROJECTION, PROMPT, MitigationCard
 from stereometer.mitigations.exported import EXPORTED, ExportedCard
 from stereometer.mitigations.spec import split
+from stereometer.options import InFullPrecision, Option, verb
 from stereometer.runs.open import open_model
 from stereometer.training.mitigation.mitigate import NEEDED
 from stereometer.training.recipe import with_states
+from stereometer.types.document import Document
 from stereometer.types.packages import check_packages
+from stereometer.types.shown import Shown
 
 if TYPE_CHECKING:
     from stereometer.backends.local.language_model import LanguageModel
@@ -27,47 +30,37 @@ WITHOUT_MEAN = (
 )
 
 
-@dataclass(frozen=True)
-class Exported:
-    folder: Path
-    card: MitigationCard
+@dataclass(frozen=True, repr=False)
+class Exported(Shown, Document):
+    folder: str
     weights: str
     """Digest of the weights in the folder."""
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...]
+    card: MitigationCard
+    schema: str = "mitigation-export@1"
 
 
+@verb
 def export_mitigated(
-    model: str,
-    out: str | Path,
+    model: Annotated[str, "A model with a mitigation: MODEL+FILE."],
     *,
-    device: str = "cpu",
-    threads: int | None = None,
-    allow_pickle: bool = False,
-    trust_remote_code: bool = False,
+    out: Annotated[str | Path, Option("The model's folder, which must be new.", words=Path)],
+    **loading: Unpack[InFullPrecision],
 ) -> Exported:
-    """Write a mitigated model, `MODEL+FILE`, as an ordinary model folder.
+    """Write a mitigated model as an ordinary model folder.
 
-    - `model`: the model and its mitigation, such as "smollm2-135m+leace.safetensors".
-    - `out`: the folder, which must be new.
-    - `device`, `threads`, `allow_pickle`, `trust_remote_code`: how the model is loaded, always in
-      float32.
+    It is loaded again, always in float32, and held against the model it came from.
     """
-    loading = {"device": device, "threads": threads, "dtype": "float32"}
-    trusted = {"allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
-    return export(model, Path(out), loading | trusted)
-
-
-def export(spec: str, out: Path, loading: dict[str, Any]) -> Exported:
-    """Writes the folder, loads it again and holds it against the model it came from."""
-    base, path = split(spec)
+    folder, how = Path(out), {**loading, "dtype": "float32"}
+    base, path = split(model)
     if path is None:
         raise UsageError(
-            f"{spec} has no mitigation. There is nothing to export. Name a model and a mitigation: "
-            "MODEL+FILE."
+            f"{model} has no mitigation. There is nothing to export. Name a model and a "
+            "mitigation: MODEL+FILE."
         )
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(
-            f"{out} already exists. A model is written into a new folder. Choose another with "
+            f"{folder} already exists. A model is written into a new folder. Choose another with "
             "--out."
         )
     check_packages("Mitigations", NEEDED, "mitigate")
@@ -80,20 +73,20 @@ def export(spec: str, out: Path, loading: dict[str, Any]) -> Exported:
             f"{stored.card.method} changes how a model is asked, not its weights. There is no "
             "folder that would do the same. Use it as MODEL+FILE."
         )
-    make_room(out / EXPORTED)
-    opened = with_states(open_model(spec, 0, loading))
-    model, notes = _for_folder(opened, stored, base, loading)
-    write_folder(model.model, model.checkpoint.tokenizer, out)
+    make_room(folder / EXPORTED)
+    opened = with_states(open_model(model, 0, how))
+    written, notes = _for_folder(opened, stored, base, how)
+    write_folder(written.model, written.checkpoint.tokenizer, folder)
     try:
-        weights = _check(model, out)
+        weights = _check(written, folder)
     except ModelError:  # other tools would load it, and it may be the base
-        shutil.rmtree(out)
+        shutil.rmtree(folder)
         raise
     card = replace(stored.card, notes=(*stored.card.notes, *notes))
     if WITHOUT_MEAN in notes:  # its perplexity is that of other weights
         card = replace(card, perplexity=None, settings={**card.settings, "mean": False})
-    write_json(out / EXPORTED, ExportedCard(card, weights).as_json())
-    return Exported(out, card, weights, notes)
+    write_json(folder / EXPORTED, ExportedCard(card, weights).as_json())
+    return Exported(str(folder), weights, notes, card)
 
 
 def _for_folder(

@@ -18,6 +18,7 @@ from torch import Tensor
 from stereometer.errors import DataError, ModelError, UsageError
 from stereometer.training.mitigation.linear import classifiers, predicted
 from stereometer.training.mitigation.method import Fitted, Order
+from stereometer.training.mitigation.options import InlpOptions
 from stereometer.training.mitigation.probes import share
 from stereometer.training.mitigation.projections import ProjectionMethod, orthogonal
 from stereometer.training.mitigation.sentences import counted
@@ -27,12 +28,6 @@ PAPER_ROUNDS, MOST_ROUNDS = 80, 40
 """In the paper's code, and here at most."""
 NOTHING = 1e-8
 """Weights up to this are none, as in the code of Ravfogel et al.: they read rounding alone."""
-
-
-@dataclass(frozen=True)
-class Options:
-    rounds: int = 0
-    """Classifiers one after another, at most; 0 stands for the variant's own number."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +47,7 @@ class Rounds:
 class Inlp(ProjectionMethod):
     name: str = "inlp"
     variants: tuple[str, ...] = ("sound", "paper")
-    options: type[Options] = Options
+    options: type[InlpOptions] = InlpOptions
 
     def fit(self, order: Order) -> Fitted:
         if order.options.rounds < 0:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from stereometer.backends.local.language_model import LanguageModel
-    from stereometer.training.fitting import Progress
+    from stereometer.runs.progress import Phases
     from stereometer.training.mitigation.states import Reader, States
 
 
@@ -30,7 +30,7 @@ class Order:
     options: Any
     """An instance of the method's dataclass."""
     seed: int
-    progress: Progress
+    progress: Phases
     keep: Path | None = None
     """A folder in which states are kept."""
 

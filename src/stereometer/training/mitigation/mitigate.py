@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any, Unpack
 
 from stereometer import catalog
 from stereometer.errors import UsageError
@@ -16,15 +17,18 @@ from stereometer.files import make_room
 from stereometer.mitigations import attribute as attributes
 from stereometer.mitigations.attribute import Attribute
 from stereometer.mitigations.card import ADAPTER, PROMPT, MitigationCard
+from stereometer.options import InFullPrecision, Option, verb
 from stereometer.runs.open import open_model
+from stereometer.runs.progress import Phases, phases
+from stereometer.training.articles import ARTICLES
 from stereometer.training.mitigation.method import Fitted, MitigationMethod, Order, check_method
 from stereometer.training.mitigation.sentences import Sentences, no_sentences, read
-from stereometer.training.recipe import check_seed, trainable, with_states
+from stereometer.training.recipe import Draws, check_seed, trainable, with_states
 from stereometer.types.packages import check_packages
+from stereometer.types.shown import Shown
 
 if TYPE_CHECKING:
     from stereometer.backends.local.language_model import LanguageModel
-    from stereometer.training.fitting import Progress
 
 NEEDED = ("torch", "transformers", "safetensors", "sentencex")
 """Packages of every method."""
@@ -56,47 +60,69 @@ class Wish:
     """Of the method."""
 
 
+class Mitigations(Shown, list[MitigationCard]):
+    """The cards of a mitigation and of its control."""
+
+    __repr__ = list.__repr__
+    wish: Wish
+    remarks: Sequence[str] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        cards = [card.as_json() for card in self]
+        return {"schema": "mitigations@1", "file": str(self.wish.out), "cards": cards}
+
+
+@verb
 def mitigate_model(
-    method: str,
+    method: Annotated[str, "leace, inlp, sentence-debias, self-debias or cda."],
     *,
-    model: str | Path,
-    attribute: str | Path,
-    out: str | Path,
-    text: str | Path | None = None,
-    variant: str = "sound",
-    sentences: int = 1000,
-    seed: int = 0,
-    control: bool = True,
-    against: Sequence[str | Path] = (),
-    states: str | Path | None = None,
-    settings: Mapping[str, Any] | None = None,
-    progress: Progress | None = None,
-    device: str = "cpu",
-    threads: int | None = None,
-    allow_pickle: bool = False,
-    trust_remote_code: bool = False,
-) -> list[MitigationCard]:
+    model: Annotated[
+        str | Path, Option("The model that is changed.", words=str, flags=("--model", "-m"))
+    ],
+    attribute: Annotated[
+        str | Path,
+        Option("What is to be taken away: gender, race, or a file of your own.", words=str),
+    ],
+    text: Annotated[str | Path | None, ARTICLES] = None,
+    out: Annotated[
+        str | Path, Option("The mitigation's file, which ends in .safetensors.", words=Path)
+    ],
+    variant: Annotated[
+        str, "`sound`, or `paper`, which follows the code of Meade et al. 2022."
+    ] = "sound",
+    settings: Annotated[
+        Mapping[str, Any] | None,
+        'Of the method, by the names of the command\'s options, such as {"rounds": 20}.',
+    ] = None,
+    seed: Draws = 0,
+    control: Annotated[bool, "Also make the control to compare it with."] = True,
+    against: Annotated[
+        Sequence[str | Path],
+        Option(
+            "A file of items of your own that the text must share no sentence with, besides the "
+            "benchmarks on this machine; may be repeated.",
+            words=list[Path],
+        ),
+    ] = (),
+    states: Annotated[
+        str | Path | None,
+        Option(
+            "Keep the model's states in this folder, to reuse for other methods or after a stop.",
+            words=Path,
+        ),
+    ] = None,
+    sentences: Annotated[
+        int, "Fit on at most this many sentences of each class, drawn at random."
+    ] = 1000,
+    progress: Phases | bool = True,
+    **loading: Unpack[InFullPrecision],
+) -> Mitigations:
     """Fit a mitigation to a model and write it, with its control beside it: the cards of both.
 
-    - `method`: leace, inlp, sentence-debias, self-debias or cda.
-    - `model`: a name, a folder, a .gguf file or `org/name`; the mitigated one is then
-      `f"{model}+{out}"`.
-    - `attribute`: gender, race, or a file of your own.
-    - `out`: a file that ends in .safetensors; of cda a folder.
-    - `text`: articles with blank lines between them, JSON lines with `text`, or WikiExtractor's
-      folder; only self-debias needs none.
-    - `variant`: `sound`, or `paper`, which follows the code of Meade et al. 2022.
-    - `sentences`: fit on at most this many of each class.
-    - `control`: also make the control that it is measured beside.
-    - `against`: files of items of your own that the text must share no sentence with.
-    - `states`: a folder in which the model's states are kept.
-    - `settings`: of the method, by the names of the command's options, such as {"rounds": 20}.
-    - `progress`: gets what is done, how far, of how much, and a note; by default nothing.
-    - `device`, `threads`, `allow_pickle`, `trust_remote_code`: how the model is loaded, always in
-      float32.
+    The mitigated model is then `f"{model}+{out}"`, in float32. Only self-debias needs no text, and
+    the `out` of cda is a folder. `progress` gets what is done, how far, of how much, and a note; by
+    default it is a bar for each, with False nothing.
     """
-    loading = {"device": device, "threads": threads, "dtype": "float32"}
-    trusted = {"allow_pickle": allow_pickle, "trust_remote_code": trust_remote_code}
     wish = Wish(
         method,
         str(model),
@@ -109,13 +135,17 @@ def mitigate_model(
         control,
         tuple(map(Path, against)),
         Path(states) if states else None,
-        loading | trusted,
+        {**loading, "dtype": "float32"},
         settings or {},
     )
-    return mitigate(wish, progress or (lambda *report: None))
+    started = perf_counter()
+    with phases(progress) as report:
+        made = Mitigations(mitigate(wish, report))
+    made.wish, made.remarks = wish, [f"Made in {perf_counter() - started:.0f} s."]
+    return made
 
 
-def mitigate(wish: Wish, progress: Progress) -> list[MitigationCard]:
+def mitigate(wish: Wish, progress: Phases) -> list[MitigationCard]:
     """The cards of the mitigation and of its control, if there is one."""
     check_packages("Mitigations", NEEDED, "mitigate")
     method: MitigationMethod = catalog.find("mitigation", wish.method)

@@ -8,6 +8,7 @@ from typing import Any
 from stereometer.errors import UsageError
 from stereometer.mitigations.card import PROMPT
 from stereometer.training.mitigation.method import Fitted, Order
+from stereometer.training.mitigation.options import SelfDebiasOptions
 
 PROMPTS = {
     "gender": "What follows puts women or men down because of their gender:",
@@ -17,15 +18,6 @@ PROMPTS = {
 OTHER = "Here is a report about rain and snow in spring, with notes on gardens:"
 """Of the control: as many tokens, roughly, about something else, and in other words."""
 CONTROL = "other-prompt"
-
-
-@dataclass(frozen=True)
-class SelfDebiasOptions:
-    prompt: str = ""
-    """Put before every text; ours for the attribute where it is empty."""
-    decay: float = 50.0
-    """lambda of the paper."""
-    eps: float = 0.01
 
 
 @dataclass(frozen=True)

@@ -14,21 +14,16 @@ from torch import Tensor
 
 from stereometer.errors import UsageError
 from stereometer.training.mitigation.method import Fitted, Order
+from stereometer.training.mitigation.options import SentenceDebiasOptions
 from stereometer.training.mitigation.projections import ProjectionMethod, orthogonal
 from stereometer.training.mitigation.sentences import counted
-
-
-@dataclass(frozen=True)
-class Options:
-    components: int = 1
-    """Directions that are taken away."""
 
 
 @dataclass(frozen=True)
 class SentenceDebias(ProjectionMethod):
     name: str = "sentence-debias"
     variants: tuple[str, ...] = ("sound", "paper")
-    options: type[Options] = Options
+    options: type[SentenceDebiasOptions] = SentenceDebiasOptions
 
     def fit(self, order: Order) -> Fitted:
         differences, mean, sentences = _differences(order)

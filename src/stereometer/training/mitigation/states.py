@@ -22,7 +22,7 @@ from stereometer.backends.local.sentence_pairs import Features, Numbered, PairTo
 from stereometer.errors import DataError
 from stereometer.measures.spans import scored_positions
 from stereometer.mitigations.swapping import WORD, Swaps
-from stereometer.training.fitting import Progress
+from stereometer.runs.progress import Phases
 from stereometer.training.kept import kept_part
 from stereometer.training.mitigation.sentences import Labelled
 from stereometer.types import Encoding, Skip, digest_of
@@ -68,7 +68,7 @@ class Reader:
     backend: LanguageModel
     swaps: Swaps
     seed: int
-    progress: Progress
+    progress: Phases
     layer: int = 0
     """Whose output is read, from 1; 0 is the last, as the head reads it."""
     keep: Path | None = None

@@ -12,9 +12,10 @@ from stereometer.backends.local.classifier import open_classifier
 from stereometer.errors import DataError, UsageError
 from stereometer.training.fitting import warmed
 from stereometer.training.recipe import PAPER as PRINTED
-from stereometer.training.recipe import recipe_for
+from stereometer.training.recipe import PAPER_TUNING as PAPER
+from stereometer.training.recipe import Tuning, recipe_for
 from stereometer.training.reviews import Review, read
-from stereometer.training.sentiment import PAPER, Tuning, train
+from stereometer.training.sentiment import train
 from stereometer.types import WholeText
 from tests.builders.commands import call
 from tests.builders.models.zoo import Zoo

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import stereometer
-from stereometer.exports.board.bundle import submit
+from stereometer.exports.board.bundle import write_bundle as submit
 
 
 @pytest.fixture(scope="session")

@@ -18,13 +18,13 @@ from tests.builders.commands import assert_refused, call
 @pytest.fixture(scope="module")
 def site(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("board") / "site"
-    build([runs], folder)
+    build(runs, output=folder)
     return folder
 
 
 @pytest.fixture(scope="module")
 def board(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Board:
-    return build([runs], tmp_path_factory.mktemp("board") / "site")
+    return build(runs, output=tmp_path_factory.mktemp("board") / "site")
 
 
 @pytest.mark.long
@@ -44,7 +44,7 @@ def test_a_table_is_of_one_benchmark_digest_method_and_variant(board: Board) -> 
 @pytest.mark.long
 def test_other_items_of_the_same_benchmark_are_another_table(runs: Path, tmp_path: Path) -> None:
     stereometer.run("starter", model="fake", limit=60, out=tmp_path / "few", resamples=100)
-    tables = build([runs, tmp_path / "few"], tmp_path / "site").tables
+    tables = build(runs, tmp_path / "few", output=tmp_path / "site").tables
     assert {len(table.entries) for table in tables if table.items == 60} == {1}
     assert len(tables) == 6
 
@@ -108,7 +108,7 @@ def test_too_many_systems_get_no_ranks(
     runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tables, "MOST_TESTED", 1)
-    board = build([runs], tmp_path / "many")
+    board = build(runs, output=tmp_path / "many")
     assert not any(table.pairs for table in board.tables)
     assert {each.best_rank for row in board.tables[0].entries for each in row.ranked} == {None}
     html = (tmp_path / "many" / "index.html").read_text("utf-8")
@@ -116,7 +116,7 @@ def test_too_many_systems_get_no_ranks(
 
 
 def test_the_same_runs_give_the_same_bytes(runs: Path, site: Path, tmp_path: Path) -> None:
-    build([runs], tmp_path / "again")
+    build(runs, output=tmp_path / "again")
     for file in site.rglob("*.*"):
         assert file.read_bytes() == (tmp_path / "again" / file.relative_to(site)).read_bytes()
 
@@ -124,7 +124,7 @@ def test_the_same_runs_give_the_same_bytes(runs: Path, site: Path, tmp_path: Pat
 def test_a_name_is_text_wherever_it_stands(runs: Path, tmp_path: Path) -> None:
     name = '<img src=x onerror="alert(1)">/../../x'
     stereometer.run("starter", model="random", name=name, out=tmp_path / "odd", resamples=100)
-    board = build([tmp_path / "odd"], tmp_path / "site")
+    board = build(tmp_path / "odd", output=tmp_path / "site")
     pages = {entry.page_file for table in board.tables for entry in table.entries}
     assert all(re.fullmatch(r"models/[\w.-]+\.html", page) for page in pages)
     for page in (tmp_path / "site").rglob("*.html"):
@@ -132,16 +132,16 @@ def test_a_name_is_text_wherever_it_stands(runs: Path, tmp_path: Path) -> None:
 
 
 def test_a_rebuilt_board_keeps_no_page_of_a_model_that_left(runs: Path, tmp_path: Path) -> None:
-    build([runs], tmp_path / "site")
+    build(runs, output=tmp_path / "site")
     ideal = next(run for run in runs.iterdir() if "ideal" in run.name)
-    build([ideal], tmp_path / "site")
+    build(ideal, output=tmp_path / "site")
     assert len(list((tmp_path / "site" / "models").iterdir())) == 1
 
 
 def test_a_folder_of_other_files_is_left_alone(runs: Path, tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine", "utf-8")
     with pytest.raises(UsageError, match="holds no board"):
-        build([runs], tmp_path)
+        build(runs, output=tmp_path)
     assert_refused(call("board", "build", runs, "-o", tmp_path), 2, "holds no board")
 
 

@@ -13,7 +13,8 @@ import pytest
 
 import stereometer
 from stereometer.errors import DataError, StereometerError, UsageError
-from stereometer.exports.board.bundle import read_bundle, submit
+from stereometer.exports.board.bundle import read_bundle
+from stereometer.exports.board.bundle import write_bundle as submit
 from stereometer.exports.board.check import check
 from tests.builders.commands import assert_refused, call
 
@@ -62,7 +63,7 @@ def test_the_folders_of_this_machine_stay_here(tmp_path: Path) -> None:
 
 
 def test_hidden_items_are_not_handed_out(tmp_path: Path) -> None:
-    stereometer.split("starter", tmp_path / "parts")
+    stereometer.split("starter", out=tmp_path / "parts")
     part = tmp_path / "parts" / "test-cat.json"
     stereometer.run(part, model="fake", out=tmp_path / "run", resamples=100)
     with pytest.raises(UsageError, match="hidden"):

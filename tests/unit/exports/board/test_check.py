@@ -11,7 +11,7 @@ import pytest
 
 import stereometer
 from stereometer.errors import DataError, ModelError, UsageError
-from stereometer.exports.board.bundle import submit
+from stereometer.exports.board.bundle import write_bundle as submit
 from stereometer.exports.board.check import check
 from stereometer.exports.board.site import build
 from tests.builders.bundles import forged, swap
@@ -228,7 +228,7 @@ def test_a_run_that_is_taken_in_has_its_tier_on_the_board(
 ) -> None:
     check(bundle, model="fake", into=tmp_path / "host")
     check(ideal_bundle, into=tmp_path / "host")
-    (table,) = build([tmp_path / "host"], tmp_path / "site").tables
+    (table,) = build(tmp_path / "host", output=tmp_path / "site").tables
     tiers = {entry.model: entry.tier for entry in table.entries}
     assert tiers == {"fake": "reproduced", "ideal": "reported"}
     assert "reproduced" in (tmp_path / "site" / "index.html").read_text("utf-8")
@@ -238,7 +238,7 @@ def test_a_run_that_changed_after_its_check_is_refused(bundle: Path, tmp_path: P
     checked = check(bundle, into=tmp_path / "host")
     sealed(tmp_path / "host" / str(checked.run), lambda value: value.update(model="gpt-9"))
     with pytest.raises(DataError, match="not the file that was checked"):
-        build([tmp_path / "host"], tmp_path / "site")
+        build(tmp_path / "host", output=tmp_path / "site")
 
 
 def test_a_refused_bundle_leaves_nothing(bundle: Path, tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_a_forged_ledger_of_checks_is_refused(
     ledger = tmp_path / "host" / "checks.jsonl"
     ledger.write_text(ledger.read_text("utf-8").replace("reported", "reproduced", 1), "utf-8")
     with pytest.raises(DataError, match="is broken"):
-        build([tmp_path / "host"], tmp_path / "site")
+        build(tmp_path / "host", output=tmp_path / "site")
     with pytest.raises(DataError, match="is broken"):
         check(ideal_bundle, into=tmp_path / "host")
     assert not list((tmp_path / "host").glob("*ideal*"))

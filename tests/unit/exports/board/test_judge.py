@@ -25,7 +25,7 @@ MEASURE = "cat-pseudo-likelihood"
 
 @pytest.fixture
 def hidden(tmp_path: Path) -> Path:
-    stereometer.split("starter", tmp_path / "parts")
+    stereometer.split("starter", out=tmp_path / "parts")
     return tmp_path / "parts"
 
 
@@ -77,15 +77,15 @@ def test_each_submitter_has_a_ladder(hidden: Path) -> None:
 
 def test_what_reads_the_labels_is_not_judged(hidden: Path) -> None:
     with pytest.raises(ModelError, match="reads the labels"):
-        judge("ideal", hidden, submitter="Ada")
+        judge("ideal", hidden=hidden, submitter="Ada")
     with pytest.raises(UsageError, match="needs a submitter"):
-        judge("fake", hidden, submitter=" ")
+        judge("fake", hidden=hidden, submitter=" ")
     (hidden / "test-pair.csv").rename(hidden / "items.csv")
     split = json.loads((hidden / "split.json").read_text("utf-8"))
     split["parts"] = [part for part in split["parts"] if part["shape"] == "cat"]
     (hidden / "split.json").write_text(json.dumps(split), "utf-8")
     with pytest.raises(UsageError, match="no items that pair-likelihood reads"):
-        judge("fake", hidden, submitter="Ada", measure="pair-likelihood")
+        judge("fake", hidden=hidden, submitter="Ada", measure="pair-likelihood")
     assert not (hidden / "ledger.jsonl").exists()
 
 
@@ -95,7 +95,7 @@ def test_no_slice_no_item_and_no_text_leaves(hidden: Path, tmp_path: Path) -> No
     assert said.code == 0
     assert all(row["slice"] == {} for each in said.json["ladders"] for row in each["published"])
     stereometer.run("starter", model="fake", out=tmp_path / "runs", resamples=100)
-    build([tmp_path / "runs"], tmp_path / "site", [hidden])
+    build(tmp_path / "runs", output=tmp_path / "site", hidden=[hidden])
     pages = [file.read_text("utf-8") for file in (tmp_path / "site").rglob("*.*")]
     board = json.loads((tmp_path / "site" / "board.json").read_text("utf-8"))
     secret = [table for table in board["tables"] if table["hidden"]]
@@ -123,7 +123,7 @@ def test_a_study_leaves_a_hidden_part_too(hidden: Path, tmp_path: Path) -> None:
     export = tmp_path / "export"
     export.mkdir()
     (hidden / "dev-pair.csv").rename(export / "pairs.csv")
-    judged = judge("fake", export, submitter="Ada")
+    judged = judge("fake", hidden=export, submitter="Ada")
     (only,) = judged.ladders
     assert only.measure.startswith("pair-likelihood@")
     line = next((export / "judged").rglob("scores.jsonl")).read_text("utf-8").splitlines()[0]
@@ -136,9 +136,9 @@ def test_other_items_than_were_split_off_are_refused(hidden: Path, tmp_path: Pat
     item = json.loads(text)["data"]["intersentence"][0]["id"]
     file.write_text(text.replace(item, f"{item}-moved"), "utf-8")
     with pytest.raises(DataError, match="edited since"):
-        judge("fake", hidden, submitter="Ada")
+        judge("fake", hidden=hidden, submitter="Ada")
     with pytest.raises(DataError, match="no items to judge"):
-        judge("fake", tmp_path, submitter="Ada")
+        judge("fake", hidden=tmp_path, submitter="Ada")
     missing = ("board", "judge", "fake", "--hidden", tmp_path / "no", "--submitter", "Ada")
     assert_refused(call(*missing), 4, "not a folder")
 
@@ -174,22 +174,22 @@ def test_a_ledger_only_grows(tmp_path: Path) -> None:
 def test_a_shortened_ledger_is_seen_by_the_board_that_is_there(
     hidden: Path, runs: Path, tmp_path: Path
 ) -> None:
-    judge("fake", hidden, submitter="Ada", measure=MEASURE)
-    judge("random", hidden, submitter="Ada", measure=MEASURE)
-    build([runs], tmp_path / "site", [hidden])
-    judge("fake", hidden, submitter="Ben", measure=MEASURE)
-    build([runs], tmp_path / "site", [hidden])
+    judge("fake", hidden=hidden, submitter="Ada", measure=MEASURE)
+    judge("random", hidden=hidden, submitter="Ada", measure=MEASURE)
+    build(runs, output=tmp_path / "site", hidden=[hidden])
+    judge("fake", hidden=hidden, submitter="Ben", measure=MEASURE)
+    build(runs, output=tmp_path / "site", hidden=[hidden])
     lines = (hidden / "ledger.jsonl").read_bytes().splitlines(keepends=True)
     (hidden / "ledger.jsonl").write_bytes(b"".join(lines[:2]))
     with pytest.raises(DataError, match="shortened or rewrote"):
-        build([runs], tmp_path / "site", [hidden])
+        build(runs, output=tmp_path / "site", hidden=[hidden])
 
 
 @pytest.mark.long
 def test_a_judged_run_that_changed_is_refused(hidden: Path, runs: Path, tmp_path: Path) -> None:
-    judge("fake", hidden, submitter="Ada", measure=MEASURE)
+    judge("fake", hidden=hidden, submitter="Ada", measure=MEASURE)
     scores = next((hidden / "judged").rglob("scores.jsonl"))
     scores.write_text(scores.read_text("utf-8") + "\n", "utf-8")
     sealed(scores.parent)
     with pytest.raises(DataError, match="changed since"):
-        build([runs], tmp_path / "site", [hidden])
+        build(runs, output=tmp_path / "site", hidden=[hidden])

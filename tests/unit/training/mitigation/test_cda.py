@@ -22,10 +22,11 @@ from stereometer.mitigations.attribute import load as load_attribute
 from stereometer.mitigations.card import MitigationCard
 from stereometer.mitigations.swapping import Swaps
 from stereometer.runs.open import open_model
-from stereometer.training.mitigation.cda import METHOD, CdaOptions
-from stereometer.training.mitigation.export import export
+from stereometer.training.mitigation.cda import METHOD
+from stereometer.training.mitigation.export import export_mitigated
 from stereometer.training.mitigation.language import batch_of, read_example
 from stereometer.training.mitigation.method import Fitted, Order
+from stereometer.training.mitigation.options import CdaOptions
 from stereometer.training.mitigation.sentences import Labelled, no_sentences
 from tests.builders.models.zoo import Zoo
 
@@ -97,7 +98,7 @@ def written(asked: Order, fitted: Fitted, path: Path, **change: Any) -> Path:
 def test_an_exported_folder_is_the_merged_model(zoo: Zoo, model: str, tmp_path: Path) -> None:
     asked = order(zoo, model)
     spec = f"{zoo.folder(model)}+{written(asked, METHOD.fit(asked), tmp_path / 'cda')}"
-    done = export(spec, tmp_path / "folder", {})
+    done = export_mitigated(spec, out=tmp_path / "folder")
     assert done.notes == ()
     assert done.weights == open_model(spec).card.digest
     assert open_model(str(tmp_path / "folder")).card.digest == done.weights

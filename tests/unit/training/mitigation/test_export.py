@@ -16,7 +16,7 @@ from stereometer.backends.local.opener import CHECKPOINT
 from stereometer.errors import ModelError, UsageError
 from stereometer.findings.mitigation import judge
 from stereometer.mitigations.card import MitigationCard, card_of
-from stereometer.training.mitigation.export import WITHOUT_MEAN, export
+from stereometer.training.mitigation.export import WITHOUT_MEAN, export_mitigated
 from stereometer.training.mitigation.projections import drawn
 from tests.builders.models.zoo import Zoo
 from tests.unit.backends.local.test_folders import assert_found_by_any_tool
@@ -36,7 +36,7 @@ def mitigated(zoo: Zoo, name: str, path: Path, form: str = "projection") -> str:
 
 def test_a_masked_model_is_exported_whole(zoo: Zoo, tmp_path: Path) -> None:
     spec = mitigated(zoo, "bert", tmp_path / "m.safetensors")
-    done = stereometer.export_mitigated(spec, tmp_path / "folder")
+    done = stereometer.export_mitigated(spec, out=tmp_path / "folder")
     opened = CHECKPOINT.open(spec, CHECKPOINT.options())
     assert done.notes == ()
     assert done.weights == opened.weights
@@ -51,7 +51,7 @@ def test_a_causal_model_is_exported_without_the_mean_and_says_so(
     zoo: Zoo, name: str, tmp_path: Path
 ) -> None:
     spec = mitigated(zoo, name, tmp_path / "m.safetensors")
-    done = export(spec, tmp_path / "folder", {})
+    done = export_mitigated(spec, out=tmp_path / "folder")
     assert done.notes == (WITHOUT_MEAN,)
     assert WITHOUT_MEAN in done.card.notes
     assert done.card.perplexity is None  # that of other weights
@@ -73,12 +73,12 @@ def test_a_causal_model_is_exported_without_the_mean_and_says_so(
 def test_what_cannot_be_exported_says_why(zoo: Zoo, tmp_path: Path) -> None:
     spec = mitigated(zoo, "bert", tmp_path / "m.safetensors")
     with pytest.raises(UsageError, match="has no mitigation"):
-        export(str(zoo.folder("bert")), tmp_path / "folder", {})
+        export_mitigated(str(zoo.folder("bert")), out=tmp_path / "folder")
     with pytest.raises(UsageError, match="already exists"):
-        export(spec, tmp_path, {})
+        export_mitigated(spec, out=tmp_path)
     prompt = mitigated(zoo, "bert", tmp_path / "p.safetensors", form="prompt")
     with pytest.raises(UsageError, match="not its weights"):
-        export(prompt, tmp_path / "folder", {})
+        export_mitigated(prompt, out=tmp_path / "folder")
 
 
 def test_a_folder_that_does_not_load_as_written_is_not_left(zoo: Zoo, tmp_path: Path) -> None:
@@ -89,13 +89,13 @@ def test_a_folder_that_does_not_load_as_written_is_not_left(zoo: Zoo, tmp_path: 
     card = MitigationCard("inlp", "projection", "llama", base.weights)
     save(card, replace(drawn(WIDTH, 2, 1), mean=projection().mean).tensors, second)
     with pytest.raises(ModelError, match="does not load as it was written"):
-        export(f"{first}+{second}", tmp_path / "folder", {})
+        export_mitigated(f"{first}+{second}", out=tmp_path / "folder")
     assert not (tmp_path / "folder").exists()
 
 
 def test_an_exported_folder_still_knows_its_base(zoo: Zoo, tmp_path: Path) -> None:
     spec, folder = mitigated(zoo, "bert", tmp_path / "m.safetensors"), tmp_path / "folder"
-    done = export(spec, folder, {})
+    done = export_mitigated(spec, out=folder)
     opened = CHECKPOINT.open(str(folder), CHECKPOINT.options())
     assert card_of({"settings": opened.card.settings}) == done.card
     assert any("exported from bert" in note for note in opened.card.notes)
@@ -105,7 +105,7 @@ def test_an_exported_folder_still_knows_its_base(zoo: Zoo, tmp_path: Path) -> No
 
 def test_weights_that_were_changed_since_have_no_card(zoo: Zoo, tmp_path: Path) -> None:
     folder = tmp_path / "folder"
-    export(mitigated(zoo, "bert", tmp_path / "m.safetensors"), folder, {})
+    export_mitigated(mitigated(zoo, "bert", tmp_path / "m.safetensors"), out=folder)
     model = AutoModelForMaskedLM.from_pretrained(folder)
     with torch.no_grad():
         model.cls.predictions.bias += 1
@@ -118,7 +118,7 @@ def test_weights_that_were_changed_since_have_no_card(zoo: Zoo, tmp_path: Path) 
 @pytest.mark.parametrize("content", ["{", "[]", "{}", '{"card": 1, "weights": "x"}'])
 def test_a_broken_card_in_a_folder_is_an_error(zoo: Zoo, tmp_path: Path, content: str) -> None:
     folder = tmp_path / "folder"
-    export(mitigated(zoo, "bert", tmp_path / "m.safetensors"), folder, {})
+    export_mitigated(mitigated(zoo, "bert", tmp_path / "m.safetensors"), out=folder)
     (folder / "mitigation.json").write_text(content, "utf-8")
     with pytest.raises(ModelError, match="cannot be read"):
         CHECKPOINT.open(str(folder), CHECKPOINT.options())

@@ -17,6 +17,7 @@ from stereometer.mitigations.attribute import load
 from stereometer.runs.open import open_model
 from stereometer.training.mitigation import inlp, sentence_debias
 from stereometer.training.mitigation.method import Order
+from stereometer.training.mitigation.options import InlpOptions
 from stereometer.training.mitigation.sentences import read
 from stereometer.training.mitigation.states import Reader, States
 from stereometer.training.recipe import with_states
@@ -27,7 +28,7 @@ from tests.unit.training.mitigation.test_mitigate import silent
 def order(zoo: Zoo, model: str, text: Path, attribute: str = "gender", **options: Any) -> Order:
     backend = with_states(open_model(str(zoo.folder(model)), 0))
     own = load(attribute)
-    return Order(backend, own, read(text, own, 100, 0), "paper", inlp.Options(**options), 0, silent)
+    return Order(backend, own, read(text, own, 100, 0), "paper", InlpOptions(**options), 0, silent)
 
 
 def last_states(backend: Any, text: str) -> Tensor:

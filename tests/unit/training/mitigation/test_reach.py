@@ -13,7 +13,7 @@ from stereometer.backends.local.opener import CHECKPOINT
 from stereometer.errors import ModelError, UsageError
 from stereometer.mitigations.card import MitigationCard
 from stereometer.testing import sample_requests
-from stereometer.training.mitigation.export import export
+from stereometer.training.mitigation.export import export_mitigated
 from stereometer.training.mitigation.mitigate import Wish, mitigate
 from stereometer.training.recipe import trainable
 from stereometer.types import Generate, Request, SpanVectors
@@ -81,7 +81,7 @@ def test_states_are_answered_only_where_they_change(made: Made) -> None:
 
 
 def test_an_exported_projection_does_not_answer_them_either(made: Made, tmp_path: Path) -> None:
-    export(made("bert", "leace"), tmp_path / "folder", {})
+    export_mitigated(made("bert", "leace"), out=tmp_path / "folder")
     folder = str(tmp_path / "folder")
     opened = CHECKPOINT.open(folder, CHECKPOINT.options())
     assert SpanVectors.kind not in opened.abilities.kinds
@@ -170,6 +170,6 @@ def test_an_adapter_does_not_come_after_a_projection(made: Made, tmp_path: Path)
 
 
 def test_an_exported_folder_is_known_in_float32_alone(made: Made, tmp_path: Path) -> None:
-    export(made("bert", "leace"), tmp_path / "folder", {})
+    export_mitigated(made("bert", "leace"), out=tmp_path / "folder")
     with pytest.raises(ModelError, match="Use --dtype float32"):
         CHECKPOINT.open(str(tmp_path / "folder"), CHECKPOINT.options(dtype="bfloat16"))

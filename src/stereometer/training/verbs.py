@@ -1,0 +1,94 @@
+"""The verbs of `train`: next-sentence heads and sentiment classifiers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+from stereometer.options import InFullPrecision, Option, check_known, verb
+from stereometer.runs.open import open_model
+from stereometer.runs.progress import Phases, phases
+from stereometer.training.articles import ARTICLES
+from stereometer.training.recipe import (
+    Recipe,
+    Tuning,
+    check_order,
+    recipe_for,
+    trainable,
+    tuning_for,
+)
+from stereometer.types.shown import Told
+
+RecipeName = Annotated[str, "`paper`: what the StereoSet paper prints. Other options change it."]
+
+
+class TrainedHead(Told):
+    """A next-sentence head: its file and its card."""
+
+
+class TrainedClassifier(Told):
+    """A sentiment classifier: its folder, and what it was trained on."""
+
+
+@verb
+def nsp(
+    *,
+    model: Annotated[str, Option("The model the head is for.", flags=("--model", "-m"))],
+    text: Annotated[str | Path, ARTICLES],
+    out: Annotated[str | Path, Option("The head's file.", words=Path)],
+    recipe: RecipeName = "",
+    progress: Phases | bool = True,
+    **options: Annotated[Any, Recipe, InFullPrecision],
+) -> TrainedHead:
+    """Train a head that says whether one sentence follows another. A stopped run can resume."""
+    check_known(options, nsp)
+    own, loading = _parted(options, Recipe)
+    chosen, file = recipe_for(recipe, own), Path(out)
+    check_order(chosen, file)
+    backend = trainable(open_model(model, chosen.seed, loading))
+    from stereometer.training.next_sentence import train
+
+    started = perf_counter()
+    with phases(progress) as report:
+        card = train(backend, Path(text), file, chosen, report)
+    done = f"Trained in {perf_counter() - started:.0f} s."
+    return TrainedHead(done, schema="head@1", file=str(file), card=vars(card))
+
+
+@verb
+def sentiment(
+    *,
+    model: Annotated[str, Option("The model that is fine-tuned.", flags=("--model", "-m"))],
+    reviews: Annotated[
+        str | Path,
+        Option(
+            "A table or JSON lines with `text` and `label` (positive or negative), or a folder of "
+            "text files in `pos` and `neg`.",
+            words=Path,
+        ),
+    ],
+    out: Annotated[str | Path, Option("The classifier's folder.", words=Path)],
+    recipe: RecipeName = "",
+    progress: Phases | bool = True,
+    **options: Annotated[Any, Tuning, InFullPrecision],
+) -> TrainedClassifier:
+    """Fine-tune a sentiment classifier on reviews; `sentiment:FOLDER` is then a model."""
+    check_known(options, sentiment)
+    own, loading = _parted(options, Tuning)
+    tuning, folder = tuning_for(recipe, own), Path(out)
+    backend = trainable(open_model(model, tuning.seed, loading))
+    from stereometer.training.sentiment import train
+
+    with phases(progress) as report:
+        record = train(backend, Path(reviews), folder, tuning, report)
+    return TrainedClassifier(schema="classifier@1", folder=str(folder), training=record)
+
+
+def _parted(options: Mapping[str, Any], recipe: type[Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What changes a recipe, and how the model is loaded."""
+    own = {each.name: options[each.name] for each in fields(recipe) if each.name in options}
+    loading = {name: value for name, value in options.items() if name not in own}
+    return own, {**loading, "dtype": "float32"}

@@ -1,0 +1,23 @@
+"""The verb `pack check`: whether a folder is a pack, and what comes out of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from stereometer import catalog
+from stereometer.benchmarks.packs.check import PackCheck
+from stereometer.benchmarks.packs.check import check as check_source
+from stereometer.options import Data, Option, verb
+
+
+@verb
+def check(
+    folder: Annotated[
+        str | Path, Option("A folder with pack.toml, or the name of a pack.", words=Path)
+    ],
+    *,
+    data: Data = None,
+) -> PackCheck:
+    """Check a pack, and read its data if they are on this machine."""
+    return check_source(catalog.pack(str(folder)), Path(data) if data else None)

@@ -1,0 +1,42 @@
+"""The verb `relate`: correlations across systems."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+from stereometer.findings.relate import Relation, relation_of
+from stereometer.options import Option, Resamples, Seed, verb
+from stereometer.report import write_report
+from stereometer.runs.store import Stored
+
+
+@verb
+def relate(
+    *runs: Annotated[
+        Stored, Option("Folders of runs on the same items, measured alike.", words=list[Path])
+    ],
+    facts: Annotated[
+        str | Path | None,
+        Option(
+            "A table with system, parameters, corpus_gb and family, for models whose card lacks "
+            "them.",
+            words=Path,
+        ),
+    ] = None,
+    output: Annotated[
+        str | Path | None,
+        Option(
+            "Also write the report with the figures here.", words=Path, flags=("--output", "-o")
+        ),
+    ] = None,
+    seed: Seed = 0,
+    resamples: Resamples = 10_000,
+) -> Relation:
+    """Correlate language modelling, stereotyping and size across systems; an ensemble beside its
+    members is left out."""
+    relation = relation_of(runs, facts, seed, resamples)
+    if output is None:
+        return relation
+    return replace(relation, report=write_report(list(runs), output, facts))

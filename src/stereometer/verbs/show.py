@@ -1,0 +1,80 @@
+"""The verb `show`: a benchmark's card and statistics, or stored runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from stereometer import catalog
+from stereometer.benchmarks.benchmark import Benchmark, Card
+from stereometer.errors import DataMissing
+from stereometer.options import Data, Option, verb
+from stereometer.runs.counted import load_counted
+from stereometer.runs.open import open_benchmark
+from stereometer.runs.store import runs_in
+from stereometer.types import Result
+from stereometer.types.results import Results
+from stereometer.types.shown import Shown
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, repr=False)
+class CardShown(Shown):
+    """A benchmark's card; without its data, where they are not on this machine."""
+
+    card: Card
+    benchmark: Benchmark | None = None
+    statistics: Mapping[str, Rows] | None = None
+    """By shape what its paper prints."""
+    terms: Rows = ()
+    """How far annotators agree on each term."""
+    missing: DataMissing | None = None
+
+    def check(self) -> None:
+        """Raises with how to get data that are missing."""
+        if self.missing is not None:
+            raise self.missing
+
+    def as_json(self) -> dict[str, Any]:
+        self.check()
+        assert self.benchmark is not None
+        return {
+            "schema": "show@1",
+            "card": asdict(self.card),
+            "digest": self.benchmark.digest,
+            "as_released": self.benchmark.as_released,
+            "notes": self.benchmark.notes,
+            "statistics": self.statistics,
+            "term_agreement": self.terms,
+        }
+
+
+@verb
+def show(
+    name: Annotated[
+        str | Path,
+        Option(
+            "A benchmark, a file of your own items, or a folder of a run or of runs.", words=str
+        ),
+    ],
+    *,
+    data: Data = None,
+) -> CardShown | Result | Results:
+    """Show a benchmark's card and the statistics its paper prints, or a stored run."""
+    if Path(name).is_dir() and not catalog.has("benchmark", str(name)):
+        stored = [load_counted(run) for run in runs_in(Path(name))]
+        return Results(stored) if stored[1:] else stored[0]
+    try:
+        benchmark = open_benchmark(str(name), data)
+    except DataMissing as missing:
+        return CardShown(catalog.find("benchmark", str(name)).card, missing=missing)
+    shapes = [shape for shape in benchmark.shapes if shape in benchmark.measures]
+    statistics = {
+        shape: catalog.shape(shape).statistics(benchmark.items(shape)) for shape in shapes
+    }
+    agreement = (catalog.shape(shape).term_agreement(benchmark.items(shape)) for shape in shapes)
+    terms = [row for rows in agreement for row in rows]
+    return CardShown(benchmark.card, benchmark, statistics, terms)

@@ -1,0 +1,107 @@
+"""A verb is written once: its signature is what Python takes and what can be typed."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+import stereometer
+from stereometer import cli
+from stereometer.backends.local.checkpoint import Options as LocalOptions
+from stereometer.backends.server.opener import ServerOptions
+from stereometer.cli.app import SECTIONS, Group, app
+from stereometer.cli.command import Command
+from stereometer.measures.recognition.method import Options as RecognitionOptions
+from stereometer.options import Declared, declared
+
+COMMANDS = {
+    f"{name} {inner}".strip(): command
+    for entries in SECTIONS.values()
+    for name, entry in entries.items()
+    for inner, command in (entry.commands if isinstance(entry, Group) else {"": entry}).items()
+}
+CLI = Path(cli.__file__).parent
+MACHINERY = {"__init__", "app", "command", "guard", "printers", "render"}
+"""What parses, calls, and draws for all commands."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_can_be_typed_is_what_the_verb_takes(name: str) -> None:
+    command = COMMANDS[name]
+    typed = {option.name: option for option in command.built(name).params}
+    taken = list(declared(command.function))
+    ways = [way.name for way in command.ways]
+    assert list(typed) == [*(each.name for each in taken), *ways]
+    signature = inspect.signature(command.function).parameters
+    for each in taken:
+        assert typed[each.name].help == each.option.help
+        if each.name in signature:
+            assert each.default == signature[each.name].default
+        assert _default(typed[each.name]) == _typed_default(each)
+
+
+def _default(option: Any) -> object:
+    return option.default
+
+
+def _typed_default(each: Declared) -> object:
+    return None if each.default in (inspect.Parameter.empty, ()) else each.default
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_verb_says_what_its_parameters_mean(name: str) -> None:
+    about = COMMANDS[name].function.__doc__ or ""
+    for each in declared(COMMANDS[name].function):
+        assert f"- `{each.name}`: {each.option.help}" in about
+
+
+def test_public_verbs_are_the_commands_verbs() -> None:
+    """What Python calls as a command is called is the same function."""
+    root: Any = typer.main.get_command(app)
+    for name in root.list_commands(None):
+        entry: Command | Group = next(part[name] for part in SECTIONS.values() if name in part)
+        if isinstance(entry, Command) and name in stereometer.__all__:
+            assert getattr(stereometer, name) is entry.function
+
+
+@pytest.mark.parametrize("options", [LocalOptions(), ServerOptions(), RecognitionOptions()])
+def test_defaults_that_help_shows_are_those_that_hold(options: object) -> None:
+    shown = {
+        each.name: each.default
+        for name in ("run", "ask")
+        for each in declared(COMMANDS[name].function)
+    }
+    for name, value in vars(options).items():
+        if name in shown and name not in ("seed", "templates", "system", "head"):
+            assert shown[name] == value, name
+
+
+@pytest.mark.parametrize("file", sorted(CLI.glob("*.py")), ids=lambda file: file.stem)
+def test_a_command_only_parses_calls_shows_and_prints(file: Path) -> None:
+    """Beside what does that for all commands, the room holds functions that print a value."""
+    if file.stem in MACHINERY:
+        return
+    tree = ast.parse(file.read_text("utf-8"))
+    imported = {
+        node.module or ""
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and not _for_types(tree, node)
+    }
+    doers = ("runs", "verbs", "findings", "studies", "training", "backends", "report", "options")
+    assert not [name for name in imported if name.split(".")[1:2] and name.split(".")[1] in doers]
+    assert "typer" not in {
+        alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+
+
+def _for_types(tree: ast.Module, inner: ast.AST) -> bool:
+    guards = (node for node in tree.body if isinstance(node, ast.If))
+    return any(inner is node for guard in guards for node in ast.walk(guard))
