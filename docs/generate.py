@@ -15,7 +15,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import typer
 
@@ -92,7 +92,7 @@ def commands_page() -> str:
 def _panel(root: Any, name: str) -> str:
     """The heading under which `--help` lists a command, or its group."""
     first = name.split()[0]
-    return next(heading for heading, entries in root.sections.items() if first in entries)
+    return str(next(heading for heading, entries in root.sections.items() if first in entries))
 
 
 def _command(name: str, command: Any, mark: str) -> str:
@@ -142,8 +142,13 @@ def python_page() -> str:
 
 def _function(name: str, function: Any) -> str:
     signature = inspect.signature(function)
+    hints = get_type_hints(function)  # without what they mean, which the text says
     about = function.__doc__ or DESCRIPTIONS["python"].get(name)
-    lines = [f"    {_argument(entry)},\n" for entry in signature.parameters.values()]
+    entries = (
+        entry.replace(annotation=hints.get(entry.name, entry.annotation))
+        for entry in signature.parameters.values()
+    )
+    lines = [f"    {_argument(entry)},\n" for entry in entries]
     returned = signature.return_annotation
     arrow = "" if returned is signature.empty else f" -> {_type(returned)}"
     head = f"{name}(\n{''.join(lines)}){arrow}" if lines else f"{name}(){arrow}"

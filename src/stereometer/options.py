@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from inspect import Parameter, signature
+from inspect import Parameter, cleandoc, signature
 from pathlib import Path
 from typing import (
     Annotated,
@@ -132,7 +132,7 @@ Returned = TypeVar("Returned")
 def verb(function: Callable[Args, Returned]) -> Callable[Args, Returned]:
     """Adds to a verb's docstring what its parameters mean."""
     lines = (f"- `{each.name}`: {each.option.help}" for each in declared(function))
-    function.__doc__ = "\n".join(((function.__doc__ or "").rstrip(), "", *lines))
+    function.__doc__ = "\n".join((cleandoc(function.__doc__ or ""), "", *lines))
     return function
 
 

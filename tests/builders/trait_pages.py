@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import stereometer
-from stereometer.benchmarks.abc.items import Choice, Grid, packaged
+from stereometer.benchmarks.abc.items import Grid, packaged
 from tests.builders.trait_runs import GROUPS
 
 QUICK: dict[str, Any] = {"resamples": 200}
@@ -33,9 +33,9 @@ def ratings(file: Path) -> Path:
 
 def trait_runs(home: Path) -> dict[str, Path]:
     """A profile, its agreement with ratings, and groups that meet, all of a fake model."""
-    choice = Choice(groups=GROUPS, templates=("that", "all", "should"))
+    some: Any = {"groups": GROUPS, "templates": ("that", "all", "should")}
     out = home / "profile"
-    stereometer.run("abc", model="fake", choice=choice, out=out, cache=False, **QUICK)
+    stereometer.run("abc", model="fake", out=out, cache=False, **some, **QUICK)
     rated = ratings(home / "ratings.json")
     stereometer.align(out, ratings=rated, out=home / "alignment", **QUICK)
     met = stereometer.intersect(

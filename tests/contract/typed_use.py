@@ -39,7 +39,7 @@ def use() -> None:
     print(stereometer.calibrate("runs/one", "runs/two").verdict)
     print(stereometer.audit("starter", run=["runs/one"], flag=["article"]).benchmark)
     print(stereometer.analyze("starter", run=["runs/one"], seed=1).benchmark)
-    print(stereometer.ensemble("runs/one", "runs/two", name="both").model)
+    print(stereometer.ensemble("runs/one", "runs/two", name="both").result.model)
     print(stereometer.relate("runs/one", "runs/two", "runs/three", resamples=500).points)
     told = stereometer.replay("file.json", benchmark="stereoset", name="theirs")[0]
     assert_type(told, Result)

@@ -94,10 +94,6 @@ class Command:
 
     def built(self, name: str) -> Any:
         """As the parser takes it."""
-        from stereometer.cli.old_command import Command as Old
-
-        if isinstance(self.function, Old):
-            return self.function.built(name)
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
         lines = "\n".join(f"  stereometer {example}" for example in self.examples)
         # \b keeps the line breaks.

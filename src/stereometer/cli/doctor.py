@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from stereometer.cli import render
 from stereometer.mitigations.card import SETTING
-from stereometer.verbs.installation import PARTS, Installation
 
 if TYPE_CHECKING:
     from stereometer.verbs.doctor import Examination, Sample
+    from stereometer.verbs.installation import Installation
 
 
 def print_installation(state: Installation) -> None:
     render.line(bold="versions")
     for name, number in state.versions.items():
-        absent = f"not installed; part of `pip install '.[{PARTS.get(name)}]'`"
+        absent = f"not installed; part of `pip install '.[{state.parts.get(name)}]'`"
         render.line(f"  {name}: {number or absent}")
     render.line(bold="\ndata")
     for name, place in state.data_files.items():

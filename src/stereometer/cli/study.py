@@ -13,11 +13,9 @@ if TYPE_CHECKING:
 
 
 def print_plan(plan: StudyPlan) -> None:
-    from stereometer.studies.kinds import kind_called
-
     document = plan.document
     say(
-        f"{document['unit_count']} {kind_called(document['study_kind']).about}, "
+        f"{document['unit_count']} {plan.about}, "
         f"{numbers.count(document['judgements'], 'judgement')} each: at least "
         f"{document['people_needed']} people who pass. With those who fail, about "
         f"{document['people_paid']} are paid: {document['cost']:.2f} "

@@ -12,11 +12,9 @@ if TYPE_CHECKING:
 
 
 def print_head(head: TrainedHead) -> None:
-    card = head.document["card"]
-    accuracy, trained = card["accuracy"], card["training"]
+    accuracy, trained = head.card.accuracy, head.card.training
     _print(
-        f"{head.document['file']}: next-sentence head for {card['base']}, pooling "
-        f"{card['pooling']}",
+        f"{head.file}: next-sentence head for {head.card.base}, pooling {head.card.pooling}",
         f"held-out accuracy {_share(accuracy)} on {accuracy['n']} pairs of {accuracy['groups']} "
         "groups of articles",
         f"trained on {trained['training_pairs']} pairs; {trained['training_articles']} articles "
@@ -28,7 +26,7 @@ def print_head(head: TrainedHead) -> None:
 
 
 def print_classifier(classifier: TrainedClassifier) -> None:
-    folder, record = classifier.document["folder"], classifier.document["training"]
+    folder, record = classifier.folder, classifier.training
     _print(
         f"{folder}: sentiment classifier from {record['base']}, trained on {record['reviews']} "
         "reviews",

@@ -77,7 +77,8 @@ def trend_of(name: str, values: Floats, units: Sequence[str], settings: Settings
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     spread = [way.has_spread for way in ways]
     p = max(way.p() for way in ways) if all(spread) else None
-    span = (low, high) if any(spread) else (None, None)
+    known = any(spread)
+    span = (low if known else None), (high if known else None)
     return Trend(name, ways[0].value, *span, len(values), len(counts), p)
 
 

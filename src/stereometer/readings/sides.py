@@ -92,7 +92,7 @@ class Part:
         known = ~np.isnan(values)
         count, numbers = self.units
         sizes = np.bincount(numbers[known], minlength=count)
-        sums = np.bincount(numbers[known], values[known], minlength=count)
+        sums: Floats = np.bincount(numbers[known], values[known], count).astype(np.float64)
         if self.copied:
             return StudentMean.clustered(sums, sizes.astype(np.float64))
         return StudentMean.of(sums[sizes > 0] / sizes[sizes > 0])

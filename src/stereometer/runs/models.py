@@ -9,7 +9,7 @@ from typing import Any
 
 from stereometer.backends.server.budget import budget_of
 from stereometer.errors import UsageError
-from stereometer.options import Model
+from stereometer.options import Model, Workers
 from stereometer.runs.engines.pool.choice import Engines
 from stereometer.runs.open import check_names, model_spec, open_model
 from stereometer.runs.series import Member, members, names_for
@@ -28,7 +28,7 @@ def opened(
     check_budget(options)
     from stereometer.backends.local.in_memory import held
 
-    with held(model, options) as backend:
+    with held(model, _of_the_model(options)) as backend:
         yield backend
 
 
@@ -42,6 +42,12 @@ def open_for(
     if engines.hands.elsewhere and not isinstance(model, System):
         engines.remember(model, model_spec(name, seed, loading))
     return model
+
+
+def _of_the_model(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what says who answers, and whether."""
+    others = {*Workers.__annotations__, "dry_run"}
+    return {name: value for name, value in options.items() if name not in others}
 
 
 def check_budget(options: Mapping[str, Any]) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from stereometer.options import InFullPrecision, Option, check_known, verb
 from stereometer.runs.open import open_model
@@ -20,17 +20,29 @@ from stereometer.training.recipe import (
     trainable,
     tuning_for,
 )
-from stereometer.types.shown import Told
+from stereometer.types.document import UNSTORED, Document
+from stereometer.types.shown import Shown
+
+if TYPE_CHECKING:
+    from stereometer.backends.local.next_sentence import HeadCard
 
 RecipeName = Annotated[str, "`paper`: what the StereoSet paper prints. Other options change it."]
 
 
-class TrainedHead(Told):
-    """A next-sentence head: its file and its card."""
+@dataclass(frozen=True, repr=False)
+class TrainedHead(Shown, Document):
+    file: str
+    card: HeadCard
+    remarks: tuple[str, ...] = field(default=(), metadata=UNSTORED)
+    schema: str = "head@1"
 
 
-class TrainedClassifier(Told):
-    """A sentiment classifier: its folder, and what it was trained on."""
+@dataclass(frozen=True, repr=False)
+class TrainedClassifier(Shown, Document):
+    folder: str
+    training: Mapping[str, Any]
+    """What it was trained on, how, and how well it does."""
+    schema: str = "classifier@1"
 
 
 @verb
@@ -55,7 +67,7 @@ def nsp(
     with phases(progress) as report:
         card = train(backend, Path(text), file, chosen, report)
     done = f"Trained in {perf_counter() - started:.0f} s."
-    return TrainedHead(done, schema="head@1", file=str(file), card=vars(card))
+    return TrainedHead(str(file), card, (done,))
 
 
 @verb
@@ -84,7 +96,7 @@ def sentiment(
 
     with phases(progress) as report:
         record = train(backend, Path(reviews), folder, tuning, report)
-    return TrainedClassifier(schema="classifier@1", folder=str(folder), training=record)
+    return TrainedClassifier(str(folder), record)
 
 
 def _parted(options: Mapping[str, Any], recipe: type[Any]) -> tuple[dict[str, Any], dict[str, Any]]:

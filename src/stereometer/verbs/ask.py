@@ -213,14 +213,14 @@ def ask(
     own = columns_from(column or {}, list(words), neither, encoding)
     comments = open_comments(str(benchmark), Path(data) if data else None, own)
     given = {name: value for name, value in options.items() if name in METHODS_OWN}
-    given |= {name: Path(str(given[name])) for name in PATHS if given.get(name)}
-    if folder := given.get("templates"):
-        check_folder(folder)
+    paths = {name: Path(str(given[name])) for name in PATHS if given.get(name)}
+    if "templates" in paths:
+        check_folder(paths["templates"])
     loading = {name: value for name, value in options.items() if name not in METHODS_OWN}
     with engines_of(options) as engines, opened(model, seed, loading, engines) as answering:
         asked = backend_of(answering)
         # A mistake in the last job is reported before the first is paid for.
-        how = {**given, "categories": words}
+        how = {**given, **paths, "categories": words}
         jobs = list(jobs_for(comments, names, asked, settings, how, limit))
         results = carry_out(jobs, engines, options, out, cache, progress, announce)
     return answers_of(results, options.get("likelihood", False)) if results else results

@@ -41,6 +41,11 @@ class Installation(Shown, Document):
     devices: Sequence[str]
     schema: str = "installation@1"
 
+    @property
+    def parts(self) -> Mapping[str, str]:
+        """The optional part that each package belongs to."""
+        return PARTS
+
 
 def installation() -> Installation:
     return Installation(

@@ -29,6 +29,13 @@ Draws = Annotated[int, "Seed of every random draw."]
 class StudyPlan(Told):
     """What a study takes, costs and can show."""
 
+    @property
+    def about(self) -> str:
+        """What its people judge."""
+        from stereometer.studies.kinds import kind_called
+
+        return kind_called(self.document["study_kind"]).about
+
 
 class StudyStatus(Told):
     """How far a study is."""

@@ -169,4 +169,4 @@ def test_file_and_limit_are_in_title_and_folder(tmp_path: Path) -> None:
 def test_run_says_where_the_benchmark_is_written() -> None:
     said = call("run", "--benchmark", "starter", *QUICK)
     assert said.code == 2
-    assert "stereometer run starter -m MODEL" in said.err
+    assert "without an option: `stereometer run stereoset -m MODEL`" in said.err

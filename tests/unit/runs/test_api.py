@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from dataclasses import replace
 from importlib import import_module
@@ -10,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
 import stereometer
 import stereometer.types.shown
-from stereometer.cli.app import app
 from stereometer.cli.printers import PRINTED_BY
 from stereometer.errors import ModelError, UnknownName, UsageError
 from stereometer.files import to_json

@@ -8,7 +8,7 @@ from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
-from stereometer.options import Option
+from stereometer.options import Option, verb
 from stereometer.training.articles import ARTICLES
 from stereometer.training.mitigation import options
 from stereometer.training.mitigation.mitigate import Mitigations, mitigate_model
@@ -30,6 +30,7 @@ def _by(
     """Takes what `mitigate` takes, with the method's own options in place of `settings`."""
 
     def mitigated(**given: Any) -> Mitigations:
+        """Fit a mitigation to a model and write it, with its control beside it."""
         settings = {each.name: given.pop(each.name) for each in fields(own) if each.name in given}
         return mitigate_model(method, settings=settings, **given)
 
@@ -47,7 +48,7 @@ def _by(
     every = list(parameters())
     mitigated.__signature__ = Signature(every)  # type: ignore[attr-defined]
     mitigated.__annotations__ = {each.name: each.annotation for each in every}
-    return mitigated
+    return verb(mitigated)
 
 
 leace = _by("leace", NoOptions, TEXT, without=("variant",))
