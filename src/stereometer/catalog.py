@@ -136,19 +136,15 @@ def names(kind: str) -> list[str]:
 
 
 def find(kind: str, name: str) -> Any:
-    """What a name stands for. A versioned name (`pair-likelihood@2`) has an entry of its own or is
-    the version of the plain one."""
+    """What a name stands for; a versioned one (`pair-likelihood@1`) is that version or unknown."""
     if _is_folder(kind, name):
         return replace(_pack(Path(name)), path=name)
     name = spelled(kind, name)
     plain, _, version = name.partition("@")
-    for known in (name, plain):
-        if known in names(kind):
-            entry = completed(_load(kind, known)) if kind == METHOD else _load(kind, known)
-            # Only methods have versions beside the first.
-            beside = (entry.version, *entry.revised.values()) if kind == METHOD else ("1",)
-            if version in ("", *beside):
-                return entry
+    if plain in names(kind):
+        entry = completed(_load(kind, plain)) if kind == METHOD else _load(kind, plain)
+        if version in ("", getattr(entry, "version", "1")):
+            return entry
     if kind == PACKED and name in installed():
         return _pack(folder_of(installed()[name]), name)  # one that cannot be read says why
     raise UnknownName(NOUNS.get(kind, kind), name, names(kind))

@@ -132,9 +132,7 @@ def _rules(name: str) -> Mapping[str, Sequence[Choice]]:
     return {task: RULES[name, task] for task in TASKS}
 
 
-LIKELIHOOD = cat_method(
-    "cat-likelihood", _rules("cat-likelihood"), padded=True, revised={"paper": "2"}
-)
+LIKELIHOOD = cat_method("cat-likelihood", _rules("cat-likelihood"), padded=True)
 SUM_LIKELIHOOD = cat_method("cat-sum-likelihood", _rules("cat-sum-likelihood"), variants=("sound",))
 PSEUDO_LIKELIHOOD = cat_method(
     "cat-pseudo-likelihood", _rules("cat-pseudo-likelihood"), needed=TASKS

@@ -34,7 +34,6 @@ class Declared:
     reads: str
     needs: Needs = field(default_factory=dict)
     version: str = "1"
-    revised: Mapping[Variant, str] = field(default_factory=dict)
     variants: tuple[Variant, ...] = ("paper", "sound")
     options: type[Any] = NoOptions
     own_ties: bool = False
@@ -51,7 +50,7 @@ class Declared:
 
     def label(self, variant: Variant) -> str:
         """As results of a variant name it."""
-        return f"{self.name}@{self.revised.get(variant, self.version)}"
+        return f"{self.name}@{self.version}"
 
     def way(self, backend: Backend, part: str) -> int | None:
         """The number of the first alternative that the model can answer for a part of the

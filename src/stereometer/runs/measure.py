@@ -132,8 +132,8 @@ def job_for(
     items = benchmark.items(shape)
     card = replace(model.card, name=called) if called else model.card
     methods: list[Method] = [catalog.find("method", name) for name in measures]
-    for name, method in zip(measures, methods, strict=True):
-        _check_variant(name, method, settings)
+    for method in methods:
+        _check_variant(method, settings)
     if isinstance(model, System):
         return _system_job(benchmark, shape, methods[0], model, card, settings, limit)
     method, measure = _first_answerable(methods, model, settings, options or {}, benchmark.defaults)
@@ -188,16 +188,11 @@ def _system_job(
     return measurement.job(counted, lambda: system.scores(items, settings.variant))
 
 
-def _check_variant(name: str, method: Method, settings: Settings) -> None:
+def _check_variant(method: Method, settings: Settings) -> None:
     if settings.variant not in method.variants:
         raise UsageError(
             f"{method.name} has no variant '{settings.variant}'. "
             f"It has {' and '.join(method.variants)}. Choose one of those."
-        )
-    if "@" in name and catalog.spelled("method", name) != method.label(settings.variant):
-        raise UsageError(
-            f"{name} can no longer be computed as '{settings.variant}'. Its numbers changed: "
-            f"that variant is {method.label(settings.variant)} now. Leave out the version."
         )
 
 

@@ -122,7 +122,7 @@ def _stated(measure: str, shape: str, variant: Variant) -> str:
             f"{measure} scores items of shape {method.reads}, the file has scores of shape {shape}."
             " They cannot be of that measure. Leave out --measure."
         )
-    return catalog.spelled("method", measure) if "@" in measure else method.label(variant)
+    return method.label(variant)
 
 
 def _shape_of(scores: Replayed, loaded: Benchmark) -> str:

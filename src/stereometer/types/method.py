@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias, cast
 
 from stereometer.types.answers import Answer
@@ -73,11 +72,6 @@ class Method(Protocol):
     def version(self) -> str: ...
 
     @property
-    def revised(self) -> Mapping[Variant, str]:
-        """The versions of variants whose numbers changed while those of the others did not."""
-        ...
-
-    @property
     def source(self) -> str:
         """The paper and the tables it belongs to."""
         ...
@@ -127,7 +121,6 @@ class Completed:
     """A method of another package that says less of itself, with what holds where it is silent."""
 
     version: str = "1"
-    revised: Mapping[Variant, str] = MappingProxyType({})
     source: str = ""
     own_ties: bool = False
     in_words: bool = False

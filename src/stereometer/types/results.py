@@ -99,8 +99,8 @@ class Estimate:
         return typed(cls, value)
 
 
-RESULT_SCHEMA = "result@1"
-STATISTICS = 3
+RESULT_SCHEMA = "stereometer-result@1"
+STATISTICS = 1
 """The edition of intervals, tests and verdicts
 (docs/decisions/0030-the-overall-row-is-its-own-family.md)."""
 

@@ -264,12 +264,7 @@ INSTEAD = {
 
 def _method(name: str) -> TraitMethod:
     formulas = METHODS[name]
-    return TraitMethod(
-        name,
-        needs={"trait": [formulas.needs]},
-        variants=tuple(formulas.formulas),
-        revised={"paper": "2"},
-    )
+    return TraitMethod(name, needs={"trait": [formulas.needs]}, variants=tuple(formulas.formulas))
 
 
 ILPS, ILPS_STAR, SET = _method("ilps"), _method("ilps-star"), _method("set")
