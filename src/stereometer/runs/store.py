@@ -22,6 +22,7 @@ from stereometer.errors import DataError, StereometerError, UsageError
 from stereometer.files import read_json, read_jsonl, replacing, to_json, write_json
 from stereometer.shapes.shape import NotCompared, Shape
 from stereometer.types import RESULT_SCHEMA, Finished, Job, Result, Score, digest_of, digest_of_file
+from stereometer.types.measure_name import MeasureName
 
 LOG = logging.getLogger("stereometer")
 HOME = Path("stereometer-runs")
@@ -34,7 +35,7 @@ SEAL = "result_digest"
 def place_of(job: Job, out: str | Path | None = None) -> Path:
     """Where a run is kept: a folder in `out`, or in a folder of our own."""
     benchmark, model, measure = (job.plan[name] for name in ("benchmark", "model", "measure"))
-    name = job.folder or folder_name(benchmark, model, unversioned(measure))
+    name = job.folder or folder_name(benchmark, model, MeasureName.parse(measure).unversioned)
     if out is not None and (Path(out) / RUN).exists():
         raise UsageError(
             f"{out} is the folder of a run. Runs are kept in folders of their own, in the one "
@@ -43,11 +44,6 @@ def place_of(job: Job, out: str | Path | None = None) -> Path:
     if out is not None:
         return Path(out) / name
     return HOME / f"{name}-{digest_of(job.plan)[:8]}"
-
-
-def unversioned(measure: str) -> str:
-    """A measure's name with the options that make it another number, and without its version."""
-    return re.sub(r"@\d+", "", measure)
 
 
 def folder_name(*parts: str) -> str:
@@ -391,7 +387,7 @@ def labels(results: Sequence[Result]) -> list[str]:
     """Model names, with their measures where those differ, numbered where a name comes twice."""
     differ = len({result.measure for result in results}) > 1
     names = [
-        f"{result.model} · {result.measure.split('@')[0]}" if differ else result.model
+        f"{result.model} · {result.measured_by.name}" if differ else result.model
         for result in results
     ]
     return [

@@ -63,13 +63,10 @@ class Method(Protocol):
     @property
     def name(self) -> str: ...
 
-    def label(self, variant: Variant) -> str:
-        """As results of a variant name it, `pair-likelihood@1`: another version where numbers
-        change; results of the old one keep their meaning."""
-        ...
-
     @property
-    def version(self) -> str: ...
+    def version(self) -> str:
+        """Another one where numbers change."""
+        ...
 
     @property
     def source(self) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from stereometer.errors import UnknownName, UsageError, did_you_mean
 from stereometer.types.document import UNSTORED, Document
 from stereometer.types.items import Slice, Variant
+from stereometer.types.measure_name import MeasureName
 from stereometer.types.shown import Drawn, Tabular
 from stereometer.types.typed import typed
 
@@ -144,6 +145,11 @@ class Result(Tabular, Drawn, Document):
         return self.settings.get("until_decided")
 
     @property
+    def measured_by(self) -> MeasureName:
+        """The measure's name, taken apart."""
+        return MeasureName.parse(self.measure)
+
+    @property
     def asked_as(self) -> str:
         """`conversation`, through a chat template, or `raw text`: numbers of the two are never set
         side by side. Empty where nothing was asked in words, or it is not known how."""
@@ -187,7 +193,7 @@ class Result(Tabular, Drawn, Document):
     def metrics(self, *, slices: bool = False) -> dict[str, float]:
         """Numbers under names of their own, for a tracker: `mlflow.log_metrics(result.metrics())`.
         Overall values, with `slices` all; a value that is missing is left out."""
-        head = "/".join((self.benchmark, self.measure.partition("@")[0], self.variant))
+        head = "/".join((self.benchmark, self.measured_by.name, self.variant))
         return {
             f"{head}/{name}": number
             for estimate in self.estimates
