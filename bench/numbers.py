@@ -16,6 +16,8 @@ The map says what is called otherwise since then, old = new:
     asked = "n_asked"
     [paths]                         # regular expressions for where a number stands
     '^(compare.*)/out/pairs' = '\\1/out/comparisons'
+    [values]                        # JSON keys whose number is another one now
+    statistics = 1
 """
 
 from __future__ import annotations
@@ -162,8 +164,11 @@ def renamed(leaves: Leaves, names: Mapping[str, Any]) -> Leaves:
         *((rf"(?<![^/]){re.escape(a)}(?=[/\[]|$)", b) for a, b in _literal(names, "keys")),
         *names.get("paths", {}).items(),
     ]
+    values = names.get("values", {})
     return {
-        _changed(path, [*rules, *places]): _changed(of, rules) if isinstance(of, str) else of
+        _changed(path, [*rules, *places]): (
+            _changed(of, rules) if isinstance(of, str) else values.get(path.rpartition("/")[2], of)
+        )
         for path, of in leaves.items()
     }
 

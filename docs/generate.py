@@ -333,7 +333,7 @@ A *map* is an object whose keys are data. A slice names only what it fixes: `{}`
 `{"group": ..., "dimension": ...}`.
 
 The measure of a result of `align` is called `<measure>+alignment`, that of `intersect`
-`<measure>+intersection@2`. An ensemble's `model_card.settings` holds `rule`, `members` and
+`<measure>+intersection@1`. An ensemble's `model_card.settings` holds `rule`, `members` and
 `weights` (by task and part of the terms).
 
 A run folder holds `run.json`, `result.json` and `scores.jsonl`. The last has one line per item:

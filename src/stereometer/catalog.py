@@ -16,7 +16,9 @@ from stereometer.benchmarks.packs.installed import folder_of, installed
 from stereometer.benchmarks.packs.pack import is_pack, shipped
 from stereometer.errors import DataError, UnknownName, respelled
 from stereometer.shapes.shape import Shape
+from stereometer.types.measure_name import MeasureName
 from stereometer.types.method import Method, completed
+from stereometer.types.model_name import ModelName
 
 TABLE: Mapping[str, Mapping[str, str]] = {
     "shape": {
@@ -136,19 +138,16 @@ def names(kind: str) -> list[str]:
 
 
 def find(kind: str, name: str) -> Any:
-    """What a name stands for. A versioned name (`pair-likelihood@2`) has an entry of its own or is
-    the version of the plain one."""
+    """What a name stands for; a versioned one (`pair-likelihood@1`) is that version or unknown."""
     if _is_folder(kind, name):
         return replace(_pack(Path(name)), path=name)
     name = spelled(kind, name)
-    plain, _, version = name.partition("@")
-    for known in (name, plain):
-        if known in names(kind):
-            entry = completed(_load(kind, known)) if kind == METHOD else _load(kind, known)
-            # Only methods have versions beside the first.
-            beside = (entry.version, *entry.revised.values()) if kind == METHOD else ("1",)
-            if version in ("", *beside):
-                return entry
+    if kind == METHOD and (asked := MeasureName.parse(name)).name in names(METHOD):
+        found = completed(_load(METHOD, asked.name))
+        if asked in (MeasureName(asked.name), MeasureName(asked.name, found.version)):
+            return found
+    elif name in names(kind):
+        return _load(kind, name)
     if kind == PACKED and name in installed():
         return _pack(folder_of(installed()[name]), name)  # one that cannot be read says why
     raise UnknownName(NOUNS.get(kind, kind), name, names(kind))
@@ -156,11 +155,13 @@ def find(kind: str, name: str) -> Any:
 
 def spelled(kind: str, name: str) -> str:
     """A name as the catalog writes it; as it is where nothing has it, or where it is a path."""
-    plain, sign, version = name.partition("@")
     known = names(kind)
-    if plain in known or Path(name).exists():
+    if name in known or Path(name).exists():
         return name
-    return f"{respelled(plain, known)}{sign}{version}"
+    if kind == METHOD:
+        asked = MeasureName.parse(name)
+        return str(replace(asked, name=respelled(asked.name, known)))
+    return respelled(name, known)
 
 
 def _load(kind: str, name: str) -> Any:
@@ -182,7 +183,8 @@ def place(kind: str, name: str) -> str:
 
 def has(kind: str, name: str) -> bool:
     found = spelled(kind, name)
-    return bool({found, found.split("@")[0]} & set(names(kind))) or _is_folder(kind, name)
+    plain = MeasureName.parse(found).name if kind == METHOD else found
+    return plain in names(kind) or _is_folder(kind, name)
 
 
 def shape(kind: str) -> Shape:
@@ -193,8 +195,13 @@ def shape(kind: str) -> Shape:
 
 def method(measure: str) -> Method | None:
     """The method behind a result's measure; None where nothing here has its name."""
-    name = measure.partition("@")[0]
+    name = MeasureName.parse(measure).name
     return find(METHOD, name) if has(METHOD, name) else None
+
+
+def model_name(text: str) -> ModelName:
+    """A model's name with the schemes that are known."""
+    return ModelName.parse(text, names("opener"))
 
 
 @cache

@@ -106,7 +106,7 @@ def test_a_result_of_older_statistics_is_refused_and_run_again(
     file = only(folder) / "result.json"
     today = json.loads(file.read_text())
     file.write_text(json.dumps({**today, "statistics": edition}))
-    says = f"was counted by other rules (statistics {edition}, now 3), so run it again"
+    says = f"was counted by other rules (statistics {edition}, now 1), so run it again"
     assert_refused(call("show", folder), 4, says)
     assert_refused(call("report", folder, "-o", tmp_path / "page.html"), 4, says)
     run(folder)

@@ -18,9 +18,6 @@ class Means:
     name, reads, kind = "means", "pair", "pair"
     variants, needs, options = LIKELIHOOD.variants, LIKELIHOOD.needs, LIKELIHOOD.options
 
-    def label(self, variant: Variant) -> str:
-        return BoundMeans.name
-
     def bind(self, backend: Backend, variant: Variant, options: Any) -> BoundMeans:
         return BoundMeans(LIKELIHOOD.bind(backend, variant, options))
 

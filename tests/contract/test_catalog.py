@@ -110,7 +110,7 @@ def test_measures_on_every_backend_that_can_answer_them(
     assert any(found.values()) != ((name, variant) in WITHOUT), f"no backend here answers {name}"
     for backend, measure in found.items():
         if measure is not None:
-            assert measure.name == catalog.find("method", name).label(variant)
+            assert measure.name == f"{name}@{catalog.find('method', name).version}"
             check_measure(
                 measure,
                 catalog.find("backend", backend)(seed=3),

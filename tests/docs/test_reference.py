@@ -75,7 +75,7 @@ def test_every_exit_code_is_documented() -> None:
 def test_every_schema_in_the_source_is_documented() -> None:
     source = "\n".join(text_of(file) for file in (ROOT / "src" / "stereometer").rglob("*.py"))
     named = set(SCHEMA.findall(source))
-    assert {"result@1", "compare@1"} <= named
+    assert {"stereometer-result@1", "compare@1"} <= named
     headings = set(re.findall(r"^## (\S+@\d+)$", reference("json.md"), re.MULTILINE))
     assert named - WRITTEN_BY_USERS <= headings
 

@@ -74,7 +74,7 @@ def _entries(finished: Finished) -> Iterator[dict[str, Any]]:
     if row is None or number is None or number.lower_is_better:
         return
     limit = [f"limit{result.settings['limit']}"] if result.settings["limit"] else []
-    task = folder_name(result.measure.partition("@")[0], result.variant, row.name, *limit)
+    task = folder_name(result.measured_by.name, result.variant, row.name, *limit)
     others = [line(each) for each in headlines(result) if each != row]
     yield {
         "dataset": {"id": result.benchmark, "task_id": task},

@@ -35,7 +35,7 @@ class Inspect:
     def _written(self, finished: Finished, folder: Path) -> Path:
         result, created = finished.result, made_at(finished)
         id_ = identity(finished)[:22]
-        task = folder_name(result.benchmark, result.measure.partition("@")[0])
+        task = folder_name(result.benchmark, result.measured_by.name)
         path = folder / f"{created:%Y-%m-%dT%H-%M-%S+00-00}_{task.replace('_', '-')}_{id_}.json"
         log = {
             "version": LOG_VERSION,

@@ -12,9 +12,8 @@ from stereometer.exports.markdown import code, one_line, plain, row
 from stereometer.exports.metadata import headlines, measured, sample
 from stereometer.exports.picture import picture
 from stereometer.files import replacing
-from stereometer.measures.declared import options_in
 from stereometer.report.method import GENERAL, SCORINGS
-from stereometer.runs.store import folder_name, unversioned
+from stereometer.runs.store import folder_name
 from stereometer.show import numbers
 from stereometer.show.figure import FILLS
 from stereometer.show.slices import named
@@ -73,11 +72,11 @@ def _drawn(results: Sequence[Result]) -> str:
         metric = catalog.shape(other.kind).leading(other)
         same = metric.ideal == leading.ideal
         rows += [
-            (f"{other.benchmark}, {unversioned(other.measure)}", estimate)
+            (f"{other.benchmark}, {other.measured_by.unversioned}", estimate)
             for estimate in headlines(other)
             if same and estimate.name == metric.name
         ]
-    title = f"{leading.label} by {unversioned(first.measure)}: {first.model}, {sample(first)}"
+    title = f"{leading.label} by {first.measured_by.unversioned}: {first.model}, {sample(first)}"
     return picture(title, rows[:MOST_ROWS])
 
 
@@ -102,7 +101,7 @@ def _row(result: Result, estimate: Estimate) -> str:
     metric = catalog.shape(result.kind).metric(estimate.name, estimate.ideal)
     cells = (
         f"{result.benchmark}, {sample(result)}",
-        f"{unversioned(result.measure)}, {result.variant}",
+        f"{result.measured_by.unversioned}, {result.variant}",
         metric.label,
         numbers.ideal(estimate),
         numbers.both(estimate, metric.digits),
@@ -155,10 +154,10 @@ def _measure(result: Result, method: Method | None) -> Iterator[str]:
     """The measure, or the setting that stands for it, and its options where they are not as by
     default."""
     if method is None or not method.in_words:
-        yield from ("--measure", result.measure.partition("@")[0])
+        yield from ("--measure", result.measured_by.name)
     elif method.setting:
         yield from ("--setting", method.setting)
-    recorded = {**result.settings, **options_in(result.measure)}
+    recorded = {**result.settings, **result.measured_by.settings}
     for option in fields(method.options) if method else ():
         value, flag = recorded.get(option.name), f"--{option.name.replace('_', '-')}"
         if value is True:

@@ -29,9 +29,7 @@ from stereometer.measures.declared import (
     WithinWord,
     answers_of,
     check_first_token,
-    first_token_label,
     scored,
-    within_word_label,
 )
 from stereometer.measures.paragraph import NOTE, PARAGRAPH
 from stereometer.shapes.cat import metrics
@@ -114,8 +112,7 @@ class CatMethod(Declared):
         padded = variant == "paper" and self.padded and backend.abilities.any_order
         before = PARAGRAPH if padded else ""
         how = Scoring(variant, backend.encode, options.within_word, mask, decode, before)
-        label = first_token_label(self.label(variant), backend, asks)
-        return ContextAssociation(within_word_label(label, hides), rules, how)
+        return ContextAssociation(self.label(backend, asks, hides), rules, how)
 
 
 HIDING = (ContextGivenFiller, ContextGivenSentence)
@@ -132,9 +129,7 @@ def _rules(name: str) -> Mapping[str, Sequence[Choice]]:
     return {task: RULES[name, task] for task in TASKS}
 
 
-LIKELIHOOD = cat_method(
-    "cat-likelihood", _rules("cat-likelihood"), padded=True, revised={"paper": "2"}
-)
+LIKELIHOOD = cat_method("cat-likelihood", _rules("cat-likelihood"), padded=True)
 SUM_LIKELIHOOD = cat_method("cat-sum-likelihood", _rules("cat-sum-likelihood"), variants=("sound",))
 PSEUDO_LIKELIHOOD = cat_method(
     "cat-pseudo-likelihood", _rules("cat-pseudo-likelihood"), needed=TASKS

@@ -23,6 +23,7 @@ from stereometer.types import (
     Variant,
     WholeText,
 )
+from stereometer.types.measure_name import AFTER_FIRST, WITHIN_WORD, MeasureName
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,6 @@ class Declared:
     reads: str
     needs: Needs = field(default_factory=dict)
     version: str = "1"
-    revised: Mapping[Variant, str] = field(default_factory=dict)
     variants: tuple[Variant, ...] = ("paper", "sound")
     options: type[Any] = NoOptions
     own_ties: bool = False
@@ -49,9 +49,15 @@ class Declared:
     def source(self) -> str:
         return SOURCES.get(self.name, "")
 
-    def label(self, variant: Variant) -> str:
-        """As results of a variant name it."""
-        return f"{self.name}@{self.revised.get(variant, self.version)}"
+    def label(
+        self, backend: Backend | None = None, asks: Iterable[str] = (), within_word: bool = False
+    ) -> str:
+        """As results name it, with what makes it another number: this model may lack something of
+        the kinds of request that it `asks`."""
+        options = (WITHIN_WORD,) if within_word else ()
+        if backend and not backend.abilities.first_token and WholeText.kind in asks:
+            options = (AFTER_FIRST, *options)
+        return str(MeasureName(self.name, self.version, options))
 
     def way(self, backend: Backend, part: str) -> int | None:
         """The number of the first alternative that the model can answer for a part of the
@@ -81,25 +87,8 @@ class WithinWord:
     word does not give itself away."""
 
 
-WITHIN_WORD = "+within-word"
-"""What a measure's name ends with where that option made it another number."""
-
-
-AFTER_FIRST = "+after-first-token"
-"""What it ends with where the first token of a text has no number: that is another sum."""
 OTHER_FIRST = "the candidates differ in their first token, which has no number"
 """Why an item is skipped then: what follows does not say which candidate is likelier."""
-
-
-def within_word_label(label: str, hides: bool) -> str:
-    """A measure's name in a result, with the option that makes it another number."""
-    return f"{label}{WITHIN_WORD}" if hides else label
-
-
-def first_token_label(label: str, backend: Backend, asks: Iterable[str]) -> str:
-    """A measure's name in a result, by the kinds of request it asks and what they lack."""
-    lacks = not backend.abilities.first_token and WholeText.kind in asks
-    return f"{label}{AFTER_FIRST}" if lacks else label
 
 
 def check_first_token(exchanged: Exchanged) -> None:
@@ -107,17 +96,6 @@ def check_first_token(exchanged: Exchanged) -> None:
     exchanges = (each for candidate in exchanged.values() for each in candidate)
     if len({answer.text for asked, answer in exchanges if isinstance(asked, WholeText)}) > 1:
         raise OutOfScope(OTHER_FIRST)
-
-
-def named_method(measure: str) -> str:
-    """The method that a measure's name in a result tells of, with what it lacks."""
-    name = measure.partition("@")[0]
-    return f"{name}{AFTER_FIRST}" if measure.endswith(AFTER_FIRST) else name
-
-
-def options_in(measure: str) -> dict[str, Any]:
-    """The options that a measure's name in a result tells of."""
-    return {"within_word": True} if measure.endswith(WITHIN_WORD) else {}
 
 
 @dataclass(frozen=True)

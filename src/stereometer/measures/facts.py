@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stereometer.measures.declared import Declared, Scoring, first_token_label
+from stereometer.measures.declared import Declared, Scoring
 from stereometer.measures.pair_likelihood import (
     PairItem,
     PairLikelihood,
@@ -44,8 +44,9 @@ class FactLikelihood(PairLikelihood):
 class FactMethod(Declared):
     def bind(self, backend: Backend, variant: Variant, options: Any) -> FactLikelihood:
         rule = RULES[self.needed_way(backend, FACT)]
-        label = first_token_label(self.label(variant), backend, [rule[0]])
-        return FactLikelihood(label, rule, Scoring(variant, backend.encode))
+        return FactLikelihood(
+            self.label(backend, [rule[0]]), rule, Scoring(variant, backend.encode)
+        )
 
 
 LIKELIHOOD = FactMethod(

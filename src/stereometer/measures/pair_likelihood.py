@@ -23,9 +23,7 @@ from stereometer.measures.declared import (
     Scoring,
     WithinWord,
     check_first_token,
-    first_token_label,
     scored,
-    within_word_label,
 )
 from stereometer.measures.spans import (
     left_to_right,
@@ -278,8 +276,7 @@ class PairMethod(Declared):
         rule = self.rules[self.needed_way(backend, "pair")]
         how = Scoring(variant, backend.encode, **asdict(options))
         hides = how.within_word and rule[0] == "masked-tokens"
-        label = first_token_label(self.label(variant), backend, [rule[0]])
-        return PairLikelihood(within_word_label(label, hides), rule, how)
+        return PairLikelihood(self.label(backend, [rule[0]], hides), rule, how)
 
 
 OPTIONS: Mapping[str, type[Any]] = {

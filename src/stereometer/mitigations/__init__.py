@@ -1,1 +1,1 @@
-"""What a mitigation is: its card, its attribute and words, and how a model's spec names it."""
+"""What a mitigation is: its card, its attribute and words."""

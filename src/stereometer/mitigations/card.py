@@ -69,7 +69,7 @@ class Leak(Document):
     """Sentences that it shares with the training text; others than none are refused."""
     with_words: int
     """Items with a word of the lists."""
-    digest: str = ""
+    digest: str
     """Of the data that were looked at."""
 
 

@@ -11,13 +11,13 @@ from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.curation.runs import StoredRun, load_runs
 from stereometer.errors import ModelError, UsageError
-from stereometer.measures.declared import options_in
 from stereometer.readings.table import Question, Way, readings
 from stereometer.runs import store
 from stereometer.runs.counted import settings_of
 from stereometer.runs.measure import job_for
 from stereometer.shapes.sentences import SentenceShape
 from stereometer.types import Backend, Job, Score, Settings, System, digest_of
+from stereometer.types.measure_name import MeasureName
 
 SWEEP = "sweep"
 
@@ -130,7 +130,7 @@ def _job(
     options = {"within_word": True} if way.within_word else {}
     how = replace(settings, variant=way.variant)
     job = job_for(benchmark, shape, [way.method], model, how, limit, options, called)
-    if options_in(str(job.plan["measure"])) == options:
+    if MeasureName.parse(job.plan["measure"]).settings == options:
         yield job
 
 

@@ -9,8 +9,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from stereometer.measures.declared import named_method, options_in, within_word_label
 from stereometer.types import Result, Variant, digest_of
+from stereometer.types.measure_name import WITHIN_WORD, MeasureName
 from stereometer.types.typed import typed
 
 
@@ -30,7 +30,8 @@ class Way:
     @property
     def measure(self) -> str:
         """As results name it, without its version."""
-        return within_word_label(self.method, self.within_word)
+        options = (WITHIN_WORD,) if self.within_word else ()
+        return str(MeasureName.parse(self.method).plus(*options))
 
     @property
     def id(self) -> str:
@@ -88,8 +89,8 @@ class ReadingTable:
     def of(self, result: Result) -> tuple[Question, Way]:
         """The way of asking that a stored run is of; a measure that the table does not have asks a
         question of its own."""
-        method = named_method(result.measure)
-        within_word = bool(options_in(result.measure))
+        method = result.measured_by.known_as
+        within_word = WITHIN_WORD in result.measured_by.options
         for question, way in self.ways(result.kind):
             if (way.method, way.variant, way.within_word) == (method, result.variant, within_word):
                 return question, way

@@ -15,7 +15,6 @@ from stereometer.findings.relate import Facts
 from stereometer.findings.shift import Audited
 from stereometer.report.looks import Look, look
 from stereometer.runs.counted import settings_of
-from stereometer.runs.store import unversioned
 from stereometer.shapes.shape import Shape
 from stereometer.show.figure import FILLS, Key
 from stereometer.show.table import Cell
@@ -145,7 +144,7 @@ class Group:
         """The measure, and the variant where it is not the usual one."""
         variant = self.first.variant
         named = [] if variant == "sound" else [f"variant {variant}"]
-        return [unversioned(self.first.measure), *named]
+        return [self.first.measured_by.unversioned, *named]
 
     def digits(self, name: str) -> int:
         """Decimals of a metric; by the size of its values where nobody declared it."""

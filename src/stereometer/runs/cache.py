@@ -30,7 +30,7 @@ from stereometer.types import Answer
 LOG = logging.getLogger("stereometer")
 Stored = tuple[bytes, str, bytes, float, bytes | None]
 """Key, layout, numbers, when it was written, checksum."""
-VERSION = 2
+VERSION = 3
 """A file of another version is left alone: programs of that version may be at work in it."""
 DEFAULT_CAP = 2 * 1024**3
 VARIABLE = "STEREOMETER_CACHE"
@@ -347,26 +347,19 @@ def pack(answer: Answer) -> tuple[str, bytes]:
     """Names and lengths as text, numbers as little-endian doubles; what a model wrote stands with
     the names."""
     rows = [[(name, len(column)) for name, column in sorted(row.items())] for row in answer.rows]
-    layout = (
-        {"rows": rows, "text": answer.text, "end": answer.end}
-        if answer.text is not None or answer.end
-        else rows
-    )
     numbers = b"".join(
         _little(array("d", column)).tobytes()
         for row in answer.rows
         for _, column in sorted(row.items())
     )
-    return LAYOUT.encode(layout), numbers
+    return LAYOUT.encode([rows, answer.text, answer.end]), numbers
 
 
 def unpack(layout: str | bytes, numbers: bytes) -> Answer:
     values = array("d")
     values.frombytes(numbers)
-    answer = json.loads(layout)
-    if isinstance(answer, dict):
-        return Answer(tuple(_rows(answer["rows"], _little(values))), answer["text"], answer["end"])
-    return Answer(tuple(_rows(answer, _little(values))))
+    rows, text, end = json.loads(layout)
+    return Answer(tuple(_rows(rows, _little(values))), text, end)
 
 
 def _rows(

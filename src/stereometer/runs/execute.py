@@ -9,13 +9,11 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, replace
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, TYPE_CHECKING, Any
 
 from stereometer import catalog
-from stereometer.errors import UsageError
 from stereometer.files import read_json, replacing, to_json
 from stereometer.runs import store
 from stereometer.runs.cache import Cache
@@ -60,7 +58,7 @@ def execute(
         described = replace(job.describe(estimates), scores_digest=digest.hexdigest())
         result = replace(_placed(described, job), folder=place.resolve())
         record = {
-            "schema": "run@1",
+            "schema": store.RUN_SCHEMA,
             "plan": job.plan,
             **_record(started, time.monotonic() - begun, tally),
         }
@@ -132,15 +130,8 @@ def execute_all(
 ) -> Iterator[Finished]:
     """One job after the other, answers shared; `out` holds a folder for each. What a small design
     could show at all is announced before it is asked."""
-    waiting = with_outlook(jobs, announce)
-    first, second = next(waiting, None), next(waiting, None)
-    if out is not None and second is not None and (Path(out) / store.RUN).exists():
-        raise UsageError(
-            f"{out} is the folder of a run, and this gives several. "
-            "They are kept in folders of their own. Choose another with --out."
-        )
     with opened_cache(keep_cache) as cache:
-        for job in chain(filter(None, (first, second)), waiting):
+        for job in with_outlook(jobs, announce):
             with watched_by(watch)(job.title) as progress:
                 finished = execute(job, store.place_of(job, out), cache, engines, progress)
             yield finished

@@ -11,7 +11,6 @@ from typing import Any
 
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.benchmarks.published.matches import Measured, with_published
-from stereometer.measures.declared import named_method
 from stereometer.runs import store
 from stereometer.shapes.copies import copied, wording
 from stereometer.shapes.shape import Shape
@@ -27,6 +26,7 @@ from stereometer.types import (
     Settings,
     digest_of,
 )
+from stereometer.types.measure_name import MeasureName
 from stereometer.types.settings import check_limit
 
 Summarize = Callable[[Iterable[Score], Settings], list[Estimate]]
@@ -121,7 +121,7 @@ class Measurement:
         paper = ["paper"] if self.settings.variant == "paper" else []
         limit = [] if self.limit is None else [f"limit{self.limit}"]
         chat = ["chat"] if self.recorded.get("chat") else []
-        measure = store.unversioned(self.measure)
+        measure = MeasureName.parse(self.measure).unversioned
         return store.folder_name(name, self.card.name, measure, *paper, *chat, *limit)
 
     def result(self, shape: Shape, estimates: Sequence[Estimate]) -> Result:
@@ -183,8 +183,7 @@ class Measurement:
             return estimates
         data = self.benchmark.card.digest if self.claimed else self.benchmark.digest
         name, variant = self.card.spec or self.card.name, self.settings.variant
-        method = named_method(self.measure)
-        measured = Measured(data, name, method, variant, self.recorded, self.claimed)
+        measured = Measured(data, name, self.measure, variant, self.recorded, self.claimed)
         return with_published(estimates, measured)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import CAT_MEASURES, PAIR_MEASURES, Benchmark
 from stereometer.errors import ModelError, UsageError
-from stereometer.measures.declared import named_method
 from stereometer.runs.counted import with_ties
 from stereometer.runs.job import Measurement, limited, needed
 from stereometer.runs.open import open_benchmark
@@ -26,6 +25,7 @@ from stereometer.types import (
     Settings,
     System,
 )
+from stereometer.types.measure_name import MeasureName
 
 RAW_TEXT = "Likelihoods are of raw text: no chat template is applied."
 """Said where a model has a template."""
@@ -132,8 +132,8 @@ def job_for(
     items = benchmark.items(shape)
     card = replace(model.card, name=called) if called else model.card
     methods: list[Method] = [catalog.find("method", name) for name in measures]
-    for name, method in zip(measures, methods, strict=True):
-        _check_variant(name, method, settings)
+    for method in methods:
+        _check_variant(method, settings)
     if isinstance(model, System):
         return _system_job(benchmark, shape, methods[0], model, card, settings, limit)
     method, measure = _first_answerable(methods, model, settings, options or {}, benchmark.defaults)
@@ -180,7 +180,7 @@ def _system_job(
     whole = benchmark.items(shape)
     limit = needed(limit, whole)
     items = limited(whole, limit)
-    name = method.label(settings.variant)
+    name = str(MeasureName(method.name, method.version))
     settings = with_ties(settings, system.scoring)
     measurement = Measurement(
         benchmark, items, name, card, system.scoring, settings, limit, of=len(whole)
@@ -188,16 +188,11 @@ def _system_job(
     return measurement.job(counted, lambda: system.scores(items, settings.variant))
 
 
-def _check_variant(name: str, method: Method, settings: Settings) -> None:
+def _check_variant(method: Method, settings: Settings) -> None:
     if settings.variant not in method.variants:
         raise UsageError(
             f"{method.name} has no variant '{settings.variant}'. "
             f"It has {' and '.join(method.variants)}. Choose one of those."
-        )
-    if "@" in name and catalog.spelled("method", name) != method.label(settings.variant):
-        raise UsageError(
-            f"{name} can no longer be computed as '{settings.variant}'. Its numbers changed: "
-            f"that variant is {method.label(settings.variant)} now. Leave out the version."
         )
 
 
@@ -259,7 +254,8 @@ def warned(jobs: Iterable[Job], announce: Callable[[str], None]) -> Iterator[Job
     cannot be compared, and which measure both could answer."""
     first: dict[tuple[str, str], tuple[str, str, list[str]]] = {}
     for job in jobs:
-        place, measure = (job.plan["benchmark"], job.kind), named_method(job.plan["measure"])
+        measure = MeasureName.parse(job.plan["measure"]).known_as
+        place = (job.plan["benchmark"], job.kind)
         if isinstance(job.source, Asking) and first.get(place, ("", ""))[1] != measure:
             could = answerable(job.source.backend, Settings(job.plan["variant"]))
             model, other, names = first.setdefault(place, (job.plan["model"], measure, could))

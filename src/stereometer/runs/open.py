@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, get_type_hints
@@ -15,11 +15,11 @@ from stereometer.benchmarks.benchmark import Benchmark, Source
 from stereometer.benchmarks.custom import SOURCE as OWN_FILES
 from stereometer.benchmarks.folders import open_benchmark as open_source
 from stereometer.errors import DataError, StereometerError, UnknownName, UsageError, respelled
-from stereometer.mitigations.spec import parts
 from stereometer.runs.cache import Cache
 from stereometer.runs.known import open_known
 from stereometer.tables import PLAIN, Layout
 from stereometer.types import Backend, ModelSpec, Opener, System
+from stereometer.types.model_name import ModelName
 
 CHECKPOINT = "checkpoint"
 """The opener of specs without a scheme."""
@@ -101,17 +101,19 @@ def model_spec(name: str, seed: int = 0, options: Mapping[str, Any] | None = Non
     it has."""
     if catalog.has("backend", name):
         return ModelSpec(NAMED, catalog.place("backend", name), BaselineOptions(seed))
-    scheme, colon, spec = name.partition(":")
-    if not colon or scheme not in catalog.names("opener"):
-        _not_a_slip(name)
-        base, _ = parts(name)  # a default model as the catalog writes it, also before a mitigation
-        scheme, spec = CHECKPOINT, catalog.spelled("model", base) + name[len(base) :]
+    model = catalog.model_name(name)
+    if not model.scheme:
+        _not_a_slip(model)
+        model = replace(model, path=catalog.spelled("model", model.path))
+    scheme = model.scheme or CHECKPOINT
     opener: Opener = catalog.find("opener", scheme)
     known = {field.name for field in fields(opener.options)}
     chosen = {"seed": seed} | dict(options or {})
     written = _read_options(scheme, opener, chosen.pop("option", {}))
     shared = {key: value for key, value in chosen.items() if key in known}
-    return ModelSpec(catalog.place("opener", scheme), spec, opener.options(**shared | written))
+    return ModelSpec(
+        catalog.place("opener", scheme), model.spec, opener.options(**shared | written)
+    )
 
 
 def _read_options(scheme: str, opener: Opener, texts: Mapping[str, str]) -> dict[str, Any]:
@@ -143,22 +145,22 @@ def check_names(models: Iterable[str], measures: Iterable[str]) -> None:
     for measure in measures:
         catalog.find("method", measure)
     for name in models:
-        _not_a_slip(name)
+        _not_a_slip(catalog.model_name(name))
         if not any(catalog.has(kind, name) for kind in ("system", "backend")):
             model_spec(name).check()
 
 
-def _not_a_slip(spec: str) -> None:
+def _not_a_slip(model: ModelName) -> None:
     """A mitigation after the name is not part of it; baselines and servers take none."""
-    name, mitigation = parts(spec)
-    if mitigation is not None:
-        _must_have_weights(name, mitigation)
+    name = str(model.base)
+    if model.mitigation is not None:
+        _must_have_weights(model, model.mitigation)
     if not name.strip():
         raise UsageError(f"The model is called '{name}'. That names none. Write --model MODEL.")
-    scheme, colon, rest = name.partition(":")
-    if Path(name).exists() or (colon and scheme in catalog.names("opener")):
+    if Path(name).exists() or model.scheme:
         return
-    if colon and len(scheme) > 1 and "/" not in scheme:  # one letter is a drive
+    scheme, rest = model.base.foreign
+    if scheme:
         raise _no_scheme(name, scheme, rest)
     known = [each for kind in ("model", "backend", "system") for each in catalog.names(kind)]
     plain = "/" not in name and respelled(name, known) not in known
@@ -182,12 +184,11 @@ def _no_scheme(name: str, scheme: str, rest: str) -> UsageError:
     )
 
 
-def _must_have_weights(name: str, mitigation: Path) -> None:
+def _must_have_weights(model: ModelName, mitigation: Path) -> None:
     others = [*catalog.names("backend"), *catalog.names("system")]
-    schemes = set(catalog.names("opener")) - {CHECKPOINT}
-    served = name.partition(":")[0] in schemes and mitigation.exists()
-    if name in others or served:
+    served = model.scheme not in ("", CHECKPOINT) and mitigation.exists()
+    if str(model.base) in others or served:
         raise UsageError(
-            f"{name} has no weights that {mitigation.name} could change. It is a baseline, a "
+            f"{model.base} has no weights that {mitigation.name} could change. It is a baseline, a "
             "classifier or a server. Name a language model before the sign +."
         )

@@ -36,8 +36,9 @@ from stereometer.systems.answers import (
 from stereometer.systems.harnesses import read_harness
 from stereometer.systems.replay import Replayed, joined, missing, read_replay, scale_notes
 from stereometer.tables import PLAIN, Layout
-from stereometer.types import Job, Method, ModelCard, Score, Settings, Variant
+from stereometer.types import Job, Method, ModelCard, Score, Settings
 from stereometer.types.digest import digest_of_rows
+from stereometer.types.measure_name import MeasureName
 
 MANY_DRAWS = 10_000
 """As many others must be possible before items are taken for the draw of a limit."""
@@ -76,7 +77,7 @@ def replay_job(
     limit = _limit_of(scores, whole, settings.coverage)
     items = limited(whole, limit)
     notes = (*scale_notes(scores, settings.variant), *notes, *missing(scores, items))
-    name = _stated(measure, shape, settings.variant) if measure else f"{shape}-{scores.method}"
+    name = _stated(measure, shape) if measure else f"{shape}-{scores.method}"
     method = catalog.find("method", measure) if measure else None
     settings = with_ties(settings, scores.scoring, method)
     measurement = Measurement(
@@ -114,7 +115,7 @@ def _pairs_in(file: Path, scores: Replayed, source: Source) -> Benchmark:
     return pairs.described("The pairs are those in the file.")
 
 
-def _stated(measure: str, shape: str, variant: Variant) -> str:
+def _stated(measure: str, shape: str) -> str:
     """The measure that a user says made the scores: a known one, of their shape."""
     method: Method = catalog.find("method", measure)
     if method.reads != shape:
@@ -122,7 +123,7 @@ def _stated(measure: str, shape: str, variant: Variant) -> str:
             f"{measure} scores items of shape {method.reads}, the file has scores of shape {shape}."
             " They cannot be of that measure. Leave out --measure."
         )
-    return catalog.spelled("method", measure) if "@" in measure else method.label(variant)
+    return str(MeasureName(method.name, method.version))
 
 
 def _shape_of(scores: Replayed, loaded: Benchmark) -> str:

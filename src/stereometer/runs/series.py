@@ -13,8 +13,8 @@ from pathlib import Path
 from stereometer import catalog
 from stereometer.backends.local.place import name_of
 from stereometer.errors import UsageError
-from stereometer.mitigations.spec import SIGN, SUFFIX, parts
 from stereometer.types import Job
+from stereometer.types.model_name import SIGN, SUFFIX, ModelName
 
 WILD = re.compile(r"[*?\[]")
 UNITS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}
@@ -42,9 +42,8 @@ class Member:
 def members(spec: str) -> list[Member]:
     """The models that a spec stands for, in the order of their steps; itself where it is no
     pattern."""
-    scheme, colon, _ = spec.partition(":")
-    named = colon and scheme in catalog.names("opener")
-    base, mitigation = parts(spec)
+    name = catalog.model_name(spec)
+    base, mitigation = str(name.base), name.mitigation
     is_mitigated = mitigation is not None and mitigation.exists()
     if is_mitigated and WILD.search(base) and not Path(base).exists():
         raise UsageError(
@@ -52,11 +51,11 @@ def members(spec: str) -> list[Member]:
             "one model. Name that model before the +."
         )
     is_there = Path(spec).exists() or is_mitigated
-    if not WILD.search(spec) or named or is_there:
+    if not WILD.search(spec) or name.scheme or is_there:
         return [Member(spec)]
-    on_hub = "@" in spec and not WILD.search(spec.partition("@")[0])
+    on_hub = name.revision and mitigation is None and not WILD.search(name.path)
     matched = (
-        _revisions(spec)
+        _revisions(name)
         if on_hub
         else [path for path in glob(spec) if Path(path).is_dir() or path.endswith(".gguf")]
     )
@@ -92,22 +91,21 @@ def names_for(specs: Sequence[str]) -> list[str | None]:
 def _ending(spec: str, shown: int | None) -> str:
     """A model's name by the last parts of its path, and by those of its mitigation's; with None, by
     the whole of them."""
-    base, mitigation = parts(spec)
-    scheme, colon, path = base.partition(":")
-    if colon and scheme in catalog.names("opener"):
-        return f"{scheme}:{name_of(path, shown)}"
-    if mitigation is None:
+    name = catalog.model_name(spec)
+    if name.scheme:
+        return f"{name.scheme}:{name_of(name.path, shown)}"
+    if name.mitigation is None:
         return name_of(spec, shown)
-    after = name_of(str(mitigation), shown).removesuffix(SUFFIX)
-    return f"{_ending(base, shown)}{SIGN}{after}"
+    after = name_of(str(name.mitigation), shown).removesuffix(SUFFIX)
+    return f"{_ending(str(name.base), shown)}{SIGN}{after}"
 
 
-def _revisions(spec: str) -> list[str]:
+def _revisions(name: ModelName) -> list[str]:
     from stereometer.backends.local.revisions import revisions
 
-    name, _, pattern = spec.partition("@")
-    wanted = _captured(pattern)
-    return [f"{name}@{each}" for each in revisions(name) if wanted.fullmatch(each)]
+    wanted = _captured(name.revision)
+    known = (each for each in revisions(name.path) if wanted.fullmatch(each))
+    return [str(replace(name, revision=each)) for each in known]
 
 
 def _captured(pattern: str) -> re.Pattern[str]:

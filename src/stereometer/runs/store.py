@@ -22,29 +22,28 @@ from stereometer.errors import DataError, StereometerError, UsageError
 from stereometer.files import read_json, read_jsonl, replacing, to_json, write_json
 from stereometer.shapes.shape import NotCompared, Shape
 from stereometer.types import RESULT_SCHEMA, Finished, Job, Result, Score, digest_of, digest_of_file
+from stereometer.types.measure_name import MeasureName
 
 LOG = logging.getLogger("stereometer")
 HOME = Path("stereometer-runs")
 RESULT, SCORES, RUN = "result.json", "scores.jsonl", "run.json"
+RUN_SCHEMA = "stereometer-run@1"
 SEAL = "result_digest"
 """Where the record of a run holds the SHA-256 of its result."""
 
 
 def place_of(job: Job, out: str | Path | None = None) -> Path:
-    """Where a run is kept: a folder in `out`, or in a folder of our own.
-
-    Older versions wrote a single run into `out` itself; such a run is continued there.
-    """
+    """Where a run is kept: a folder in `out`, or in a folder of our own."""
     benchmark, model, measure = (job.plan[name] for name in ("benchmark", "model", "measure"))
-    name = job.folder or folder_name(benchmark, model, unversioned(measure))
+    name = job.folder or folder_name(benchmark, model, MeasureName.parse(measure).unversioned)
+    if out is not None and (Path(out) / RUN).exists():
+        raise UsageError(
+            f"{out} is the folder of a run. Runs are kept in folders of their own, in the one "
+            "that is named. Choose another with --out."
+        )
     if out is not None:
-        return Path(out) if (Path(out) / RUN).exists() else Path(out) / name
+        return Path(out) / name
     return HOME / f"{name}-{digest_of(job.plan)[:8]}"
-
-
-def unversioned(measure: str) -> str:
-    """A measure's name with the options that make it another number, and without its version."""
-    return re.sub(r"@\d+", "", measure)
 
 
 def folder_name(*parts: str) -> str:
@@ -81,14 +80,15 @@ def claimed(folder: Path, plan: Mapping[str, Any]) -> Iterator[Result | None]:
 def _agreed(folder: Path, plan: Mapping[str, Any]) -> Result | None:
     record = folder / RUN
     if not record.exists():
-        write_json(record, {"schema": "run@1", "plan": plan})
+        write_json(record, {"schema": RUN_SCHEMA, "plan": plan})
         return None
     record_read = read_json(record)
-    stored = record_read.get("plan") if isinstance(record_read, dict) else None
+    known = isinstance(record_read, dict) and record_read.get("schema") == RUN_SCHEMA
+    stored = record_read.get("plan") if known else None
     if not isinstance(stored, dict):
         raise DataError(
-            f"{record} is not the record of a run. It was edited or cut off. Choose another folder"
-            " with --out, or remove this one."
+            f"{record} is not the record of a run ({RUN_SCHEMA}), so choose another folder with "
+            "--out, or remove this one."
         )
     if stored != plan:
         changed = sorted(key for key in {*stored, *plan} if stored.get(key) != plan.get(key))
@@ -193,7 +193,7 @@ def result_from(value: object, file: str) -> Result:
         )
     if value.get("statistics") != Result.statistics:
         raise DataError(
-            f"{file} was counted by other rules (statistics {value.get('statistics', 1)!r:.20}, "
+            f"{file} was counted by other rules (statistics {value.get('statistics')!r:.20}, "
             f"now {Result.statistics}), so run it again; answers that are kept are used."
         )
     try:
@@ -387,7 +387,7 @@ def labels(results: Sequence[Result]) -> list[str]:
     """Model names, with their measures where those differ, numbered where a name comes twice."""
     differ = len({result.measure for result in results}) > 1
     names = [
-        f"{result.model} · {result.measure.split('@')[0]}" if differ else result.model
+        f"{result.model} · {result.measured_by.name}" if differ else result.model
         for result in results
     ]
     return [

@@ -21,9 +21,9 @@ class Gold:
 
     scoring = "constructed"
 
-    def __init__(self, name: str, label: str, rule: Rule, version: str = "1") -> None:
+    def __init__(self, name: str, label: str, rule: Rule) -> None:
         note = f"{label}: a hypothetical model that reads the gold labels."
-        self.card = ModelCard(name, "baseline", f"{name}@{version}", name, notes=(note,))
+        self.card = ModelCard(name, "baseline", f"{name}@1", name, notes=(note,))
         self._rule = rule
 
     def scores(self, items: Iterable[Any], variant: Variant) -> Iterator[Score]:
@@ -53,7 +53,7 @@ def _ideal(variant: Variant, number: int) -> tuple[float, ...]:
 
 
 def ideal() -> Gold:
-    return Gold("ideal", "IdealLM", _ideal, version="2")
+    return Gold("ideal", "IdealLM", _ideal)
 
 
 def stereotyped() -> Gold:

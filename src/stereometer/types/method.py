@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Protocol, TypeAlias, cast
 
 from stereometer.types.answers import Answer
@@ -64,17 +63,9 @@ class Method(Protocol):
     @property
     def name(self) -> str: ...
 
-    def label(self, variant: Variant) -> str:
-        """As results of a variant name it, `pair-likelihood@1`: another version where numbers
-        change; results of the old one keep their meaning."""
-        ...
-
     @property
-    def version(self) -> str: ...
-
-    @property
-    def revised(self) -> Mapping[Variant, str]:
-        """The versions of variants whose numbers changed while those of the others did not."""
+    def version(self) -> str:
+        """Another one where numbers change."""
         ...
 
     @property
@@ -127,7 +118,6 @@ class Completed:
     """A method of another package that says less of itself, with what holds where it is silent."""
 
     version: str = "1"
-    revised: Mapping[Variant, str] = MappingProxyType({})
     source: str = ""
     own_ties: bool = False
     in_words: bool = False

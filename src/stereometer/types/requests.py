@@ -11,9 +11,6 @@ from stereometer.types.digest import digest_of
 
 UNKEYED = ("key", "counted", "abandoned")
 """What does not make a request another request."""
-ADDED = ("position_class", "in_place")
-"""Fields that came later: part of a key only where they are set, so that older answers keep
-theirs."""
 
 
 class _Keyed:
@@ -24,11 +21,7 @@ class _Keyed:
 
     @cached_property
     def key(self) -> str:
-        keyed = {
-            name: value
-            for name, value in vars(self).items()
-            if name not in UNKEYED and (value or name not in ADDED)
-        }
+        keyed = {name: value for name, value in vars(self).items() if name not in UNKEYED}
         return digest_of([self.kind, keyed])
 
 

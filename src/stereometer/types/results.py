@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from stereometer.errors import UnknownName, UsageError, did_you_mean
 from stereometer.types.document import UNSTORED, Document
 from stereometer.types.items import Slice, Variant
+from stereometer.types.measure_name import MeasureName
 from stereometer.types.shown import Drawn, Tabular
 from stereometer.types.typed import typed
 
@@ -99,8 +100,8 @@ class Estimate:
         return typed(cls, value)
 
 
-RESULT_SCHEMA = "result@1"
-STATISTICS = 3
+RESULT_SCHEMA = "stereometer-result@1"
+STATISTICS = 1
 """The edition of intervals, tests and verdicts
 (docs/decisions/0030-the-overall-row-is-its-own-family.md)."""
 
@@ -142,6 +143,11 @@ class Result(Tabular, Drawn, Document):
         """What a run that asked only until its bars were decided says of that: its bars, how many
         items were `asked` and `of` how many. None for a run of all its items."""
         return self.settings.get("until_decided")
+
+    @property
+    def measured_by(self) -> MeasureName:
+        """The measure's name, taken apart."""
+        return MeasureName.parse(self.measure)
 
     @property
     def asked_as(self) -> str:
@@ -187,7 +193,7 @@ class Result(Tabular, Drawn, Document):
     def metrics(self, *, slices: bool = False) -> dict[str, float]:
         """Numbers under names of their own, for a tracker: `mlflow.log_metrics(result.metrics())`.
         Overall values, with `slices` all; a value that is missing is left out."""
-        head = "/".join((self.benchmark, self.measure.partition("@")[0], self.variant))
+        head = "/".join((self.benchmark, self.measured_by.name, self.variant))
         return {
             f"{head}/{name}": number
             for estimate in self.estimates

@@ -23,7 +23,7 @@ class Names(Shown):
     """By kind: models, baselines, settings ..."""
 
     def as_json(self) -> dict[str, Any]:
-        document = {"schema": "list@2", "benchmarks": self.benchmarks, "measures": self.measures}
+        document = {"schema": "list@1", "benchmarks": self.benchmarks, "measures": self.measures}
         return document | self.others
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -143,7 +144,9 @@ with runs.claimed(Path(sys.argv[1]), {}):
 
 
 def test_two_runs_at_once_in_one_folder_are_refused(tmp_path: Path) -> None:
-    held = [sys.executable, "-c", HOLDER, str(tmp_path / "out")]
+    call(*run(tmp_path, tmp_path / "out"))
+    shutil.rmtree(folder := only(tmp_path / "out"))
+    held = [sys.executable, "-c", HOLDER, str(folder)]
     with subprocess.Popen(held, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()
@@ -185,8 +188,9 @@ def two(tmp_path: Path) -> tuple[Path, Path]:
         ("result.json", "", 4, "is empty"),
         ("result.json", "{", 4, "not valid JSON"),
         ("result.json", "[]", 4, "not a stereometer result"),
-        ("result.json", '{"schema": "result@1"}', 4, "counted by other rules"),
-        ("result.json", '{"schema": "result@1", "statistics": 3}', 4, "is damaged"),
+        ("result.json", '{"schema": "result@1", "statistics": 3}', 4, "not a stereometer result"),
+        ("result.json", '{"schema": "stereometer-result@1"}', 4, "counted by other rules"),
+        ("result.json", '{"schema": "stereometer-result@1", "statistics": 1}', 4, "is damaged"),
         ("scores.jsonl", "", 4, "is empty"),
         ("scores.jsonl", '{"item": "x"', 4, "line 1"),
         ("scores.jsonl", '{"item": "x"}\n', 4, "line 1 is damaged"),

@@ -124,7 +124,7 @@ def test_a_bar_for_an_ensemble(runs: dict[str, Path], tmp_path: Path) -> None:
 
 def test_json_is_one_document_with_a_schema(runs: dict[str, Path], tmp_path: Path) -> None:
     spoken = {
-        "result@1": ("ensemble", runs["a"], runs["b"], "--out", tmp_path / "e", *QUICK),
+        "stereometer-result@1": ("ensemble", runs["a"], runs["b"], "--out", tmp_path / "e", *QUICK),
         "relate@1": ("relate", runs["a"], runs["b"], runs["c"], *QUICK),
         "analysis@1": ("analyze", "starter", *QUICK),
         "split@1": ("split", "starter", "--out", tmp_path / "x"),

@@ -26,7 +26,7 @@ def test_run_prints_its_results(tmp_path: Path) -> None:
     assert said.json["schema"] == "runs@1"
     (result,) = said.json["results"]
     assert (result["schema"], result["model"], result["measure"]) == (
-        "result@1",
+        "stereometer-result@1",
         "fake",
         "pair-likelihood@1",
     )
@@ -70,7 +70,7 @@ def test_replay_prints_its_result(tmp_path: Path) -> None:
         "--json",
     )
     assert (said.json["schema"], said.json["measure"], said.json["scoring"]) == (
-        "result@1",
+        "stereometer-result@1",
         "cat-replay@1",
         "replayed",
     )
@@ -97,7 +97,7 @@ def test_show_prints_card_and_statistics(tmp_path: Path, benchmark: str) -> None
 
 def test_list_prints_every_name() -> None:
     said = call("list", "--json")
-    assert said.json["schema"] == "list@2"
+    assert said.json["schema"] == "list@1"
     assert {"starter", "stereoset", "crows-pairs", "winobias", "custom"} <= {
         one["name"] for one in said.json["benchmarks"]
     }

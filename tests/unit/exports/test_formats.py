@@ -295,7 +295,7 @@ COMMANDS = {
     "asked": "stereometer ask comments --model fake --data comments.csv --setting zero-shot "
     "--repeats 2 --no-chat --size 3",
     "choice": "stereometer ask starter --model fake --no-chat --variant",
-    "crossed": "# abc, set@1+intersection@2: from computed scores of other runs",
+    "crossed": "# abc, set@1+intersection@1: from computed scores of other runs",
     "ensemble": "# starter, cat-likelihood@1: from combined scores of other runs",
     "fake-pairs": "stereometer run starter --model fake --measure pair-likelihood --variant",
 }

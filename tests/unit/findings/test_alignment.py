@@ -695,7 +695,7 @@ def test_the_same_command_gives_the_same_bytes(tmp_path: Path, ratings: Path) ->
         told = tmp_path / name
         given = ("align --resamples 200 --pilot --json", run, "--ratings", ratings, "--out", told)
         said = call(*given).json
-        assert (said["schema"], said["measure"]) == ("result@1", "set@1+alignment")
+        assert (said["schema"], said["measure"]) == ("stereometer-result@1", "set@1+alignment")
     for file in ("result.json", "scores.jsonl"):
         one, two = (only(tmp_path / name) / file for name in ("one", "two"))
         assert one.read_bytes() == two.read_bytes()

@@ -365,8 +365,8 @@ FEW = ("--groups", "man,woman,Black,White,teenager", "--templates", "the,that", 
 def test_the_command_gives_an_ordinary_result(tmp_path: Path) -> None:
     said = call("intersect", "--model", "fake", *FEW, "--out", tmp_path / "one", "--json")
     assert said.code == 0, said.err
-    assert said.json["schema"] == "result@1"
-    assert said.json["measure"] == "set@1+intersection@2"
+    assert said.json["schema"] == "stereometer-result@1"
+    assert said.json["measure"] == "set@1+intersection@1"
     names = {one["name"] for one in said.json["estimates"]}
     assert {
         "tau_first_part",

@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 from stereometer.errors import ModelError, UsageError
-from stereometer.mitigations.spec import parts, split
 from stereometer.runs.open import check_names, model_spec
+from stereometer.types.model_name import ModelName
+
+
+def split(spec: str) -> tuple[str, Path | None]:
+    name = ModelName.parse(spec).checked()
+    return str(name.base), name.mitigation
 
 
 def test_a_spec_without_the_sign_is_the_model() -> None:
@@ -56,7 +61,7 @@ def test_baselines_have_no_weights(tmp_path: Path) -> None:
 
 def test_the_sign_in_a_servers_address_is_its_own() -> None:
     check_names(["server:http://localhost#a+b"], ())
-    assert parts("server:http://localhost#a+b")[0]
+    assert model_spec("server:http://localhost#a+b").spec == "http://localhost#a+b"
 
 
 def test_a_short_mitigation_is_no_slip_in_the_models_name() -> None:

@@ -213,7 +213,7 @@ def test_a_page_that_is_found_broken_only_when_it_is_written_begins_a_new_file_t
         cache.put("model", {f"new {number}": answer(-1.0) for number in range(100)})
 
 
-@pytest.mark.parametrize("version", [1, 99])
+@pytest.mark.parametrize("version", [1, 2, 99])
 def test_the_file_of_another_version_is_left_to_those_that_have_it_open(
     tmp_path: Path, version: int, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -229,8 +229,8 @@ def test_the_file_of_another_version_is_left_to_those_that_have_it_open(
         other.execute("INSERT INTO theirs VALUES (2)")
     with closing(sqlite3.connect(tmp_path / "c")) as again:
         assert again.execute("SELECT key FROM theirs").fetchall() == [(0,), (1,), (2,)]
-    assert {path.name for path in tmp_path.iterdir()} == {"c", "c-2"}
-    assert caplog.text.count(f"is of version {version}, this program's of 2") == 1
+    assert {path.name for path in tmp_path.iterdir()} == {"c", "c-3"}
+    assert caplog.text.count(f"is of version {version}, this program's of 3") == 1
 
 
 @pytest.mark.parametrize("place", ["/dev/null/cache/answers.sqlite", "/proc/cache/answers.sqlite"])

@@ -71,7 +71,7 @@ def test_times_stand_in_the_record_of_the_run_only(tmp_path: Path) -> None:
         "starter", model="ideal", measure=["pair-likelihood"], out=tmp_path / "run", **QUICK
     )
     record = json.loads((only(tmp_path / "run") / "run.json").read_text())
-    assert record["schema"] == "run@1"
+    assert record["schema"] == "stereometer-run@1"
     assert {"started", "seconds", "machine", "asked"} <= set(record)
     assert "started" not in (only(tmp_path / "run") / "result.json").read_text()
 

@@ -79,11 +79,14 @@ def test_a_finished_run_is_returned_and_not_run_again(tmp_path: Path) -> None:
 def test_other_settings_into_the_same_folder_are_refused_and_named(
     tmp_path: Path, change: dict[str, Any], named: str
 ) -> None:
-    """Most of them have folders of their own in `out`; here the run is in `out` itself."""
-    first = written(stored(tmp_path))
-    run = only(tmp_path)
-    with pytest.raises(UsageError, match=rf"holds a run with other settings \({named}\)"):
-        stored(run, **change)
+    """Most of them have folders of their own in `out`; here the plan is put to the run's own."""
+    first = written(stored(tmp_path / "run"))
+    stored(tmp_path / "other", **change)
+    run = only(tmp_path / "run")
+    plan = json.loads((only(tmp_path / "other") / "run.json").read_text())["plan"]
+    says = rf"holds a run with other settings \({named}\)"
+    with pytest.raises(UsageError, match=says), runs.claimed(run, plan):
+        pytest.fail("claimed")
     assert written(stereometer.load(run)) == first
 
 
@@ -174,7 +177,7 @@ def test_an_estimate_that_is_a_text_is_damage_too(tmp_path: Path) -> None:
         stereometer.load(damaged(tmp_path / "run", lambda value: value.update(estimates=["text"])))
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": "result@1"'])
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"schema": "stereometer-result@1"'])
 def test_a_truncated_or_foreign_result_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "result.json").write_text(text)
     with pytest.raises(DataError, match=r"result\.json"):
@@ -195,11 +198,17 @@ def test_a_damaged_result_in_the_way_of_the_same_run_is_made_again(
     assert "computed again" in caplog.text
 
 
-@pytest.mark.parametrize("record", ["{", "[]", '{"plan": null}'])
-def test_a_damaged_record_is_named(tmp_path: Path, record: str) -> None:
+@pytest.mark.parametrize("record", ["{", "[]", '{"plan": null}', '{"schema": "run@1", "plan": {}}'])
+def test_a_damaged_or_older_record_is_named(tmp_path: Path, record: str) -> None:
     (tmp_path / "run.json").write_text(record)
     with pytest.raises(StereometerError, match=r"run"), runs.claimed(tmp_path, PLAN):
         pytest.fail("claimed")
+
+
+def test_a_run_is_not_kept_in_the_folder_of_another(tmp_path: Path) -> None:
+    folder = stored(tmp_path / "run").folder
+    with pytest.raises(UsageError, match="is the folder of a run"):
+        runs.place_of(job(PLAN), folder)
 
 
 def test_a_damaged_line_of_scores_is_named(tmp_path: Path) -> None:
@@ -251,11 +260,14 @@ def test_a_limit_above_the_size_of_the_set_is_no_sample(tmp_path: Path) -> None:
     assert not any("drawn at random" in note for note in capped.notes)
 
 
-def test_a_run_that_an_older_version_wrote_into_out_itself_is_gone_on_with(tmp_path: Path) -> None:
-    first = stored(tmp_path / "new")
-    only(tmp_path / "new").rename(tmp_path / "old")
-    before = (tmp_path / "old" / "run.json").read_bytes()
-    assert written(stored(tmp_path / "old")) == written(first)
-    assert (tmp_path / "old" / "run.json").read_bytes() == before
-    with pytest.raises(UsageError, match="other settings"):
-        stored(tmp_path / "old", seed=1)
+def test_a_run_that_an_older_version_wrote_is_neither_read_nor_gone_on_with(tmp_path: Path) -> None:
+    stored(tmp_path)
+    run = only(tmp_path)
+    for name in ("result", "run"):
+        text = (run / f"{name}.json").read_text()
+        (run / f"{name}.json").write_text(text.replace(f"stereometer-{name}@1", f"{name}@1"))
+    sealed(run)
+    with pytest.raises(DataError, match=r"not a stereometer result \(stereometer-result@1\)"):
+        stereometer.load(run)
+    with pytest.raises(DataError, match=r"not the record of a run \(stereometer-run@1\)"):
+        stored(tmp_path)

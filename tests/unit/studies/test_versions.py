@@ -178,10 +178,11 @@ def test_a_server_goes_on_with_what_it_has_opened(tmp_path: Path) -> None:
     assert "another" not in (study.folder / "versions/1/traits.csv").read_text(encoding="utf-8")
 
 
-def test_a_database_of_another_version_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", ["0001", "0002"])
+def test_a_database_of_another_version_is_refused(tmp_path: Path, version: str) -> None:
     study = new_study("survey", tmp_path / "s")
     database = open_database(study.folder)
     with database.write() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+        connection.execute(text(f"UPDATE alembic_version SET version_num = '{version}'"))
     database.close()
     assert_refused(call("study", "status", study.folder), 2, "another version", "new study")

@@ -23,6 +23,7 @@ from stereometer.backends.local.named_files import check_depth, check_named_file
 from stereometer.backends.local.place import CONFIG, check_place, name_of, near
 from stereometer.backends.local.unused import unused_weights
 from stereometer.errors import ModelError
+from stereometer.types.model_name import ModelName
 
 HUB_PATIENCE = 5
 """Seconds until the hub counts as out of reach."""
@@ -277,9 +278,9 @@ def _source(spec: str) -> tuple[str, dict[str, Any]]:
         return str(path.parent), {"gguf_file": path.name}
     if path.is_dir():
         return str(path), {}
-    name, _, revision = spec.partition("@")
-    pinned = {"revision": revision} if revision else {}
-    return name, pinned if hub_answers() else {**pinned, "local_files_only": True}
+    name = ModelName.parse(spec)
+    pinned = {"revision": name.revision} if name.revision else {}
+    return name.path, pinned if hub_answers() else {**pinned, "local_files_only": True}
 
 
 def hub_answers() -> bool:

@@ -12,8 +12,9 @@ from stereometer.backends.local.checkpoint import HUB_PATIENCE, Options, hub_ans
 from stereometer.backends.local.named_files import ADAPTER, is_outside, named_files
 from stereometer.backends.local.place import CONFIG, name_of
 from stereometer.types import digest_of, digest_of_file
+from stereometer.types.model_name import ModelName
 
-LAYOUT = "3"
+LAYOUT = "1"
 """Raise it when what is said of the same files changes."""
 READERS = ("stereometer", "transformers", "tokenizers", "torch")
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -63,10 +64,11 @@ def _cached(spec: str) -> Path | None:
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.errors import HFValidationError
 
-    name, _, revision = spec.partition("@")
+    name = ModelName.parse(spec)
+    pinned = COMMIT.fullmatch(name.revision)
     try:
-        version_now = revision if COMMIT.fullmatch(revision) else _commit(name, revision or None)
-        file = try_to_load_from_cache(name, CONFIG, revision=version_now)
+        version_now = name.revision if pinned else _commit(name.path, name.revision or None)
+        file = try_to_load_from_cache(name.path, CONFIG, revision=version_now)
     except HFValidationError:
         return None
     return Path(file).parent if isinstance(file, str) else None

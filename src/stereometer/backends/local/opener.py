@@ -14,8 +14,8 @@ from stereometer.backends.local.place import check_place
 from stereometer.errors import ModelError
 from stereometer.mitigations.card import layout
 from stereometer.mitigations.exported import EXPORTED
-from stereometer.mitigations.spec import split
 from stereometer.types import Backend, Memory, digest_of, digest_of_file
+from stereometer.types.model_name import ModelName
 
 if TYPE_CHECKING:
     from stereometer.backends.local.language_model import LanguageModel
@@ -33,16 +33,16 @@ class CheckpointOpener:
     extra: str = "hf"
 
     def check(self, spec: str) -> None:
-        base, mitigation = split(spec)
-        if mitigation is not None:
-            self.check(base)
+        name = ModelName.parse(spec).checked()
+        if name.mitigation is not None:
+            self.check(str(name.base))
         elif spec not in DEFAULT_MODELS:
             check_place(spec)
 
     def open(self, spec: str, options: Options, memory: Memory | None = None) -> LanguageModel:
-        base, mitigation = split(spec)
-        if mitigation is not None:
-            return self._mitigated(base, mitigation, options)
+        name = ModelName.parse(spec).checked()
+        if name.mitigation is not None:
+            return self._mitigated(str(name.base), name.mitigation, options)
         default = DEFAULT_MODELS.get(spec)
         if default is None:
             return self._plain(spec, options)
@@ -65,9 +65,9 @@ class CheckpointOpener:
         return _with_head_asked_for(backend, options)
 
     def fingerprint(self, spec: str, options: Options) -> str | None:
-        base, mitigation = split(spec)
-        if mitigation is not None:
-            return _mitigated(self.fingerprint(base, options), mitigation)
+        name = ModelName.parse(spec).checked()
+        if name.mitigation is not None:
+            return _mitigated(self.fingerprint(str(name.base), options), name.mitigation)
         default = DEFAULT_MODELS.get(spec)
         if default is None:
             exported = (digest_of(layout()),) if (Path(spec) / EXPORTED).is_file() else ()

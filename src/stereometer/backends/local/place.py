@@ -7,6 +7,7 @@ import os
 from pathlib import Path, PureWindowsPath
 
 from stereometer.errors import ModelError, did_you_mean
+from stereometer.types.model_name import ModelName
 
 CONFIG = "config.json"
 GGUF = ".gguf"
@@ -61,6 +62,6 @@ def near(spec: str) -> str:
 
 def _is_path(spec: str) -> bool:
     """Whether it cannot be a name on the hub: org/name, with a revision after @."""
-    name = spec.partition("@")[0]
+    name = ModelName.parse(spec).path
     signs = spec.startswith(PATH_SIGNS) or "\\" in name or bool(PureWindowsPath(spec).drive)
     return signs or name.count("/") > 1 or name.endswith(("/", GGUF))

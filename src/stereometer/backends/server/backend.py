@@ -33,8 +33,7 @@ from stereometer.types import (
     digest_of,
 )
 
-VERSION = "3"
-"""1 sent no top_p: its answers were drawn as the server liked; 2 lost a text's first token."""
+VERSION = "1"
 
 
 def open_server(spec: str, options: ServerOptions, memory: Memory | None = None) -> Server:

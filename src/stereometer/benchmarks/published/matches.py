@@ -10,6 +10,7 @@ from typing import Any
 from stereometer.benchmarks.published.models import system_of
 from stereometer.benchmarks.published.tables import PAPER, Value, values
 from stereometer.types import Estimate, Slice, Variant
+from stereometer.types.measure_name import MeasureName
 
 REPLAYED = {"cat-replay": "cat-likelihood", "pair-replay": "pair-likelihood"}
 """Scores whose measure nobody named are held against those of the paper."""
@@ -54,7 +55,7 @@ def with_published(
 
 def _candidates(measured: Measured) -> Sequence[Value]:
     """Values of the same data, model, method and settings."""
-    name = measured.measure.split("@")[0]
+    name = MeasureName.parse(measured.measure).known_as
     keys = dict.fromkeys((name, REPLAYED.get(name, name)))
     if measured.variant != PAPER or not any(data == measured.data for data, _, _ in _known()):
         return ()

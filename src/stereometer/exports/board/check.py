@@ -26,7 +26,7 @@ from stereometer.options import Data, Loading, Option, verb
 from stereometer.runs.counted import with_ties
 from stereometer.runs.job import Measurement, limited
 from stereometer.runs.open import open_benchmark
-from stereometer.runs.store import folder_name, keep
+from stereometer.runs.store import RUN_SCHEMA, folder_name, keep
 from stereometer.types import Estimate, Item, ModelCard, Result, Settings, digest_of_file
 from stereometer.types.document import UNSTORED, Document
 from stereometer.types.typed import typed
@@ -258,7 +258,7 @@ def _taken_in(checked: Checked, claim: Claim, result: Result, into: Path) -> Che
     folder = into / name
     with replacing(folder / SCORES) as file:
         file.write(lines)
-    keep(folder, result, {"schema": "run@1", "plan": {"bundle": checked.bundle}})
+    keep(folder, result, {"schema": RUN_SCHEMA, "plan": {"bundle": checked.bundle}})
     digests = {each: digest_of_file(folder / each) for each in (RESULT, SCORES)}
     kept = replace(checked, run=name, digests=digests, into=into)
     ledger.append(kept.as_json())

@@ -15,7 +15,6 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from stereometer.errors import DataError, ModelError, UsageError
-from stereometer.measures.declared import options_in
 from stereometer.runs.execute import execute, opened_cache
 from stereometer.runs.measure import job_for
 from stereometer.runs.open import open_model
@@ -82,10 +81,10 @@ def _job(claim: Claim, backend: Backend, drawn: Sequence[Item]) -> Job:
     """The bundle's own measure; an option that makes it another stands in its name."""
     kind, measure = claim.result.kind, claim.result.measure
     few = replace(claim.benchmark, shapes={kind: drawn})
-    name, options = measure.partition("@")[0], options_in(measure)
-    if claim.result.asked_as:
-        options["chat"] = claim.result.settings["chat"]
-    job = job_for(few, kind, [name], backend, claim.settings, None, options)
+    named = claim.result.measured_by
+    chat = {"chat": claim.result.settings["chat"]} if claim.result.asked_as else {}
+    options = {**named.settings, **chat}
+    job = job_for(few, kind, [named.name], backend, claim.settings, None, options)
     if job.plan["measure"] == measure:
         return job
     raise DataError(

@@ -383,7 +383,7 @@ def _plan(
     return {
         "benchmark": result.benchmark,
         "data": result.data["digest"],
-        "measure": f"{result.measure}+alignment",
+        "measure": str(result.measured_by.plus("alignment")),
         "variant": result.variant,
         "model": result.model,
         "identity": digest_of(result.model_card),

@@ -192,7 +192,7 @@ def _linear(members: Members, fixed: Weights | None, folds: int, seed: int) -> C
 
 
 def _paper(members: Members, fixed: Weights | None) -> Combine:
-    measure = members.first.measure.split("@")[0]
+    measure = members.first.measured_by.name
     if measure not in PAPER_MEASURES:
         raise UsageError(
             f"The authors' rule adds up probabilities, and {measure} gives none. It is for "

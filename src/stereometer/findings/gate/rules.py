@@ -21,8 +21,8 @@ from typing import Any
 from stereometer.errors import DataError, UsageError
 from stereometer.files import read_text
 from stereometer.findings.gate.bars import Bar, read_bar
-from stereometer.measures.declared import named_method
 from stereometer.types import Result, Slice
+from stereometer.types.measure_name import MeasureName
 from stereometer.types.results import full_name
 
 PLACES = ("benchmark", "measure", "variant", "model")
@@ -65,7 +65,8 @@ class Rule:
     def fits(self, facts: Mapping[str, str]) -> bool:
         """A measure is named with its version or without."""
         return all(
-            facts[name] == value or (name == "measure" and named_method(facts[name]) == value)
+            facts[name] == value
+            or (name == "measure" and MeasureName.parse(facts[name]).known_as == value)
             for name, value in self.where.items()
         )
 

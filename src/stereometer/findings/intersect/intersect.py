@@ -181,7 +181,7 @@ def _plan(result: Result, wanted: CrossingSettings) -> dict[str, Any]:
     return {
         "benchmark": result.benchmark,
         "data": result.data["digest"],
-        "measure": f"{result.measure}+intersection@2",
+        "measure": str(result.measured_by.plus("intersection@1")),
         "variant": result.variant,
         "model": result.model,
         "digest": result.model_card["digest"],

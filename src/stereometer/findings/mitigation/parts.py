@@ -18,12 +18,7 @@ ALL, WITH, WITHOUT, UNKNOWN = "all", "with a list word", "without a list word", 
 def shared_sentences(card: MitigationCard, result: Result) -> int | None:
     """How many the training text shares with the benchmark, None where nobody looked; raises for
     any."""
-    leaks = (
-        leak
-        for name, leak in card.leaks.items()
-        # A card of an older version has only the benchmark's name.
-        if leak.digest == result.data["digest"] or (not leak.digest and name == result.benchmark)
-    )
+    leaks = (leak for leak in card.leaks.values() if leak.digest == result.data["digest"])
     leak = next(leaks, None)
     if leak is not None and leak.sentences:
         raise UsageError(

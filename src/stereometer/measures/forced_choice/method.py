@@ -226,7 +226,7 @@ class ChoiceMethod(Declared):
         self.needed_way(backend, self.reads)
         template_by = backend.abilities.chat_template
         chat = in_chat(backend, options.chat, variant)
-        return ForcedChoice(self.label(variant), self.shown, chat, options.system, template_by)
+        return ForcedChoice(self.label(), self.shown, chat, options.system, template_by)
 
 
 WRITES = [frozenset({Generate.kind})]

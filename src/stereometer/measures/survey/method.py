@@ -224,7 +224,7 @@ class SurveyMethod(Declared):
                 "A system prompt was given for raw text. Only a conversation has one. Ask with "
                 "--chat, or leave it out."
             )
-        return Survey(self.label(variant), options, chat, template_by)
+        return Survey(self.label(), options, chat, template_by)
 
 
 SURVEY = SurveyMethod("survey", "survey", {"survey": [frozenset({Generate.kind})]})

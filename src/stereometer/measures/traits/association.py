@@ -44,6 +44,7 @@ from stereometer.types import (
     Skip,
     Variant,
 )
+from stereometer.types.measure_name import MeasureName
 
 Pieces = Sequence[Mapping[str, float]]
 """Of each piece of an adjective, from the left, the numbers asked."""
@@ -158,7 +159,7 @@ class TraitAssociation(Bound):
         kept = [
             item.as_released() if self.synonyms else item for item in items if self._applies(item)
         ]
-        name = self.name.split("@")[0]
+        name = MeasureName.parse(self.name).name
         if items and not kept:
             raise UsageError(
                 f"{name} reads from left to right, and no template ends with the trait. "
@@ -245,7 +246,7 @@ class TraitMethod(Declared):
             by_position=released and WORD_MASSES in formulas.columns,
         )
         reader = Reader(backend.encode, manner)
-        return TraitAssociation(self.label(variant), formulas, variant, reader)
+        return TraitAssociation(self.label(), formulas, variant, reader)
 
 
 WHY = {
@@ -264,12 +265,7 @@ INSTEAD = {
 
 def _method(name: str) -> TraitMethod:
     formulas = METHODS[name]
-    return TraitMethod(
-        name,
-        needs={"trait": [formulas.needs]},
-        variants=tuple(formulas.formulas),
-        revised={"paper": "2"},
-    )
+    return TraitMethod(name, needs={"trait": [formulas.needs]}, variants=tuple(formulas.formulas))
 
 
 ILPS, ILPS_STAR, SET = _method("ilps"), _method("ilps-star"), _method("set")

@@ -228,7 +228,7 @@ class EmbeddingMethod(Declared):
                 f"{backend.card.name} cannot answer {self.name}. It gives no vectors of words. "
                 "Choose a language model."
             )
-        return EmbeddingAssociation(self.label(variant), backend.encode, variant)
+        return EmbeddingAssociation(self.label(), backend.encode, variant)
 
 
 VECTORS = [frozenset({SpanVectors.kind})]

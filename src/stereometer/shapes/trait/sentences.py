@@ -47,7 +47,7 @@ class Nearness:
             yield score
 
     def poles(self, place: Place) -> tuple[Floats, Floats] | None:
-        """None of older scores, which do not hold words."""
+        """None of scores that do not hold words of both poles."""
         words = self.words.get(place, {})
         if not words.keys() >= set(POLES):
             return None

@@ -11,12 +11,12 @@ from stereometer.errors import ModelError, UsageError
 from stereometer.files import make_room, write_json
 from stereometer.mitigations.card import PROJECTION, PROMPT, MitigationCard
 from stereometer.mitigations.exported import EXPORTED, ExportedCard
-from stereometer.mitigations.spec import split
 from stereometer.options import InFullPrecision, Option, verb
 from stereometer.runs.open import open_model
 from stereometer.training.mitigation.mitigate import NEEDED
 from stereometer.training.recipe import with_states
 from stereometer.types.document import Document
+from stereometer.types.model_name import ModelName
 from stereometer.types.packages import check_packages
 from stereometer.types.shown import Shown
 
@@ -52,8 +52,8 @@ def export_mitigated(
     It is loaded again, always in float32, and held against the model it came from.
     """
     folder, how = Path(out), {**loading, "dtype": "float32"}
-    base, path = split(model)
-    if path is None:
+    name = ModelName.parse(model).checked()
+    if name.mitigation is None:
         raise UsageError(
             f"{model} has no mitigation. There is nothing to export. Name a model and a "
             "mitigation: MODEL+FILE."
@@ -67,7 +67,7 @@ def export_mitigated(
     from stereometer.backends.local.folders import write_folder
     from stereometer.backends.local.mitigation.stored import load
 
-    stored = load(path)
+    stored = load(name.mitigation)
     if stored.card.form == PROMPT:
         raise UsageError(
             f"{stored.card.method} changes how a model is asked, not its weights. There is no "
@@ -75,7 +75,7 @@ def export_mitigated(
         )
     make_room(folder / EXPORTED)
     opened = with_states(open_model(model, 0, how))
-    written, notes = _for_folder(opened, stored, base, how)
+    written, notes = _for_folder(opened, stored, str(name.base), how)
     write_folder(written.model, written.checkpoint.tokenizer, folder)
     try:
         weights = _check(written, folder)

@@ -13,8 +13,8 @@ from stereometer.errors import ModelError, StereometerError
 from stereometer.files import read_json
 from stereometer.mitigations.card import ADAPTER, PROJECTION, PROMPT, SETTING, MitigationCard
 from stereometer.mitigations.exported import EXPORTED, ExportedCard
-from stereometer.mitigations.spec import SUFFIX
 from stereometer.types import Follows, SpanVectors
+from stereometer.types.model_name import SUFFIX
 from stereometer.types.typed import typed
 
 FORMS: Mapping[str, Callable[[Stored, LanguageModel], LanguageModel]] = {

@@ -1,7 +1,6 @@
 """The tables, and triggers that refuse to change an answer.
 
-There is no way back: a study's answers are restored from a backup. There is none from 0001 either:
-it stored answers by their place on a page, and what stood in that place is not known.
+There is no way back: a study's answers are restored from a backup.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from alembic import op
 
 from stereometer.studies.database.tables import metadata
 
-revision = "0002"
+revision = "stereometer_study_1"
 down_revision = None
 
 SQLITE = """
