@@ -48,6 +48,12 @@ def open_benchmark(
     return source.choose(options)
 
 
+def check_benchmarks(names: Iterable[str], data: str | Path | None = None) -> None:
+    """Raises for a slip in any name before the first model is loaded."""
+    for name in names:
+        _source(name, data)
+
+
 def open_for_audit(name: str, data: str | Path | None = None, layout: Layout = PLAIN) -> Benchmark:
     """A benchmark with items in it that cannot be measured."""
     source, path = _source(name, data)

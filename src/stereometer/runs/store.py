@@ -6,6 +6,7 @@ is refused wherever it is read.
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -90,6 +91,7 @@ def _agreed(folder: Path, plan: Mapping[str, Any]) -> Result | None:
             f"{record} is not the record of a run ({RUN_SCHEMA}), so choose another folder with "
             "--out, or remove this one."
         )
+    plan = json.loads(to_json(plan))  # as it would be read: a tuple is a list there
     if stored != plan:
         changed = sorted(key for key in {*stored, *plan} if stored.get(key) != plan.get(key))
         another = " or call the model otherwise with --name" if "identity" in changed else ""

@@ -20,6 +20,7 @@ PARTS = {
     "torch": "hf",
     "transformers": "hf",
     "httpx2": "server",
+    "stamina": "server",
     "fastapi": "serve",
     "wordfreq": "lexicon",
     "vaderSentiment": "lexicon",

@@ -42,7 +42,7 @@ from stereometer.runs.carry import carry_out, engines_of
 from stereometer.runs.execute import LOG, Announce
 from stereometer.runs.measure import by_benchmark, jobs_for, names_of, warned
 from stereometer.runs.models import named, opened
-from stereometer.runs.open import check_names
+from stereometer.runs.open import check_benchmarks, check_names
 from stereometer.runs.progress import Watch
 from stereometer.tables import Layout
 from stereometer.types import Backend, Job, Settings, System
@@ -122,8 +122,10 @@ def run(
     check_limit(limit)  # before a model is loaded
     measures = [measure] if isinstance(measure, str) else list(measure)
     models = named(model, name)
+    names = names_of(benchmarks)
+    check_benchmarks(names, data)
     check_names([str(each) for each, _, _ in models if isinstance(each, str | Path)], measures)
-    parts = by_benchmark(names_of(benchmarks), measures, like_paper)
+    parts = by_benchmark(names, measures, like_paper)
     asked = {"within_word": True} if within_word else {}
     choice = _choice(groups, traits, templates, synonyms, text, seed)
     layout = Layout(encoding, column or {})

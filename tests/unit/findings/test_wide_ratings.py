@@ -120,7 +120,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def aligned(run: Path, file: Path, **options: Any) -> stereometer.Result:
     out = file.parent / "out"
-    return stereometer.align(run, ratings=file, resamples=100, out=out, **options).result
+    first, again = (
+        stereometer.align(run, ratings=file, resamples=100, out=out, **options).result
+        for _ in range(2)
+    )
+    assert first == again  # the second time it is read from its folder
+    return first
 
 
 def mean(result: stereometer.Result, group: str = "doctor", trait: str = TRAITS[1]) -> float:

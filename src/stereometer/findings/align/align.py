@@ -407,7 +407,8 @@ def _plan(
 def _plan_of_reading(reading: Reading) -> dict[str, Any]:
     """Only where the ratings are not read as they are: other plans stay as they were."""
     asked = read_text(reading.questions) if reading.questions else ""
-    own = {"scale": asdict(reading.scale), "columns": asdict(reading.layout), "questions": asked}
+    scale = asdict(reading.scale) | {"labels": list(reading.scale.labels)}
+    own = {"scale": scale, "columns": asdict(reading.layout), "questions": asked}
     return {} if reading == AS_IT_IS else own
 
 

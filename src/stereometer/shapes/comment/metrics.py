@@ -46,6 +46,7 @@ CELLS_OF = {
     "specificity": [TN, FP],
 }
 """What each metric counts."""
+FEW, RARE = 5, frozenset({"a label that few comments have"})
 BY_LABEL = ("recall", "balanced_accuracy")
 READ, UNREAD = "answers could be read", "no answer could be read"
 
@@ -118,14 +119,16 @@ def table(rows: Sequence[Decision], like: Sequence[Decision] | None = None) -> F
 
 
 def strata(rows: Sequence[Decision]) -> list[frozenset[str]]:
-    """What each comment is of, in the order of `table`."""
+    """What each comment is of, in the order of `table`. Labels that few comments have are one: among
+    themselves these could hardly vary, which would pass for certainty."""
     none: frozenset[str] = frozenset()
     labels, shared = dict.fromkeys((row.comment for row in rows), none), {none: none}
     for row in rows:
         if row.gold and row.category not in labels[row.comment]:
             label = labels[row.comment] | {row.category}
             labels[row.comment] = shared.setdefault(label, label)
-    return list(labels.values())
+    often = Counter(labels.values())
+    return [label if often[label] >= FEW else RARE for label in labels.values()]
 
 
 def answers_of(rows: Sequence[Decision]) -> list[Category]:
