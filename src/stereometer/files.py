@@ -17,11 +17,14 @@ from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from shutil import rmtree
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from filelock import lock_descriptor
 
 from stereometer.errors import DataError, StereometerError
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as Hash
 
 LARGEST = 1024**3
 """Bytes of a file once unpacked: no data set is near it, and a packed one may pretend."""
@@ -102,13 +105,17 @@ def _too_large(path: Path) -> DataError:
     )
 
 
-def read_lines(path: Path, encoding: str = UTF8, newline: str = "\n") -> Generator[str]:
-    """The lines of a file, one at a time; they end in \\n."""
+def read_lines(
+    path: Path, encoding: str = UTF8, newline: str = "\n", digest: Hash | None = None
+) -> Generator[str]:
+    """The lines of a file, one at a time; they end in \\n. A digest is of what is in the file."""
     number, blank, name = 0, True, "UTF-8" if encoding == UTF8 else encoding
     with _opened(path) as file, io.TextIOWrapper(file, encoding, newline=newline) as lines:
         try:
             for line in lines:
                 number, blank = number + 1, blank and not line.strip()
+                if digest is not None:
+                    digest.update(line.encode(encoding))
                 yield line[:-2] + "\n" if line.endswith("\r\n") else line
         except UnicodeDecodeError:
             place = f" (after line {number})" if number else ""
@@ -198,9 +205,11 @@ def read_json(path: Path, encoding: str = UTF8) -> Any:
     return parse_json(read_text(path, encoding), str(path))
 
 
-def read_jsonl(path: Path, encoding: str = UTF8) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_jsonl(
+    path: Path, encoding: str = UTF8, digest: Hash | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """Line number and object of each line that is not blank."""
-    for number, line in enumerate(read_lines(path, encoding), 1):
+    for number, line in enumerate(read_lines(path, encoding, digest=digest), 1):
         if line.strip():
             where = f"{path}, line {number}"
             yield number, _object(parse_json(line, where), where)

@@ -15,7 +15,7 @@ import pytest
 import stereometer
 from stereometer.errors import DataError, StereometerError
 from stereometer.exports.exporter import export_runs as export
-from stereometer.runs import store
+from stereometer.runs.stored import run_of
 from tests.builders.commands import Said, assert_refused, call
 from tests.builders.kinds import KINDS, one_of_each
 from tests.builders.ratings import two_sided
@@ -119,7 +119,7 @@ def test_a_missing_slice_is_named(tmp_path: Path) -> None:
     edit(only(folder) / "scores.jsonl", lambda text: text.replace('"domain"', '"other"', 1))
     sealed(folder)
     with pytest.raises(DataError, match="line 1 is damaged: no domain"):
-        list(store.load_scores(folder))
+        list(run_of(folder).scores)
 
 
 # ---------------------------------------------------------------------------------------- mutations

@@ -15,6 +15,7 @@ import stereometer
 from stereometer.findings.mitigation.sides import Side
 from stereometer.mitigations.card import SETTING, MitigationCard
 from stereometer.runs.store import folder_name
+from stereometer.runs.stored import Run
 from stereometer.types import Result, Score
 from tests.builders.little import QUICK, intra, stereoset_file
 from tests.builders.stored import sealed
@@ -107,7 +108,7 @@ class Items:
 def side(
     name: str, scores: Sequence[Score], of: MitigationCard | None = None, **changed: Any
 ) -> Side:
-    """A run that is not stored."""
+    """A run that is not stored, as if its scores had been read."""
     known: dict[str, Any] = {
         "benchmark": "little",
         "measure": "cat-pseudo-likelihood@1",
@@ -122,7 +123,9 @@ def side(
         "estimates": (),
         "kind": "cat",
     }
-    return Side(name, Path("nowhere", name), Result(**known | changed), tuple(scores))
+    run = Run(Result(**known | changed), Path("nowhere", name))
+    vars(run)["scores"] = tuple(scores)
+    return Side(name, run)
 
 
 def stamped(folder: Path, of: MitigationCard | None, **card_fields: Any) -> Path:

@@ -12,7 +12,8 @@ from stereometer.runs.engines.pool import windows
 from stereometer.runs.engines.pool.choice import Engines, Hands
 from stereometer.runs.execute import execute_all
 from stereometer.runs.measure import jobs_for
-from stereometer.types import Backend, Finished, ModelSpec, Settings
+from stereometer.runs.stored import Run
+from stereometer.types import Backend, ModelSpec, Settings
 from tests.builders.faulty import FaultyOptions
 
 PLACE = "tests.builders.faulty:FAULTY"
@@ -33,7 +34,7 @@ def run_with(
     benchmark: str = "starter",
     measure: str = "pair-likelihood",
     keep: bool = False,
-) -> Finished:
+) -> Run:
     """One measure of a benchmark by workers that open `spec`; `keep` for a cache."""
     model = spec.open()
     assert isinstance(model, Backend)

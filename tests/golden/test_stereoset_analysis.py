@@ -17,7 +17,7 @@ from stereometer.curation.split import parted
 from stereometer.findings.ensemble.combine import ensemble as combine
 from stereometer.findings.ensemble.combine import mean_weights
 from stereometer.runs.open import open_model
-from stereometer.runs.store import load_scores
+from stereometer.runs.stored import run_of
 from stereometer.shapes.cat import shape as cat_shape
 from stereometer.shapes.cat.files import read_cats, term_agreement
 from stereometer.shapes.cat.items import Cat
@@ -101,8 +101,8 @@ def test_the_released_rule_on_released_scores(tmp_path: Path) -> None:
     """Two of the authors' systems under their weights, against the rule written out."""
     places = [replay(system, "paper", tmp_path) for system in ("bert-base-cased", "gpt2")]
     done = combine(*places, resamples=100, out=tmp_path / "ensemble")
-    bert, gpt2 = ({one.item: one.values for one in load_scores(place)} for place in places)
-    for score in load_scores(done.folder):
+    bert, gpt2 = ({one.item: one.values for one in run_of(place).scores} for place in places)
+    for score in run_of(done.folder).scores:
         inside = score.slices["task"] == "intrasentence"
         total = dict.fromkeys(score.values, 0.0)
         for values, weight in (

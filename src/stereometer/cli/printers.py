@@ -13,7 +13,7 @@ from stereometer.types.shown import Told
 PRINTED_BY = {
     "Result": "render:result",
     "Results": "render:results",
-    "Finished": "render:finished",
+    "Run": "render:run",
     "Plans": "asked:print_plans",
     "Answers": "asked:print_answers",
     "Sweep": "sweep:print_sweep",

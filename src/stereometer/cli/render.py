@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from stereometer.files import to_json
 from stereometer.show.control import visible
 from stereometer.show.table import Cell, Table, fitted, number, text, widths
-from stereometer.types import Finished, Result
+from stereometer.types import Result
 
 if TYPE_CHECKING:
     from rich.console import Console, JustifyMethod
 
+    from stereometer.runs.stored import Run
     from stereometer.shapes.overview import Overview
 
 
@@ -220,7 +221,7 @@ def result(single: Result, slices: bool = False) -> None:
     results([single], slices)
 
 
-def finished(stored: Finished, slices: bool = False) -> None:
+def run(stored: Run, slices: bool = False) -> None:
     results([stored.result], slices)
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from stereometer.exports.metadata import tags
 from stereometer.files import replacing
-from stereometer.types import Estimate, Finished
+from stereometer.runs.stored import Run
+from stereometer.types import Estimate
 
 FILE = "estimates.csv"
 FIRST = ("run", "benchmark", "measure", "variant", "model", "limit", "of", "data_digest", "name")
@@ -23,25 +24,22 @@ class Csv:
 
     name = "csv"
 
-    def write(self, results: Sequence[Finished], folder: Path) -> list[Path]:
+    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
         slices = dict.fromkeys(
-            name
-            for finished in results
-            for estimate in finished.result.estimates
-            for name in estimate.slice
+            name for run in runs for estimate in run.result.estimates for name in estimate.slice
         )
         with replacing(folder / FILE) as file:
             table = csv.DictWriter(file, (*FIRST, *slices, *LAST), lineterminator="\n")
             table.writeheader()
-            for finished in results:
-                table.writerows(_of_run(finished) | row for row in finished.result.rows())
+            for run in runs:
+                table.writerows(_of_run(run) | row for row in run.result.rows())
         return [folder / FILE]
 
 
-def _of_run(finished: Finished) -> dict[str, str]:
-    known = tags(finished.result)
+def _of_run(run: Run) -> dict[str, str]:
+    known = tags(run.result)
     stated = {name: known[name] for name in ("limit", "of", "data_digest")}
-    return {"run": finished.folder.name, **stated, "notes": " ".join(finished.result.notes)}
+    return {"run": run.folder.name, **stated, "notes": " ".join(run.result.notes)}
 
 
 EXPORTER = Csv()

@@ -19,8 +19,9 @@ from stereometer.exports.metadata import details, identity, made_at, placed, tag
 from stereometer.exports.ranked import Ranked, ranked
 from stereometer.files import replacing, to_json, write_json
 from stereometer.runs.shareable import shown
-from stereometer.runs.store import SCORES, folder_name, load_scores
-from stereometer.types import Estimate, Finished, Result, Score, digest_of_file
+from stereometer.runs.store import folder_name
+from stereometer.runs.stored import Run
+from stereometer.types import Estimate, Result, Score, digest_of_file
 
 SCHEMA_VERSION = "0.3.0"
 UNKNOWN = "unknown"
@@ -36,14 +37,14 @@ class EveryEvalEver:
     def itemised(self) -> EveryEvalEver:
         return EveryEvalEver(with_items=True)
 
-    def write(self, results: Sequence[Finished], folder: Path) -> list[Path]:
-        return [path for finished in results for path in self._written(finished, folder)]
+    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
+        return [path for run in runs for path in self._written(run, folder)]
 
-    def _written(self, finished: Finished, folder: Path) -> Iterator[Path]:
-        result, place = finished.result, _place(finished)
-        aggregate = _aggregate(finished, str(int(time.time())))
+    def _written(self, run: Run, folder: Path) -> Iterator[Path]:
+        result, place = run.result, _place(run)
+        aggregate = _aggregate(run, str(int(time.time())))
         samples = place.with_name(f"{place.stem}_samples.jsonl")
-        if self.with_items and (rows := list(_samples(finished, aggregate))):
+        if self.with_items and (rows := list(_samples(run, aggregate))):
             with replacing(folder / samples) as file:
                 file.writelines(to_json(row, indent=None) + "\n" for row in rows)
             yield folder / samples
@@ -59,12 +60,12 @@ class EveryEvalEver:
         yield folder / place
 
 
-def _place(finished: Finished) -> PurePosixPath:
+def _place(run: Run) -> PurePosixPath:
     """`data/<collection>/<developer>/<model>/<uuid4>.json`."""
-    result = finished.result
+    result = run.result
     developer, _, model = _model_id(result).rpartition("/")
     parts = (result.benchmark, developer, model)
-    name = UUID(bytes=bytes.fromhex(identity(finished)[:32]), version=4)
+    name = UUID(bytes=bytes.fromhex(identity(run)[:32]), version=4)
     return PurePosixPath("data", *map(folder_name, parts), f"{name}.json")
 
 
@@ -74,12 +75,12 @@ def _model_id(result: Result) -> str:
     return f"{developer[0].strip('/') if developer else UNKNOWN}/{model}"
 
 
-def _aggregate(finished: Finished, now: str) -> dict[str, Any]:
-    result = finished.result
+def _aggregate(run: Run, now: str) -> dict[str, Any]:
+    result = run.result
     return {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": f"{result.benchmark}/{_model_id(result)}/{now}",
-        "evaluation_timestamp": str(int(made_at(finished).timestamp())),
+        "evaluation_timestamp": str(int(made_at(run).timestamp())),
         "retrieved_timestamp": now,
         "source_metadata": {
             "source_name": f"stereometer {result.measure}",
@@ -95,7 +96,7 @@ def _aggregate(finished: Finished, now: str) -> dict[str, Any]:
         },
         "model_info": _model_info(result),
         "evaluation_results": [
-            entry for row in shown(result) for entry in _entries(result, row, finished)
+            entry for row in shown(result) for entry in _entries(result, row, run)
         ],
     }
 
@@ -107,12 +108,12 @@ def _model_info(result: Result) -> dict[str, Any]:
     return {"name": result.model, "id": _model_id(result), "additional_details": kind | stated}
 
 
-def _entries(result: Result, row: Estimate, finished: Finished) -> Iterator[dict[str, Any]]:
+def _entries(result: Result, row: Estimate, run: Run) -> Iterator[dict[str, Any]]:
     """What may be sorted; after a distance the value itself."""
     number = ranked(row)
     if number is None or row.value is None:
         return
-    created = str(int(made_at(finished).timestamp()))
+    created = str(int(made_at(run).timestamp()))
     yield _entry(result, row, number, {}, created)
     if number.lower_is_better:
         whole = Ranked(row.name, row.value, row.low, row.high, False)
@@ -181,14 +182,14 @@ IS_CORRECT = (
 )
 
 
-def _samples(finished: Finished, aggregate: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _samples(run: Run, aggregate: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """CATs that were scored and whose texts are stored. Other kinds of item have nothing that the
     schema's `is_correct` could mean."""
-    if finished.result.kind != CAT or not (finished.folder / SCORES).exists():
+    if run.result.kind != CAT or not run.has_scores:
         return
-    for score in load_scores(finished.folder, finished.result):
+    for score in run.read():
         if score.texts and UNRELATED in score.values:
-            yield _sample(score, finished.result, aggregate)
+            yield _sample(score, run.result, aggregate)
 
 
 def _sample(score: Score, result: Result, aggregate: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,23 +1,22 @@
 """The seam: what writes stored runs in one format, and the verb that finds it by name.
 
 The catalog names exporters under `exporter`; other packages add theirs as entry points in the group
-`stereometer.exporters`. An exporter gets results and the folders of their runs. Texts of hidden
-items are in neither, their terms not in the results: an exporter must not read them from anywhere
-else. It says what `metadata.measured` says, items used and asked, and the notes of the result.
+`stereometer.exporters`. An exporter gets runs: results, their folders and their scores, which it
+reads one by one (`run.read()`). Texts of hidden items are in none of them, their terms not in the
+results: an exporter must not read them from anywhere else. It says what `metadata.measured` says,
+items used and asked, and the notes of the result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.runs.counted import finished_in
 from stereometer.runs.shareable import shareable
-from stereometer.types import Finished
+from stereometer.runs.stored import Run, runs_of
 
 
 class Exporter(Protocol):
@@ -26,7 +25,7 @@ class Exporter(Protocol):
     @property
     def name(self) -> str: ...
 
-    def write(self, results: Sequence[Finished], folder: Path) -> list[Path]:
+    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
         """Writes into the folder, made where it is missing, and returns the files written."""
         ...
 
@@ -45,8 +44,7 @@ def export_runs(
     exporter: Exporter = catalog.find("exporter", name)
     if items:
         exporter = _itemised(exporter)
-    runs = [replace(run, result=shareable(run.result)) for run in finished_in(paths)]
-    return exporter.write(runs, Path(folder))
+    return exporter.write([shareable(run) for run in runs_of(paths)], Path(folder))
 
 
 def _itemised(exporter: Exporter) -> Exporter:

@@ -23,13 +23,13 @@ from stereometer.exports.metadata import measured
 from stereometer.files import read_lines, replacing, replacing_folder, write_json
 from stereometer.findings.relate import shipped_facts
 from stereometer.report.charts.frame import CONFIG
-from stereometer.report.load import grouped, with_scores
+from stereometer.report.load import grouped
 from stereometer.report.names import Names
 from stereometer.report.page import View, asset
+from stereometer.runs.stored import Run
 from stereometer.show import numbers
 from stereometer.show.figure import Spec
 from stereometer.show.table import Cell, Table, text
-from stereometer.types import Finished
 
 LOG = logging.getLogger("stereometer")
 WIDTH = 640
@@ -43,16 +43,15 @@ LOOKS = frozenset(("colour", "fill", "shape", "tint", "dot", "tip", "dx", "dy"))
 class Figures:
     name = "figures"
 
-    def write(self, results: Sequence[Finished], folder: Path) -> list[Path]:
+    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
         """The folder as a whole: no file of an earlier export stays among the new ones."""
         _check_place(folder)
         with replacing_folder(folder) as part:
-            files = self._written(results, part)
+            files = self._written(runs, part)
         return [folder / file.name for file in files]
 
-    def _written(self, results: Sequence[Finished], folder: Path) -> list[Path]:
-        stored = (with_scores(each.result, each.folder) for each in results)
-        groups, names = grouped(stored, shipped_facts()), Names()
+    def _written(self, runs: Sequence[Run], folder: Path) -> list[Path]:
+        groups, names = grouped(runs, shipped_facts()), Names()
         views = [View(section, group, names=names) for section, group in groups]
         contents = [view.content for view in views]
         figures = [figure for each in contents for figure in (*each.glance, *each.figures)]
@@ -63,7 +62,7 @@ class Figures:
         rows += [(name, title, table.caption) for name, title, table in tables]
         return [
             *_table(folder / INDEX, _texts(HEADS, rows)),
-            *_table(folder / RUNS, _texts(ABOUT, map(_about, results))),
+            *_table(folder / RUNS, _texts(ABOUT, map(_about, runs))),
             *(path for name, _, table in tables for path in _table(folder / name, table)),
             *(path for name, spec in specs.items() for path in _data(name, spec, folder)),
             *_pictures(specs, folder),
@@ -83,12 +82,12 @@ def _check_place(folder: Path) -> None:
         )
 
 
-def _about(finished: Finished) -> tuple[str, ...]:
-    result = finished.result
+def _about(run: Run) -> tuple[str, ...]:
+    result = run.result
     leading = catalog.shape(result.kind).leading(result).name
     used = next(numbers.used(each) for each in result.estimates if each.name == leading)
     by, notes = measured(result), " ".join(result.notes)
-    return finished.folder.name, result.model, result.benchmark, by, used, notes
+    return run.folder.name, result.model, result.benchmark, by, used, notes
 
 
 def sized(spec: Spec) -> Spec:

@@ -17,7 +17,8 @@ from stereometer.exports.ranked import headline, ranked
 from stereometer.files import replacing, to_json
 from stereometer.runs.shareable import shown
 from stereometer.runs.store import folder_name
-from stereometer.types import Estimate, Finished, Result
+from stereometer.runs.stored import Run
+from stereometer.types import Estimate, Result
 
 LOG = logging.getLogger("stereometer")
 DIGITS = 4
@@ -26,10 +27,10 @@ DIGITS = 4
 class Hub:
     name = "hub"
 
-    def write(self, results: Sequence[Finished], folder: Path) -> list[Path]:
-        models: dict[str, list[Finished]] = {}
-        for finished in _publishable(results):
-            models.setdefault(finished.result.model, []).append(finished)
+    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
+        models: dict[str, list[Run]] = {}
+        for run in _publishable(runs):
+            models.setdefault(run.result.model, []).append(run)
         return [
             path
             for model, own in models.items()
@@ -37,10 +38,10 @@ class Hub:
         ]
 
 
-def _publishable(results: Sequence[Finished]) -> list[Finished]:
+def _publishable(runs: Sequence[Run]) -> list[Run]:
     """On a model's page a number is a measurement of it, whatever stands beside it."""
-    kept = [each for each in results if each.result.data["publishable"]]
-    others = [each.result.benchmark for each in results if not each.result.data["publishable"]]
+    kept = [each for each in runs if each.result.data["publishable"]]
+    others = [each.result.benchmark for each in runs if not each.result.data["publishable"]]
     named = ", ".join(dict.fromkeys(others))
     if not kept:
         raise UsageError(
@@ -52,23 +53,23 @@ def _publishable(results: Sequence[Finished]) -> list[Finished]:
     return kept
 
 
-def _of_model(model: str, own: Sequence[Finished], folder: Path) -> Iterator[Path]:
-    indexed = [_indexed(finished.result) for finished in own]
+def _of_model(model: str, own: Sequence[Run], folder: Path) -> Iterator[Path]:
+    indexed = [_indexed(run.result) for run in own]
     block = {
         "model-index": [{"name": model, "results": [row for row in indexed if row["metrics"]]}]
     }
     yield _yaml(folder / "model-index.yaml", block)
     entries: dict[str, list[dict[str, Any]]] = {}
-    for finished in own:
-        entries.setdefault(finished.result.benchmark, []).extend(_entries(finished))
+    for run in own:
+        entries.setdefault(run.result.benchmark, []).extend(_entries(run))
     for benchmark, rows in entries.items():
         if rows:
             yield _yaml(folder / ".eval_results" / f"{folder_name(benchmark)}.yaml", rows)
 
 
-def _entries(finished: Finished) -> Iterator[dict[str, Any]]:
+def _entries(run: Run) -> Iterator[dict[str, Any]]:
     """Nothing where the number that stands for a result has no top."""
-    result = finished.result
+    result = run.result
     row = headline(result)
     number = ranked(row) if row else None
     if row is None or number is None or number.lower_is_better:
@@ -79,7 +80,7 @@ def _entries(finished: Finished) -> Iterator[dict[str, Any]]:
     yield {
         "dataset": {"id": result.benchmark, "task_id": task},
         "value": round(number.value, DIGITS),
-        "date": made_at(finished).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "date": made_at(run).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "notes": " ".join((". ".join((line(row), *others, measured(result))) + ".", *result.notes)),
     }
 

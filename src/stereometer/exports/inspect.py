@@ -15,8 +15,9 @@ from stereometer.exports.metadata import details, identity, made_at, placed, tag
 from stereometer.exports.ranked import Ranked, headline, ranked
 from stereometer.files import write_json
 from stereometer.runs.shareable import shown
-from stereometer.runs.store import SCORES, folder_name, load_scores
-from stereometer.types import Estimate, Finished, Result, Score
+from stereometer.runs.store import folder_name
+from stereometer.runs.stored import Run
+from stereometer.types import Estimate, Result, Score
 
 LOG_VERSION = 2
 
@@ -29,12 +30,12 @@ class Inspect:
     def itemised(self) -> Inspect:
         return Inspect(with_items=True)
 
-    def write(self, results: Sequence[Finished], folder: Path) -> list[Path]:
-        return [self._written(finished, folder) for finished in results]
+    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
+        return [self._written(run, folder) for run in runs]
 
-    def _written(self, finished: Finished, folder: Path) -> Path:
-        result, created = finished.result, made_at(finished)
-        id_ = identity(finished)[:22]
+    def _written(self, run: Run, folder: Path) -> Path:
+        result, created = run.result, made_at(run)
+        id_ = identity(run)[:22]
         task = folder_name(result.benchmark, result.measured_by.name)
         path = folder / f"{created:%Y-%m-%dT%H-%M-%S+00-00}_{task.replace('_', '-')}_{id_}.json"
         log = {
@@ -45,8 +46,8 @@ class Inspect:
             "results": _results(result),
             "stats": {"started_at": created.isoformat(), "completed_at": created.isoformat()},
         }
-        if self.with_items and (finished.folder / SCORES).exists():
-            log["samples"] = list(_samples(load_scores(finished.folder, result)))
+        if self.with_items and run.has_scores:
+            log["samples"] = list(_samples(run.read()))
         write_json(path, log)
         return path
 

@@ -21,10 +21,10 @@ from stereometer.exports.markdown import plain
 from stereometer.exports.metadata import headlines, measured
 from stereometer.files import replacing, to_json
 from stereometer.measures.cat_rules import filled
-from stereometer.runs.store import load_scores
+from stereometer.runs.stored import Run
 from stereometer.shapes.cat.items import LABELS, Candidate, Cat
 from stereometer.show import numbers
-from stereometer.types import Finished, Result, Score, Skip
+from stereometer.types import Result, Score, Skip
 
 LOG = logging.getLogger("stereometer")
 MEASURE = "cat-sum-likelihood"
@@ -36,18 +36,18 @@ HIDDEN, ACROSS = "their texts are not stored", "they are across sentences"
 class LmEval:
     name: str = "lm-eval"
 
-    def write(self, results: Sequence[Finished], folder: Path) -> list[Path]:
+    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
         """Runs on the same items give one task."""
-        cats = [each for each in results if each.result.kind == KIND]
+        cats = [each for each in runs if each.result.kind == KIND]
         by_task = {_task(each.result): each for each in reversed(cats)}
         if not by_task:
             raise UsageError(
                 "None of these runs is on context association tests. lm-eval has tasks of its own "
                 "for pairs. Name a run on stereoset, starter or CATs of your own."
             )
-        if others := len(results) - len(cats):
+        if others := len(runs) - len(cats):
             LOG.warning("Left out: %d of these runs, not on context association tests.", others)
-        return [file for finished in by_task.values() for file in _written(finished, folder)]
+        return [file for run in by_task.values() for file in _written(run, folder)]
 
 
 def _task(result: Result) -> str:
@@ -57,12 +57,12 @@ def _task(result: Result) -> str:
     return re.sub(r"\W", "_", "_".join(parts))
 
 
-def _written(finished: Finished, folder: Path) -> Iterator[Path]:
-    name, left = _task(finished.result), Counter[str]()
-    rows = list(_rows(load_scores(finished.folder, finished.result), left))
+def _written(run: Run, folder: Path) -> Iterator[Path]:
+    name, left = _task(run.result), Counter[str]()
+    rows = list(_rows(run.read(), left))
     if not rows:
         raise UsageError(
-            f"No item of {finished.folder.name} can be asked this way: {_counts(left)}. Export a "
+            f"No item of {run.folder.name} can be asked this way: {_counts(left)}. Export a "
             "run on items within sentences whose texts are stored."
         )
     if left:
@@ -71,7 +71,7 @@ def _written(finished: Finished, folder: Path) -> Iterator[Path]:
         f"{name}.yaml": _yaml(name),
         "utils.py": _utils(),
         "items.jsonl": "".join(f"{to_json(row, indent=None)}\n" for row in rows),
-        "README.md": _readme(name, finished.result, len(rows), left),
+        "README.md": _readme(name, run.result, len(rows), left),
     }
     for file, text in texts.items():
         with replacing(folder / name / file) as written:

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 from stereometer import catalog
 from stereometer.runs.store import RESULT
+from stereometer.runs.stored import Run
 from stereometer.show import numbers
-from stereometer.types import Estimate, Finished, Result, digest_of
+from stereometer.types import Estimate, Result, digest_of
 
 BESIDE = (
     *("verdict", "interval", "scope", "n", "asked", "ties", "ideal", "terms"),
@@ -16,16 +17,16 @@ BESIDE = (
 """What an estimate says of its number."""
 
 
-def made_at(finished: Finished) -> datetime:
+def made_at(run: Run) -> datetime:
     """When the result was stored, to the second."""
-    file = finished.folder / RESULT
+    file = run.folder / RESULT
     seconds = file.stat().st_mtime if file.exists() else 0
     return datetime.fromtimestamp(int(seconds), UTC)
 
 
-def identity(finished: Finished) -> str:
+def identity(run: Run) -> str:
     """Alike for the same result: exporting twice writes one file."""
-    return digest_of([finished.folder.name, finished.result.as_json()])
+    return digest_of([run.folder.name, run.result.as_json()])
 
 
 def sample(result: Result) -> str:

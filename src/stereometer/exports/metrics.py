@@ -8,7 +8,7 @@ from typing import Any
 
 from stereometer.exports.metadata import tags
 from stereometer.files import write_json
-from stereometer.types import Finished
+from stereometer.runs.stored import Run
 
 FILE = "metrics.json"
 
@@ -18,15 +18,15 @@ class Metrics:
 
     name = "metrics"
 
-    def write(self, results: Sequence[Finished], folder: Path) -> list[Path]:
-        write_json(folder / FILE, [_record(finished) for finished in results])
+    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
+        write_json(folder / FILE, [_record(run) for run in runs])
         return [folder / FILE]
 
 
-def _record(finished: Finished) -> dict[str, Any]:
-    result = finished.result
+def _record(run: Run) -> dict[str, Any]:
+    result = run.result
     return {
-        "run": finished.folder.name,
+        "run": run.folder.name,
         "tags": tags(result),
         "notes": list(result.notes),
         "metrics": result.metrics(slices=True),

@@ -14,10 +14,11 @@ from stereometer.exports.picture import picture
 from stereometer.files import replacing
 from stereometer.report.method import GENERAL, SCORINGS
 from stereometer.runs.store import folder_name
+from stereometer.runs.stored import Run
 from stereometer.show import numbers
 from stereometer.show.figure import FILLS
 from stereometer.show.slices import named
-from stereometer.types import Estimate, Finished, Method, Result
+from stereometer.types import Estimate, Method, Result
 
 HEAD = (
     "Benchmark",
@@ -38,10 +39,10 @@ MOST_ROWS = 24
 class ModelCard:
     name = "model-card"
 
-    def write(self, results: Sequence[Finished], folder: Path) -> list[Path]:
+    def write(self, runs: Sequence[Run], folder: Path) -> list[Path]:
         models: dict[str, list[Result]] = {}
-        for finished in results:
-            models.setdefault(finished.result.model, []).append(finished.result)
+        for run in runs:
+            models.setdefault(run.result.model, []).append(run.result)
         return [path for model, own in models.items() for path in _of_model(model, own, folder)]
 
 

@@ -12,7 +12,8 @@ import numpy as np
 from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.options import Option, verb
-from stereometer.runs import store
+from stereometer.runs.store import check_whole
+from stereometer.runs.stored import Run, Stored, run_of
 from stereometer.shapes.contrast import Contrast
 from stereometer.stats.intervals import wilson
 from stereometer.stats.tests import sign_test
@@ -64,20 +65,18 @@ class Calibration(Shown, Document):
 
 @verb
 def calibrate(
-    likelihood: Annotated[
-        store.Stored, Option("Folder of a run of a likelihood measure.", words=Path)
-    ],
+    likelihood: Annotated[Stored, Option("Folder of a run of a likelihood measure.", words=Path)],
     choice: Annotated[
-        store.Stored,
+        Stored,
         Option("Folder of a forced-choice run of the same model on the same items.", words=Path),
     ],
 ) -> Calibration:
     """Check how far a model's forced choices agree with its likelihoods, item by item."""
-    folders = store.folders_of([likelihood, choice])
-    first, second = map(store.load_result, folders)
-    store.check_whole([first, second])
+    runs = run_of(likelihood), run_of(choice)
+    first, second = (run.result for run in runs)
+    check_whole([first, second])
     shape = _check(first, second)
-    margins, choices = _answered(folders[0], first), _answered(folders[1], second)
+    margins, choices = map(_answered, runs)
     if any(score.answers for score in margins) or not all(score.answers for score in choices):
         raise UsageError(
             f"The runs are of {first.measure} and {second.measure}. The first must be of a "
@@ -132,8 +131,8 @@ def _check(first: Result, second: Result) -> Contrast:
     return shape
 
 
-def _answered(folder: Path, result: Result) -> list[Score]:
-    return [score for score in store.load_scores(folder, result) if score.skipped is None]
+def _answered(run: Run) -> list[Score]:
+    return [score for score in run.read() if score.skipped is None]
 
 
 def _bands(both: Sequence[tuple[float, int]]) -> Iterable[Row]:

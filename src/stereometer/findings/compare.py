@@ -12,11 +12,11 @@ from itertools import combinations, islice, takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
-from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.findings.mitigation.judged import Mitigated
 from stereometer.options import Option, Resamples, Seed, verb
 from stereometer.runs import store
+from stereometer.runs.stored import Stored, alike_in, runs_alike
 from stereometer.shapes.paired import NO_DIFFERENCE, Difference, Flip, Withheld
 from stereometer.shapes.shape import Shape
 from stereometer.shapes.verdicts import within_family
@@ -96,7 +96,7 @@ class Comparison(Tabular, Drawn, Document):
 @verb
 def compare(
     *runs: Annotated[
-        store.Stored,
+        Stored,
         Option(
             "Folders of runs on the same items, the first the baseline; or a folder that holds "
             "them: of those, runs that were measured alike are compared, the others left out "
@@ -105,7 +105,7 @@ def compare(
         ),
     ],
     control: Annotated[
-        store.Stored | None,
+        Stored | None,
         Option("The run of a mitigation's control, to judge the mitigation by.", words=Path),
     ] = None,
     all_pairs: Annotated[bool, "Compare every run with every other."] = False,
@@ -113,43 +113,33 @@ def compare(
     resamples: Resamples = 10_000,
 ) -> Comparison:
     """Compare stored runs on the same items, each with the first, or all pairs."""
-    groups, left_out = store.alike_in(runs)
+    groups, left_out = alike_in(runs)
     if not groups:
         raise UsageError(
             "compare needs at least two runs that were measured alike; the first is the baseline. "
             f"{' '.join(left_out[:3])} Name the folders of others, or a folder that holds them."
         )
-    beside = store.folders_of([control]) if control is not None else []
+    beside = [control] if control is not None else []
     first, *others = [_compare(group, beside, all_pairs, seed, resamples) for group in groups]
     return replace(first, others=tuple(others), notes=(*first.notes, *left_out))
 
 
 def _compare(
-    runs: Sequence[Path], beside: Sequence[Path], all_pairs: bool, seed: int, resamples: int
+    runs: Sequence[Stored], beside: Sequence[Stored], all_pairs: bool, seed: int, resamples: int
 ) -> Comparison:
     from stereometer.findings.mitigation import judge
-    from stereometer.findings.mitigation.sides import Side
+    from stereometer.findings.mitigation.sides import Side, pairs_among
 
-    results = store.load_alike([*runs, *beside])
+    stored = runs_alike([*runs, *beside])
+    results = [run.result for run in stored]
     if beside:
         judge.check_control(results[: len(runs)], results[-1])
     first, labels = results[0], store.labels(results)
     floor = min(float(result.settings["coverage"]) for result in results)
     settings = Settings(first.variant, seed, resamples, coverage=floor)
-    sides = [
-        Side(label, store.run_folder(folder), result, tuple(store.load_scores(folder, result)))
-        for label, folder, result in zip(labels, [*runs, *beside], results, strict=True)
-    ]
-    shape, last = catalog.shape(first.kind), len(runs)
-    pairs = compared(
-        labels[:last],
-        [side.scores for side in sides[:last]],
-        shape,
-        settings,
-        all_pairs,
-        [side.ties for side in sides[:last]],
-        planned=judge.planned(sides),
-    )
+    sides = [Side(label, run) for label, run in zip(labels, stored, strict=True)]
+    last = len(runs)
+    pairs = pairs_among(sides[:last], settings, all_pairs, planned=judge.planned(sides))
     notes = [first.data.get("notice"), *family_notes(results), *judge.notes(sides[:last])]
     return Comparison(
         first.benchmark,
@@ -159,10 +149,10 @@ def _compare(
         pairs,
         {"seed": seed, "resamples": resamples, "level": settings.level, "power": POWER},
         tuple(note for note in notes if note),
-        bool(shape.candidates),
+        bool(stored[0].shape.candidates),
         tuple(judge.mitigated(sides, settings, sides[last:])),
         first.kind,
-        folders=tuple(side.folder for side in sides[:last]),
+        folders=tuple(run.folder for run in stored[:last]),
     )
 
 

@@ -20,7 +20,7 @@ from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.files import finite
 from stereometer.runs import store
-from stereometer.runs.counted import load_counted
+from stereometer.runs.stored import Stored, check_counted, runs_alike
 from stereometer.stats.families import Said, corrected
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_clusters
 from stereometer.stats.ranks import permutation_p, resampled_points, spearman
@@ -101,7 +101,7 @@ class Relation(Shown, Document):
 
 
 def relation_of(
-    runs: Sequence[store.Stored],
+    runs: Sequence[Stored],
     facts: str | Path | None = None,
     seed: int = 0,
     resamples: int = 10_000,
@@ -113,9 +113,9 @@ def relation_of(
             f"relate needs at least {FEWEST} runs. A correlation over fewer says nothing. "
             "Name more folders."
         )
-    folders = store.folders_of(runs)
-    store.load_alike(folders)
-    results = [load_counted(folder) for folder in folders]
+    alike = runs_alike(runs)
+    check_counted(alike)
+    results = [run.result for run in alike]
     first = results[0]
     if not set(RELATED) <= {metric.name for metric in catalog.shape(first.kind).metrics}:
         raise UsageError(

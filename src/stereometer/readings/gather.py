@@ -9,12 +9,11 @@ from functools import cached_property
 
 from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark
-from stereometer.curation.runs import StoredRun, load_runs
+from stereometer.curation.runs import runs_on
 from stereometer.errors import ModelError, UsageError
 from stereometer.readings.table import Question, Way, readings
-from stereometer.runs import store
-from stereometer.runs.counted import settings_of
 from stereometer.runs.measure import job_for
+from stereometer.runs.stored import Run, Stored, runs_of
 from stereometer.shapes.sentences import SentenceShape
 from stereometer.types import Backend, Job, Score, Settings, System, digest_of
 from stereometer.types.measure_name import MeasureName
@@ -23,13 +22,13 @@ SWEEP = "sweep"
 
 
 @dataclass(frozen=True)
-class Run:
-    """A stored run and the way of asking that it is of."""
+class RunOfWay:
+    """A run and the way of asking that it is of."""
 
     question: Question
     way: Way
     shape: SentenceShape
-    stored: StoredRun
+    stored: Run
 
     @cached_property
     def by_item(self) -> Mapping[str, Score]:
@@ -49,10 +48,6 @@ class Run:
             part: digest_of([(score.item, sorted(score.values.items())) for score in scores])
             for part, scores in self.by_part.items()
         }
-
-    @property
-    def ties(self) -> float:
-        return settings_of(self.stored.result).ties
 
     def skipped(self, part: str) -> str:
         """The commonest reason why items of a part were not answered."""
@@ -152,29 +147,27 @@ def check_measures(measures: Sequence[str]) -> None:
 # -------------------------------------------------------------------------------------------- runs
 
 
-def stored_runs(paths: Sequence[store.Stored], benchmark: Benchmark) -> list[StoredRun]:
+def stored_runs(stored: Sequence[Stored], benchmark: Benchmark) -> Sequence[Run]:
     """Runs in folders, or in folders of them, without earlier sweeps."""
-    places = [place for path in store.folders_of(paths) for place in store.runs_in(path)]
-    kept = [place for place in places if store.load_result(place).kind != SWEEP]
-    return load_runs(kept, benchmark)
+    return runs_on(benchmark, [run for run in runs_of(stored) if run.result.kind != SWEEP])
 
 
-def by_model(runs: Sequence[StoredRun]) -> Mapping[tuple[str, str], list[Run]]:
+def by_model(runs: Sequence[Run]) -> Mapping[tuple[str, str], list[RunOfWay]]:
     """Runs of one model on items of one shape, in the order of the table."""
     _check_drawn(runs)
-    table, grouped = readings(), dict[tuple[str, str], list[Run]]()
-    for stored in runs:
-        run = Run(*table.of(stored.result), _shape(stored.result.kind), stored)
-        mine = grouped.setdefault((stored.result.model, stored.result.kind), [])
-        if any(run.way.id == other.way.id for other in mine):
+    table, grouped = readings(), dict[tuple[str, str], list[RunOfWay]]()
+    for run in runs:
+        of_way = RunOfWay(*table.of(run.result), _shape(run.result.kind), run)
+        mine = grouped.setdefault((run.result.model, run.result.kind), [])
+        if any(of_way.way.id == other.way.id for other in mine):
             raise UsageError(
-                f"{stored.result.model} has two runs of {run.way.id}. One of them is enough. "
+                f"{run.result.model} has two runs of {of_way.way.id}. One of them is enough. "
                 "Name each reading once, or give the models different names."
             )
-        mine.append(run)
+        mine.append(of_way)
     for (_, shape), mine in grouped.items():
         order = {way.id: at for at, (_, way) in enumerate(table.ways(shape))}
-        mine.sort(key=lambda run: order.get(run.way.id, len(order)))
+        mine.sort(key=lambda each: order.get(each.way.id, len(order)))
     return grouped
 
 
@@ -185,7 +178,7 @@ def _shape(kind: str) -> SentenceShape:
     return shape
 
 
-def _check_drawn(runs: Sequence[StoredRun]) -> None:
+def _check_drawn(runs: Sequence[Run]) -> None:
     limits = {run.result.settings["limit"]: run for run in runs}
     if len(limits) > 1:
         first, second = list(limits.values())[:2]

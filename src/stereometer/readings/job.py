@@ -12,7 +12,7 @@ from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.errors import UsageError
 from stereometer.readings.across import across, beside
 from stereometer.readings.curve import concluded, curve
-from stereometer.readings.gather import SWEEP, Run
+from stereometer.readings.gather import SWEEP, RunOfWay
 from stereometer.readings.reading import Asked
 from stereometer.readings.sides import CLEAN, Part, parts_of
 from stereometer.readings.table import table_digest
@@ -32,7 +32,7 @@ class Gathered:
     """What a sweep of one model knows before it counts."""
 
     benchmark: Benchmark
-    runs: Sequence[Run]
+    runs: Sequence[RunOfWay]
     settings: Settings
     faulty: frozenset[str]
     """Items that an audit flags."""
@@ -88,12 +88,12 @@ class Gathered:
                 [run.way for run in mine],
                 self.settings,
                 {way: why for way, why in withheld.items() if why},
-                {run.way.id: run.ties for run in mine},
+                {run.way.id: run.stored.ties for run in mine},
             )
 
-    def _distinct(self, part: Part) -> list[Run]:
+    def _distinct(self, part: Part) -> list[RunOfWay]:
         """The runs that answer the part, each set of numbers once."""
-        first: dict[str, Run] = {}
+        first: dict[str, RunOfWay] = {}
         for run in self.runs:
             if run.way.id in part.sides:
                 first.setdefault(run.numbers[part.name], run)

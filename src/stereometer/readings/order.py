@@ -11,15 +11,13 @@ import numpy as np
 
 from stereometer import catalog
 from stereometer.readings.sides import Part, parts_of
+from stereometer.runs.stored import Run
 from stereometer.shapes.contrast import Contrast
 from stereometer.shapes.sweep import JOINT, READING, named
 from stereometer.shapes.verdicts import NULL_VALUE, SAME
 from stereometer.stats.means import StudentMean, shares
 from stereometer.stats.tests import holm
-from stereometer.types import Estimate, Result, Score, Settings
-
-Swept = tuple[Result, Sequence[Score]]
-"""A sweep's result and its stored items."""
+from stereometer.types import Estimate, Settings
 
 
 @dataclass(frozen=True)
@@ -52,29 +50,29 @@ class Order:
         return self.question if self.task == "pair" else f"{self.task}, {self.question}"
 
 
-def orders(sweeps: Sequence[Swept], settings: Settings) -> Iterator[Order]:
+def orders(sweeps: Sequence[Run], settings: Settings) -> Iterator[Order]:
     """Every two models that were swept on the same items."""
     for one, other in combinations(sweeps, 2):
-        first, second = one[0], other[0]
+        first, second = one.result, other.result
         if first.settings["shape"] == second.settings["shape"]:
             shape = catalog.shape(str(first.settings["shape"]))
             if isinstance(shape, Contrast):
                 yield from _ordered(shape, one, other, settings.level)
 
 
-def _ordered(shape: Contrast, one: Swept, other: Swept, level: float) -> Iterator[Order]:
-    parts = [{part.name: part for part in parts_of(shape, scores)} for _, scores in (one, other)]
-    theirs = {_key(row): row for row in named(other[0], READING) if row.value is not None}
-    for joint in named(one[0], JOINT):
+def _ordered(shape: Contrast, one: Run, other: Run, level: float) -> Iterator[Order]:
+    parts = [{part.name: part for part in parts_of(shape, run.scores)} for run in (one, other)]
+    theirs = {_key(row): row for row in named(other.result, READING) if row.value is not None}
+    for joint in named(one.result, JOINT):
         both = [
             (row, theirs[_key(row)])
-            for row in named(one[0], READING)
+            for row in named(one.result, READING)
             if row.value is not None
             and _key(row) in theirs
             and joint.slice.items() <= row.slice.items()
         ]
         if both:
-            names = one[0].model, other[0].model
+            names = one.result.model, other.result.model
             task, question = joint.slice["task"], joint.slice["question"]
             ps = holm([_p(parts[0][task], parts[1][task], row) for row, _ in both])
             yield Order(*names, task, question, len(both), *_counts(both, ps, level))

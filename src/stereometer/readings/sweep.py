@@ -11,7 +11,6 @@ from typing import Annotated, Any, Unpack
 
 from stereometer.benchmarks.benchmark import Benchmark as Opened
 from stereometer.curation.audit.audits import faulty
-from stereometer.curation.runs import StoredRun
 from stereometer.errors import UsageError
 from stereometer.files import UTF8, read_json
 from stereometer.options import (
@@ -47,6 +46,7 @@ from stereometer.runs.execute import Announce, execute
 from stereometer.runs.models import named, opened
 from stereometer.runs.open import check_names, open_benchmark
 from stereometer.runs.progress import Watch
+from stereometer.runs.stored import Run, Stored
 from stereometer.tables import Layout
 from stereometer.types import Result, Settings
 from stereometer.types.document import UNSTORED, Document
@@ -105,7 +105,7 @@ def sweep(
         ),
     ] = None,
     runs: Annotated[
-        Sequence[store.Stored],
+        Sequence[Stored],
         Option(
             "A run on these items, or a folder of several, replayed ones too: they are swept as "
             "they are; may be repeated.",
@@ -157,14 +157,14 @@ def sweep(
 
 
 def sweep_of(
-    stored: Sequence[StoredRun],
+    stored: Sequence[Run],
     finished: Sequence[Result],
     benchmark: Opened,
     settings: Settings,
     out: str | Path | None,
 ) -> Sweep:
     """What runs say together, each model for itself, and then every two models."""
-    runs = [*stored, *(StoredRun(each.folder, each) for each in finished if each.folder)]
+    runs = [*stored, *(Run(each, each.folder) for each in finished if each.folder)]
     if not runs:
         raise UsageError(
             "No model and no run was named. A sweep is of a model under many readings. Name one "
@@ -186,17 +186,16 @@ def sweep_of(
             )
     jobs = [each.job() for each in several or gathered]
     done = [execute(job, store.place_of(job, out)) for job in jobs]
-    swept = [(each.result, list(store.load_scores(each.folder, each.result))) for each in done]
     return Sweep(
         benchmark.name,
-        tuple(result for result, _ in swept),
-        tuple(orders(swept, settings)),
+        tuple(each.result for each in done),
+        tuple(orders(done, settings)),
         _requests(runs),
         tuple(str(each.folder) for each in done),
     )
 
 
-def _requests(runs: Sequence[StoredRun]) -> Requests:
+def _requests(runs: Sequence[Run]) -> Requests:
     """As the runs recorded them when they were made."""
     asked = [read_json(run.folder / store.RUN).get("asked", {}) for run in runs]
     needed = sum(int(each.get("distinct", 0)) for each in asked)

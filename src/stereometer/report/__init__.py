@@ -11,7 +11,8 @@ from stereometer.findings.relate import read_facts, shipped_facts
 from stereometer.report.attachments import write_beside
 from stereometer.report.load import groups_of
 from stereometer.report.page import page
-from stereometer.runs.store import HOME, RESULT, RUN, SCORES, Stored
+from stereometer.runs.store import HOME, RESULT, RUN, SCORES
+from stereometer.runs.stored import Stored
 from stereometer.types import Result
 
 __all__ = ["write_report"]

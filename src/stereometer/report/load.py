@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 from stereometer import catalog
 from stereometer.findings.relate import Facts
-from stereometer.findings.shift import load_audit
 from stereometer.report.sections.section import Section
-from stereometer.report.systems import Group, Run, System
-from stereometer.runs import store
+from stereometer.report.systems import Group, System
 from stereometer.runs.shareable import shareable
+from stereometer.runs.stored import Run, Stored, runs_of
 from stereometer.types import Result
 
 
@@ -27,10 +25,10 @@ def section_for(result: Result) -> Section:
 
 
 def groups_of(
-    paths: Sequence[store.Stored], facts: Mapping[str, Facts] | None = None
+    stored: Sequence[Stored], facts: Mapping[str, Facts] | None = None
 ) -> list[tuple[Section, Group]]:
     """Those of stored runs."""
-    return grouped(_runs(paths), facts or {})
+    return grouped(map(shareable, runs_of(stored)), facts or {})
 
 
 def grouped(given: Iterable[Run], facts: Mapping[str, Facts]) -> list[tuple[Section, Group]]:
@@ -57,24 +55,6 @@ def grouped(given: Iterable[Run], facts: Mapping[str, Facts]) -> list[tuple[Sect
         )
         for number, (section, group) in enumerate(zip(sections, labelled, strict=True), 1)
     ]
-
-
-def _runs(paths: Sequence[store.Stored]) -> Iterator[Run]:
-    folders = [
-        place.parent if place.name == store.RESULT else place
-        for path in store.folders_of(paths)
-        for place in store.runs_in(path)
-    ]
-    for place in dict.fromkeys(folder.resolve() for folder in folders):
-        folder = place if place.is_dir() else place.parent
-        yield with_scores(shareable(store.load_result(place)), folder)
-
-
-def with_scores(result: Result, folder: Path) -> Run:
-    """The run of a result, with its scores and its audit where they are there."""
-    there = (folder / store.SCORES).exists()
-    scores = tuple(store.load_scores(folder, result)) if there else None
-    return Run(folder, result, scores, load_audit(folder, result))
 
 
 def _labelled(runs: Sequence[Run], section: Section) -> Iterator[tuple[str, str, Run]]:

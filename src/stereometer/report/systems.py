@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 
 from stereometer import catalog
 from stereometer.findings.mitigation import judge
 from stereometer.findings.mitigation.judged import Mitigated
 from stereometer.findings.mitigation.sides import Side
 from stereometer.findings.relate import Facts
-from stereometer.findings.shift import Audited
+from stereometer.findings.shift import Audited, load_audit
 from stereometer.report.looks import Look, look
 from stereometer.runs.counted import settings_of
+from stereometer.runs.stored import Run
 from stereometer.shapes.shape import Shape
 from stereometer.show.figure import FILLS, Key
 from stereometer.show.table import Cell
@@ -22,18 +22,6 @@ from stereometer.types import Estimate, Result, Score, Settings, Slice
 
 MOST_SYSTEMS = 40
 """Of a group, in words, pictures and items: nobody could tell the marks of more apart."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """A stored run."""
-
-    folder: Path
-    result: Result
-    scores: tuple[Score, ...] | None
-    """None where only the result.json is there."""
-    audit: Audited | None = None
-    """What an audit of the items says of the run, where there was one."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +45,13 @@ class System:
 
     @property
     def scores(self) -> tuple[Score, ...]:
-        return self.run.scores or ()
+        """Empty where only the result.json is there."""
+        return self.run.scores if self.run.has_scores else ()
 
-    @property
-    def side(self) -> Side:
-        """As findings on mitigations take it."""
-        return Side(self.label, self.run.folder, self.result, self.scores)
+    @cached_property
+    def audit(self) -> Audited | None:
+        """What an audit of the items says of the run, where there was one."""
+        return load_audit(self.run.folder, self.result)
 
     @property
     def cell(self) -> Cell:
@@ -174,7 +163,12 @@ class Group:
     @cached_property
     def mitigated(self) -> tuple[Mitigated, ...]:
         """What is said of the mitigated systems whose bases are in the group too."""
-        return tuple(judge.mitigated([system.side for system in self.systems], self.settings))
+        return tuple(judge.mitigated(self.sides, self.settings))
+
+    @cached_property
+    def sides(self) -> list[Side]:
+        """Systems whose scores are there, as findings take them."""
+        return [Side(each.label, each.run) for each in self.systems if each.run.has_scores]
 
     @property
     def settings(self) -> Settings:

@@ -66,8 +66,8 @@ def carry_out(
         return asked
     results = Results()
     try:
-        for finished in execute_all(jobs, out, cache, progress, engines, announce):
-            results.append(finished.result)
+        for run in execute_all(jobs, out, cache, progress, engines, announce):
+            results.append(run.result)
     except BaseException as stop:
         vars(stop)["results"] = results
         raise

@@ -22,7 +22,8 @@ from stereometer.runs.engines.serial import Serial
 from stereometer.runs.plan import Tally
 from stereometer.runs.progress import Watch, watched_by
 from stereometer.runs.runner import Progress, computed, silent
-from stereometer.types import Asking, Backend, Finished, Job, Result, Score
+from stereometer.runs.stored import Run
+from stereometer.types import Asking, Backend, Job, Result, Score
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Hash
@@ -40,7 +41,7 @@ def execute(
     cache: Cache | None = None,
     engines: Engines = Serial,
     progress: Progress = silent,
-) -> Finished:
+) -> Run:
     """Streams scores to disk and into estimates; its folder, at `place`, holds a whole run or
     none."""
     place = place or store.place_of(job)
@@ -49,7 +50,7 @@ def execute(
             known = _placed(finished, job)
             if known != finished:
                 store.keep(place, known, read_json(place / store.RUN))
-            return Finished(known, place)
+            return Run(known, place)
         started, begun, tally = time.time(), time.monotonic(), Tally()
         digest = sha256()
         asked = _scores(job, cache, engines, tally, progress)
@@ -65,7 +66,7 @@ def execute(
         if isinstance(job.source, Asking) and (workers := engines(job.source.backend).record):
             record["workers"] = workers
         store.keep(place, result, record)
-    return Finished(result, place)
+    return Run(result, place)
 
 
 def _placed(result: Result, job: Job) -> Result:
@@ -127,14 +128,14 @@ def execute_all(
     watch: Watch | bool = True,
     engines: Engines = Serial,
     announce: Announce = LOG.warning,
-) -> Iterator[Finished]:
+) -> Iterator[Run]:
     """One job after the other, answers shared; `out` holds a folder for each. What a small design
     could show at all is announced before it is asked."""
     with opened_cache(keep_cache) as cache:
         for job in with_outlook(jobs, announce):
             with watched_by(watch)(job.title) as progress:
-                finished = execute(job, store.place_of(job, out), cache, engines, progress)
-            yield finished
+                run = execute(job, store.place_of(job, out), cache, engines, progress)
+            yield run
 
 
 def with_outlook(jobs: Iterable[Job], announce: Announce) -> Iterator[Job]:

@@ -1,4 +1,4 @@
-"""A result without what would give hidden items away."""
+"""A run without what would give hidden items away."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from stereometer import catalog
+from stereometer.runs.stored import Run
 from stereometer.types import Estimate, Result
 
 WITHHELD = "Items are hidden, so rows of single terms are left out."
 
 
-def shareable(result: Result) -> Result:
+def shareable(run: Run) -> Run:
     """As it may be shown to others: the terms of hidden items name what is asked."""
+    result = run.result
     if not result.data["hidden"]:
-        return result
-    return replace(result, estimates=tuple(shown(result)), notes=(*result.notes, WITHHELD))
+        return run
+    told = (*result.notes, WITHHELD)
+    return replace(run, result=replace(result, estimates=tuple(shown(result)), notes=told))
 
 
 def shown(result: Result) -> Iterator[Estimate]:

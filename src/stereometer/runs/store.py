@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -22,7 +22,7 @@ from stereometer import catalog
 from stereometer.errors import DataError, StereometerError, UsageError
 from stereometer.files import read_json, read_jsonl, replacing, to_json, write_json
 from stereometer.shapes.shape import NotCompared, Shape
-from stereometer.types import RESULT_SCHEMA, Finished, Job, Result, Score, digest_of, digest_of_file
+from stereometer.types import RESULT_SCHEMA, Job, Result, Score, digest_of, digest_of_file
 from stereometer.types.measure_name import MeasureName
 
 LOG = logging.getLogger("stereometer")
@@ -126,11 +126,21 @@ def keep(folder: Path, result: Result, record: Mapping[str, Any]) -> None:
 def run_folder(path: Path) -> Path:
     """The folder of a run, named by itself, by its result.json, or by the folder that holds it and
     no other."""
+    inner = runs_in(path)
+    if inner[1:]:
+        raise DataError(
+            f"{path} stands for {len(inner)} runs. A single run is needed here. Name one of them: "
+            f"{', '.join(str(folder) for folder in inner[:6])}."
+        )
+    return inner[0]
+
+
+def runs_in(path: Path) -> list[Path]:
+    """The folder of the run at a path, or those of the runs in the folders under it."""
     if path.is_file():
-        return path.parent
-    if (path / RESULT).exists():
-        return path
-    inner = _runs_under(path)
+        load_result(path)  # raises for a file of something else
+        return [path.parent]
+    inner = [path] if (path / RESULT).exists() else _runs_under(path)
     if not inner and not path.exists():
         raise DataError(
             f"There is no '{path}'. A stored run is a folder that `run` or `replay` wrote. Check "
@@ -141,12 +151,7 @@ def run_folder(path: Path) -> Path:
             f"{path} holds no {RESULT}. It is not a run, or the run did not finish. Run it again;"
             " it continues where it stopped."
         )
-    if inner[1:]:
-        raise DataError(
-            f"{path} stands for {len(inner)} runs. A single run is needed here. Name one of them: "
-            f"{', '.join(str(folder) for folder in inner[:6])}."
-        )
-    return inner[0]
+    return inner
 
 
 def _runs_under(path: Path) -> list[Path]:
@@ -246,14 +251,17 @@ def load(path: str | Path) -> Result:
     return load_result(Path(path))
 
 
-def load_scores(path: Path, result: Result | None = None) -> Iterator[Score]:
-    """The scores of a run, held to what its kind needs; `result` where it is loaded already."""
-    folder = run_folder(path)
-    known = result or load_result(folder)
-    shape = catalog.shape(known.kind)
-    check_scores(folder, known)
-    for line, value in read_jsonl(folder / SCORES):
-        yield score_from(value, shape, f"{folder / SCORES}, line {line}")
+def read_scores(folder: Path, result: Result) -> Iterator[Score]:
+    """The scores of a run, held to what its kind needs and hashed while they are parsed: where they
+    are not those that were counted, the last of them is followed by an error."""
+    file, shape, digest = folder / SCORES, catalog.shape(result.kind), sha256()
+    try:
+        for line, value in read_jsonl(file, "utf-8", digest):
+            yield score_from(value, shape, f"{file}, line {line}")
+    except DataError:
+        check_scores(folder, result)  # that a file was edited is said before what is wrong in it
+        raise
+    _check_digest(file, digest.hexdigest(), result)
 
 
 def score_from(value: Any, shape: Shape, where: str) -> Score:
@@ -276,6 +284,10 @@ def check_scores(folder: Path, result: Result) -> None:
             f"{file} cannot be read: {error.strerror}. A run is its result and its scores. "
             "Run it again."
         ) from None
+    _check_digest(file, digest, result)
+
+
+def _check_digest(file: Path, digest: str, result: Result) -> None:
     if digest != result.scores_digest:
         raise DataError(
             f"{file} does not hold the scores that its {RESULT} was counted from. It was edited or"
@@ -283,41 +295,16 @@ def check_scores(folder: Path, result: Result) -> None:
         )
 
 
-def runs_in(path: Path) -> list[Path]:
-    """The run at a path, or the runs in the folders under it."""
-    if path.is_file() or (path / RESULT).exists():
-        return [path]
-    return _runs_under(path) or [run_folder(path)]
-
-
 # ------------------------------------------------------------------------------------- several runs
 
 
-Stored: TypeAlias = str | Path | Result | Finished | list[Result]
-"""A run as a caller of the Python verbs names it: by its folder, or as what a verb returned."""
-
-
-def folders_of(runs: Sequence[Stored]) -> list[Path]:
-    """Where runs are stored."""
-    runs = [each for run in runs for each in (run if isinstance(run, list) else [run])]
-    folders = [run if isinstance(run, str | Path) else getattr(run, "folder", None) for run in runs]
-    for run, folder in zip(runs, folders, strict=True):
-        if folder is None:
-            kind = "This Result" if isinstance(run, Result) else repr(run)[:40]
-            raise UsageError(
-                f"{kind} is not a stored run. Items' scores are read from its folder. Pass what "
-                "`run` or `load` returned, or the folder of a run."
-            )
-    return [Path(folder) for folder in folders if folder is not None]
-
-
-def load_alike(paths: Sequence[Path]) -> list[Result]:
-    """Stored results that may stand in one column; raises where they were not measured alike."""
-    first, *others = results = [load_result(path) for path in paths]
+def check_alike(results: Sequence[Result]) -> None:
+    """Raises where results may not stand in one column."""
+    first, *others = results
     check_whole(results)
-    ours = _conditions(first)
+    ours = conditions(first)
     for other in others:
-        theirs = _conditions(other)
+        theirs = conditions(other)
         details = "; ".join(
             f"{key}: {ours[key]} and {theirs[key]}" for key in ours if ours[key] != theirs[key]
         )
@@ -326,31 +313,9 @@ def load_alike(paths: Sequence[Path]) -> list[Result]:
                 f"{first.model} and {other.model} were not measured alike ({details}). Only runs "
                 "that were measured alike can be compared. Run them with the same settings."
             )
-    return results
 
 
-def alike_in(runs: Sequence[Stored]) -> tuple[list[list[Path]], list[str]]:
-    """Runs in groups that may be compared, and what is left out and why. Runs that are named one
-    by one are one group: where they were not measured alike, that is an error."""
-    named = [runs_in(path) for path in folders_of(runs)]
-    folders = [folder for several in named for folder in several]
-    if len(runs) > 1 and len(folders) == len(runs):
-        return [folders], []
-    groups: dict[str, list[Result]] = {}
-    for result in map(load_result, folders):
-        groups.setdefault(str(_conditions(result)), []).append(result)
-    reasons = {key: _not_compared(group) for key, group in groups.items()}
-    left_out = [
-        f"{result.model} on {result.benchmark} by {result.measure} is left out: {reasons[key]}."
-        for key, group in groups.items()
-        if reasons[key]
-        for result in group
-    ]
-    several = (group for key, group in groups.items() if not reasons[key])
-    return [[result.folder for result in group if result.folder] for group in several], left_out
-
-
-def _not_compared(group: Sequence[Result]) -> str:
+def why_alone(group: Sequence[Result]) -> str:
     """Why runs of a folder are not set against each other; empty where they are."""
     if isinstance(catalog.shape(group[0].kind), NotCompared):
         return "runs of its kind are not compared item by item"
@@ -372,10 +337,10 @@ def check_whole(results: Sequence[Result]) -> None:
 
 def measured_alike(first: Result, second: Result) -> bool:
     """Whether two results may stand in one column."""
-    return _conditions(first) == _conditions(second)
+    return conditions(first) == conditions(second)
 
 
-def _conditions(result: Result) -> dict[str, object]:
+def conditions(result: Result) -> dict[str, object]:
     return {
         "benchmark": result.benchmark,
         "items": f"{result.data['digest'][:12]}, limit {result.settings['limit']}",

@@ -37,7 +37,7 @@ from stereometer.types.items import (
     System,
     Variant,
 )
-from stereometer.types.jobs import Asking, Finished, Job, Stopping
+from stereometer.types.jobs import Asking, Job, Stopping
 from stereometer.types.method import Exchanged, Measure, Method, Needs, NoOptions, Notes, Requests
 from stereometer.types.opener import KnowsFiles, Memory, ModelSpec, Opener
 from stereometer.types.requests import (
@@ -82,7 +82,6 @@ __all__ = [
     "Encoding",
     "Estimate",
     "Exchanged",
-    "Finished",
     "Follows",
     "Generate",
     "Item",

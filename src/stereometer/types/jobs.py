@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 
 from stereometer.types.backend import Backend
 from stereometer.types.items import Item, Score
 from stereometer.types.method import Measure
-from stereometer.types.results import STORED, Estimate, Outcomes, Result
-from stereometer.types.shown import Shown
+from stereometer.types.results import Estimate, Result
 
 
 @dataclass(frozen=True)
@@ -61,25 +59,3 @@ class Job:
     @property
     def title(self) -> str:
         return f"{self.plan['benchmark']} {self.plan['measure']}"
-
-
-@dataclass(frozen=True, repr=False)
-class Finished(Shown):
-    """A result and the folder that keeps it."""
-
-    result: Result
-    folder: Path
-    gate: Outcomes | None = field(default=None, kw_only=True)
-    """How it stands to the bars that were asked for."""
-
-    def check(self) -> None:
-        """Raises where bars are missed or undecided."""
-        if self.gate is not None:
-            self.gate.check(STORED)
-
-    @property
-    def remarks(self) -> list[str]:
-        return [f"Stored in {self.folder}"]
-
-    def as_json(self) -> dict[str, Any]:
-        return self.result.as_json()

@@ -37,7 +37,7 @@ from stereometer.runs.carry import carry_out, engines_of
 from stereometer.runs.execute import LOG, Announce
 from stereometer.runs.models import opened
 from stereometer.runs.progress import Watch
-from stereometer.runs.store import load_scores
+from stereometer.runs.stored import Run
 from stereometer.shapes.comment.settings import STUDY, setting_of
 from stereometer.shapes.overview import Answered
 from stereometer.types import Result, Settings
@@ -134,7 +134,7 @@ class Answers(Results):
     @cached_property
     def answered(self) -> list[Answered | None]:
         return [
-            catalog.shape(result.kind).answered(result, load_scores(result.folder, result))
+            catalog.shape(result.kind).answered(result, Run(result, result.folder).read())
             for result in self
             if result.folder is not None
         ]

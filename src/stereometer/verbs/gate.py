@@ -9,7 +9,7 @@ from stereometer.exports.outcomes import write
 from stereometer.findings.gate.gate import gate_of
 from stereometer.findings.gate.judge import Gate
 from stereometer.options import Option, Resamples, Seed, verb
-from stereometer.runs.store import Stored
+from stereometer.runs.stored import Stored
 
 
 @verb

@@ -9,7 +9,7 @@ from typing import Annotated
 from stereometer.findings.relate import Relation, relation_of
 from stereometer.options import Option, Resamples, Seed, verb
 from stereometer.report import write_report
-from stereometer.runs.store import Stored
+from stereometer.runs.stored import Stored
 
 
 @verb

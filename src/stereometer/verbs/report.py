@@ -9,7 +9,8 @@ from typing import Annotated
 from stereometer.options import Option, verb
 from stereometer.report import write_report
 from stereometer.report.attachments import folder_of
-from stereometer.runs.store import HOME, Stored
+from stereometer.runs.store import HOME
+from stereometer.runs.stored import Stored
 from stereometer.types.shown import Told
 
 

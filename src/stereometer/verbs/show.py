@@ -11,9 +11,8 @@ from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark, Card
 from stereometer.errors import DataMissing
 from stereometer.options import Data, Option, verb
-from stereometer.runs.counted import load_counted
 from stereometer.runs.open import open_benchmark
-from stereometer.runs.store import runs_in
+from stereometer.runs.stored import runs_of
 from stereometer.types import Result
 from stereometer.types.results import Results
 from stereometer.types.shown import Shown
@@ -65,7 +64,7 @@ def show(
 ) -> CardShown | Result | Results:
     """Show a benchmark's card and the statistics its paper prints, or a stored run."""
     if Path(name).is_dir() and not catalog.has("benchmark", str(name)):
-        stored = [load_counted(run) for run in runs_in(Path(name))]
+        stored = [run.result for run in runs_of([name])]
         return Results(stored) if stored[1:] else stored[0]
     try:
         benchmark = open_benchmark(str(name), data)

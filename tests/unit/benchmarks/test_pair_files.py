@@ -10,7 +10,8 @@ import pytest
 import stereometer
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.errors import DataError
-from stereometer.runs.store import load_result, load_scores
+from stereometer.runs.store import load_result
+from stereometer.runs.stored import run_of
 from stereometer.shapes.pair.files import agreement_of, statistics
 from stereometer.shapes.pair.files import write as write_items
 from stereometer.shapes.pair.items import Pair
@@ -155,7 +156,7 @@ def test_pairs_that_are_held_back_leave_no_text(tmp_path: Path) -> None:
     stereometer.run(
         "crows-pairs", model="fake", data=hidden, out=tmp_path / "run", coverage=0.1, **QUICK
     )
-    assert not any(score.texts for score in load_scores(tmp_path / "run"))
+    assert not any(score.texts for score in run_of(tmp_path / "run").scores)
     thrice = [replace(pair, id=f"{pair.id}/{at}") for pair in items for at in range(3)]
     for held_back in (False, True):
         data = write_items(tmp_path / f"{held_back}.csv", thrice, hidden=held_back)
@@ -163,6 +164,6 @@ def test_pairs_that_are_held_back_leave_no_text(tmp_path: Path) -> None:
         stereometer.run("crows-pairs", model="fake", data=data, out=out, coverage=0.1, **QUICK)
     runs = [load_result(tmp_path / f"thrice-{held_back}") for held_back in (False, True)]
     assert runs[0].estimates == runs[1].estimates
-    assert [score.copy for score in load_scores(out)] == [1, 1, 1, 2, 2, 2]
+    assert [score.copy for score in run_of(out).scores] == [1, 1, 1, 2, 2, 2]
     with pytest.raises(DataError, match="hidden is 'perhaps'"):
         opened(tmp_path, "sent_more,sent_less,bias_type,hidden\nOld.,Young.,age,perhaps\n")

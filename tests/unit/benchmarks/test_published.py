@@ -20,8 +20,10 @@ from stereometer.benchmarks.published.models import Alias, aliases, system_of
 from stereometer.benchmarks.published.tables import Value, tables, values
 from stereometer.cli.app import app
 from stereometer.errors import UnknownName
+from stereometer.files import read_text
 from stereometer.findings.align.pilot import GROUPS
 from stereometer.findings.align.printed import ALL_GROUPS, beside_printed
+from stereometer.findings.align.ratings import Ratings
 from stereometer.runs.execute import execute
 from stereometer.runs.replay import answers_job
 from stereometer.shapes.comment.settings import STUDY, ZERO_SHOT
@@ -299,14 +301,13 @@ def printed(estimates: list[Estimate]) -> list[float | None]:
 def test_agreement_stands_beside_tables_6_a11_and_a19(
     templates: list[str], pilot: tuple[str, ...] | None, expected: list[float | None]
 ) -> None:
-    ratings = released("abc/data_full.json")
+    ratings = Ratings((), {}, {}, text=read_text(released("abc/data_full.json")))
     estimates = [tau(), tau(**ALL_GROUPS), tau(group="Black")]
     assert printed(beside_printed(estimates, aligned(), ratings, templates, pilot)) == expected
 
 
-def test_agreement_with_other_raters_stands_beside_nothing(tmp_path: Path) -> None:
-    ratings = tmp_path / "ratings.json"
-    ratings.write_text("{}", "utf-8")
+def test_agreement_with_other_raters_stands_beside_nothing() -> None:
+    ratings = Ratings((), {}, {}, text="{}")
     assert printed(beside_printed([tau()], aligned(), ratings, ["that"], None)) == [None]
 
 

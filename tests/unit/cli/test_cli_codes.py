@@ -14,7 +14,7 @@ import pytest
 import stereometer
 from stereometer.errors import BudgetSpent
 from stereometer.runs import execute as execution
-from stereometer.types import Finished
+from stereometer.runs.stored import Run
 from tests.builders.commands import PROGRAM, assert_refused, call, shell
 from tests.builders.little import little_stereoset, pairs_file
 
@@ -269,7 +269,7 @@ def test_6_what_was_finished_before_the_budget_was_spent_is_shown(
 ) -> None:
     execute, calls = execution.execute, iter(range(9))
 
-    def spending(*arguments: object) -> Finished:
+    def spending(*arguments: object) -> Run:
         if next(calls):
             raise BudgetSpent("The budget is spent.")
         return execute(*arguments)  # type: ignore[arg-type]

@@ -18,8 +18,8 @@ from stereometer.curation import bundles
 from stereometer.curation.split import parted, split
 from stereometer.errors import DataError, UsageError
 from stereometer.report import write_report
-from stereometer.runs import store as runs
 from stereometer.runs.open import open_benchmark
+from stereometer.runs.stored import run_of
 from stereometer.shapes.cat.items import Cat
 from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
@@ -226,7 +226,7 @@ def test_both_parts_are_files_that_run_reads_and_the_hidden_one_leaves_no_text(
             out=place,
             cache=False,
         )
-        assert all(bool(score.texts) is shown for score in runs.load_scores(place))
+        assert all(bool(score.texts) is shown for score in run_of(place).scores)
     assert (
         "This is nurse number"
         not in write_report([tmp_path / "test"], tmp_path / "report.html").read_text()

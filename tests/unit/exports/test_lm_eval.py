@@ -15,7 +15,7 @@ from stereometer.errors import UsageError
 from stereometer.exports.exporter import export_runs as export
 from stereometer.exports.lm_eval_task import METRICS, Task
 from stereometer.exports.ranked import ranked
-from stereometer.runs.store import load_scores
+from stereometer.runs.stored import run_of
 from tests.builders.harnesses import run_harness
 from tests.conftest import default_model
 
@@ -81,7 +81,7 @@ def test_the_task_counts_as_a_run_does(cats: Path, tmp_path: Path) -> None:
     """Within sentences alone, ss, lms and icat with their intervals are those of that slice."""
     export("lm-eval", [cats], tmp_path)
     task = Task(tmp_path / NAME / "items.jsonl")
-    values = {score.item: score.values for score in load_scores(cats)}
+    values = {score.item: score.values for score in run_of(cats).scores}
     rows = rows_of(task.file)
     results = [[(values[row["id"]][name], False) for name in row["candidates"]] for row in rows]
     told = [task.process_results(*each) for each in zip(rows, results, strict=True)]
@@ -120,7 +120,7 @@ def test_lm_eval_itself_gives_our_numbers(tmp_path: Path) -> None:
     out = ("--log_samples", "--output_path", tmp_path / "out")
     run_harness("lm-eval", "-m", "lm_eval", *where, *how, *out)
     samples = rows_of(next((tmp_path / "out").rglob("samples_*.jsonl")))
-    ours_by_item = {score.item: score.values for score in load_scores(tmp_path / "run")}
+    ours_by_item = {score.item: score.values for score in run_of(tmp_path / "run").scores}
     assert len(samples) == len(within)
     for sample in samples:
         theirs = [float(total) for total, _ in sample["filtered_resps"]]

@@ -21,8 +21,9 @@ from stereometer.findings.align.estimates import another_panel, best_possible
 from stereometer.findings.align.names import Names
 from stereometer.findings.align.permutation import TEST
 from stereometer.findings.align.pilot import choose, pilot_ratings
-from stereometer.findings.align.profile import load_profile
+from stereometer.findings.align.profile import profile_of
 from stereometer.findings.align.ratings import Ratings, differing, read_ratings
+from stereometer.runs.stored import run_of
 from stereometer.stats.kendall import tau_rows
 from stereometer.stats.ranks import orders
 from stereometer.types import Result, Settings
@@ -51,7 +52,9 @@ def aligned(
 ) -> Result:
     """A run that gives these scores, held against the ratings."""
     run = stored_run(folder / "run", value, tuple(groups))
-    return align_run(run, AlignmentSettings(ratings, SETTINGS, **more), folder / "out").result
+    return align_run(
+        run_of(run), AlignmentSettings(ratings, SETTINGS, **more), folder / "out"
+    ).result
 
 
 # ------------------------------------------------------------------------------------ known answers
@@ -228,7 +231,7 @@ def test_below_the_coverage_floor_there_is_no_value_and_no_verdict(
         tmp_path / "run",
         lambda template, group, trait: None if group in GROUPS[:2] else means[group, trait],
     )
-    result = align_run(run, AlignmentSettings(ratings, SETTINGS), tmp_path / "out").result
+    result = align_run(run_of(run), AlignmentSettings(ratings, SETTINGS), tmp_path / "out").result
     for name in ("tau", "precision_at_3", "precision_at_3_decided"):
         one = result.estimate(name)
         assert (one.value, one.verdict) == (None, None), name
@@ -251,7 +254,7 @@ def test_traits_that_the_run_did_not_ask_are_no_gaps(
         "".join(line for line in lines if json.loads(line)["slices"]["trait"] in TRAITS[:8])
     )
     sealed(run)
-    result = align_run(run, AlignmentSettings(ratings, SETTINGS), tmp_path / "out").result
+    result = align_run(run_of(run), AlignmentSettings(ratings, SETTINGS), tmp_path / "out").result
     assert (result.estimate("tau").n, result.estimate("tau").asked) == (
         len(GROUPS) * 8,
         len(GROUPS) * 8,
@@ -442,11 +445,11 @@ def test_the_pilot_finds_the_template_that_knows(
             means[group, trait] if template == "all" else float(draw.normal()) * 30
         ),
     )
-    found = choose(load_profile(run).scores, read_ratings(ratings, NAMES))
+    found = choose(profile_of(run_of(run)).scores, read_ratings(ratings, NAMES))
     assert found.templates == ("all",)
     assert found.tried == 3 + 3
     result = align_run(
-        run, AlignmentSettings(ratings, SETTINGS, pilot=True), tmp_path / "out"
+        run_of(run), AlignmentSettings(ratings, SETTINGS, pilot=True), tmp_path / "out"
     ).result
     rest = len(GROUPS) - 4
     assert result.estimate("tau").asked == rest * 16
@@ -467,7 +470,7 @@ def test_two_templates_are_taken_only_where_they_are_better_together(
             + (sign[template] or 2) * noise[group, trait]
         ),
     )
-    assert choose(load_profile(run).scores, read_ratings(ratings, NAMES)).templates == (
+    assert choose(profile_of(run_of(run)).scores, read_ratings(ratings, NAMES)).templates == (
         "that",
         "all",
     )
@@ -485,7 +488,7 @@ def test_a_template_with_a_handful_of_scores_is_not_chosen(
             return means[group, trait] if trait in TRAITS[:3] else None
         return means[group, trait] + 30 * noise[group, trait]
 
-    scores = load_profile(stored_run(tmp_path / "run", value)).scores
+    scores = profile_of(run_of(stored_run(tmp_path / "run", value))).scores
     found = choose(scores, read_ratings(ratings, NAMES))
     assert "all" not in found.templates
     assert found.tau < 1

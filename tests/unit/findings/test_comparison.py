@@ -22,7 +22,7 @@ from stereometer.errors import UsageError
 from stereometer.findings import compare as comparison
 from stereometer.findings.compare import Compared, Comparison, family_notes
 from stereometer.findings.gate.judge import worsening
-from stereometer.runs import store as runs
+from stereometer.runs.stored import run_of
 from stereometer.shapes.paired import Difference, Withheld
 from stereometer.shapes.shape import Shape
 from stereometer.stats.tests import sign_flip
@@ -120,7 +120,7 @@ def studies(tmp_path_factory: pytest.TempPathFactory, variant: str) -> dict[str,
 
 def both(study: tuple[Path, Path]) -> tuple[Scores, Scores]:
     left, right = (
-        {one.item: one for one in runs.load_scores(path) if one.skipped is None} for path in study
+        {one.item: one for one in run_of(path).scores if one.skipped is None} for path in study
     )
     shared = [item for item in left if item in right]
     return [left[item] for item in shared], [right[item] for item in shared]
@@ -543,7 +543,7 @@ def test_a_slice_that_too_few_answered_is_withheld_with_the_counts(tmp_path: Pat
     )
     (pair,) = stereometer.compare(first, second, resamples=100).pairs
     shared = {item.item: item.slices for item in both((first, second))[0]}
-    everything = {score.item: score.slices for score in runs.load_scores(first)}
+    everything = {score.item: score.slices for score in run_of(first).scores}
     rows: list[Difference | Withheld] = [*pair.differences, *pair.withheld]
     for one in rows:
         n, asked = (

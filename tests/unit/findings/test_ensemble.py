@@ -17,7 +17,7 @@ from stereometer.errors import UsageError
 from stereometer.findings.ensemble import rules as ensemble
 from stereometer.findings.ensemble.combine import ensemble as combine
 from stereometer.findings.ensemble.combine import mean_weights
-from stereometer.runs.store import load_scores
+from stereometer.runs.stored import run_of
 from stereometer.shapes.cat.shape import SHAPE as CAT
 from stereometer.types import Score
 from tests.builders.little import little_stereoset, pairs_file, predictions
@@ -223,8 +223,8 @@ def test_an_ensemble_is_a_run_that_compare_and_report_take(
         "combined",
         "cat-replay@1",
     )
-    assert [one.item for one in load_scores(done.folder)] == [
-        one.item for one in load_scores(members[0])
+    assert [one.item for one in run_of(done.folder).scores] == [
+        one.item for one in run_of(members[0]).scores
     ]
     assert set(mean_weights(done.result)) == {"intrasentence", "intersentence"}
     assert stereometer.compare(members[0], done.folder, resamples=100).systems == (
@@ -250,9 +250,9 @@ def test_the_same_runs_give_the_same_bytes_and_a_finished_one_is_found(
 def test_paper_combines_raw_scores_by_hand(members: list[Path], tmp_path: Path) -> None:
     done = combine(members[1], members[3], resamples=100, out=tmp_path / "paper")
     first, second = (
-        {one.item: one for one in load_scores(place)} for place in (members[1], members[3])
+        {one.item: one for one in run_of(place).scores} for place in (members[1], members[3])
     )
-    for score in load_scores(done.folder):
+    for score in run_of(done.folder).scores:
         weights = (10000.0, 1.0) if score.slices["task"] == "intrasentence" else (15.0, 35.0)
         expected = dict.fromkeys(LABELS, 0.0)
         for member, weight in zip((first, second), weights, strict=True):

@@ -11,7 +11,7 @@ import pytest
 
 import stereometer
 from stereometer.errors import DataError, UsageError
-from stereometer.types import Finished
+from stereometer.runs.stored import Run
 from tests.builders.commands import call
 from tests.builders.ratings import TRAITS
 from tests.builders.trait_runs import GROUPS, stored_run
@@ -67,7 +67,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def aligned(folder: Path, **options: Any) -> Finished:
+def aligned(folder: Path, **options: Any) -> Run:
     return stereometer.align(
         folder / "run", ratings=folder / "ratings.csv", resamples=200, **options
     )

@@ -44,7 +44,7 @@ def test_intersect(tmp_path: Path) -> None:
     )
     found = stereometer.intersect("fake", **few, resamples=200, out=tmp_path / "found")
     assert list(found.result.as_json()["estimates"]) == said.json["estimates"]
-    assert stereometer.load(found.scores).benchmark == "abc"
+    assert stereometer.load(found.asked.folder).benchmark == "abc"
 
 
 def test_ask(tmp_path: Path) -> None:

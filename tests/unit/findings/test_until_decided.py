@@ -17,9 +17,9 @@ from stereometer.findings.gate.early_stop import BLOCK, Until, until_decided
 from stereometer.findings.gate.rules import Rule
 from stereometer.findings.gate.sequential import unit
 from stereometer.report.load import groups_of
-from stereometer.runs import store
 from stereometer.runs.measure import jobs_for
 from stereometer.runs.open import open_model
+from stereometer.runs.stored import run_of
 from stereometer.shapes.pair.items import Pair
 from stereometer.shapes.pair.metrics import summarize
 from stereometer.types import Asking, Job, Score, Settings, Slice
@@ -205,7 +205,7 @@ def test_items_that_run_out_say_what_a_whole_run_says_with_half_of_the_error(
     """Knowing every item of a set is not knowing others like them."""
     whole = stereometer.run("starter", model="fake", measure=PAIRS, out=tmp_path / "whole")[0]
     one = whole.estimate("pair_preference")
-    scores = store.load_scores(sure(whole.folder), whole)
+    scores = run_of(sure(whole.folder)).scores
     careful = pick(summarize(scores, Settings(level=0.975)), "pair_preference")
     assert (
         decided(tmp_path / "near", "--measure", PAIRS, bar=f"preference<={one.value:.2f}").code == 7

@@ -27,12 +27,12 @@ from stereometer.measures.recognition.misspelling import edited, holds
 from stereometer.measures.recognition.prompts import Prompts
 from stereometer.measures.recognition.questions import Example, Question, Sampling, questions
 from stereometer.measures.recognition.reading import Reader, first_clear
-from stereometer.runs import store as runs
 from stereometer.runs.engines.serial import Serial
 from stereometer.runs.execute import execute, opened_cache
 from stereometer.runs.plan import Tally
 from stereometer.runs.replay import answers_job
 from stereometer.runs.runner import computed
+from stereometer.runs.stored import Run, run_of
 from stereometer.shapes.comment import metrics
 from stereometer.shapes.comment.answers import confusion, flipped, in_scope, out_of_scope
 from stereometer.shapes.comment.chance import against_chance
@@ -54,7 +54,6 @@ from stereometer.types import (
     Asking,
     Encoding,
     Estimate,
-    Finished,
     Score,
     Settings,
     Skip,
@@ -638,7 +637,7 @@ def replayed(
     variant: Variant = "sound",
     benchmark: str = "ethos",
     **more: Any,
-) -> Finished:
+) -> Run:
     file = rows if isinstance(rows, Path) else lines_of(tmp_path, rows)
     folder = tmp_path / f"run{len(list(tmp_path.iterdir()))}"
     settings = Settings(variant, resamples=100)
@@ -766,7 +765,7 @@ def test_an_answer_without_a_label_is_not_of_a_category_called_other(tmp_path: P
     rows = [row | {"answer": "lolwut"} for row in labelled("other", "other", "rude", "neither")]
     found = replayed(tmp_path, rows, FEW_SHOT_MIXED, "paper", benchmark="custom")
     assert found.result.estimate("recall", category="other").value == 0
-    assert confusion(runs.load_scores(found.folder))["other"] == {"(no label)": 2}
+    assert confusion(run_of(found.folder).scores)["other"] == {"(no label)": 2}
 
 
 def test_labels_named_together_are_shown_as_a_list() -> None:
@@ -878,7 +877,7 @@ def test_answers_about_a_comment_of_two_categories_replay(
         for repeat in (1, 2)
     ]
     done = replayed(tmp_path, rows, setting, variant)
-    stored = list(runs.load_scores(done.folder))
+    stored = list(run_of(done.folder).scores)
     assert len({score.item for score in stored}) == len(stored) == len(asked)
     assert (
         done.result.estimate("recall", category="sexist").value

@@ -15,10 +15,10 @@ from stereometer.measures.survey.method import Options, Shown, Survey, template
 from stereometer.measures.survey.reading import read
 from stereometer.runs.ask import jobs_for
 from stereometer.runs.execute import execute, opened_cache
-from stereometer.runs.store import load_scores
+from stereometer.runs.stored import Run, run_of
 from stereometer.shapes.trait.ratings import summarize
 from stereometer.studies.new import new_study
-from stereometer.types import Answer, Finished, Settings, digest_of
+from stereometer.types import Answer, Settings, digest_of
 from tests.builders.commands import call
 from tests.builders.ratings import TRAITS
 from tests.builders.studies import set_toml
@@ -87,7 +87,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def asked(folder: Path, talker: Talker, out: Path, **options: object) -> Finished:
+def asked(folder: Path, talker: Talker, out: Path, **options: object) -> Run:
     (job,) = jobs_for(survey.of_study(folder), (), talker, SETTINGS, {"repeats": 2, **options})
     with opened_cache(False) as cache:
         return execute(job, out, cache)
@@ -126,7 +126,7 @@ def test_an_answer_without_its_counterpart_has_no_say(folder: Path, tmp_path: Pa
         return " 90" if "100 means powerful" in text else "It depends."
 
     finished = asked(folder, Talker(always), tmp_path / "run", scales=1)
-    found = summarize(load_scores(finished.folder), replace(SETTINGS, coverage=0.0))
+    found = summarize(run_of(finished.folder).scores, replace(SETTINGS, coverage=0.0))
     powerful = next(one for one in found if one.slice.get("trait") == TRAITS[0])
     assert (powerful.value, powerful.n, powerful.why) == (None, 1, "no whole repeat pair")
 

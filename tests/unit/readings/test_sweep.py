@@ -14,7 +14,7 @@ import stereometer
 from stereometer.backends.baselines.fake import Fake
 from stereometer.errors import ModelError, UsageError
 from stereometer.readings.sweep import Sweep
-from stereometer.runs.store import load_scores
+from stereometer.runs.stored import run_of
 from stereometer.shapes.sweep import DIFFERENCE, JOINT, READING, curves, named
 from stereometer.types import Answer, Request, Result
 
@@ -157,7 +157,7 @@ def test_likelihood_and_pseudo_likelihood_of_one_model_are_described_not_tested(
 
 def test_what_is_stored_is_sides_and_no_text(swept: tuple[Sweep, Path]) -> None:
     folder = next(Path(each) for each in swept[0].folders if "-cat-" in each)
-    scores = list(load_scores(folder))
+    scores = list(run_of(folder).scores)
     assert len(scores) == 480
     assert not any(score.texts for score in scores)
     assert {side for score in scores for side in score.values.values()} <= {-1.0, 0.0, 1.0}

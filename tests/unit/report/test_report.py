@@ -609,7 +609,7 @@ def test_each_result_and_its_scores_are_loaded_once(
     runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded: list[tuple[str, Path]] = []
-    for name in ("load_result", "load_scores"):
+    for name in ("load_result", "read_scores"):
         real = getattr(store, name)
 
         def counted(path: Path, *known: Any, name: str = name, real: Any = real) -> Any:

@@ -14,6 +14,7 @@ import stereometer
 from stereometer.errors import DataError, StereometerError, UsageError
 from stereometer.files import to_json
 from stereometer.runs import store as runs
+from stereometer.runs.stored import run_of
 from stereometer.types import Job, Result
 from tests.builders.little import QUICK
 from tests.builders.stored import only, sealed
@@ -144,9 +145,9 @@ def test_a_loaded_result_equals_the_computed_one(tmp_path: Path) -> None:
 
 def test_scores_are_loaded_as_they_were(tmp_path: Path) -> None:
     stored(tmp_path / "run")
-    found = list(runs.load_scores(tmp_path / "run"))
+    found = list(run_of(tmp_path / "run").scores)
     assert len(found) == 400
-    assert found == list(runs.load_scores(only(tmp_path / "run") / "result.json"))
+    assert found == list(run_of(only(tmp_path / "run") / "result.json").scores)
     assert found[0].values == {"sent_more": -1.0, "sent_less": -1.0}
 
 
@@ -218,7 +219,7 @@ def test_a_damaged_line_of_scores_is_named(tmp_path: Path) -> None:
     (only(tmp_path / "run") / "scores.jsonl").write_text("\n".join(lines))
     sealed(tmp_path / "run")
     with pytest.raises(DataError, match="line 3 is damaged"):
-        list(runs.load_scores(tmp_path / "run"))
+        list(run_of(tmp_path / "run").scores)
 
 
 def test_runs_are_found_in_folders_of_runs_and_in_folders_of_such(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 import stereometer
 from stereometer.errors import DataError, UsageError
 from stereometer.exports.exporter import export_runs as export
-from stereometer.runs.store import load_scores
+from stereometer.runs.stored import run_of
 from stereometer.types import Result
 from tests.builders.commands import assert_refused, call
 
@@ -54,7 +54,7 @@ def test_a_log_of_our_own_task_of_inspect_is_read(cats: Path, tmp_path: Path) ->
     """Its samples hold whole scores, as the task's scorer writes them."""
     scored = [
         {"id": score.item, "scores": {"stereometer": {"metadata": {"score": score.as_json()}}}}
-        for score in load_scores(cats)
+        for score in run_of(cats).scores
     ]
     log = {"version": 2, "eval": {"model": "mockllm/model"}, "samples": scored}
     (tmp_path / "log.json").write_text(json.dumps(log), "utf-8")

@@ -11,6 +11,7 @@ import pytest
 
 import stereometer
 from stereometer.errors import DataError
+from stereometer.runs.stored import run_of
 from stereometer.systems.replay import read_replay
 from stereometer.types import Result
 from tests.builders.commands import call
@@ -220,13 +221,12 @@ def test_data_join_by_text_whatever_the_row_numbers(tmp_path: Path) -> None:
 
 
 def test_each_score_meets_its_own_sentences(tmp_path: Path) -> None:
-    from stereometer.runs import store as runs
 
     data = data_file(tmp_path / "data.csv", rows())
     replayed(table(tmp_path / "t.csv", rows()), data=data, out=tmp_path / "run")
     scores = {
         score.texts["sent_more"]: score.values["sent_more"]
-        for score in runs.load_scores(tmp_path / "run")
+        for score in run_of(tmp_path / "run").scores
     }
     assert scores == {row["sent_more"]: row["sent_more_score"] for row in rows()}
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any
 
-from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.curation.analysis import keywords, labels, ranked_terms, sentiment
-from stereometer.curation.runs import RunsOnThese, StoredRun, load_runs
+from stereometer.curation.runs import RunsOnThese, runs_on
 from stereometer.curation.shapes import curated_shapes
 from stereometer.errors import ModelError, UsageError
 from stereometer.findings.shift import restricted, shifts
 from stereometer.options import Benchmark as Name
 from stereometer.options import Data, NegativeLabel, Resamples, Seed, verb
 from stereometer.runs.open import open_benchmark, open_model
+from stereometer.runs.stored import Run, runs_of
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.shapes.shift import Shift
 from stereometer.stats.agreement import Alpha
@@ -102,7 +102,7 @@ def analyze(
             "from 1 up."
         )
     benchmark = open_benchmark(str(name), data)
-    runs = load_runs(run, benchmark)
+    runs = runs_on(benchmark, runs_of(run))
     options = {"negative_label": negative_label}
     backend, judged = _judge(sentiment, options, benchmark.card.language)
     frequency, notes = _reference(benchmark, lemmas)
@@ -163,7 +163,7 @@ def _reference(
 def _shape(
     benchmark: Benchmark,
     shape: SentenceShape,
-    runs: Sequence[StoredRun],
+    runs: Sequence[Run],
     backend: Backend | None,
     words: Keywords,
     ends: int,
@@ -186,11 +186,8 @@ def _shape(
     )
 
 
-def _run(
-    run: StoredRun, items: Sequence[SentenceItem], ends: int, settings: Settings
-) -> RunAnalysis:
-    settings, result = run.settings(settings), run.result
-    shape = catalog.shape(result.kind)
+def _run(run: Run, items: Sequence[SentenceItem], ends: int, settings: Settings) -> RunAnalysis:
+    settings, result, shape = run.settings(settings), run.result, run.shape
     parts = [
         Restricted(
             least,

@@ -8,12 +8,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
-from stereometer import catalog
 from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.curation.analysis.keywords import LANGUAGES, other_than_english
 from stereometer.curation.audit.errata import Errata, check_against, corrected, read_errata
 from stereometer.curation.audit.flags import AGREED, FLAGS, Flag, Zipf, background_of, flags_for
-from stereometer.curation.runs import RunsOnThese, StoredRun, load_runs
+from stereometer.curation.runs import RunsOnThese, runs_on
 from stereometer.curation.shapes import curated_shapes
 from stereometer.curation.terms import zipf_in
 from stereometer.errors import UnknownName, UsageError
@@ -22,6 +21,7 @@ from stereometer.findings.shift import AUDIT, AUDIT_SCHEMA, restricted, shifts
 from stereometer.options import Benchmark as Name
 from stereometer.options import Data, Option, Resamples, Seed, verb
 from stereometer.runs.open import open_for_audit
+from stereometer.runs.stored import Run, runs_of
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.shapes.shift import Shift
 from stereometer.types import Settings
@@ -145,7 +145,7 @@ def audit(
     wanted = Asked(agreement, examples, show_texts, Path(write) if write is not None else None)
     counting = _counting(flag, ignore, wanted)
     benchmark = open_for_audit(str(name), data)
-    runs = load_runs(run, benchmark)
+    runs = runs_on(benchmark, runs_of(run))
     listed = read_errata(Path(errata)) if errata is not None else None
     if listed is not None:
         check_against(listed, benchmark, Path(str(errata)))
@@ -185,7 +185,7 @@ def _counting(flagging: Sequence[str], ignoring: Sequence[str], wanted: Asked) -
 def _shape(
     benchmark: Benchmark,
     shape: SentenceShape,
-    runs: Sequence[StoredRun],
+    runs: Sequence[Run],
     counting: Sequence[str],
     wanted: Asked,
     errata: Errata | None,
@@ -269,14 +269,13 @@ def _flagged(flag: Flag, marked: Sequence[tuple[SentenceItem, str]], wanted: Ask
 
 
 def _run(
-    run: StoredRun,
+    run: Run,
     flags: Sequence[Flagged],
     counting: Sequence[str],
     clean: set[str],
     settings: Settings,
 ) -> RunAudit:
-    settings, scores, result = run.settings(settings), run.scores, run.result
-    shape = catalog.shape(result.kind)
+    settings, scores, result, shape = run.settings(settings), run.scores, run.result, run.shape
     measured = {score.item for score in scores}
     by_flag = {
         flag.name: shifts(shape, scores, measured - flag.ids, settings, overall=True)

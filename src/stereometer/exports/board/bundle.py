@@ -17,6 +17,7 @@ from stereometer.exports.board.signing import sign
 from stereometer.files import finite, make_room, parse_json, to_json
 from stereometer.options import Option, verb
 from stereometer.runs import store
+from stereometer.runs.stored import Run, run_of
 from stereometer.shapes.contrast import Contrast
 from stereometer.types import Result, Score
 from stereometer.types.document import Document
@@ -87,12 +88,12 @@ def submit(
 
 def write_bundle(run: str | Path, out: str | Path, key: str | Path | None = None) -> Manifest:
     """The bundle of a stored run, a folder or a `.zip`; with `key` it is signed."""
-    folder, place = store.run_folder(Path(run)), Path(out)
+    stored, place = run_of(run), Path(out)
     if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise UsageError(f"{place} already exists. A bundle is written once. Choose another.")
-    result = store.load_result(folder)
+    result = stored.result
     store.check_whole([result])
-    scores = _lines(result, list(store.load_scores(folder, result)))
+    scores = _lines(stored)
     digest = sha256(scores).hexdigest()
     shared = replace(result, scores_digest=digest, data=_without_paths(result.data))
     whole = _encoded(shared.as_json())
@@ -106,19 +107,18 @@ def write_bundle(run: str | Path, out: str | Path, key: str | Path | None = None
     return manifest
 
 
-def _lines(result: Result, scores: list[Score]) -> bytes:
-    shape = catalog.shape(result.kind)
-    if not isinstance(shape, Contrast):
+def _lines(run: Run) -> bytes:
+    if not isinstance(run.shape, Contrast):
         raise UsageError(
-            f"A run of kind {result.kind} cannot be submitted. A host counts CATs and pairs again "
-            "from their scores. Name a run on those."
+            f"A run of kind {run.result.kind} cannot be submitted. A host counts CATs and pairs "
+            "again from their scores. Name a run on those."
         )
-    if not all(score.texts for score in scores):
+    if not all(score.texts for score in run.scores):
         raise UsageError(
             "The run holds items without texts. They are hidden, and their target terms would "
             "leave with the scores. `stereometer board judge` is for hidden items."
         )
-    bare = (replace(score, texts={}, answers=()) for score in scores)
+    bare = (replace(score, texts={}, answers=()) for score in run.scores)
     return "".join(to_json(score.as_json(), indent=None) + "\n" for score in bare).encode()
 
 

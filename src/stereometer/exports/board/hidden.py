@@ -11,8 +11,8 @@ from stereometer.exports.board.judge import JUDGED, KEPT, LEDGER, published_entr
 from stereometer.exports.board.ledger import Entry, Head, Ledger
 from stereometer.exports.board.tables import HIDDEN, Shown, shown_table
 from stereometer.report.load import section_for
-from stereometer.report.systems import Group, Run, System
-from stereometer.runs.store import load_result, load_scores
+from stereometer.report.systems import Group, System
+from stereometer.runs.stored import run_of
 from stereometer.types import Estimate
 from stereometer.types.document import Document
 
@@ -66,7 +66,8 @@ def _table(folder: Path, id_: str, submitters: Mapping[str, Sequence[Entry]]) ->
 def _system(folder: Path, entry: Entry, number: int) -> System:
     """The run that later submissions are compared with, without slices and without its file."""
     place = folder / JUDGED / str(entry["run"])
-    result = load_result(place)
+    run = run_of(place)
+    result = run.result
     if result.scores_digest != entry["scores"]:
         raise DataError(
             f"{place} does not hold what the ledger says was judged. It was changed since. Restore "
@@ -76,4 +77,4 @@ def _system(folder: Path, entry: Entry, number: int) -> System:
     about = {"title": f"Hidden items: {folder.resolve().name}", "source": ""}
     shown = replace(result, estimates=estimates, data={**result.data, **about}, notes=())
     label = f"{entry['model']} ({entry['submitter']})"
-    return System(label, number, Run(place, shown, tuple(load_scores(place, result))), label)
+    return System(label, number, replace(run, result=shown), label)

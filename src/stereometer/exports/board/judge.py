@@ -18,18 +18,18 @@ from stereometer.curation.split import MANIFEST
 from stereometer.errors import DataError, ModelError, UsageError
 from stereometer.exports.board.ledger import Entry, Ledger
 from stereometer.files import read_json
-from stereometer.findings.compare import compared
+from stereometer.findings.mitigation.sides import Side, pairs_among
 from stereometer.options import Loading, Option, VariantName, verb
 from stereometer.runs.counted import settings_of
 from stereometer.runs.execute import execute, opened_cache
 from stereometer.runs.measure import job_for
 from stereometer.runs.open import open_benchmark, open_model
-from stereometer.runs.store import folder_name, load_result, load_scores
+from stereometer.runs.store import folder_name
+from stereometer.runs.stored import Run, run_of
 from stereometer.stats.ladder import climbs
 from stereometer.types import (
     Backend,
     Estimate,
-    Finished,
     Item,
     Job,
     Result,
@@ -203,9 +203,9 @@ def judged_job(job: Job, folder: Path, ledger: Ledger, submitter: str) -> Publis
     # One folder per model, measure and variant: what was interrupted continues there.
     plan = job.plan
     parts = (plan["data"][:8], plan["measure"], plan["variant"], plan["identity"][:16])
-    finished = _run(job, folder / JUDGED / folder_name(*map(str, parts)))
-    p, nearer = _against(published_entry(earlier), finished, folder)
-    entry = _entry(job, finished, submitter, number, p)
+    run = _run(job, folder / JUDGED / folder_name(*map(str, parts)))
+    p, nearer = _against(published_entry(earlier), run, folder)
+    entry = _entry(job, run, submitter, number, p)
     first = published_entry(earlier) is None
     entry["climbed"] = first or (p is not None and climbs(p, nearer, number))
     ledger.append(entry)
@@ -225,7 +225,7 @@ def published_entry(earlier: Sequence[Entry]) -> Entry | None:
     return published[-1] if published else None
 
 
-def _run(job: Job, place: Path) -> Finished:
+def _run(job: Job, place: Path) -> Run:
     """Answers are not kept, and nobody else may read the scores."""
     place.parent.mkdir(parents=True, exist_ok=True)
     os.chmod(place.parent, 0o700)
@@ -238,32 +238,22 @@ def ranked_metric(result: Result) -> str:
     return shape.summary_metric or shape.leading(result).name
 
 
-def _against(before: Entry | None, finished: Finished, folder: Path) -> tuple[float | None, bool]:
+def _against(before: Entry | None, run: Run, folder: Path) -> tuple[float | None, bool]:
     """p of the paired test with the published submission, and whether the new one is nearer."""
     if before is None:
         return None, False
-    result, place = finished.result, folder / JUDGED / str(before["run"])
-    known = load_result(place)
-    pair, *_ = compared(
-        ("published", "new"),
-        (load_scores(place, known), load_scores(finished.folder, result)),
-        catalog.shape(result.kind),
-        settings_of(result),
-        False,
-        [settings_of(known).ties, settings_of(result).ties],
-        overall=True,
-    )
+    known = run_of(folder / JUDGED / str(before["run"]))
+    sides = Side("published", known), Side("new", run)
+    (pair,) = pairs_among(sides, settings_of(run.result), overall=True)
     for row in pair.differences:
-        if row.name == ranked_metric(result):
+        if row.name == ranked_metric(run.result):
             # That one is nearer to an ideal of 50 has a test of its own.
             return row.p if row.p_closer is None else row.p_closer, row.nearer == "second"
     return None, False
 
 
-def _entry(
-    job: Job, finished: Finished, submitter: str, number: int, p: float | None
-) -> dict[str, Any]:
-    result, shape = finished.result, catalog.shape(finished.result.kind)
+def _entry(job: Job, run: Run, submitter: str, number: int, p: float | None) -> dict[str, Any]:
+    result, shape = run.result, run.shape
     every = (row for row in result.estimates if not row.slice)
     overall = [row for row in every if shape.metric(row.name).headline]
     ranked = next((row for row in overall if row.name == ranked_metric(result)), None)
@@ -277,7 +267,7 @@ def _entry(
         "variant": result.variant,
         "kind": result.kind,
         "submission": number,
-        "run": finished.folder.name,
+        "run": run.folder.name,
         "scores": result.scores_digest,
         "p": p,
         "valued": ranked is not None and ranked.value is not None,

@@ -18,7 +18,6 @@ from stereometer.errors import DataError, ModelError, UsageError
 from stereometer.runs.execute import execute, opened_cache
 from stereometer.runs.measure import job_for
 from stereometer.runs.open import open_model
-from stereometer.runs.store import load_scores
 from stereometer.types import Backend, Item, Job, Score
 
 if TYPE_CHECKING:
@@ -48,8 +47,8 @@ def reproduce(claim: Claim, model: str, options: Mapping[str, Any], count: int) 
     seed = secrets.randbits(53)
     drawn = random.Random(seed).sample(list(claim.items), min(count, len(claim.items)))
     with TemporaryDirectory() as folder, opened_cache(keep=False) as cache:
-        finished = execute(_job(claim, backend, drawn), Path(folder) / "run", cache)
-        again = {score.item: score for score in load_scores(finished.folder, finished.result)}
+        run = execute(_job(claim, backend, drawn), Path(folder) / "run", cache)
+        again = {score.item: score for score in run.scores}
     return Reproduced(len(drawn), seed, TOLERANCE, _compared(claim, again))
 
 

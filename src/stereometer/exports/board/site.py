@@ -18,7 +18,7 @@ from stereometer.exports.board.pages import index_page, model_pages
 from stereometer.exports.board.tables import BoardTable, tables_of
 from stereometer.files import read_json, replacing, write_json
 from stereometer.options import Option, verb
-from stereometer.runs.counted import finished_in
+from stereometer.runs.stored import runs_of
 from stereometer.show import numbers
 from stereometer.types.document import UNSTORED, Document
 
@@ -60,7 +60,8 @@ def build(
     _check_place(site)
     ends = tuple(ledger_end(part) for part in parts)
     _check_earlier(site, parts)
-    shown = tables_of(runs, tiers_in([finished.folder for finished in finished_in(runs)]))
+    stored = runs_of(runs)
+    shown = tables_of(stored, tiers_in([run.folder for run in stored]))
     for part in parts:
         shown += hidden_tables(part, len(shown) + 1)
     board = Board(tuple(each.table for each in shown), ends, version("stereometer"), folder=site)

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from stereometer.errors import UsageError
-from stereometer.findings.compare import Compared, compared
+from stereometer.findings.compare import Compared
 from stereometer.findings.rank_ranges import RankRange, rank_ranges
-from stereometer.report.load import groups_of
+from stereometer.report.figures.differences import pairs_of
+from stereometer.report.load import grouped
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group, System
-from stereometer.runs.counted import finished_in, settings_of
+from stereometer.runs.shareable import shareable
 from stereometer.runs.store import check_whole, folder_name
+from stereometer.runs.stored import Run
 from stereometer.shapes.paired import Difference
 from stereometer.types import Estimate, Result
 from stereometer.types.document import Document
@@ -100,17 +101,16 @@ def kept_apart(result: Result) -> tuple[object, ...]:
     return (result.kind, result.benchmark, *data, *asked)
 
 
-def tables_of(paths: Sequence[str | Path], tiers: Tiers) -> list[Shown]:
-    """The tables of stored runs, in the order given."""
-    places: dict[tuple[object, ...], list[Path]] = {}
-    runs = finished_in(paths)
-    check_whole([finished.result for finished in runs])
-    for finished in runs:
-        places.setdefault(kept_apart(finished.result), []).append(finished.folder)
-    grouped = [group for folders in places.values() for group in groups_of(folders)]
+def tables_of(runs: Sequence[Run], tiers: Tiers) -> list[Shown]:
+    """The tables of runs, in the order given."""
+    together: dict[tuple[object, ...], list[Run]] = {}
+    check_whole([run.result for run in runs])
+    for run in runs:
+        together.setdefault(kept_apart(run.result), []).append(shareable(run))
+    groups = [group for alike in together.values() for group in grouped(alike, {})]
     return [
         shown_table(section, replace(group, id=f"t{number}"), tiers)
-        for number, (section, group) in enumerate(grouped, 1)
+        for number, (section, group) in enumerate(groups, 1)
     ]
 
 
@@ -146,17 +146,7 @@ def shown_table(section: Section, group: Group, tiers: Tiers, hidden: bool = Fal
 def tested(group: Group) -> Sequence[Compared]:
     """All systems with each other, p adjusted over all of them; none where they cannot be, or where
     their pairs would take hours."""
-    if not 2 <= len(group.systems) <= MOST_TESTED or any(
-        system.run.scores is None for system in group.systems
-    ):
-        return ()
-    labels = [system.label for system in group.systems]
-    scores = [system.scores for system in group.systems]
-    ties = [settings_of(system.result).ties for system in group.systems]
-    try:
-        return compared(labels, scores, group.shape, group.settings, True, ties, overall=True)
-    except UsageError:  # a kind that is not compared, or systems with no item in common
-        return ()
+    return pairs_of(group, True, overall=True) if len(group.systems) <= MOST_TESTED else ()
 
 
 def _place(system: System, order: Mapping[str, RankRange]) -> tuple[float, float, str]:

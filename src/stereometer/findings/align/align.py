@@ -31,7 +31,7 @@ from stereometer.findings.align.estimates import (
 from stereometer.findings.align.names import EVERYBODY, Names
 from stereometer.findings.align.pilot import GROUPS, Pilot, averaged, choose
 from stereometer.findings.align.printed import ALL_GROUPS, beside_printed, printed_means
-from stereometer.findings.align.profile import Profile, load_profile, ratings_file
+from stereometer.findings.align.profile import Profile, profile_of, ratings_file
 from stereometer.findings.align.raters import BESIDE, Raters, conditions
 from stereometer.findings.align.ratings import AS_IT_IS, Mean, Ratings, Reading, read_ratings
 from stereometer.findings.align.scale import scale_of
@@ -48,12 +48,13 @@ from stereometer.options import (
 )
 from stereometer.runs.execute import LOG, Announce, execute
 from stereometer.runs.job import versions
-from stereometer.runs.store import Stored, folders_of, load_scores, place_of
+from stereometer.runs.store import place_of
+from stereometer.runs.stored import Run, Stored, run_of
 from stereometer.shapes.trait.metrics import summarize as summarize_traits
 from stereometer.show.numbers import spelled
 from stereometer.stats.intervals import generator
 from stereometer.tables import Layout
-from stereometer.types import Estimate, Finished, Job, Result, Score, Settings, digest_of
+from stereometer.types import Estimate, Job, Result, Score, Settings, digest_of
 
 KEPT = ("ratings", "scale", "templates", "pilot", "raters", "by", "seed", "resamples", "level")
 """What a result records of the plan."""
@@ -142,7 +143,7 @@ def align(
     resamples: Resamples = 10_000,
     out: Out = None,
     announce: Announce = LOG.warning,
-) -> Finished:
+) -> Run:
     """Compare a run on groups and traits with what people say of the groups."""
     if pilot and templates:
         raise UsageError(
@@ -161,18 +162,17 @@ def align(
             Layout(encoding, column or {}), scale_of(scale), Path(questions) if questions else None
         ),
     )
-    (folder,) = folders_of([run])
-    return align_run(folder, wanted, Path(out) if out else None, announce)
+    return align_run(run_of(run), wanted, Path(out) if out else None, announce)
 
 
 def align_run(
-    path: Path, wanted: AlignmentSettings, out: Path | None = None, announce: Announce = LOG.warning
-) -> Finished:
+    run: Run, wanted: AlignmentSettings, out: Path | None = None, announce: Announce = LOG.warning
+) -> Run:
     """Agreement of a run with ratings, stored in a folder of its own."""
-    profile, known = load_profile(path), grid(wanted.choice)
+    profile, known = profile_of(run), grid(wanted.choice)
     if profile.is_survey and (wanted.pilot or wanted.templates):
         raise UsageError(
-            f"{path} is a survey that was put to a model. It has repeats and no templates. "
+            f"{run.folder} is a survey that was put to a model. It has repeats and no templates. "
             "Leave out --pilot and --templates."
         )
     names = Names(known.groups, known.traits, profile.domains, profile.dimensions)
@@ -195,7 +195,7 @@ def align_run(
         *([] if wanted.raters.only else printed_means(wanted.ratings, ratings, names)),
     ]
     means = ratings.of(cells.groups).means(wanted.settings.level)
-    plan = _plan(profile, wanted, templates, known)
+    plan = _plan(profile, ratings, wanted, templates, known)
 
     def summarize(scores: Iterable[Score]) -> list[Estimate]:
         """From the whole table, once the stream of cells is stored."""
@@ -205,13 +205,13 @@ def align_run(
         if wanted.raters.only:
             return [*whole, *of_raters]
         left_out = wanted.pilot_groups if wanted.pilot else None
-        run = profile.result
-        return [*beside_printed(whole, run, wanted.ratings, templates, left_out), *of_raters]
+        printed = beside_printed(whole, run.result, ratings, templates, left_out)
+        return [*printed, *of_raters]
 
     job = Job(
         plan=plan,
         kind="alignment",
-        source=lambda: _cells(cells, means, profile, _associations(path, templates, wanted)),
+        source=lambda: _cells(cells, means, profile, _associations(run, templates, wanted)),
         summarize=summarize,
         describe=lambda estimates: _result(profile, plan, notes, estimates, wanted),
     )
@@ -296,8 +296,8 @@ Associations = Mapping[tuple[str, str], Estimate]
 """What the run itself says of each group and trait."""
 
 
-def _associations(path: Path, templates: Sequence[str], wanted: AlignmentSettings) -> Associations:
-    kept = (score for score in load_scores(path) if score.slices["template"] in templates)
+def _associations(run: Run, templates: Sequence[str], wanted: AlignmentSettings) -> Associations:
+    kept = (score for score in run.scores if score.slices["template"] in templates)
     return {
         (estimate.slice["group"], estimate.slice["trait"]): estimate
         for estimate in summarize_traits(kept, wanted.settings)
@@ -377,9 +377,14 @@ def _outlook(count: int) -> Iterator[str]:
 
 
 def _plan(
-    profile: Profile, wanted: AlignmentSettings, templates: Sequence[str], known: Grid
+    profile: Profile,
+    ratings: Ratings,
+    wanted: AlignmentSettings,
+    templates: Sequence[str],
+    known: Grid,
 ) -> dict[str, Any]:
-    result = profile.result
+    result = profile.run.result
+    rated = ratings.text or read_text(wanted.ratings, wanted.reading.layout.encoding)
     return {
         "benchmark": result.benchmark,
         "data": result.data["digest"],
@@ -390,7 +395,7 @@ def _plan(
         "scores": digest_of(
             {template: sorted(cells.items()) for template, cells in profile.scores.items()}
         ),
-        "ratings": digest_of(read_text(wanted.ratings, wanted.reading.layout.encoding)),
+        "ratings": digest_of(rated),
         **_plan_of_reading(wanted.reading),
         "choice": digest_of(
             [asdict(group) for group in known.groups] + [asdict(trait) for trait in known.traits]
@@ -432,7 +437,7 @@ def _result(
     estimates: Sequence[Estimate],
     wanted: AlignmentSettings,
 ) -> Result:
-    run = profile.result
+    run = profile.run.result
     kept = {name: plan[name] for name in KEPT if name in plan}
     return replace(
         run,

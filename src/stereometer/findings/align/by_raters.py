@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 
 from stereometer.errors import DataError
-from stereometer.files import read_text
 from stereometer.findings.align.agreement import Both, split_half
 from stereometer.findings.align.estimates import Part, group_tau, human_means, people_alone, taus
 from stereometer.findings.align.raters import (
@@ -23,15 +21,7 @@ from stereometer.shapes.coverage import Coverage
 from stereometer.stats.intervals import generator
 from stereometer.types import Estimate, Settings
 
-RELEASED_RATINGS = "b531611cf2bf4c22df047286d0831e7d5756108c12c3cc10d35ba7f8816a7514"
-"""The ratings that the published means are of (Cao et al. 2022), by their content."""
 TOO_FEW = f"withheld: fewer than {SMALLEST_CELL} raters"
-
-
-def are_released(path: Path) -> bool:
-    if not path.name.removesuffix(".gz").endswith(".json"):
-        return False
-    return sha256(read_text(path).encode()).hexdigest() == RELEASED_RATINGS
 
 
 def by_raters(
@@ -40,7 +30,7 @@ def by_raters(
     """The ratings that count, and those of each group of raters."""
     if not raters.asked_for:
         return ratings, ()
-    if raters.table is None and are_released(path):
+    if raters.table is None and ratings.are_released:
         raise DataError(
             "The released ABC ratings cannot be looked at by raters. Their ids and those of the "
             "demographics were made disjoint on purpose, to protect the participants. Use the "

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from stereometer.benchmarks.published.matches import Measured, with_published
-from stereometer.findings.align.by_raters import are_released
 from stereometer.findings.align.names import Names
 from stereometer.findings.align.pilot import GROUPS
 from stereometer.findings.align.ratings import Ratings, differing
@@ -20,12 +19,12 @@ ALL_GROUPS = {"groups": "pilot groups included"}
 def beside_printed(
     estimates: Iterable[Estimate],
     run: Result,
-    ratings: Path,
+    ratings: Ratings,
     templates: Sequence[str],
     pilot: Sequence[str] | None,
 ) -> list[Estimate]:
     """With the values of Tables 6, A11 to A13 and A19, whose templates a pilot had chosen."""
-    if not are_released(ratings):
+    if not ratings.are_released:
         return list(estimates)
     settings = {"templates": list(templates)}
     measured = Measured(
@@ -48,7 +47,7 @@ def beside_printed(
 def printed_means(path: Path, ratings: Ratings, names: Names) -> list[str]:
     """Beside the released ratings, the released means: how many come out, and which do not."""
     beside = path.with_name(PUBLISHED_MEANS)
-    if not beside.is_file() or not are_released(path):
+    if not beside.is_file() or not ratings.are_released:
         return []
     count, wrong = differing(beside, ratings, names)
     return [

@@ -9,17 +9,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from stereometer.errors import DataError, UsageError
-from stereometer.files import finite, read_json
+from stereometer.files import finite, parse_json, read_json, read_text
 from stereometer.findings.align.names import Names
 from stereometer.findings.align.scale import Scale
 from stereometer.findings.align.wide import PERSON, UNWANTED, Row, wide_rows
-from stereometer.runs.store import load_scores
+from stereometer.runs.store import SCORES
+from stereometer.runs.stored import run_of
 from stereometer.stats.intervals import Floats
 from stereometer.stats.means import t_interval
 from stereometer.stats.polarised import polarised
@@ -27,8 +29,8 @@ from stereometer.tables import PLAIN, Layout, read_rows
 
 COLUMNS = ("participant", "group", "trait", "rating")
 MIDDLE = 50.0
-SCORES = "scores.jsonl"
-"""Of a stored run: a survey that was put to a model."""
+RELEASED = "b531611cf2bf4c22df047286d0831e7d5756108c12c3cc10d35ba7f8816a7514"
+"""The ratings that the published means are of (Cao et al. 2022), by their content."""
 RENAME = "Name yours with --column, such as --column group=NAME."
 
 
@@ -77,6 +79,12 @@ class Ratings:
     raters: Mapping[str, tuple[str, ...]]
     """Who gave each row of a table: most people rate several groups."""
     notes: tuple[str, ...] = ()
+    text: str = ""
+    """The file as it is, where it is JSON."""
+
+    @property
+    def are_released(self) -> bool:
+        return sha256(self.text.encode()).hexdigest() == RELEASED
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -114,7 +122,8 @@ def read_ratings(path: Path, names: Names, reading: Reading = AS_IT_IS) -> Ratin
     rated: Rated = {}
     again, turned, scale = 0, 0, reading.scale
     answers: list[float] = []
-    rows, notes = _rows(path, names, reading)
+    text = read_text(path) if _is_json(path) else ""
+    rows, notes = _rows(path, names, reading, text)
     for where, participant, group, trait, value in rows:
         answer = scale.answer(value, where)
         if answer is None:
@@ -142,7 +151,8 @@ def read_ratings(path: Path, names: Names, reading: Reading = AS_IT_IS) -> Ratin
         "turned (100 - rating)."
     )
     told = ((spread, spread), (again, twice), (turned, poles))
-    return replace(tables, notes=(*notes, *tables.notes, *(note for some, note in told if some)))
+    said = (*notes, *tables.notes, *(note for some, note in told if some))
+    return replace(tables, notes=said, text=text)
 
 
 def _tables(path: Path, rated: Rated) -> Ratings:
@@ -171,33 +181,40 @@ def _tables(path: Path, rated: Rated) -> Ratings:
     return Ratings(traits, tables, {group: tuple(rows) for group, rows in rated.items()}, gaps)
 
 
-def _rows(path: Path, names: Names, reading: Reading) -> tuple[Iterable[Row], Sequence[str]]:
+def _is_json(path: Path) -> bool:
+    return path.name.removesuffix(".gz").endswith(".json")
+
+
+def _rows(
+    path: Path, names: Names, reading: Reading, text: str
+) -> tuple[Iterable[Row], Sequence[str]]:
     """The ratings one by one, and notes on how they were found."""
-    nested = path.name.removesuffix(".gz").endswith(".json")
-    if nested or path.name == SCORES:
+    if _is_json(path) or path.name == SCORES:
         if reading.layout != PLAIN or reading.questions:
             raise UsageError(
                 f"{path} has no columns. --column, --encoding and --questions are for tables of "
                 "ratings. Leave them out."
             )
-        return (_nested(path) if nested else _asked(path)), ()
+        return (_nested(path, text) if text else _asked(path)), ()
     table = list(read_rows(path, (), "", reading.layout, (*COLUMNS, PERSON, *UNWANTED)))
     if not table or "rating" in table[0][1]:
-        return _flat(path, read_rows(path, COLUMNS, RENAME, reading.layout)), ()
+        if not table or not set(COLUMNS) <= table[0][1].keys():  # which says what is missing
+            table = list(read_rows(path, COLUMNS, RENAME, reading.layout))
+        return _flat(path, table), ()
     return wide_rows(path, table, names, reading.questions)
 
 
 def _asked(path: Path) -> Iterator[Row]:
     """The ratings of a model that was asked: its repeats are the participants."""
-    for score in load_scores(path):
+    for score in run_of(path.parent).read():
         slices, where = score.slices, f"{path}, {score.item}"
         if score.skipped is None:
             rating = score.derived.get("rating")
             yield where, slices["template"], slices["group"], slices["trait"], rating
 
 
-def _nested(path: Path) -> Iterator[Row]:
-    for participant, groups in _entries(path, read_json(path)):
+def _nested(path: Path, text: str) -> Iterator[Row]:
+    for participant, groups in _entries(path, parse_json(text, str(path))):
         for group, traits in _entries(path, groups):
             _not_a_mean(path, traits)
             for trait, value in _entries(path, traits):

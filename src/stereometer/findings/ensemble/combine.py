@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from stereometer import catalog
 from stereometer.errors import UsageError
 from stereometer.findings.ensemble import rules
 from stereometer.findings.ensemble.rules import Combine, Combined, Weights, weights_for
@@ -16,10 +15,10 @@ from stereometer.options import Coverage, Option, Out, Require, Resamples, Seed,
 from stereometer.runs import store
 from stereometer.runs.execute import execute
 from stereometer.runs.job import versions
+from stereometer.runs.stored import Run, Stored, folders_of, runs_alike
 from stereometer.shapes.contrast import Contrast
 from stereometer.types import (
     Estimate,
-    Finished,
     Job,
     ModelCard,
     Result,
@@ -52,23 +51,21 @@ class Members:
         return list(dict.fromkeys(map(self.shape.task, self.scores[0].values())))
 
 
-def load_members(paths: Sequence[Path]) -> Members:
-    if len(paths) < 2:
+def load_members(stored: Sequence[Stored]) -> Members:
+    if len(folders_of(stored)) < 2:
         raise UsageError(
             "An ensemble needs at least two runs. It combines their stored scores. "
             "Name their folders."
         )
-    results = store.load_alike(paths)
-    first, shape = results[0], catalog.shape(results[0].kind)
+    runs = runs_alike(stored)
+    results = [run.result for run in runs]
+    first, shape = results[0], runs[0].shape
     if not isinstance(shape, Contrast):
         raise UsageError(
             f"{first.model} was measured with {first.measure}, which scores neither CATs "
             "nor pairs. An ensemble weighs scores of candidates. Name runs on CATs or pairs."
         )
-    scores = [
-        {score.item: score for score in store.load_scores(path, result)}
-        for path, result in zip(paths, results, strict=True)
-    ]
+    scores = [{score.item: score for score in run.read()} for run in runs]
     names = store.labels(results)
     for name, member in zip(names, scores, strict=True):
         if member.keys() != scores[0].keys():
@@ -97,7 +94,7 @@ def _check_scores(
 
 
 @dataclass(frozen=True, repr=False)
-class Ensemble(Finished):
+class Ensemble(Run):
     """A run made of others."""
 
     @property
@@ -108,7 +105,7 @@ class Ensemble(Finished):
 @verb
 def ensemble(
     *runs: Annotated[
-        store.Stored,
+        Stored,
         Option("Folders of runs on the same items, measured alike.", words=list[Path]),
     ],
     variant: Annotated[
@@ -136,7 +133,7 @@ def ensemble(
 ) -> Ensemble:
     """Combine stored runs into a new one."""
     bound = holding(require)
-    members = load_members(store.folders_of(runs))
+    members = load_members(runs)
     settings = Settings(_variant(members, variant), seed, resamples, coverage=coverage)
     if folds < 2:
         raise UsageError(
@@ -166,7 +163,7 @@ def ensemble(
         items=len(combined.scores),
     )
     done = execute(job, store.place_of(job, out))
-    return Ensemble(done.result, done.folder, gate=bound.gate([done]))
+    return Ensemble(done.result, done.folder, gate=bound.gate([done.result]))
 
 
 def _variant(members: Members, asked: str | None) -> Variant:

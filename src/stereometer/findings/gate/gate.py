@@ -9,9 +9,8 @@ from stereometer.errors import UsageError
 from stereometer.findings.compare import Comparison, compare
 from stereometer.findings.gate.judge import Gate, Judged, is_there, judge, unknown
 from stereometer.findings.gate.rules import Rule, read_rules
-from stereometer.runs.counted import finished_in
-from stereometer.runs.store import Stored
-from stereometer.types import Finished, Result
+from stereometer.runs.stored import Stored, runs_of
+from stereometer.types import Result
 
 
 def gate_of(
@@ -22,40 +21,44 @@ def gate_of(
     resamples: int = 10_000,
 ) -> Gate:
     """Stored runs held against the bars of a file, and against a baseline."""
-    rules, baselines = read_rules(Path(bars)), finished_in([against] if against else [])
-    known: dict[Path, Comparison] = {}
+    rules, baselines = read_rules(Path(bars)), _results([against] if against else [])
+    known: dict[Path | None, Comparison] = {}
 
-    def compared(run: Finished) -> Comparison | None:
-        if baselines and run.folder not in known:
-            first = _baseline(baselines, run.result)
-            known[run.folder] = compare(first, run.folder, seed=seed, resamples=resamples)
-        return known.get(run.folder)
+    def compared(result: Result) -> Comparison | None:
+        if baselines and result.folder not in known:
+            first = _baseline(baselines, result)
+            known[result.folder] = compare(first, result, seed=seed, resamples=resamples)
+        return known.get(result.folder)
 
-    return held(finished_in(runs), rules, compared)
+    return held(_results(runs), rules, compared)
+
+
+def _results(runs: Sequence[Stored]) -> list[Result]:
+    return [run.result for run in runs_of(runs)]
 
 
 def held(
-    runs: Sequence[Finished],
+    results: Sequence[Result],
     rules: Sequence[Rule],
-    compared: Callable[[Finished], Comparison | None] = lambda run: None,
+    compared: Callable[[Result], Comparison | None] = lambda result: None,
 ) -> Gate:
-    """Every rule against every run that it is about; one that is about none is an error."""
-    return Gate(tuple(judged for rule in rules for judged in _judged(rule, runs, compared)))
+    """Every rule against every result that it is about; one that is about none is an error."""
+    return Gate(tuple(judged for rule in rules for judged in _judged(rule, results, compared)))
 
 
 def _judged(
-    rule: Rule, runs: Sequence[Finished], compared: Callable[[Finished], Comparison | None]
+    rule: Rule, results: Sequence[Result], compared: Callable[[Result], Comparison | None]
 ) -> Iterator[Judged]:
-    named = [(rule.among([each.name for each in run.result.estimates]), run) for run in runs]
-    about = [(meant, run) for meant, run in named if is_there(meant, run.result)]
+    named = [(rule.among([row.name for row in each.estimates]), each) for each in results]
+    about = [(meant, each) for meant, each in named if is_there(meant, each)]
     if not about:
-        raise unknown(rule, [run.result for run in runs])
-    for meant, run in about:
-        yield judge(meant, run.result, compared(run) if rule.bar is None else None)
+        raise unknown(rule, results)
+    for meant, each in about:
+        yield judge(meant, each, compared(each) if rule.bar is None else None)
 
 
-def _baseline(baselines: Sequence[Finished], result: Result) -> Path:
-    alike = [each.folder for each in baselines if _measured(each.result) == _measured(result)]
+def _baseline(baselines: Sequence[Result], result: Result) -> Result:
+    alike = [each for each in baselines if _measured(each) == _measured(result)]
     if len(alike) != 1:
         raise UsageError(
             f"--against has {len(alike)} runs of {result.benchmark} by {result.measure}, variant "

@@ -13,7 +13,7 @@ from stereometer.findings.gate.early_stop import until_decided
 from stereometer.findings.gate.gate import held
 from stereometer.findings.gate.judge import Gate
 from stereometer.findings.gate.rules import Rule, read_rules
-from stereometer.types import Finished, Job
+from stereometer.types import Job, Result
 from stereometer.types.results import Results
 
 
@@ -33,11 +33,11 @@ class Holding:
 
     def hold(self, results: Results) -> Results:
         """The results with how they stand to the bars."""
-        results.gate = self.gate([Finished(each, each.folder) for each in results if each.folder])
+        results.gate = self.gate(results)
         return results
 
-    def gate(self, stored: Sequence[Finished]) -> Gate | None:
-        return held(stored, self.rules) if stored and self.rules else None
+    def gate(self, results: Sequence[Result]) -> Gate | None:
+        return held(results, self.rules) if results and self.rules else None
 
 
 def holding(

@@ -36,9 +36,10 @@ from stereometer.runs.measure import jobs_for
 from stereometer.runs.models import opened
 from stereometer.runs.open import check_names
 from stereometer.runs.progress import Watch
-from stereometer.runs.store import load_result, load_scores, place_of
+from stereometer.runs.store import place_of
+from stereometer.runs.stored import Run
 from stereometer.stats.intervals import generator
-from stereometer.types import Estimate, Finished, Job, Result, Score, Settings
+from stereometer.types import Estimate, Job, Result, Score, Settings
 
 PAIR_TEMPLATES = ("singular", "plural")
 """Kinds of template that pairs of groups are measured with."""
@@ -54,15 +55,15 @@ class CrossingSettings:
 
 
 @dataclass(frozen=True, repr=False)
-class Intersected(Finished):
+class Intersected(Run):
     """Pairs of groups measured, and the three questions asked of them."""
 
-    scores: Path
+    asked: Run
     """The run they were asked of."""
 
     @property
     def remarks(self) -> list[str]:
-        return [f"Stored in {self.scores} (scores) and {self.folder}"]
+        return [f"Stored in {self.asked.folder} (scores) and {self.folder}"]
 
 
 @verb
@@ -110,8 +111,8 @@ def intersect(
     with opened(model, seed, options) as asked:
         jobs = jobs_for(["abc"], asked, measures, settings, choice=choice)
         (run,) = execute_all(jobs, out, watch=progress)
-    finished = intersect_run(run.folder, wanted, _path(out))
-    return Intersected(finished.result, finished.folder, run.folder)
+    found = intersect_run(run, wanted, _path(out))
+    return Intersected(found.result, found.folder, run)
 
 
 def _path(path: str | Path | None) -> Path | None:
@@ -126,13 +127,13 @@ def check_tables(wanted: CrossingSettings) -> None:
         read_expected(wanted.expected, names, cells.traits)
 
 
-def intersect_run(run: Path, wanted: CrossingSettings, out: Path | None = None) -> Finished:
+def intersect_run(run: Run, wanted: CrossingSettings, out: Path | None = None) -> Run:
     """The three questions, from a run's stored scores."""
-    result, cells, settings = load_result(run), grid(wanted.choice), wanted.settings
+    result, cells, settings = run.result, grid(wanted.choice), wanted.settings
     pairs = crossed(cells, wanted.choice.rules)
     names = [pair.name for pair in pairs]
     expected = read_expected(wanted.expected, names, cells.traits) if wanted.expected else None
-    table = crossing(load_scores(run, result), cells.groups, pairs, cells.traits)
+    table = crossing(run.read(), cells.groups, pairs, cells.traits)
     plan = _plan(result, wanted) | {"scores": table.digest}
     lists = {
         direction: emergent(table, direction, settings, generator(settings.seed, {}, direction))

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 from stereometer import catalog
 from stereometer.errors import StereometerError
 from stereometer.findings.mitigation.judged import Kept
-from stereometer.findings.mitigation.sides import Side, pair_of
+from stereometer.findings.mitigation.sides import Side, pairs_among
 from stereometer.mitigations.card import card_of
 from stereometer.runs import store
+from stereometer.runs.stored import Run, run_of
 from stereometer.shapes.fact import AGREEMENT, FACT
 from stereometer.shapes.paired import Difference
 from stereometer.types import Result, Score, Settings
-
-Run = tuple[Path, Result]
 
 
 def lms(base: Side, after: Side, settings: Settings) -> Kept | None:
@@ -39,9 +37,9 @@ def _kept(
     """The overall difference of a metric, named by the kind of result that has it; of items of an
     attribute only, where one is named."""
     kept = [
-        Kept(first[1].benchmark, row)
+        Kept(first.result.benchmark, row)
         for first, second in _both(base, after)
-        if (name := metric(first[1].kind))
+        if (name := metric(first.result.kind))
         for row in _overall(first, second, settings, attribute)
         if row.name == name
     ]
@@ -53,20 +51,20 @@ def _both(base: Side, after: Side) -> Iterator[tuple[Run, Run]]:
     others = list(_beside(after))
     for first in _beside(base):
         for second in others:
-            if store.measured_alike(first[1], second[1]):
+            if store.measured_alike(first.result, second.result):
                 yield first, second
                 break
 
 
 def _beside(side: Side) -> Iterator[Run]:
     """The runs of the same model in the folder that holds its run."""
-    for file in sorted(side.folder.resolve().parent.glob(f"*/{store.RESULT}")):
+    for file in sorted(side.run.folder.resolve().parent.glob(f"*/{store.RESULT}")):
         try:
-            result = store.load_result(file.parent)
+            run = run_of(file.parent)
         except StereometerError:  # not ours to judge
             continue
-        if _model(result) == _model(side.result):
-            yield file.parent, result
+        if _model(run.result) == _model(side.result):
+            yield run
 
 
 def _model(result: Result) -> tuple[object, ...]:
@@ -80,9 +78,11 @@ def _overall(
     def about(score: Score) -> bool:
         return attribute is None or score.slices.get("attribute") == attribute
 
+    labels = store.labels([first.result, second.result])
     one, other = (
-        Side(label, *run, tuple(each for each in store.load_scores(*run) if about(each)))
-        for label, run in zip(store.labels([first[1], second[1]]), (first, second), strict=True)
+        Side(label, run, {score.item for score in run.scores if about(score)})
+        for label, run in zip(labels, (first, second), strict=True)
     )
-    both = one.scores and other.scores
-    return pair_of(one, other, settings, overall=True).differences if both else ()
+    if not (one.scores and other.scores):
+        return ()
+    return pairs_among((one, other), settings, overall=True)[0].differences

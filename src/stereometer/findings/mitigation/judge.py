@@ -107,7 +107,7 @@ def targets(side: Side) -> list[Slice]:
     if side.card is None:
         return []
     wanted = {plain_name(domain) for domain in side.card.domains}
-    key = side.shape.domains
+    key = side.run.shape.domains
     known = {score.slices[key] for score in side.scores if key in score.slices}
     slices: list[Slice] = [{key: name} for name in sorted(known) if plain_name(name) in wanted]
     name = side.result.benchmark
@@ -142,7 +142,7 @@ def mitigated(
     """Every mitigated system whose base is among the runs, with the control that was named, or the
     one among the runs; only where items have domains and scores. Each is judged by itself: what
     else is compared changes no verdict."""
-    known = [side for side in sides if side.shape.domains and side.scores]
+    known = [side for side in sides if side.run.shape.domains and side.scores]
     for group in together(known):
         for side in group.mitigated:
             control = _control(side, named) or _control(side, group.controls)
@@ -181,7 +181,7 @@ def _judged(trio: Trio, settings: Settings) -> Mitigated:
         tuple(
             effect
             for effect in held.effects
-            if effect.slice not in slices and tuple(effect.slice) == (base.shape.domains,)
+            if effect.slice not in slices and tuple(effect.slice) == (base.run.shape.domains,)
         ),
         MARGIN,
         lms,

@@ -56,7 +56,7 @@ def split(scores: Sequence[Score], words: Lists) -> dict[str, set[str]]:
 
 def _part(name: str, slices: Sequence[Slice], base: Side, held: Held) -> Part:
     """Targeted domains first, then all items, then the domains of side effects."""
-    pair, key = held.pair, base.shape.domains
+    pair, key = held.pair, base.run.shape.domains
     others = [{key: domain} for domain in _domains(pair, key)]
     shown = [*slices, *(slice_ for slice_ in ({}, *others) if slice_ not in slices)]
     return Part(
@@ -75,6 +75,6 @@ def _domains(pair: Compared, key: str) -> list[str]:
 
 def own_lms(base: Side, pair: Compared) -> Kept | None:
     """Of the same items, where they have one."""
-    name = base.shape.modelling
+    name = base.run.shape.modelling
     rows = [row for row in pair.differences if row.name == name and not row.slice]
     return Kept(base.result.benchmark, rows[0]) if rows else None

@@ -5,43 +5,42 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
-from stereometer import catalog
 from stereometer.findings.compare import Compared, compared
 from stereometer.findings.mitigation.judged import Effect
 from stereometer.mitigations.card import MitigationCard, card_of
-from stereometer.runs.counted import settings_of
+from stereometer.runs.stored import Run
 from stereometer.shapes.paired import Difference
-from stereometer.shapes.shape import Shape
 from stereometer.types import Result, Score, Settings, Slice
 
 
 @dataclass(frozen=True)
 class Side:
-    """A stored run under the name that it is shown by."""
+    """A run under the name that it is shown by, on all or some of its items."""
 
     label: str
-    folder: Path
-    result: Result
-    scores: tuple[Score, ...]
+    run: Run
+    items: Collection[str] | None = None
+    """Those of its items that count; None for all."""
+
+    @property
+    def result(self) -> Result:
+        return self.run.result
+
+    @cached_property
+    def scores(self) -> tuple[Score, ...]:
+        every = self.run.scores
+        if self.items is None:
+            return every
+        return tuple(score for score in every if score.item in self.items)
 
     @cached_property
     def card(self) -> MitigationCard | None:
         return card_of(self.result.model_card)
 
-    @property
-    def ties(self) -> float:
-        """The share of them that leaves a score open."""
-        return settings_of(self.result).ties
-
-    @property
-    def shape(self) -> Shape:
-        return catalog.shape(self.result.kind)
-
     def on(self, items: Collection[str]) -> Side:
         """The run on some of its items."""
-        return replace(self, scores=tuple(each for each in self.scores if each.item in items))
+        return replace(self, items={each.item for each in self.scores} & set(items))
 
 
 @dataclass(frozen=True)
@@ -74,12 +73,12 @@ class Trio:
 
     def held(self, settings: Settings, slices: Sequence[Slice]) -> Held:
         """Against the base, and beside the control."""
-        pair = pair_of(self.base, self.after, settings, slices)
+        (pair,) = pairs_among((self.base, self.after), settings, planned=slices)
         effects = tuple(Effect.of(row) for row in _closeness_rows(pair))
         if self.control is None:
             return Held(pair, effects)
-        from_control = pair_of(self.control, self.after, settings, slices)
-        of_control = pair_of(self.base, self.control, settings, slices)
+        (from_control,) = pairs_among((self.control, self.after), settings, planned=slices)
+        (of_control,) = pairs_among((self.base, self.control), settings, planned=slices)
         beside = (
             effect.beside(_row(from_control, effect), _row(of_control, effect))
             for effect in effects
@@ -87,24 +86,17 @@ class Trio:
         return Held(pair, tuple(beside))
 
 
-def pair_of(
-    first: Side,
-    second: Side,
+def pairs_among(
+    sides: Sequence[Side],
     settings: Settings,
-    slices: Sequence[Slice] = (),
+    all_pairs: bool = False,
     overall: bool = False,
-) -> Compared:
-    (pair,) = compared(
-        (first.label, second.label),
-        (first.scores, second.scores),
-        first.shape,
-        settings,
-        False,
-        (first.ties, second.ties),
-        overall,
-        slices,
-    )
-    return pair
+    planned: Sequence[Slice] = (),
+) -> tuple[Compared, ...]:
+    """As `compared` gives them: each with the first, or all."""
+    labels, scores = [side.label for side in sides], [side.scores for side in sides]
+    shape, ties = sides[0].run.shape, [side.run.ties for side in sides]
+    return compared(labels, scores, shape, settings, all_pairs, ties, overall, planned)
 
 
 def _closeness_rows(pair: Compared) -> list[Difference]:

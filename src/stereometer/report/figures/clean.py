@@ -29,7 +29,7 @@ LEAD = (
 def clean(group: Group, axes: dict[str, AxisOf]) -> Figure:
     """Empty where no run was audited; `axes` are of the metrics shown."""
     id_, title = f"{group.id}-clean", "All items and clean items"
-    audits = [(system, system.run.audit) for system in group.systems if system.run.audit]
+    audits = [(system, system.audit) for system in group.systems if system.audit]
     if not audits:
         return Figure(id_, title)
     charts = tuple(_chart(audits, name, axis) for name, axis in axes.items())
@@ -39,7 +39,7 @@ def clean(group: Group, axes: dict[str, AxisOf]) -> Figure:
         name for _, audit in audits for name in audit.counting if name in audit.flags
     )
     corrected = f", {numbers.listed(list(errata))}" if errata else ""
-    silent = [system.label for system in group.systems if system.run.audit is None]
+    silent = [system.label for system in group.systems if system.audit is None]
     lead = (
         LEAD,
         f"Clean: {numbers.listed(list(counts))} items{corrected}. "

@@ -57,7 +57,7 @@ def _missing(group: Group, shown: Sequence[chart.Confidences]) -> Iterator[str]:
 
 
 def _why(group: Group, system: System) -> str:
-    if system.run.scores is None:
+    if not system.run.has_scores:
         return "there is no scores.jsonl beside its result"
     overall = system.find(group.main, {})
     tied = overall is not None and overall.n and overall.ties >= overall.n

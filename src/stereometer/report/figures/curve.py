@@ -65,7 +65,7 @@ def _valued(group: Group, name: str) -> int:
 
 
 def _has_scores(group: Group) -> bool:
-    return all(system.run.scores is not None for system in group.systems)
+    return all(system.run.has_scores for system in group.systems)
 
 
 def _chart(group: Group, name: str) -> Chart:

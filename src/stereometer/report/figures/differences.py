@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stereometer.errors import UsageError
-from stereometer.findings.compare import Compared, compared, family_notes
+from stereometer.findings.compare import Compared, family_notes
+from stereometer.findings.mitigation.sides import pairs_among
 from stereometer.report import tables
 from stereometer.report.charts.forest import Axis, Block, Line, forest
 from stereometer.report.charts.frame import outwards
 from stereometer.report.systems import Group, System
-from stereometer.runs.counted import settings_of
 from stereometer.shapes.paired import Difference
 from stereometer.show import numbers
 from stereometer.show.figure import Chart, Figure, Spec, sure
@@ -50,16 +50,13 @@ def differences(group: Group) -> Figure:
     return Figure(f"{group.id}-differences", title, lead, (chart,), shown, legend=group.legend)
 
 
-def pairs_of(group: Group, every: bool) -> tuple[Compared, ...]:
+def pairs_of(group: Group, every: bool, overall: bool = False) -> tuple[Compared, ...]:
     """Every two systems, or each with the first; none where scores are not at hand."""
-    if len(group.systems) < 2 or any(system.run.scores is None for system in group.systems):
+    if len(group.systems) < 2 or len(group.sides) < len(group.systems):
         return ()
-    labels = [system.label for system in group.systems]
-    scores = [system.scores for system in group.systems]
-    ties = [settings_of(system.result).ties for system in group.systems]
     try:
-        return compared(labels, scores, group.shape, group.settings, every, ties)
-    except UsageError:  # no item that both answered, or other items
+        return pairs_among(group.sides, group.settings, every, overall)
+    except UsageError:  # a kind that is not compared, or systems with no item in common
         return ()
 
 

@@ -13,9 +13,10 @@ from stereometer.report.figures.differences import differences
 from stereometer.report.figures.slices import by_slice
 from stereometer.report.matrix import Column, entry
 from stereometer.report.sections.section import Section, drawn_from, metric_line
-from stereometer.report.systems import Group, Run, System
+from stereometer.report.systems import Group, System
 from stereometer.report.tables import tabled
 from stereometer.report.verdict import Verdict
+from stereometer.runs.stored import Run
 from stereometer.shapes.comment.answers import confusion, confusion_by_set, out_of_scope
 from stereometer.shapes.comment.settings import MISSPELLING, SETTINGS, Setting, setting_of
 from stereometer.shapes.comment.show import slice_label

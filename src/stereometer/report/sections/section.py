@@ -19,8 +19,9 @@ from stereometer.report.figures.curve import curve
 from stereometer.report.figures.differences import differences
 from stereometer.report.figures.slices import by_slice
 from stereometer.report.matrix import Column, entry, tally
-from stereometer.report.systems import Group, Run
+from stereometer.report.systems import Group
 from stereometer.report.verdict import Verdict
+from stereometer.runs.stored import Run
 from stereometer.show import numbers
 from stereometer.show.figure import Figure
 from stereometer.show.table import Table

@@ -172,7 +172,7 @@ def _others(group: Group) -> Iterator[Table]:
 
 def _orders(group: Group) -> Figure:
     """Every two systems, reading by reading."""
-    swept = [(system.result, system.scores) for system in group.systems if system.scores]
+    swept = [system.run for system in group.systems if system.scores]
     labels = {system.result.model: system.cell for system in group.systems}
     heads = ("First", "Second", "Question", "#readings", "#first nearer", "#surely")
     cells: list[Row] = [

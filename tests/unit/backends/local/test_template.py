@@ -24,6 +24,7 @@ from stereometer.runs.cache import Cache
 from stereometer.runs.engines.serial import Serial
 from stereometer.runs.open import open_benchmark
 from stereometer.runs.plan import Tally
+from stereometer.runs.stored import runs_of
 from stereometer.types import Generate, ModelCard, digest_of
 from tests.builders.asking import answered
 from tests.builders.commands import assert_refused, call
@@ -141,4 +142,4 @@ def test_raw_text_and_conversations_never_share_a_column(zoo: Zoo, tmp_path: Pat
     chat, raw = (sorted((tmp_path / name).iterdir())[-1] for name in ("runs0", "runs1"))
     assert_refused(call("compare", chat, raw), 2, "asked as: conversation and raw text")
     assert len(groups_of([chat, raw])) == 2
-    assert len(tables_of([chat, raw], {})) == 2
+    assert len(tables_of(runs_of([chat, raw]), {})) == 2

@@ -195,7 +195,7 @@ def test_the_targets_test_is_not_corrected_for_the_side_effects() -> None:
     assert judge.planned(sides) == [{"domain": "gender"}]
     scores = [each.scores for each in sides]
     pairs = [
-        compared(("a", "b"), scores, sides[0].shape, SETTINGS, False, planned=slices)[0]
+        compared(("a", "b"), scores, sides[0].run.shape, SETTINGS, False, planned=slices)[0]
         for slices in ([], judge.planned(sides))
     ]
     tests = [
@@ -422,8 +422,8 @@ def test_how_the_control_did_is_said_beside_the_effect() -> None:
 @pytest.mark.long
 def test_the_control_that_is_named_wins() -> None:
     items = Items(3, items=10)
-    base, after = (side("small", items.scores(BEFORE)), side("small+leace", (), card(seed=1)))
-    after = replace(after, scores=items.scores(BEFORE))
+    base = side("small", items.scores(BEFORE))
+    after = side("small+leace", items.scores(BEFORE), card(seed=1))
     same, other = (
         side(f"control {seed}", items.scores(BEFORE), control_card(seed=seed)) for seed in (1, 2)
     )
