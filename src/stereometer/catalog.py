@@ -141,13 +141,13 @@ def find(kind: str, name: str) -> Any:
     """What a name stands for; a versioned one (`pair-likelihood@1`) is that version or unknown."""
     if _is_folder(kind, name):
         return replace(_pack(Path(name)), path=name)
-    name = spelled(kind, name)
-    if kind == METHOD and (asked := MeasureName.parse(name)).name in names(METHOD):
-        found = completed(_load(METHOD, asked.name))
-        if asked in (MeasureName(asked.name), MeasureName(asked.name, found.version)):
-            return found
-    elif name in names(kind):
-        return _load(kind, name)
+    asked = _asked(kind, name)
+    if asked.name in names(kind):
+        entry = _load(kind, asked.name)
+        entry = completed(entry) if kind == METHOD else entry
+        if not asked.options and asked.version in ("", getattr(entry, "version", "")):
+            return entry
+    name = str(asked)
     if kind == PACKED and name in installed():
         return _pack(folder_of(installed()[name]), name)  # one that cannot be read says why
     raise UnknownName(NOUNS.get(kind, kind), name, names(kind))
@@ -155,13 +155,15 @@ def find(kind: str, name: str) -> Any:
 
 def spelled(kind: str, name: str) -> str:
     """A name as the catalog writes it; as it is where nothing has it, or where it is a path."""
+    return str(_asked(kind, name))
+
+
+def _asked(kind: str, name: str) -> MeasureName:
+    """Only methods have versions."""
+    asked = MeasureName.parse(name) if kind == METHOD else MeasureName(name)
     known = names(kind)
-    if name in known or Path(name).exists():
-        return name
-    if kind == METHOD:
-        asked = MeasureName.parse(name)
-        return str(replace(asked, name=respelled(asked.name, known)))
-    return respelled(name, known)
+    found = asked.name in known or Path(name).exists()
+    return asked if found else replace(asked, name=respelled(asked.name, known))
 
 
 def _load(kind: str, name: str) -> Any:
@@ -182,9 +184,7 @@ def place(kind: str, name: str) -> str:
 
 
 def has(kind: str, name: str) -> bool:
-    found = spelled(kind, name)
-    plain = MeasureName.parse(found).name if kind == METHOD else found
-    return plain in names(kind) or _is_folder(kind, name)
+    return _asked(kind, name).name in names(kind) or _is_folder(kind, name)
 
 
 def shape(kind: str) -> Shape:
