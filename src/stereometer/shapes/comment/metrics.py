@@ -119,8 +119,8 @@ def table(rows: Sequence[Decision], like: Sequence[Decision] | None = None) -> F
 
 
 def strata(rows: Sequence[Decision]) -> list[frozenset[str]]:
-    """What each comment is of, in the order of `table`. Labels that few comments have are one: among
-    themselves these could hardly vary, which would pass for certainty."""
+    """What each comment is of, in the order of `table`. Labels that few comments have are one:
+    drawn among themselves those could hardly vary, which would pass for certainty."""
     none: frozenset[str] = frozenset()
     labels, shared = dict.fromkeys((row.comment for row in rows), none), {none: none}
     for row in rows:
