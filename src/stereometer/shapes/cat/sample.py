@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from stereometer.shapes.cat.tally import (
-    KINDS,
-    LMS_OF,
-    NO_LMS,
-    SS_OF,
-    Place,
-    by_term,
-    outcome,
-    place_of,
-    within,
-)
+from stereometer.shapes.cat.tally import KINDS, LMS_OF, NO_LMS, SS_OF, counted, outcome
 from stereometer.shapes.coverage import Coverage
+from stereometer.shapes.points import Points
 from stereometer.shapes.verdicts import FEW_TERMS
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.types import Score, Slice, Variant
@@ -29,29 +20,18 @@ HEADLINE = ("lms", "ss", "icat")
 AVERAGES = (*HEADLINE, "lms_micro", "ss_micro", "icat_micro", "icat_term_mean")
 
 
-@dataclass
-class TermTally:
-    """One target term in one task."""
-
-    outcomes: Ints = field(default_factory=lambda: np.zeros(KINDS, dtype=np.int64))
-    ties: Ints = field(default_factory=lambda: np.zeros(2, dtype=np.int64))
-    """Of the comparisons with the unrelated candidate, and of stereotype with anti-stereotype."""
-    coverage: Coverage = field(default_factory=Coverage)
+SAYS = (KINDS, 3, 2)
+"""What an item says: its outcome, ties with the unrelated candidate, and of the other two."""
 
 
-Tallies = Mapping[Place, TermTally]
+def tally(scores: Iterable[Score], variant: Variant) -> Points:
+    def place(score: Score) -> tuple[int, ...] | None:
+        if score.skipped is not None:
+            return None
+        says = outcome(score.values, variant)
+        return says.index, says.lms_ties, int(says.ss_tie)
 
-
-def tally(scores: Iterable[Score], variant: Variant) -> Tallies:
-    tallies: dict[Place, TermTally] = {}
-    for score in scores:
-        term = tallies.setdefault(place_of(score), TermTally())
-        term.coverage.add(score)
-        if score.skipped is None:
-            says = outcome(score.values, variant)
-            term.outcomes[says.index] += 1
-            term.ties += says.lms_ties, says.ss_tie
-    return tallies
+    return counted(((score, place(score)) for score in scores), SAYS)
 
 
 @dataclass(frozen=True)
@@ -61,6 +41,7 @@ class CatSample:
     slice: Slice
     outcomes: Ints
     tied: Ints
+    """Of the comparisons with the unrelated candidate, and of stereotype with anti-stereotype."""
     coverage: Coverage
     asked: Ints = field(default_factory=lambda: np.zeros((0, 3), dtype=np.int64))
     """Of every term, those that nobody answered too: items won for ss, that are tied or missing,
@@ -110,22 +91,15 @@ class CatSample:
         return CatSample(self.slice, rows, ties, Coverage(int(rows.sum())))
 
 
-def sample(tallies: Tallies, slice_: Slice) -> CatSample:
-    """The part of the tallies that a slice names, without terms that nobody answered."""
-    here = within(tallies, slice_)
-    coverage = Coverage()
-    for term in here.values():
-        coverage += term.coverage
-    counts = {
-        place: np.concatenate([term.outcomes, term.ties, [term.coverage.missing]])
-        for place, term in here.items()
-    }
-    rows = by_term(counts, {}).reshape(-1, KINDS + 3).astype(np.int64)
-    outcomes, tied, missing = rows[:, :KINDS], rows[:, KINDS:-1], rows[:, -1]
-    columns = (outcomes @ (SS_OF == 1), tied[:, 1] + missing, outcomes.sum(axis=1) + missing)
-    asked = np.stack(columns, axis=1)
-    there = outcomes.any(axis=1)
-    return CatSample(slice_, outcomes[there], tied[there], coverage, asked[asked[:, 2] > 0])
+def sample(table: Points, slice_: Slice) -> CatSample:
+    """The items that a slice names, without terms that nobody answered."""
+    here = table.within(slice_)
+    outcomes = here.counts.sum(axis=(2, 3))
+    by_lms, by_ss = here.counts.sum(axis=(1, 3)), here.counts.sum(axis=(1, 2))
+    tied = np.stack([by_lms @ np.arange(3), by_ss[:, 1]], axis=1)
+    n, missing = outcomes.sum(axis=1), here.missing
+    asked = np.stack([outcomes @ (SS_OF == 1), tied[:, 1] + missing, n + missing], axis=1)
+    return CatSample(slice_, outcomes[n > 0], tied[n > 0], here.coverage, asked[asked[:, 2] > 0])
 
 
 def base(name: str) -> str:

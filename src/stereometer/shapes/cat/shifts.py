@@ -11,7 +11,7 @@ from stereometer.shapes.cat.sample import HEADLINE, IDEALS, averages, rates
 from stereometer.shapes.cat.sides import Drawn, Gap, side_values
 from stereometer.shapes.cat.sides import sides as both_sides
 from stereometer.shapes.cat.spread import TESTED
-from stereometer.shapes.cat.tally import KINDS, NO_LMS, by_term, counted, headline_slices, outcome
+from stereometer.shapes.cat.tally import KINDS, NO_LMS, counted, headline_slices, outcome
 from stereometer.shapes.shift import Shift
 from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, SAME, THESE
 from stereometer.stats.intervals import Floats, Ints, generator, percentile, student
@@ -27,9 +27,9 @@ def shifts(
         (score, outcome(score.values, settings.variant).index + KINDS * (score.item in keep))
         for score in scores
     )
-    tallies = counted(entries, (2 * KINDS,))
-    for slice_ in [{}] if overall else headline_slices(tallies):
-        rows = by_term(tallies, slice_)
+    table = counted(entries, (2 * KINDS,))
+    for slice_ in [{}] if overall else headline_slices(table):
+        rows = table.within(slice_).rows
         if rows.size:
             yield from _slice(slice_, rows, settings)
 
