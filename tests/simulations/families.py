@@ -10,7 +10,7 @@ import numpy as np
 from stereometer.findings.gate.bars import read_bar
 from stereometer.shapes.cat.metrics import _estimates
 from stereometer.shapes.cat.sample import SAYS, sample
-from stereometer.shapes.cat.spread import spread
+from stereometer.shapes.cat.spread import Spreads
 from stereometer.shapes.cat.tally import TASKS, headline_slices
 from stereometer.shapes.pair.metrics import _preference
 from stereometer.shapes.points import Points
@@ -117,7 +117,7 @@ def bar_decided(bar: str, true: float, sets: int, seed: int = 22) -> tuple[float
     truth = cats.Truth(ss=true)
     for rows in truth.tables(np.random.default_rng(seed), sets, 30):
         part = cats.sample(rows)
-        low, high, _ = spread(part, SETTINGS).of("ss").interval(SETTINGS.level)
+        low, high, _ = Spreads(part, SETTINGS).of("ss").interval(SETTINGS.level)
         row = Estimate("ss", {}, part.point["ss"], low, high, 1, 1, 0, 50.0)
         outcomes.append(read_bar(bar).outcome(row))
     return outcomes.count("met") / sets, outcomes.count("missed") / sets

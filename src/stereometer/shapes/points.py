@@ -128,11 +128,15 @@ class Sample:
         alone = single(self.counts[~together].sum(axis=0))
         return np.concatenate([self.counts[together & self._answered], alone])
 
+    @cached_property
+    def n(self) -> Ints:
+        """Items of the rows."""
+        return sizes(self.rows)
+
     @property
     def weights(self) -> Floats:
         """Of the rows, by their items."""
-        items = sizes(self.rows)
-        weights: Floats = items / items.sum()
+        weights: Floats = self.n / self.n.sum()
         return weights
 
     @property

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from stereometer.shapes.cat.tally import KINDS, LMS_OF, NO_LMS, SS_OF, counted, outcome
 from stereometer.shapes.coverage import Coverage
-from stereometer.shapes.points import Points
-from stereometer.shapes.verdicts import FEW_TERMS
+from stereometer.shapes.points import LOST, WON, Points, Sample, sizes
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.types import Score, Slice, Variant
 
 IDEALS = {"lms": 100.0, "ss": 50.0, "icat": 100.0}
-HEADLINE = ("lms", "ss", "icat")
-AVERAGES = (*HEADLINE, "lms_micro", "ss_micro", "icat_micro", "icat_term_mean")
+HEADLINE: tuple[str, ...] = ("lms", "ss", "icat")
+AVERAGES: tuple[str, ...] = (*HEADLINE, "lms_micro", "ss_micro", "icat_micro", "icat_term_mean")
 
 
 SAYS = (KINDS, 3, 2)
 """What an item says: its outcome, ties with the unrelated candidate, and of the other two."""
+ONLY_SS = np.flatnonzero(NO_LMS)
+"""Outcomes of items of which ss alone is known: lost, tied and won."""
 
 
 def tally(scores: Iterable[Score], variant: Variant) -> Points:
@@ -34,35 +35,28 @@ def tally(scores: Iterable[Score], variant: Variant) -> Points:
     return counted(((score, place(score)) for score in scores), SAYS)
 
 
-@dataclass(frozen=True)
-class CatSample:
-    """The items of one slice: one row of outcomes, and one of ties, a term."""
+class CatSample(Sample):
+    """The items of one slice, each term a unit."""
 
-    slice: Slice
-    outcomes: Ints
-    tied: Ints
-    """Of the comparisons with the unrelated candidate, and of stereotype with anti-stereotype."""
-    coverage: Coverage
-    asked: Ints = field(default_factory=lambda: np.zeros((0, 3), dtype=np.int64))
-    """Of every term, those that nobody answered too: items won for ss, that are tied or missing,
-    and all of these with those lost."""
+    @cached_property
+    def outcomes(self) -> Ints:
+        """A row for each term that answered."""
+        outcomes: Ints = self.rows.sum(axis=(2, 3))
+        return outcomes
+
+    @cached_property
+    def tied(self) -> Ints:
+        """By term: comparisons with the unrelated candidate, and of the other two."""
+        by_lms, by_ss = self.rows.sum(axis=(1, 3)), self.rows.sum(axis=(1, 2))
+        return np.stack([by_lms @ np.arange(3), by_ss[:, 1]], axis=1)
 
     @property
     def terms(self) -> int:
-        return len(self.outcomes)
-
-    @cached_property
-    def n(self) -> Ints:
-        counts: Ints = self.outcomes.sum(axis=1)
-        return counts
+        return len(self.rows)
 
     @property
     def has_lms(self) -> bool:
         return not self.outcomes[:, NO_LMS].any()
-
-    @property
-    def fixed_terms(self) -> bool:
-        return self.terms < FEW_TERMS
 
     @cached_property
     def point(self) -> dict[str, float]:
@@ -82,24 +76,19 @@ class CatSample:
         lms, ss = self.ties["lms"] / (2 * n), self.ties["ss"] / n
         return {"lms": lms, "ss": ss, "icat": max(lms, ss)}
 
-    def settled(self, won: bool) -> CatSample:
-        """For ss: with all ties, and all that are missing, won, or lost."""
-        wins = self.asked[:, 0] + won * self.asked[:, 1]
-        rows = np.zeros((len(self.asked), KINDS), dtype=np.int64)
-        rows[:, np.flatnonzero(SS_OF == 1)[0]], rows[:, 0] = wins, self.asked[:, 2] - wins
-        ties = np.zeros((len(rows), 2), dtype=np.int64)
-        return CatSample(self.slice, rows, ties, Coverage(int(rows.sum())))
+    def settled(self, at: int) -> CatSample:
+        """For ss: with all ties, and all that are missing, lost or won."""
+        wins = self.counts[:, SS_OF == 1].sum(axis=(1, 2, 3))
+        if at == WON:
+            wins += self.counts[..., 1].sum(axis=(1, 2)) + self.missing
+        counts = np.zeros_like(self.counts)
+        counts[:, ONLY_SS[WON], 0, 0] = wins
+        counts[:, ONLY_SS[LOST], 0, 0] = sizes(self.counts) + self.missing - wins
+        return replace(self, counts=counts, coverage=Coverage(int(counts.sum())))
 
 
 def sample(table: Points, slice_: Slice) -> CatSample:
-    """The items that a slice names, without terms that nobody answered."""
-    here = table.within(slice_)
-    outcomes = here.counts.sum(axis=(2, 3))
-    by_lms, by_ss = here.counts.sum(axis=(1, 3)), here.counts.sum(axis=(1, 2))
-    tied = np.stack([by_lms @ np.arange(3), by_ss[:, 1]], axis=1)
-    n, missing = outcomes.sum(axis=1), here.missing
-    asked = np.stack([outcomes @ (SS_OF == 1), tied[:, 1] + missing, n + missing], axis=1)
-    return CatSample(slice_, outcomes[n > 0], tied[n > 0], here.coverage, asked[asked[:, 2] > 0])
+    return CatSample(**vars(table.within(slice_)))
 
 
 def base(name: str) -> str:

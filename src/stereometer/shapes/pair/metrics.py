@@ -14,8 +14,8 @@ from stereometer.shapes.pair.items import DIRECTION
 from stereometer.shapes.pair.spread import PAIRS_LIKE_THESE, bounds, spread
 from stereometer.shapes.pair.tally import kind, points, preference, slices, tallied
 from stereometer.shapes.points import LOST, TIED, WON, Sample
-from stereometer.shapes.spread import with_missing
-from stereometer.shapes.verdicts import PREFERENCE, judged, undetermined, without_score
+from stereometer.shapes.spread import determined
+from stereometer.shapes.verdicts import PREFERENCE, judged
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_medians
 from stereometer.types import Estimate, Score, Settings, Variant
 
@@ -58,20 +58,14 @@ def _preference(sample: Sample, settings: Settings) -> Estimate:
     if why is not None:
         return replace(empty, why=why)
     least, most = bounds(counts)
-    value = float(preference(counts, for_more, weights))
-    known = spread(sample, for_more, weights)
-    bounded = replace(
-        empty, value=value, n=int(counts @ weights), least=least, most=most, scope=known.scope
+    value, n = float(preference(counts, for_more, weights)), int(counts @ weights)
+    return determined(
+        replace(empty, value=value, n=n, least=least, most=most),
+        spread(sample, for_more, weights),
+        counts[TIED] / counts.sum(),
+        lambda at: spread(sample.settled(at), *points(settings.variant, {})),
+        settings,
     )
-    open_ = undetermined(counts[TIED] / counts.sum(), settings)
-    if open_ is not None:
-        return without_score(bounded, open_, settings)
-    measured = known.measured(bounded, settings)
-    if not sample.coverage.missing:
-        return measured
-    sides = (sample.settled(at) for at in (LOST, WON))
-    lost, won = (spread(side, *points(settings.variant, {})) for side in sides)
-    return with_missing(measured, lost, won, settings)
 
 
 def _confidence(sample: Sample, every: Iterable[Score], settings: Settings) -> Estimate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from math import hypot, sqrt
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from stereometer.shapes.pair.tally import preference
 from stereometer.shapes.points import LOST, TIED, WON, Sample
-from stereometer.shapes.spread import Spread
+from stereometer.shapes.spread import Spread, over_units
 from stereometer.shapes.verdicts import LIKE_THESE, SAME, THESE
 from stereometer.stats.intervals import Floats, Ints, wilson, wilson_percent
 from stereometer.stats.means import StudentMean
@@ -56,14 +57,12 @@ def _over_terms(rows: Ints, won: Floats, out_of: Floats) -> Spread | None:
     if decided.error <= SAME:
         return None
     mean = StudentMean.clustered(100 * (rows @ won), rows @ out_of)
-    return Spread(
-        mean.value,
-        lambda level: (*mean.percent(level), "t over target terms"),
-        decided.p,
-        "t over target terms, pairs weighing alike",
-        decided.detectable,
-        decided.free,
-        LIKE_THESE,
+    return replace(
+        over_units(mean, "target terms"),
+        p=decided.p,
+        test="t over target terms, pairs weighing alike",
+        detectable=decided.detectable,
+        free=decided.free,
     )
 
 
