@@ -15,7 +15,7 @@ from stereometer.shapes.cat.spread import OverTerms, Spreads
 from stereometer.shapes.cat.tally import KINDS
 from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.paired import Difference
-from stereometer.shapes.points import Cell, Unit
+from stereometer.shapes.points import Stratum, Unit
 from stereometer.shapes.verdicts import equivalent, narrower
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.stats.means import StudentMean
@@ -67,13 +67,13 @@ def sample(rows: Ints) -> CatSample:
     return CatSample({}, units, counts, rows[:, 0] * 0, Coverage(int(rows.sum())))
 
 
-def cell(domain: str, term: str, task: str, outcomes: Ints, refused: int = 0) -> Cell:
+def stratum(domain: str, term: str, task: str, outcomes: Ints, refused: int = 0) -> Stratum:
     """Items of a term in a task, without ties."""
     counts = np.zeros(SAYS, dtype=np.int64)
     counts[:, 0, 0] = outcomes
     coverage = Coverage(int(outcomes.sum()) + refused, Counter({"refused": refused}), refused)
     slices = {"task": task, "domain": domain, "target": term}
-    return Cell(slices, Unit((domain, term)), counts, coverage)
+    return Stratum(slices, Unit((domain, term)), counts, coverage)
 
 
 def covered(name: str, true: float, tables: Ints) -> float:

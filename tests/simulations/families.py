@@ -103,7 +103,7 @@ def _cats(scene: Scene, rng: np.random.Generator) -> list[Estimate]:
             items = next(some)
             for task in TASKS:
                 row = cats.outcomes(rng, np.array([share]), np.array([0.85]), items)[0]
-                table.cells.append(cats.cell(f"domain {at}", f"term {term}", task, row))
+                table.strata.append(cats.stratum(f"domain {at}", f"term {term}", task, row))
     return [
         row
         for slice_ in headline_slices(table)

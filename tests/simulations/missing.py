@@ -14,7 +14,7 @@ from stereometer.shapes.points import Points
 from stereometer.shapes.verdicts import PREFERENCE, judged
 from stereometer.types import Estimate, Score, Settings
 from tests.builders.sure import sure
-from tests.simulations.cats import cell
+from tests.simulations.cats import stratum
 from tests.simulations.early import _values
 
 SETTINGS = Settings(resamples=100, coverage=0.5)
@@ -58,7 +58,7 @@ def cats(ss: float, terms: int, items: int, refused: float, sets: int) -> Said:
         for term, (won, no) in enumerate(zip(wins, silent, strict=True)):
             outcomes = np.zeros(KINDS, dtype=np.int64)
             outcomes[[4, 16]] = items - won, won - no
-            table.cells.append(cell("d", f"t{term}", "intrasentence", outcomes, int(no)))
+            table.strata.append(stratum("d", f"t{term}", "intrasentence", outcomes, int(no)))
         estimates = _estimates(sample(table, {}), ("ss",), SETTINGS)
         rows += judged(estimates, {"ss": PREFERENCE}, SETTINGS)
     return _said(rows, 100 * ss)

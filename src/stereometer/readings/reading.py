@@ -12,8 +12,8 @@ from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.spread import Spread, over_units
 from stereometer.shapes.sweep import READING
 from stereometer.shapes.verdicts import LIKE_THESE, NULL_VALUE, SAME, undetermined
-from stereometer.stats.intervals import Floats, wilson_percent
-from stereometer.stats.means import StudentMean
+from stereometer.stats.intervals import wilson_percent
+from stereometer.stats.means import PerUnit, StudentMean
 from stereometer.types import Estimate, Settings, Slice
 
 FEWEST_UNITS = 6
@@ -60,11 +60,11 @@ class Asked:
             for averaging in self.part.averagings[: 1 if self.is_even(way, items) else None]
         ]
 
-    def clusters(self, of: Reading, points: Sequence[float] = SIGNED) -> tuple[Floats, Floats]:
+    def clusters(self, of: Reading, points: Sequence[float] = SIGNED) -> PerUnit:
         return self.part.clusters(of.way.id, of.averaging, of.items, points)
 
     def is_even(self, way: Way, items: str) -> bool:
-        sizes = self.part.clusters(way.id, BY_ITEM, items)[1]
+        sizes = self.part.clusters(way.id, BY_ITEM, items).sizes
         return len(set(sizes[sizes > 0])) < 2
 
     def place(self, reading: Reading) -> Slice:
@@ -75,8 +75,8 @@ def counted(asked: Asked, reading: Reading) -> Estimate:
     """A reading's value and interval, or why it has none; not judged yet."""
     part = asked.part
     coverage, tied = _coverage(part, reading)
-    sums, sizes = asked.clusters(reading, PERCENT)
-    units = int((sizes > 0).sum())
+    per_unit = asked.clusters(reading, PERCENT)
+    units = int((per_unit.sizes > 0).sum())
     empty = coverage.estimate(
         READING,
         asked.place(reading),
@@ -87,9 +87,8 @@ def counted(asked: Asked, reading: Reading) -> Estimate:
     why = _shortfall(asked, reading, coverage, tied, units)
     if why is not None:
         return replace(empty, why=why)
-    known = _spread(part, empty.n, StudentMean.clustered(sums, sizes))
-    tables = (asked.clusters(reading, points) for points in (LEAST, MOST))
-    least, most = (float(sums.sum() / sizes.sum()) for sums, sizes in tables)
+    known = _spread(part, empty.n, per_unit.mean)
+    least, most = (asked.clusters(reading, points).value for points in (LEAST, MOST))
     bounded = replace(empty, value=known.value, least=least, most=most, scope=known.scope)
     return known.measured(bounded, asked.settings)
 

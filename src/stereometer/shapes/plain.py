@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 MOST_SLICES = 60
 """Values of one kind of slice beyond which it names items rather than groups of them."""
-Points = Mapping[str, float]
 
 
 def slices(every: Sequence[Slice]) -> list[Slice]:
@@ -94,5 +93,5 @@ def differences(
             yield difference.measured(draws, p, "paired t over items", settings, span)
 
 
-def _shared(points: Sequence[Points]) -> list[str]:
+def _shared(points: Sequence[Mapping[str, float]]) -> list[str]:
     return [name for name in points[0] if all(name in other for other in points)] if points else []

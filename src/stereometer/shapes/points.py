@@ -2,7 +2,7 @@
 
 A kind of item says what an answer is counted as, a place in a table, and what each place adds to a
 metric. Values, bounds, differences and shifts are sums over the rows of a sample. Slices are sums
-over few cells, so that cost grows with items only in the counting.
+over few strata, so that cost grows with items only in the counting.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stereometer.shapes.copies import repeated, wording
 from stereometer.shapes.coverage import Coverage
@@ -40,7 +39,7 @@ ALONE = Unit()
 
 
 @dataclass
-class Cell:
+class Stratum:
     """Items of one unit that are in the same slices."""
 
     slices: Slice
@@ -52,8 +51,8 @@ class Cell:
 class Points:
     """Items by what they say; `shape` is that of the table of all they may say."""
 
-    def __init__(self, shape: tuple[int, ...], cells: Iterable[Cell] = ()) -> None:
-        self.shape, self.cells = shape, list(cells)
+    def __init__(self, shape: tuple[int, ...], strata: Iterable[Stratum] = ()) -> None:
+        self.shape, self.strata = shape, list(strata)
 
     @classmethod
     def of(
@@ -67,36 +66,36 @@ class Points:
         every = [(score, place, term_of(score)) for score, place in entries]
         known = all(named for *_, named in every)
         copies = {} if known else repeated(score for score, *_ in every)
-        cells: dict[object, Cell] = {}
+        strata: dict[object, Stratum] = {}
         for score, place, named in every:
             unit = Unit(named) if named else Unit(copy=copies.get(wording(score), 0))
             key = unit, *score.slices.items()
-            if key not in cells:
-                cells[key] = Cell(score.slices, unit, np.zeros(shape, dtype=np.int64))
-            cells[key].coverage.add(score)
+            if key not in strata:
+                strata[key] = Stratum(score.slices, unit, np.zeros(shape, dtype=np.int64))
+            strata[key].coverage.add(score)
             if place is not None:
-                cells[key].counts[place] += 1
-        return cls(shape, cells.values())
+                strata[key].counts[place] += 1
+        return cls(shape, strata.values())
 
     def values(self, name: str) -> list[str]:
         """Of a slice, sorted."""
-        return sorted({cell.slices[name] for cell in self.cells if name in cell.slices})
+        return sorted({stratum.slices[name] for stratum in self.strata if name in stratum.slices})
 
-    def within(self, slice_: Slice) -> Sample:
-        here = [cell for cell in self.cells if slice_.items() <= cell.slices.items()]
-        units = sorted({cell.unit for cell in here})
+    def within(self, slice_: Slice) -> PointSample:
+        here = [stratum for stratum in self.strata if slice_.items() <= stratum.slices.items()]
+        units = sorted({stratum.unit for stratum in here})
         rows, coverage = {unit: at for at, unit in enumerate(units)}, Coverage()
         counts = np.zeros((len(units), *self.shape), dtype=np.int64)
         missing = np.zeros(len(units), dtype=np.int64)
-        for cell in here:
-            coverage += cell.coverage
-            counts[rows[cell.unit]] += cell.counts
-            missing[rows[cell.unit]] += cell.coverage.missing
-        return Sample(slice_, units, counts, missing, coverage)
+        for stratum in here:
+            coverage += stratum.coverage
+            counts[rows[stratum.unit]] += stratum.counts
+            missing[rows[stratum.unit]] += stratum.coverage.missing
+        return PointSample(slice_, units, counts, missing, coverage)
 
 
 @dataclass(frozen=True)
-class Sample:
+class PointSample:
     """The items of one slice: by unit, how many say what, and how many are missing."""
 
     slice: Slice
@@ -112,13 +111,9 @@ class Sample:
         return counts
 
     @property
-    def _answered(self) -> NDArray[np.bool_]:
-        return sizes(self.counts) > 0
-
-    @property
     def terms(self) -> int | None:
         """How many, items of no known term apart; None where no term is known."""
-        known = zip(self.units, self._answered, strict=True)
+        known = zip(self.units, sizes(self.counts), strict=True)
         return sum(bool(unit.term) for unit, answered in known if answered) or None
 
     @cached_property
@@ -126,7 +121,7 @@ class Sample:
         """A table for each unit that answered; an item that is by itself is a unit of its own."""
         together = np.array([unit != ALONE for unit in self.units], dtype=bool)
         alone = single(self.counts[~together].sum(axis=0))
-        return np.concatenate([self.counts[together & self._answered], alone])
+        return np.concatenate([self.counts[together & (sizes(self.counts) > 0)], alone])
 
     @cached_property
     def n(self) -> Ints:
@@ -160,7 +155,7 @@ class Sample:
         total, copies = int(self.counts.sum()), list(self._copies)
         return total / (total - sum(copies) + sum(n * n for n in copies))
 
-    def settled(self, at: int) -> Sample:
+    def settled(self, at: int) -> PointSample:
         """Of items lost, tied and won: with all ties, and all that are missing, lost or won."""
         counts = self.counts.copy()
         counts[:, at] += counts[:, TIED] + self.missing

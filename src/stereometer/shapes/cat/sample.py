@@ -10,7 +10,7 @@ import numpy as np
 
 from stereometer.shapes.cat.tally import KINDS, LMS_OF, NO_LMS, SS_OF, counted, outcome
 from stereometer.shapes.coverage import Coverage
-from stereometer.shapes.points import LOST, WON, Points, Sample, sizes
+from stereometer.shapes.points import LOST, WON, Points, PointSample, sizes
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.types import Score, Slice, Variant
 
@@ -35,7 +35,7 @@ def tally(scores: Iterable[Score], variant: Variant) -> Points:
     return counted(((score, place(score)) for score in scores), SAYS)
 
 
-class CatSample(Sample):
+class CatSample(PointSample):
     """The items of one slice, each term a unit."""
 
     @cached_property

@@ -13,7 +13,7 @@ import numpy as np
 from stereometer.shapes.pair.items import DIRECTION
 from stereometer.shapes.pair.spread import PAIRS_LIKE_THESE, bounds, spread
 from stereometer.shapes.pair.tally import kind, points, preference, slices, tallied
-from stereometer.shapes.points import LOST, TIED, WON, Sample
+from stereometer.shapes.points import LOST, TIED, WON, PointSample
 from stereometer.shapes.spread import determined
 from stereometer.shapes.verdicts import PREFERENCE, judged
 from stereometer.stats.intervals import Floats, generator, percentile, resampled_medians
@@ -46,7 +46,7 @@ def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
     return judged(estimates, {"pair_preference": PREFERENCE}, settings)
 
 
-def _preference(sample: Sample, settings: Settings) -> Estimate:
+def _preference(sample: PointSample, settings: Settings) -> Estimate:
     counts, slice_ = sample.total, sample.slice
     for_more, weights = points(settings.variant, slice_)
     empty = sample.coverage.estimate(
@@ -68,7 +68,7 @@ def _preference(sample: Sample, settings: Settings) -> Estimate:
     )
 
 
-def _confidence(sample: Sample, every: Iterable[Score], settings: Settings) -> Estimate:
+def _confidence(sample: PointSample, every: Iterable[Score], settings: Settings) -> Estimate:
     here = (each for each in every if sample.slice.items() <= each.slices.items())
     answered = [score for score in here if score.skipped is None]
     won, lost = (_sure(answered, side, settings.variant) for side in (WON, LOST))

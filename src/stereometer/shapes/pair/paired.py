@@ -10,10 +10,10 @@ import numpy as np
 from stereometer.shapes.pair.spread import PAIRS_LIKE_THESE
 from stereometer.shapes.pair.tally import counted, kind, points, preference, slices
 from stereometer.shapes.paired import Difference, Withheld, asked_or_withheld
-from stereometer.shapes.points import KINDS, LOST, TIED, WON, Sample, single
+from stereometer.shapes.points import KINDS, LOST, TIED, WON, PointSample, single
 from stereometer.shapes.verdicts import LIKE_THESE, SAME, THESE
 from stereometer.stats.intervals import Ints
-from stereometer.stats.means import StudentMean, shares
+from stereometer.stats.means import PerUnit, StudentMean
 from stereometer.stats.tests import mcnemar
 from stereometer.types import Score, Settings, Slice
 
@@ -39,7 +39,7 @@ def _has_preferences(table: Ints, settings: Settings, slice_: Slice) -> bool:
     return all(table.sum(axis=axis)[[LOST, WON]].any() for axis in (0, 1))
 
 
-def _difference(sample: Sample, asked: int, settings: Settings) -> Difference:
+def _difference(sample: PointSample, asked: int, settings: Settings) -> Difference:
     table, (won, out_of) = sample.total, points(settings.variant, sample.slice)
     before, after = (float(preference(table.sum(axis=axis), won, out_of)) for axis in (1, 0))
     scope = LIKE_THESE if sample.terms else PAIRS_LIKE_THESE
@@ -58,7 +58,7 @@ def _difference(sample: Sample, asked: int, settings: Settings) -> Difference:
         scope=scope,
     )
     first, second = (
-        shares(100 * (of @ won), of @ out_of, weights)
+        PerUnit(100 * (of @ won), of @ out_of).values(weights)
         for of in (rows.sum(axis=2), rows.sum(axis=1))
     )
     change, both = (StudentMean.of(of, weights) for of in (second - first, first + second - 100))

@@ -9,11 +9,11 @@ import numpy as np
 
 from stereometer.shapes.pair.spread import PAIRS_LIKE_THESE, interval
 from stereometer.shapes.pair.tally import counted, kind, points, preference, slices
-from stereometer.shapes.points import KINDS, Sample
+from stereometer.shapes.points import KINDS, PointSample
 from stereometer.shapes.shift import Shift
 from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, SAME, THESE
 from stereometer.stats.intervals import Floats, Ints
-from stereometer.stats.means import StudentMean, effective, shares
+from stereometer.stats.means import PerUnit, StudentMean, effective
 from stereometer.types import Score, Settings
 
 
@@ -29,7 +29,7 @@ def shifts(
         yield from _slice(table.within(slice_), settings)
 
 
-def _slice(sample: Sample, settings: Settings) -> Iterator[Shift]:
+def _slice(sample: PointSample, settings: Settings) -> Iterator[Shift]:
     slice_, (rest, kept) = sample.slice, _halves(sample.total)
     counts = points(settings.variant, slice_)
     value, after = (float(preference(part, *counts)) for part in (rest + kept, kept))
@@ -42,7 +42,7 @@ def _slice(sample: Sample, settings: Settings) -> Iterator[Shift]:
         yield _spanned(shift, sample, *counts, settings.level)
 
 
-def _spanned(shift: Shift, sample: Sample, won: Floats, out_of: Floats, level: float) -> Shift:
+def _spanned(shift: Shift, sample: PointSample, won: Floats, out_of: Floats, level: float) -> Shift:
     rest, kept = _halves(sample.rows if sample.terms else sample.total[None])
     if not (rest.sum(axis=0) @ out_of):
         return shift.spanned((0.0, 0.0), "none: every pair is kept")
@@ -50,7 +50,8 @@ def _spanned(shift: Shift, sample: Sample, won: Floats, out_of: Floats, level: f
     if effective(sizes[0]) >= FEW_TERMS:
         weights = sum(of / of.sum() for of in sizes) / 2
         after, before = (
-            shares(100 * (part @ won), part @ out_of, weights) for part in (kept, rest + kept)
+            PerUnit(100 * (part @ won), part @ out_of).values(weights)
+            for part in (kept, rest + kept)
         )
         mean = StudentMean.of(after - before, weights)
         if mean.error > SAME:

@@ -9,18 +9,18 @@ from math import hypot, sqrt
 import numpy as np
 
 from stereometer.shapes.pair.tally import preference
-from stereometer.shapes.points import LOST, TIED, WON, Sample
+from stereometer.shapes.points import LOST, TIED, WON, PointSample
 from stereometer.shapes.spread import Spread, over_units
 from stereometer.shapes.verdicts import LIKE_THESE, SAME, THESE
 from stereometer.stats.intervals import Floats, Ints, wilson, wilson_percent
-from stereometer.stats.means import StudentMean
+from stereometer.stats.means import PerUnit
 from stereometer.stats.tests import detectable, sign_test
 
 PAIRS_LIKE_THESE = "pairs like these"
 HALF = 0.5
 
 
-def spread(sample: Sample, won: Floats, out_of: Floats) -> Spread:
+def spread(sample: PointSample, won: Floats, out_of: Floats) -> Spread:
     """`won` and `out_of` are what a pair lost, tied and won counts, and whether it does."""
     if sample.terms is None or sample.fixed_terms:
         scope = PAIRS_LIKE_THESE if sample.terms is None else THESE
@@ -53,10 +53,10 @@ def _over_terms(rows: Ints, won: Floats, out_of: Floats) -> Spread | None:
     """Pairs of one term vary together: Student's t over terms, every pair weighing the same; None
     where all terms agree."""
     # How many more are won than lost, from 50: ties are no evidence, however they count.
-    decided = StudentMean.clustered(rows @ np.array([-50.0, 0.0, 50.0]), rows.sum(axis=1))
+    decided = PerUnit(rows @ np.array([-50.0, 0.0, 50.0]), rows.sum(axis=1)).mean
     if decided.error <= SAME:
         return None
-    mean = StudentMean.clustered(100 * (rows @ won), rows @ out_of)
+    mean = PerUnit(100 * (rows @ won), rows @ out_of).mean
     return replace(
         over_units(mean, "target terms"),
         p=decided.p,

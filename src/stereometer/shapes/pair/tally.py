@@ -47,7 +47,7 @@ def tallied(scores: Iterable[Score], variant: Variant) -> Points:
 
 def slices(points: Points) -> list[Slice]:
     """Every slice that pairs count in, in order."""
-    known = {each for cell in points.cells for each in cell.slices.items() if each[0] != TARGET}
+    known = {each for of in points.strata for each in of.slices.items() if each[0] != TARGET}
     return [{}, *sorted(({name: value} for name, value in known), key=order)]
 
 
