@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from stereometer.measures.pair_likelihood import LIKELIHOOD
-from stereometer.shapes import plain
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.shape import Shape
 from stereometer.types import Backend, Estimate, Score, Settings, Variant
@@ -32,7 +31,7 @@ class BoundMeans:
         return getattr(self.measure, name)
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-        return plain.summarize(scores, settings)
+        return Shape().summarize(scores, settings)
 
 
 class Finely(Means):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import hypot, sqrt
@@ -9,11 +10,12 @@ from math import hypot, sqrt
 import numpy as np
 
 from stereometer.shapes.cat import paired, shifts
-from stereometer.shapes.cat.sample import CatSample, icat
-from stereometer.shapes.cat.spread import OverTerms, spread
+from stereometer.shapes.cat.sample import SAYS, CatSample, icat
+from stereometer.shapes.cat.spread import OverTerms, Spreads
 from stereometer.shapes.cat.tally import KINDS
 from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.paired import Difference
+from stereometer.shapes.points import Stratum, Unit
 from stereometer.shapes.verdicts import equivalent, narrower
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.stats.means import StudentMean
@@ -59,15 +61,26 @@ def outcomes(rng: np.random.Generator, ss: Floats, lms: Floats, items: int) -> I
 
 
 def sample(rows: Ints) -> CatSample:
-    ties = np.zeros((len(rows), 2), dtype=np.int64)
-    return CatSample({}, rows, ties, Coverage(int(rows.sum())))
+    counts = np.zeros((len(rows), *SAYS), dtype=np.int64)
+    counts[:, :, 0, 0] = rows
+    units = [Unit(("d", f"t{at}")) for at in range(len(rows))]
+    return CatSample({}, units, counts, rows[:, 0] * 0, Coverage(int(rows.sum())))
+
+
+def stratum(domain: str, term: str, task: str, outcomes: Ints, refused: int = 0) -> Stratum:
+    """Items of a term in a task, without ties."""
+    counts = np.zeros(SAYS, dtype=np.int64)
+    counts[:, 0, 0] = outcomes
+    coverage = Coverage(int(outcomes.sum()) + refused, Counter({"refused": refused}), refused)
+    slices = {"task": task, "domain": domain, "target": term}
+    return Stratum(slices, Unit((domain, term)), counts, coverage)
 
 
 def covered(name: str, true: float, tables: Ints) -> float:
     """How often the interval of an average holds the truth."""
     hits = 0
     for rows in tables:
-        low, high, _ = spread(sample(rows), SETTINGS).of(name).interval(SETTINGS.level)
+        low, high, _ = Spreads(sample(rows), SETTINGS).of(name).interval(SETTINGS.level)
         hits += low - 1e-9 <= true <= high + 1e-9
     return hits / len(tables)
 

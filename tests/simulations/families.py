@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle
 
 import numpy as np
 
 from stereometer.findings.gate.bars import read_bar
 from stereometer.shapes.cat.metrics import _estimates
-from stereometer.shapes.cat.sample import TermTally, sample
-from stereometer.shapes.cat.spread import spread
+from stereometer.shapes.cat.sample import SAYS, sample
+from stereometer.shapes.cat.spread import Spreads
 from stereometer.shapes.cat.tally import TASKS, headline_slices
-from stereometer.shapes.coverage import Coverage
-from stereometer.shapes.pair.metrics import PairSample, _preference
-from stereometer.shapes.pair.tally import ALONE
+from stereometer.shapes.pair.metrics import _preference
+from stereometer.shapes.points import Points
 from stereometer.shapes.verdicts import FEW_TERMS, PREFERENCE, judged
 from stereometer.stats.intervals import percentile
 from stereometer.stats.ranks import resampled_points
@@ -78,9 +77,7 @@ def printed_pairs(sizes: tuple[int, ...], sets: int, seed: int = 24) -> Claims:
     for _ in range(sets):
         parts = [pairs.counts(rng, 0.5, 0.02, of)[0] for of in sizes]
         every = [({}, sum(parts)), *(({"bias_type": str(at)}, row) for at, row in enumerate(parts))]
-        samples = [PairSample(slice_, Coverage(int(row.sum()))) for slice_, row in every]
-        for sample_, (_, row) in zip(samples, every, strict=True):
-            sample_.tables._by_unit[ALONE] = row
+        samples = [replace(pairs.tabled(row[None]), slice=slice_) for slice_, row in every]
         rows = [_preference(sample_, SETTINGS) for sample_ in samples]
         overall, *slices = map(_claimed, judged(rows, {"pair_preference": PREFERENCE}, SETTINGS))
         seen += (overall, any(slices), all(slices), 0)
@@ -97,7 +94,7 @@ def _alone(rows: list[Estimate]) -> list[Estimate]:
 
 def _cats(scene: Scene, rng: np.random.Generator) -> list[Estimate]:
     """Terms that stand for others vary about their domain; those held fixed do not."""
-    tallies, some = {}, cycle(scene.items)
+    table, some = Points(SAYS), cycle(scene.items)
     fixed = sum(scene.terms) < FEW_TERMS
     for at, (terms, middle) in enumerate(zip(scene.terms, cycle(scene.middle), strict=False)):
         effects = rng.normal(0, cats.SPREAD, terms) * (terms >= FEW_TERMS and not fixed)
@@ -106,12 +103,11 @@ def _cats(scene: Scene, rng: np.random.Generator) -> list[Estimate]:
             items = next(some)
             for task in TASKS:
                 row = cats.outcomes(rng, np.array([share]), np.array([0.85]), items)[0]
-                place = f"domain {at}", f"term {term}", task
-                tallies[place] = TermTally(row, coverage=Coverage(items))
+                table.strata.append(cats.stratum(f"domain {at}", f"term {term}", task, row))
     return [
         row
-        for slice_ in headline_slices(tallies)
-        for row in _estimates(sample(tallies, slice_), ("ss",), SETTINGS)
+        for slice_ in headline_slices(table)
+        for row in _estimates(sample(table, slice_), ("ss",), SETTINGS)
     ]
 
 
@@ -121,7 +117,7 @@ def bar_decided(bar: str, true: float, sets: int, seed: int = 22) -> tuple[float
     truth = cats.Truth(ss=true)
     for rows in truth.tables(np.random.default_rng(seed), sets, 30):
         part = cats.sample(rows)
-        low, high, _ = spread(part, SETTINGS).of("ss").interval(SETTINGS.level)
+        low, high, _ = Spreads(part, SETTINGS).of("ss").interval(SETTINGS.level)
         row = Estimate("ss", {}, part.point["ss"], low, high, 1, 1, 0, 50.0)
         outcomes.append(read_bar(bar).outcome(row))
     return outcomes.count("met") / sets, outcomes.count("missed") / sets

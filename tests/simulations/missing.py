@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
 from stereometer.shapes.cat.metrics import _estimates
-from stereometer.shapes.cat.sample import TermTally, sample
+from stereometer.shapes.cat.sample import SAYS, sample
 from stereometer.shapes.cat.tally import KINDS
-from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.pair.metrics import summarize
+from stereometer.shapes.points import Points
 from stereometer.shapes.verdicts import PREFERENCE, judged
 from stereometer.types import Estimate, Score, Settings
 from tests.builders.sure import sure
+from tests.simulations.cats import stratum
 from tests.simulations.early import _values
 
 SETTINGS = Settings(resamples=100, coverage=0.5)
@@ -54,14 +54,12 @@ def cats(ss: float, terms: int, items: int, refused: float, sets: int) -> Said:
     for _ in range(sets):
         wins = rng.binomial(items, np.clip(rng.normal(ss, 0.047, terms), 0, 1))
         silent = rng.binomial(wins, refused)
-        tallies = {}
+        table = Points(SAYS)
         for term, (won, no) in enumerate(zip(wins, silent, strict=True)):
             outcomes = np.zeros(KINDS, dtype=np.int64)
             outcomes[[4, 16]] = items - won, won - no
-            coverage = Coverage(items, Counter({"refused": int(no)}), int(no))
-            place = "d", f"t{term}", "intrasentence"
-            tallies[place] = TermTally(outcomes, coverage=coverage)
-        estimates = _estimates(sample(tallies, {}), ("ss",), SETTINGS)
+            table.strata.append(stratum("d", f"t{term}", "intrasentence", outcomes, int(no)))
+        estimates = _estimates(sample(table, {}), ("ss",), SETTINGS)
         rows += judged(estimates, {"ss": PREFERENCE}, SETTINGS)
     return _said(rows, 100 * ss)
 

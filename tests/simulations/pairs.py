@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.pair import paired, shifts
 from stereometer.shapes.pair.spread import over_pairs, spread
-from stereometer.shapes.pair.tally import ALONE, KINDS, Tables, Unit, points
+from stereometer.shapes.pair.tally import points
+from stereometer.shapes.points import ALONE, KINDS, PointSample, Unit
 from stereometer.shapes.verdicts import equivalent, narrower
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.types import Settings
@@ -15,12 +19,11 @@ SETTINGS = Settings(resamples=100, ties=1.0)
 POINTS = points("sound", {})
 
 
-def tabled(rows: Ints) -> Tables:
-    """Counts as a tally has them: one row of no known term, or a row a term."""
-    tables = Tables(rows.shape[1:])
-    for at, row in enumerate(rows):
-        tables._by_unit[ALONE if len(rows) == 1 else Unit(f"term {at}")] = row
-    return tables
+def tabled(rows: Ints, units: Sequence[Unit] = ()) -> PointSample:
+    """Counts as a table has them: one row of no known term, or a row a term."""
+    terms = [ALONE] if len(rows) == 1 else [Unit((f"term {at}",)) for at in range(len(rows))]
+    missing = np.zeros(len(rows), dtype=np.int64)
+    return PointSample({}, units or terms, rows, missing, Coverage(int(rows.sum())))
 
 
 def counts(rng: np.random.Generator, won: Floats | float, tied: float, pairs: int) -> Ints:
@@ -75,7 +78,7 @@ def rejected(tied: float, sets: int, terms: int = 0, seed: int = 14) -> float:
         tables = np.zeros((max(1, terms), KINDS, KINDS), dtype=np.int64)
         at = np.arange(262) % max(1, terms)
         np.add.at(tables, (at, *kinds), 1)
-        beyond += paired._difference({}, tabled(tables), 262, SETTINGS).p < 0.05
+        beyond += paired._difference(tabled(tables), 262, SETTINGS).p < 0.05
     return beyond / sets
 
 
@@ -92,6 +95,6 @@ def shift_coverage(pairs: int, kept: float, sets: int, seed: int = 15) -> float:
     true = (1 - some / pairs) * (52.0 - 64.0)
     for _ in range(sets):
         parts = [counts(rng, won, 0.05, n)[0] for won, n in ((0.64, pairs - some), (0.52, some))]
-        (row,) = shifts._slice({}, tabled(np.concatenate(parts)[None]), SETTINGS)
+        (row,) = shifts._slice(tabled(np.concatenate(parts)[None]), SETTINGS)
         hits += (row.low or 0.0) <= 0.95 * true <= (row.high or 0.0)
     return hits / sets

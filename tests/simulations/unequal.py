@@ -10,9 +10,8 @@ import numpy as np
 
 from stereometer.shapes.cat.metrics import _estimates
 from stereometer.shapes.comment.metrics import summarize
-from stereometer.shapes.coverage import Coverage
-from stereometer.shapes.pair.metrics import PairSample, _preference
-from stereometer.shapes.pair.tally import ALONE, Unit
+from stereometer.shapes.pair.metrics import _preference
+from stereometer.shapes.points import ALONE, Unit
 from stereometer.shapes.verdicts import PREFERENCE, judged
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.training.mitigation.perplexity import compared
@@ -77,16 +76,14 @@ def of_terms(sizes: Ints, mean: float, sets: int, of_these: bool = False, seed: 
             shares = fixed if of_these else effects(rng, mean, 0.12, len(sizes))
             won = rng.binomial(sizes, shares)
             both = zip(sizes, won, strict=True)
-            yield printed({Unit(f"t{at}"): (n - w, 0, w) for at, (n, w) in enumerate(both)})
+            yield printed({Unit((f"t{at}",)): (n - w, 0, w) for at, (n, w) in enumerate(both)})
 
     return _said(rows(), 100 * true)
 
 
 def printed(counts: dict[Unit, tuple[int, int, int]]) -> Estimate:
     """Pairs lost, tied and won, by what varies together."""
-    sample = PairSample({}, Coverage(sum(map(sum, counts.values()))))
-    for unit, row in counts.items():
-        sample.tables._by_unit[unit] = np.array(row, dtype=np.int64)
+    sample = pairs.tabled(np.array([*counts.values()], dtype=np.int64), [*counts])
     return judged([_preference(sample, SETTINGS)], {"pair_preference": PREFERENCE}, SETTINGS)[0]
 
 

@@ -15,8 +15,9 @@ from stereometer.findings.curve import trend_of
 from stereometer.findings.relate import family_means
 from stereometer.measures.survey.method import Options, Survey
 from stereometer.shapes.cat import paired
-from stereometer.shapes.cat.tally import KINDS, TASKS, by_term, headline_slices
+from stereometer.shapes.cat.tally import KINDS, TASKS, headline_slices
 from stereometer.shapes.paired import Difference
+from stereometer.shapes.points import Points, Stratum, Unit
 from stereometer.shapes.trait import ratings
 from stereometer.shapes.verdicts import PREFERENCE, judged
 from stereometer.stats.intervals import Floats, wilson_percent
@@ -66,11 +67,15 @@ def _differences(
     for other in outcomes[1:]:
         tables = np.zeros((len(places), KINDS, KINDS), dtype=np.int64)
         np.add.at(tables, (np.arange(len(places))[:, None], outcomes[0], other), 1)
-        tallies = dict(zip(places, tables, strict=True))
+        strata = [
+            Stratum({"task": task, "domain": domain, "target": term}, Unit((domain, term)), table)
+            for (domain, term, task), table in zip(places, tables, strict=True)
+        ]
+        points = Points((KINDS, KINDS), strata)
         yield [
             row
-            for slice_ in headline_slices(tallies)
-            for row in paired._slice(slice_, by_term(tallies, slice_), won[0].size, SETTINGS)
+            for slice_ in headline_slices(points)
+            for row in paired._slice(slice_, points.within(slice_).rows, won[0].size, SETTINGS)
         ]
 
 

@@ -24,7 +24,7 @@ from stereometer.shapes.verdicts import ALL_ALIKE, NULL_VALUE, PREFERENCE, withi
 from stereometer.stats.families import corrected
 from stereometer.stats.intervals import Floats, generator
 from stereometer.stats.joint import Joint, joint_test
-from stereometer.stats.means import StudentMean, shares
+from stereometer.stats.means import StudentMean, together
 from stereometer.types import Estimate, Settings
 
 LARGEST = "largest t over readings"
@@ -50,12 +50,13 @@ def curve(asked: Asked) -> list[Estimate]:
         says, beyond = PREFERENCE.of(tested, p, asked.settings.level, asked.settings.delta)
         rows[at] = replace(tested, verdict=says, beyond_noise=beyond)
     scored = [rows[at] for at in known]
+    columns = [asked.clusters(readings[at], PERCENT) for at in known]
     median = float(np.median([row.value for row in scored if row.value is not None]))
     return [
         *rows,
         _together(asked, JOINT, rows, scored, value=median, p=joint.p_median, ideal=NULL_VALUE),
         _together(asked, SHARE, rows, scored, value=100 * joint.share, p=joint.p_share),
-        *_moves(asked, scored, *_by_unit(asked, [readings[at] for at in known])),
+        *_moves(asked, scored, *together(columns)),
     ]
 
 
@@ -86,16 +87,6 @@ def _together(
 
 
 # ---------------------------------------------------------------------------------------- choices
-
-
-def _by_unit(asked: Asked, readings: Sequence[Reading]) -> tuple[list[Floats], Floats]:
-    """Of each reading a value per unit, whose mean is the reading's and whose spread is its spread;
-    and what units weigh on average over the readings."""
-    tables = [asked.clusters(reading, PERCENT) for reading in readings]
-    weights = np.mean([sizes / sizes.sum() for _, sizes in tables], axis=0)
-    there = weights > 0
-    values = [shares(sums[there], sizes[there], weights[there]) for sums, sizes in tables]
-    return values, weights[there]
 
 
 def _moves(

@@ -15,7 +15,7 @@ from stereometer.runs.stored import Run
 from stereometer.shapes.contrast import Contrast
 from stereometer.shapes.sweep import JOINT, READING, named
 from stereometer.shapes.verdicts import NULL_VALUE, SAME
-from stereometer.stats.means import StudentMean, shares
+from stereometer.stats.means import PerUnit, StudentMean, together
 from stereometer.stats.tests import holm
 from stereometer.types import Estimate, Settings
 
@@ -86,10 +86,9 @@ def _p(first: Part, second: Part, row: Estimate) -> float:
     """That one is nearer to 50: the larger p of the difference and of the sum, unit by unit."""
     way = f"{row.slice['measure']} {row.slice['variant']}"
     how = row.slice["averaging"], row.slice["items"]
-    (left, there), (right, also) = (part.clusters(way, *how) for part in (first, second))
-    both = (there > 0) & (also > 0)
-    weights = sum(of[both] / of[both].sum() for of in (there, also)) / 2
-    values = [shares(of[both], by[both], weights) for of, by in ((left, there), (right, also))]
+    columns = [part.clusters(way, *how) for part in (first, second)]
+    both = (columns[0].sizes > 0) & (columns[1].sizes > 0)
+    values, weights = together([PerUnit(sums[both], sizes[both]) for sums, sizes in columns])
     means = [StudentMean.of(combine(*values), weights) for combine in (np.subtract, np.add)]
     return max(mean.p() if mean.error > SAME else 1.0 for mean in means)
 

@@ -9,17 +9,11 @@ from dataclasses import dataclass, replace
 from stereometer.readings.sides import BY_ITEM, LEAST, MOST, PERCENT, SIGNED, Part
 from stereometer.readings.table import Question, Way
 from stereometer.shapes.coverage import Coverage
+from stereometer.shapes.spread import Spread, over_units
 from stereometer.shapes.sweep import READING
-from stereometer.shapes.verdicts import (
-    LIKE_THESE,
-    NULL_VALUE,
-    SAME,
-    equivalent,
-    narrower,
-    undetermined,
-)
-from stereometer.stats.intervals import Floats, wilson_percent
-from stereometer.stats.means import StudentMean
+from stereometer.shapes.verdicts import LIKE_THESE, NULL_VALUE, SAME, undetermined
+from stereometer.stats.intervals import wilson_percent
+from stereometer.stats.means import PerUnit, StudentMean
 from stereometer.types import Estimate, Settings, Slice
 
 FEWEST_UNITS = 6
@@ -66,11 +60,11 @@ class Asked:
             for averaging in self.part.averagings[: 1 if self.is_even(way, items) else None]
         ]
 
-    def clusters(self, of: Reading, points: Sequence[float] = SIGNED) -> tuple[Floats, Floats]:
+    def clusters(self, of: Reading, points: Sequence[float] = SIGNED) -> PerUnit:
         return self.part.clusters(of.way.id, of.averaging, of.items, points)
 
     def is_even(self, way: Way, items: str) -> bool:
-        sizes = self.part.clusters(way.id, BY_ITEM, items)[1]
+        sizes = self.part.clusters(way.id, BY_ITEM, items).sizes
         return len(set(sizes[sizes > 0])) < 2
 
     def place(self, reading: Reading) -> Slice:
@@ -81,8 +75,8 @@ def counted(asked: Asked, reading: Reading) -> Estimate:
     """A reading's value and interval, or why it has none; not judged yet."""
     part = asked.part
     coverage, tied = _coverage(part, reading)
-    sums, sizes = asked.clusters(reading, PERCENT)
-    units = int((sizes > 0).sum())
+    per_unit = asked.clusters(reading, PERCENT)
+    units = int((per_unit.sizes > 0).sum())
     empty = coverage.estimate(
         READING,
         asked.place(reading),
@@ -93,7 +87,10 @@ def counted(asked: Asked, reading: Reading) -> Estimate:
     why = _shortfall(asked, reading, coverage, tied, units)
     if why is not None:
         return replace(empty, why=why)
-    return _measured(empty, asked, reading, StudentMean.clustered(sums, sizes))
+    known = _spread(part, empty.n, per_unit.mean)
+    least, most = (asked.clusters(reading, points).value for points in (LEAST, MOST))
+    bounded = replace(empty, value=known.value, least=least, most=most, scope=known.scope)
+    return known.measured(bounded, asked.settings)
 
 
 def _coverage(part: Part, reading: Reading) -> tuple[Coverage, int]:
@@ -118,30 +115,18 @@ def _shortfall(
     return None
 
 
-def _measured(empty: Estimate, asked: Asked, reading: Reading, mean: StudentMean) -> Estimate:
-    settings, spread = asked.settings, mean.error > SAME
-    alone = mean.free + 1 if asked.part.copied else empty.n
-    over = "target terms" if asked.part.has_terms else "items"
-
-    def interval(level: float) -> tuple[float, float]:
-        return mean.percent(level) if spread else wilson_percent(mean.value, alone, level)
-
-    low, high = interval(settings.level)
-    tables = (asked.clusters(reading, points) for points in (LEAST, MOST))
-    least, most = (float(sums.sum() / sizes.sum()) for sums, sizes in tables)
-    return replace(
-        empty,
-        value=mean.value,
-        low=low,
-        high=high,
-        interval=f"t over {over}" if spread else f"Wilson: all {over} agree",
-        scope=LIKE_THESE if asked.part.has_terms else "items like these",
-        equivalent=equivalent(interval(narrower(settings.level)), settings),
-        detectable=mean.detectable(settings.level) if spread else None,
-        least=least,
-        most=most,
-        free=mean.free if spread else None,
-        test=f"t over {over}" if spread else f"sign flips: all {over} agree",
+def _spread(part: Part, n: int, mean: StudentMean) -> Spread:
+    over = "target terms" if part.has_terms else "items"
+    scope = LIKE_THESE if part.has_terms else "items like these"
+    if mean.error > SAME:
+        return over_units(mean, over, scope)
+    alone = mean.free + 1 if part.copied else n
+    return Spread(
+        mean.value,
+        lambda level: (*wilson_percent(mean.value, alone, level), f"Wilson: all {over} agree"),
         # Units that all agree are not certain.
-        p=mean.p(NULL_VALUE) if spread or mean.value == NULL_VALUE else 2.0**-mean.free,
+        lambda: 1.0 if mean.value == NULL_VALUE else 2.0**-mean.free,
+        f"sign flips: all {over} agree",
+        lambda level: None,
+        scope=scope,
     )

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from stereometer.shapes.contrast import Contrast
 from stereometer.shapes.copies import term
-from stereometer.stats.intervals import Floats
-from stereometer.stats.means import StudentMean
+from stereometer.stats.intervals import Floats, Ints
+from stereometer.stats.means import PerUnit, StudentMean
 from stereometer.types import Score
 
 CLEAN = "clean"
@@ -44,15 +44,14 @@ class Part:
     """Whether units are items of the same texts, not terms."""
 
     @cached_property
-    def units(self) -> tuple[int, NDArray[np.intp]]:
-        """How many there are, and the number of each item's."""
-        names, numbers = np.unique(np.array(self.terms), return_inverse=True)
-        return len(names), numbers
+    def units(self) -> Ints:
+        """The number of each item's."""
+        return np.unique(np.array(self.terms), return_inverse=True)[1]
 
     @property
     def has_terms(self) -> bool:
         """Whether items share units that are averaged over."""
-        return not self.copied and self.units[0] < len(self.terms)
+        return not self.copied and len(set(self.terms)) < len(self.terms)
 
     @property
     def averagings(self) -> list[str]:
@@ -73,29 +72,17 @@ class Part:
 
     def clusters(
         self, way: str, averaging: str, items: str, points: Sequence[float] = SIGNED
-    ) -> tuple[Floats, Floats]:
-        """By unit the sum and the weight of a reading, an item lost, tied or won counting its
-        points; averaged by term a unit's mean weighs 1."""
-        count, numbers = self.units
-        sides = self.sides[way]
-        used = self.kept(items) & ~np.isnan(sides)
-        values = np.array(points)[sides[used].astype(np.int64) + 1]
-        sums: Floats = np.bincount(numbers[used], values, count).astype(np.float64)
-        sizes: Floats = np.bincount(numbers[used], minlength=count).astype(np.float64)
-        if averaging == BY_ITEM:
-            return sums, sizes
-        there = sizes > 0
-        return np.where(there, sums / np.maximum(sizes, 1.0), 0.0), there.astype(np.float64)
+    ) -> PerUnit:
+        """By unit, an item lost, tied or won counting its points; averaged by term a unit's mean
+        weighs 1."""
+        sides = np.where(self.kept(items), self.sides[way], np.nan)
+        per_unit = PerUnit.of(self.units, np.interp(sides, (-1.0, 0.0, 1.0), points))
+        return per_unit if averaging == BY_ITEM else per_unit.alike
 
     def averaged(self, values: Floats) -> StudentMean:
         """The mean of what items have, over terms where there are any; NaN where they have none."""
-        known = ~np.isnan(values)
-        count, numbers = self.units
-        sizes = np.bincount(numbers[known], minlength=count)
-        sums: Floats = np.bincount(numbers[known], values[known], count).astype(np.float64)
-        if self.copied:
-            return StudentMean.clustered(sums, sizes.astype(np.float64))
-        return StudentMean.of(sums[sizes > 0] / sizes[sizes > 0])
+        per_unit = PerUnit.of(self.units, values)
+        return (per_unit if self.copied else per_unit.alike).mean
 
 
 def parts_of(shape: Contrast, scores: Iterable[Score]) -> list[Part]:

@@ -6,18 +6,15 @@ No stereotype is involved, so the ideal is to agree always.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from statistics import fmean
-from typing import ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from stereometer.shapes import plain
-from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.pair.tally import TIE
 from stereometer.shapes.paired import Difference, Withheld
 from stereometer.shapes.shape import Shape
 from stereometer.shapes.verdicts import LANGUAGE, judged
-from stereometer.stats.intervals import wilson_percent
+from stereometer.stats.intervals import Floats, wilson_percent
 from stereometer.stats.tests import sign_test
 from stereometer.types import Estimate, ItemDefaults, Score, Settings, Slice, Variant
 
@@ -82,55 +79,32 @@ class FactShape(Shape):
         return {AGREEMENT: 50.0 if tied else 100.0 * won}
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-        every = list(scores)
-        estimates = [
-            self._share(
-                slice_, [row for row in every if slice_.items() <= row.slices.items()], settings
-            )
-            for slice_ in plain.slices([score.slices for score in every])
-        ]
-        return judged(estimates, {AGREEMENT: LANGUAGE}, settings)
+        return judged(super().summarize(scores, settings), {AGREEMENT: LANGUAGE}, settings)
 
-    def _share(self, slice_: Slice, here: Sequence[Score], settings: Settings) -> Estimate:
-        coverage = Coverage.of(here)
-        if why := coverage.shortfall(settings):
-            return coverage.estimate(AGREEMENT, slice_, 100.0, why=why)
-        points = [
-            self.points(score, settings.variant)[AGREEMENT]
-            for score in here
-            if score.skipped is None
-        ]
-        value = fmean(points)
-        low, high = wilson_percent(value, len(points), settings.level)
-        return coverage.estimate(
-            AGREEMENT,
-            slice_,
-            100.0,
-            value=value,
-            low=low,
-            high=high,
-            ties=points.count(50.0),
-            interval="Wilson over facts",
-            scope=ALIKE,
-            p=sign_test(points.count(100.0), points.count(0.0)),
-            test="exact sign test over facts that are not ties",
-        )
+    def measured(
+        self, values: Floats, slice_: Slice, name: str, settings: Settings
+    ) -> Mapping[str, Any]:
+        value, (won, tied) = float(values.mean()), (int((values == of).sum()) for of in (100, 50))
+        low, high = wilson_percent(value, values.size, settings.level)
+        return {
+            "value": value,
+            "low": low,
+            "high": high,
+            "interval": "Wilson over facts",
+            "ties": tied,
+            "scope": ALIKE,
+            "p": sign_test(won, values.size - won - tied),
+            "test": "exact sign test over facts that are not ties",
+        }
 
     def differences(
         self, both: Sequence[tuple[Score, Score]], every: Sequence[Slice], settings: Settings
     ) -> Iterator[Difference | Withheld]:
         """Where no fact changed sides, what that leaves possible."""
-        counted = [
-            (self._counted(first, settings), self._counted(second, settings))
-            for first, second in both
-        ]
-        for row in super().differences(counted, every, settings):
+        for row in super().differences(both, every, settings):
             if isinstance(row, Difference) and row.low == row.high:
                 row = row.without_spread(settings)
             yield row
-
-    def _counted(self, score: Score, settings: Settings) -> Score:
-        return replace(score, values=self.points(score, settings.variant))
 
 
 SHAPE = FactShape()

@@ -17,6 +17,7 @@ from stereometer.shapes.metric import Metric
 from stereometer.shapes.overview import Answered, Overview
 from stereometer.shapes.overview import plain as plain_overview
 from stereometer.shapes.paired import Difference, Flip, Withheld
+from stereometer.stats.intervals import Floats
 from stereometer.types import Estimate, Result, Score, Settings, Slice, Variant
 
 TieShares = Callable[[Slice], Mapping[str, float]]
@@ -112,11 +113,14 @@ class Shape:
     # ------------------------------------------------------------------------------------- counting
 
     def summarize(self, scores: Iterable[Score], settings: Settings) -> list[Estimate]:
-        """Scores into estimates; the plain way is the mean of every value, overall and by slice."""
-        return [
-            replace(estimate, ideal=self.metric(estimate.name).ideal)
-            for estimate in plain.summarize(scores, settings)
-        ]
+        """Scores into estimates; the plain way is the mean of points, overall and by slice."""
+        return plain.summarize(self, scores, settings)
+
+    def measured(
+        self, values: Floats, slice_: Slice, name: str, settings: Settings
+    ) -> Mapping[str, Any]:
+        """What an estimate says of the points of its items."""
+        return plain.drawn(values, slice_, name, settings)
 
     def whole(self, score: Score) -> Score:
         """A stored score that has what its kind needs; raises ValueError where it has not."""
@@ -164,11 +168,7 @@ class Shape:
         self, both: Sequence[tuple[Score, Score]], every: Sequence[Slice], settings: Settings
     ) -> Iterator[Difference | Withheld]:
         """Second minus first on the items that both systems answered; `every` is of all items."""
-        for row in plain.differences(both, every, settings):
-            if isinstance(row, Difference):
-                yield replace(row, ideal=self.metric(row.name).ideal)
-            else:
-                yield row
+        return plain.differences(self, both, every, settings)
 
     def tie_shares(self, scores: Iterable[Score], variant: Variant) -> TieShares:
         """From a slice of these scores to the share of ties, by metric."""

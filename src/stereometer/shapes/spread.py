@@ -8,8 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
-from stereometer.shapes.verdicts import NULL_VALUE, equivalent, narrower
+from stereometer.shapes.points import LOST, WON
+from stereometer.shapes.verdicts import (
+    LIKE_THESE,
+    NULL_VALUE,
+    equivalent,
+    narrower,
+    undetermined,
+    without_score,
+)
+from stereometer.stats.means import StudentMean
 from stereometer.types import Estimate, Settings
 
 Interval = tuple[float, float, str]
@@ -25,31 +35,63 @@ class Spread:
     """By level."""
     p: Callable[[], float]
     test: str
+    """Empty where the value is not tested."""
     detectable: Callable[[float], float | None]
     """By level."""
     free: float | None = None
     scope: str | None = None
 
-    def spanned(self, estimate: Estimate, settings: Settings) -> Estimate:
-        low, high, how = self.interval(settings.level)
-        return replace(estimate, low=low, high=high, interval=how)
-
     def measured(self, estimate: Estimate, settings: Settings) -> Estimate:
         """With interval and test, and where the ideal is 50, whether it is as good as that."""
-        tested = replace(self.spanned(estimate, settings), p=self.p(), test=self.test)
-        known = replace(tested, detectable=self.detectable(settings.level), free=self.free)
+        low, high, how = self.interval(settings.level)
+        spanned = replace(estimate, low=low, high=high, interval=how)
+        if not self.test:
+            return spanned
+        tested = replace(spanned, p=self.p(), test=self.test, free=self.free)
+        known = replace(tested, detectable=self.detectable(settings.level))
         if estimate.ideal != NULL_VALUE:
             return known
         near = self.interval(narrower(settings.level))
         return replace(known, equivalent=equivalent(near[:2], settings))
 
 
-def with_missing(estimate: Estimate, lost: Spread, won: Spread, settings: Settings) -> Estimate:
-    """With the ends that hold whatever the missing answers are, and where these are too many to be
-    left out, with p and equivalence that do.
+def over_units(mean: StudentMean, units: str, scope: str = LIKE_THESE) -> Spread:
+    """Student's t over units that stand for others like them."""
+    how = f"t over {units}"
+    return Spread(
+        mean.value,
+        lambda level: (*mean.percent(level), how),
+        partial(mean.p, NULL_VALUE),
+        how,
+        mean.detectable,
+        mean.free,
+        scope,
+    )
 
-    `lost` and `won` are the slice with every missing answer, and every tie, on one side.
+
+def determined(
+    estimate: Estimate,
+    known: Spread,
+    tied: float,
+    settled: Callable[[int], Spread],
+    settings: Settings,
+) -> Estimate:
+    """With interval and test, unless so large a share is `tied` that the value is open.
+
+    `settled` is the spread with every missing answer, and every tie, lost or won.
     """
+    scoped = replace(estimate, scope=known.scope)
+    if why := undetermined(tied, settings):
+        return without_score(scoped, why, settings)
+    measured = known.measured(scoped, settings)
+    if estimate.ideal != NULL_VALUE or not estimate.missing:
+        return measured
+    return _with_missing(measured, settled(LOST), settled(WON), settings)
+
+
+def _with_missing(estimate: Estimate, lost: Spread, won: Spread, settings: Settings) -> Estimate:
+    """With the ends that hold whatever the missing answers are, and where these are too many to be
+    left out, with p and equivalence that do."""
     low, high = _between(lost, won, settings.level)
     known = replace(estimate, missing_low=low, missing_high=high)
     if not known.is_doubtful or known.p is None:

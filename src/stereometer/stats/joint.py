@@ -74,7 +74,7 @@ def joint_test(
 
 
 def t_values(sums: Floats, sizes: Floats, signs: Floats) -> Floats:
-    """The t of every reading under every row of signs, as `StudentMean.clustered` has it."""
+    """The t of every reading under every row of signs, as `PerUnit.mean` has it."""
     weight = sizes.sum(axis=0)
     mean = signs @ sums / weight
     wider = 1 / np.maximum(1 - sizes / weight, ROUNDING)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
 
-from stereometer.stats.intervals import Floats, score_interval
+from stereometer.stats.intervals import Floats, Ints, score_interval
 
 NO_SPREAD = 1e-12
 LEAST_FREE = 0.1
@@ -39,12 +40,6 @@ class StudentMean:
         mean = float(weights @ values)
         parts = (weights * (values - mean)) ** 2 / np.maximum(1 - weights, NO_SPREAD)
         return cls(mean, sqrt(float(parts.sum())), max(effective(weights) - 1, LEAST_FREE))
-
-    @classmethod
-    def clustered(cls, sums: Floats, sizes: Floats) -> StudentMean:
-        """Of at least two clusters, every item weighing the same."""
-        there = sizes > 0
-        return cls.of(sums[there] / sizes[there], sizes[there] / sizes.sum())
 
     @property
     def has_spread(self) -> bool:
@@ -118,27 +113,54 @@ def effective(weights: Floats) -> float:
     return float(weights.sum() ** 2 / (weights**2).sum())
 
 
-def shares(sums: Floats, sizes: Floats, weights: Floats) -> Floats:
-    """One value per cluster, to be averaged with these weights: their mean is the mean of all
-    items, their spread its spread.
+class PerUnit(NamedTuple):
+    """By unit, the sum of what its items add and how much they weigh: items of a unit vary
+    together, so that every mean is over units."""
 
-    That mean is a ratio, the sum of all values over their number, and both depend on which clusters
-    were drawn. A cluster's deviation is its sum less what the mean expects of so many items
-    (Cochran 1977, section 11.12).
-    """
-    total = sizes.sum()
-    mean = sums.sum() / total
-    values: Floats = mean + (sums - mean * sizes) / total / weights
-    return values
+    sums: Floats
+    sizes: Floats
+
+    @classmethod
+    def of(cls, units: Ints, values: Floats) -> PerUnit:
+        """From the number of each item's unit, and its value: NaN where it has none."""
+        known, count = ~np.isnan(values), int(units.max()) + 1
+        both = (np.bincount(units[known], of[known], count) for of in (values, np.ones(len(units))))
+        return cls(*(of.astype(np.float64) for of in both))
+
+    @property
+    def alike(self) -> PerUnit:
+        """With the mean of each unit, which weighs 1 whatever its items."""
+        there = self.sizes > 0
+        means = np.where(there, self.sums / np.maximum(self.sizes, 1.0), 0.0)
+        return PerUnit(means, there.astype(np.float64))
+
+    @property
+    def value(self) -> float:
+        return float(self.sums.sum() / self.sizes.sum())
+
+    @property
+    def mean(self) -> StudentMean:
+        """Of at least two units."""
+        there = self.sizes > 0
+        sums, sizes = self.sums[there], self.sizes[there]
+        return StudentMean.of(sums / sizes, sizes / sizes.sum())
+
+    def values(self, weights: Floats) -> Floats:
+        """One value per unit, to be averaged with these weights: their mean is the mean of all
+        items, their spread its spread.
+
+        That mean is a ratio, the sum of all values over their number, and both depend on which
+        units were drawn. A unit's deviation is its sum less what the mean expects of so many items
+        (Cochran 1977, section 11.12).
+        """
+        deviations = (self.sums - self.value * self.sizes) / self.sizes.sum()
+        values: Floats = self.value + deviations / weights
+        return values
 
 
-def t_interval(values: Floats, level: float) -> tuple[float, float]:
-    """Of the mean of at least two values."""
-    return StudentMean.of(values).interval(level)
-
-
-def clustered(parts: Sequence[Floats]) -> StudentMean:
-    """Of the items in at least two clusters."""
-    return StudentMean.clustered(
-        np.array([part.sum() for part in parts]), np.array([float(part.size) for part in parts])
-    )
+def together(columns: Sequence[PerUnit]) -> tuple[list[Floats], Floats]:
+    """Of each column one value per unit, and what units weigh on average over the columns."""
+    weights = np.mean([each.sizes / each.sizes.sum() for each in columns], axis=0)
+    there = weights > 0
+    here = [PerUnit(each.sums[there], each.sizes[there]) for each in columns]
+    return [each.values(weights[there]) for each in here], weights[there]

@@ -35,7 +35,7 @@ from stereometer.runs.measure import job_for
 from stereometer.runs.plan import distinct, planned
 from stereometer.runs.runner import scored
 from stereometer.shapes.trait.metrics import NEITHER, ONE_TEMPLATE, summarize
-from stereometer.stats.means import t_interval
+from stereometer.stats.means import StudentMean
 from stereometer.types import TOO_LONG, Encoding, NoOptions, Score, Settings, Skip, Variant
 from tests.builders.by_hand import logprob, word
 from tests.builders.commands import assert_refused, call
@@ -275,7 +275,8 @@ def test_an_association_is_the_mean_over_templates_with_students_interval() -> N
     )
     one = next(one for one in found if one.slice == {"group": "a", "trait": "x - y"})
     assert one.value == pytest.approx(7 / 3)
-    assert (one.low, one.high) == pytest.approx(t_interval(np.array([1.0, 2.0, 4.0]), 0.95))
+    by_template = StudentMean.of(np.array([1.0, 2.0, 4.0]))
+    assert (one.low, one.high) == pytest.approx(by_template.interval(0.95))
     assert (one.n, one.asked, one.terms, one.ideal) == (3, 3, 3, 0.0)
     assert one.tests == 2
     other = next(one for one in found if one.slice == {"group": "b", "trait": "x - y"})

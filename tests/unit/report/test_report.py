@@ -30,7 +30,7 @@ from stereometer.report.page import coded, safe_json, script
 from stereometer.report.sections.section import Section
 from stereometer.report.systems import Group
 from stereometer.runs import store
-from stereometer.shapes import plain
+from stereometer.shapes.shape import Shape
 from stereometer.show import numbers
 from stereometer.show.figure import FILLS, Figure, fill_of
 from stereometer.show.slices import named
@@ -571,7 +571,7 @@ def unknown(runs: Path, tmp_path: Path) -> list[Path]:
         for index, score in enumerate(scores):
             score["values"] = {"surprise": float(index % 7) + (model == "fake") * (index % 3)}
         (place / "scores.jsonl").write_text("\n".join(map(json.dumps, scores)), "utf-8")
-        counted = plain.summarize(map(Score.from_json, scores), Settings(resamples=100))
+        counted = Shape().summarize(map(Score.from_json, scores), Settings(resamples=100))
         stored = json.loads((source / "result.json").read_text("utf-8"))
         stored |= {"kind": "surprise", "estimates": [asdict(estimate) for estimate in counted]}
         (place / "result.json").write_text(json.dumps(stored), "utf-8")

@@ -41,6 +41,19 @@ def test_every_average_of_every_slice_equals_a_loop_over_items(
             assert one.value is None
 
 
+def test_a_term_without_a_name_is_a_term() -> None:
+    slices = {"task": "intrasentence", "domain": "age", "target": ""}
+    named = [cat_score(at, "age", at % 2, "intrasentence", (0.0, -1.0, -2.0)) for at in range(4)]
+    nameless = [
+        Score(f"nameless-{at}", slices, {"stereotype": 0.0, "anti-stereotype": 1.0, "unrelated": 2})
+        for at in range(3)
+    ]
+    rows = estimates(named + nameless, "sound")
+    assert pick(rows, "ss").terms == 3
+    assert pick(rows, "ss").value == pytest.approx(200 / 3)
+    assert pick(rows, "ss", domain="age", target="").value == 0.0
+
+
 @MODERATE
 @given(cat_scores(reasons=REASONS), VARIANTS)
 def test_every_slice_is_there_once(scores: list[Score], variant: Variant) -> None:

@@ -3,11 +3,19 @@ holds the truth."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from stereometer.stats.means import clustered
+from stereometer.stats.intervals import Floats
+from stereometer.stats.means import PerUnit, StudentMean
+
+
+def clustered(parts: Sequence[Floats]) -> StudentMean:
+    units = np.repeat(np.arange(len(parts)), [part.size for part in parts])
+    return PerUnit.of(units, np.concatenate(parts)).mean
 
 
 def test_clusters_of_one_item_are_students_t() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from stereometer.stats.joint import joint_test, t_values
-from stereometer.stats.means import StudentMean
+from stereometer.stats.means import PerUnit
 from tests.simulations.readings import READINGS, table
 
 
@@ -16,7 +16,7 @@ def test_unflipped_it_is_the_t_of_a_clustered_mean() -> None:
     sums, sizes = table(np.random.default_rng(1), 20)
     t = t_values(sums, sizes, np.ones((1, 20)))[0]
     for at in range(READINGS):
-        mean = StudentMean.clustered(sums[:, at], sizes[:, at])
+        mean = PerUnit(sums[:, at], sizes[:, at]).mean
         assert t[at] == pytest.approx(mean.value / mean.error)
 
 

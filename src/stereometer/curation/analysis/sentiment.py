@@ -13,7 +13,7 @@ from stereometer.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.shapes.verdicts import FEW_TERMS
 from stereometer.stats.families import Said, corrected
 from stereometer.stats.intervals import Floats, generator, percentile, wilson_percent
-from stereometer.stats.means import clustered, effective
+from stereometer.stats.means import PerUnit, effective
 from stereometer.stats.tests import mcnemar
 from stereometer.types import Backend, Settings, WholeText
 
@@ -127,8 +127,9 @@ def _contrast(
     names = np.unique(clusters, return_inverse=True)[1]
     parts = [change[names == at] for at in range(int(names.max()) + 1)]
     p = mcnemar(int((change > 0).sum()), int((change < 0).sum()))
-    few = effective(np.array([float(part.size) for part in parts])) < FEW_TERMS
-    mean = clustered([100 * part for part in parts]) if shape.has_terms and not few else None
+    per_unit = PerUnit.of(names, 100 * change)
+    few = effective(per_unit.sizes) < FEW_TERMS
+    mean = per_unit.mean if shape.has_terms and not few else None
     if mean and mean.has_spread:
         interval, p = mean.interval(settings.level), mean.p()
         test = "t over terms, items weighing the same"

@@ -23,7 +23,7 @@ from stereometer.findings.align.wide import PERSON, UNWANTED, Row, wide_rows
 from stereometer.runs.store import SCORES
 from stereometer.runs.stored import run_of
 from stereometer.stats.intervals import Floats
-from stereometer.stats.means import t_interval
+from stereometer.stats.means import StudentMean
 from stereometer.stats.polarised import polarised
 from stereometer.tables import PLAIN, Layout, read_rows
 
@@ -108,7 +108,7 @@ class Ratings:
 
 def _mean(column: Floats, level: float) -> Mean:
     rated = column[~np.isnan(column)]
-    low, high = t_interval(rated, level)
+    low, high = StudentMean.of(rated).interval(level)
     spread = float(rated.std(ddof=1))
     return Mean(float(rated.mean()), low, high, rated.size, spread, polarised(rated))
 

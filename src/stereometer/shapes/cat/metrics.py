@@ -2,84 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from stereometer.shapes.cat.sample import (
     AVERAGES,
     HEADLINE,
     IDEALS,
     CatSample,
-    Tallies,
-    TermTally,
     base,
     bounds,
     sample,
     tally,
 )
-from stereometer.shapes.cat.spread import TESTED, OverTerms, WithinTerms, item_spread, spread
-from stereometer.shapes.cat.tally import Place, headline_slices
-from stereometer.shapes.spread import Spread, with_missing
-from stereometer.shapes.verdicts import LANGUAGE, PREFERENCE, judged, undetermined, without_score
+from stereometer.shapes.cat.spread import Spreads
+from stereometer.shapes.cat.tally import UNIT_BY, headline_slices
+from stereometer.shapes.points import Points, Stratum, Unit
+from stereometer.shapes.spread import determined
+from stereometer.shapes.verdicts import LANGUAGE, PREFERENCE, judged
 from stereometer.types import Estimate, Score, Settings, Slice
 
 CANDIDATES = ("stereotype", "anti-stereotype", "unrelated")
 FINE = ("target",)
+NOT_DEFINED = "not defined, since unrelated candidates have no score"
 
 
 def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
     """Estimates overall and for each task, domain, domain in a task, and target term."""
-    tallies = tally(scores, settings.variant)
-    estimates = [
-        estimate
-        for slice_ in headline_slices(tallies)
-        for estimate in _estimates(sample(tallies, slice_), AVERAGES, settings)
-    ]
-    estimates += [
-        estimate
-        for slice_, part in _by_term(tallies)
-        for estimate in _estimates(sample(part, slice_), HEADLINE, settings)
-    ]
+    table = tally(scores, settings.variant)
+    samples = [(sample(table, slice_), AVERAGES) for slice_ in headline_slices(table)]
+    samples += [(sample(part, slice_), HEADLINE) for slice_, part in _by_term(table)]
+    estimates = (row for part, names in samples for row in _estimates(part, names, settings))
     return judged(estimates, {"ss": PREFERENCE, "lms": LANGUAGE}, settings, FINE)
 
 
-def _by_term(tallies: Tallies) -> Iterator[tuple[Slice, Tallies]]:
-    terms: dict[tuple[str, str], dict[Place, TermTally]] = {}
-    for place, term in sorted(tallies.items(), key=lambda entry: entry[0]):
-        terms.setdefault(place[:2], {})[place] = term
-    for (domain, target), part in terms.items():
-        yield {"domain": domain, "target": target}, part
+def _by_term(table: Points) -> Iterator[tuple[Slice, Points]]:
+    """Each with the strata of its own alone, which are quicker to go through."""
+    terms: dict[Unit, list[Stratum]] = {}
+    for stratum in table.strata:
+        terms.setdefault(stratum.unit, []).append(stratum)
+    for unit, strata in sorted(terms.items()):
+        yield dict(zip(UNIT_BY, unit.term, strict=True)), Points(table.shape, strata)
 
 
 def _estimates(part: CatSample, names: tuple[str, ...], settings: Settings) -> Iterator[Estimate]:
-    empty = [
-        part.coverage.estimate(
-            name, part.slice, IDEALS[base(name)], ties=part.ties[base(name)], terms=part.terms
+    short, spreads = part.coverage.shortfall(settings), Spreads(part, settings)
+    ends = {} if short else bounds(part, settings.variant)
+    for name in names:
+        ideal, ties = IDEALS[base(name)], part.ties[base(name)]
+        empty = part.coverage.estimate(name, part.slice, ideal, ties=ties, terms=part.terms)
+        if short or not _is_defined(part, name):
+            yield replace(empty, why=short or NOT_DEFINED)
+            continue
+        least, most = ends[name]
+        yield determined(
+            replace(empty, value=part.point[name], least=least, most=most),
+            spreads.of(name),
+            part.tie_shares[base(name)],
+            partial(spreads.settled, name),
+            settings,
         )
-        for name in names
-    ]
-    why = part.coverage.shortfall(settings)
-    if why is not None:
-        yield from (replace(estimate, why=why) for estimate in empty)
-        return
-    values, ends = part.point, bounds(part, settings.variant)
-    of_terms = spread(part, settings)
-    of_items = item_spread(part, settings, of_terms)
-    for estimate in empty:
-        name = estimate.name
-        known = of_items if name.endswith("_micro") else of_terms
-        if _is_defined(part, name, values):
-            least, most = ends[name]
-            bounded = replace(
-                estimate, value=values[name], least=least, most=most, scope=known.scope
-            )
-            yield _determined(bounded, part, known, settings)
-        else:
-            why = "not defined, since unrelated candidates have no score"
-            yield replace(estimate, why=why)
 
 
-def _is_defined(part: CatSample, name: str, values: Mapping[str, float]) -> bool:
+def _is_defined(part: CatSample, name: str) -> bool:
     """StereotypedLM says nothing of unrelated candidates.
 
     It has no lms, and an icat only where ss alone makes it 0.
@@ -87,25 +73,4 @@ def _is_defined(part: CatSample, name: str, values: Mapping[str, float]) -> bool
     if part.has_lms or base(name) == "ss":
         return True
     ss = name.replace("icat", "ss").replace("_term_mean", "")
-    return base(name) == "icat" and values[ss] in (0.0, 100.0)
-
-
-def _determined(
-    estimate: Estimate, part: CatSample, known: OverTerms | WithinTerms, settings: Settings
-) -> Estimate:
-    """With its interval and test, unless too many ties leave it open."""
-    name = estimate.name
-    open_ = undetermined(part.tie_shares[base(name)], settings)
-    if open_ is not None:
-        return without_score(estimate, open_, settings)
-    of = known.of(name)
-    measured = (of.measured if name in TESTED else of.spanned)(estimate, settings)
-    if base(name) != "ss" or not part.coverage.missing:
-        return measured
-    lost, won = (_worst(part.settled(wins), name, settings) for wins in (False, True))
-    return with_missing(measured, lost, won, settings)
-
-
-def _worst(part: CatSample, name: str, settings: Settings) -> Spread:
-    known = spread(part, settings)
-    return (known if name == "ss" else item_spread(part, settings, known)).of(name)
+    return base(name) == "icat" and part.point[ss] in (0.0, 100.0)

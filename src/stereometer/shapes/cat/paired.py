@@ -15,7 +15,6 @@ from stereometer.shapes.cat.tally import (
     LMS_OF,
     NO_LMS,
     SS_OF,
-    by_term,
     counted,
     headline_slices,
     outcome,
@@ -31,14 +30,14 @@ from stereometer.types import Score, Settings, Slice
 def differences(
     both: Sequence[tuple[Score, Score]], every: Sequence[Slice], settings: Settings
 ) -> Iterator[Difference | Withheld]:
-    """Joint outcomes of both systems, tallied by term and task, then sliced."""
+    """Joint outcomes of both systems, by term."""
     joint = (
         (pair[0], tuple(outcome(score.values, settings.variant).index for score in pair))
         for pair in both
     )
-    tallies = counted(joint, (KINDS, KINDS))
-    for slice_ in headline_slices(tallies):
-        tables = by_term(tallies, slice_)
+    table = counted(joint, (KINDS, KINDS))
+    for slice_ in headline_slices(table):
+        tables = table.within(slice_).rows
         if not tables.size:
             continue  # a domain that this task has no items of
         asked = asked_or_withheld(slice_, int(tables.sum()), every, settings)

@@ -2,86 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
-from stereometer.shapes.cat.tally import (
-    KINDS,
-    LMS_OF,
-    NO_LMS,
-    SS_OF,
-    Place,
-    by_term,
-    outcome,
-    place_of,
-    within,
-)
+from stereometer.shapes.cat.tally import KINDS, LMS_OF, NO_LMS, SS_OF, counted, outcome
 from stereometer.shapes.coverage import Coverage
-from stereometer.shapes.verdicts import FEW_TERMS
+from stereometer.shapes.points import LOST, WON, Points, PointSample, sizes
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.types import Score, Slice, Variant
 
 IDEALS = {"lms": 100.0, "ss": 50.0, "icat": 100.0}
-HEADLINE = ("lms", "ss", "icat")
-AVERAGES = (*HEADLINE, "lms_micro", "ss_micro", "icat_micro", "icat_term_mean")
+HEADLINE: tuple[str, ...] = ("lms", "ss", "icat")
+AVERAGES: tuple[str, ...] = (*HEADLINE, "lms_micro", "ss_micro", "icat_micro", "icat_term_mean")
 
 
-@dataclass
-class TermTally:
-    """One target term in one task."""
-
-    outcomes: Ints = field(default_factory=lambda: np.zeros(KINDS, dtype=np.int64))
-    ties: Ints = field(default_factory=lambda: np.zeros(2, dtype=np.int64))
-    """Of the comparisons with the unrelated candidate, and of stereotype with anti-stereotype."""
-    coverage: Coverage = field(default_factory=Coverage)
+SAYS = (KINDS, 3, 2)
+"""What an item says: its outcome, ties with the unrelated candidate, and of the other two."""
+ONLY_SS = np.flatnonzero(NO_LMS)
+"""Outcomes of items of which ss alone is known: lost, tied and won."""
 
 
-Tallies = Mapping[Place, TermTally]
+def tally(scores: Iterable[Score], variant: Variant) -> Points:
+    def place(score: Score) -> tuple[int, ...] | None:
+        if score.skipped is not None:
+            return None
+        says = outcome(score.values, variant)
+        return says.index, says.lms_ties, int(says.ss_tie)
+
+    return counted(((score, place(score)) for score in scores), SAYS)
 
 
-def tally(scores: Iterable[Score], variant: Variant) -> Tallies:
-    tallies: dict[Place, TermTally] = {}
-    for score in scores:
-        term = tallies.setdefault(place_of(score), TermTally())
-        term.coverage.add(score)
-        if score.skipped is None:
-            says = outcome(score.values, variant)
-            term.outcomes[says.index] += 1
-            term.ties += says.lms_ties, says.ss_tie
-    return tallies
+class CatSample(PointSample):
+    """The items of one slice, each term a unit."""
 
+    @cached_property
+    def outcomes(self) -> Ints:
+        """A row for each term that answered."""
+        outcomes: Ints = self.rows.sum(axis=(2, 3))
+        return outcomes
 
-@dataclass(frozen=True)
-class CatSample:
-    """The items of one slice: one row of outcomes, and one of ties, a term."""
-
-    slice: Slice
-    outcomes: Ints
-    tied: Ints
-    coverage: Coverage
-    asked: Ints = field(default_factory=lambda: np.zeros((0, 3), dtype=np.int64))
-    """Of every term, those that nobody answered too: items won for ss, that are tied or missing,
-    and all of these with those lost."""
+    @cached_property
+    def tied(self) -> Ints:
+        """By term: comparisons with the unrelated candidate, and of the other two."""
+        by_lms, by_ss = self.rows.sum(axis=(1, 3)), self.rows.sum(axis=(1, 2))
+        return np.stack([by_lms @ np.arange(3), by_ss[:, 1]], axis=1)
 
     @property
     def terms(self) -> int:
-        return len(self.outcomes)
-
-    @cached_property
-    def n(self) -> Ints:
-        counts: Ints = self.outcomes.sum(axis=1)
-        return counts
+        return len(self.rows)
 
     @property
     def has_lms(self) -> bool:
         return not self.outcomes[:, NO_LMS].any()
-
-    @property
-    def fixed_terms(self) -> bool:
-        return self.terms < FEW_TERMS
 
     @cached_property
     def point(self) -> dict[str, float]:
@@ -101,31 +76,19 @@ class CatSample:
         lms, ss = self.ties["lms"] / (2 * n), self.ties["ss"] / n
         return {"lms": lms, "ss": ss, "icat": max(lms, ss)}
 
-    def settled(self, won: bool) -> CatSample:
-        """For ss: with all ties, and all that are missing, won, or lost."""
-        wins = self.asked[:, 0] + won * self.asked[:, 1]
-        rows = np.zeros((len(self.asked), KINDS), dtype=np.int64)
-        rows[:, np.flatnonzero(SS_OF == 1)[0]], rows[:, 0] = wins, self.asked[:, 2] - wins
-        ties = np.zeros((len(rows), 2), dtype=np.int64)
-        return CatSample(self.slice, rows, ties, Coverage(int(rows.sum())))
+    def settled(self, at: int) -> CatSample:
+        """For ss: with all ties, and all that are missing, lost or won."""
+        wins = self.counts[:, SS_OF == 1].sum(axis=(1, 2, 3))
+        if at == WON:
+            wins += self.counts[..., 1].sum(axis=(1, 2)) + self.missing
+        counts = np.zeros_like(self.counts)
+        counts[:, ONLY_SS[WON], 0, 0] = wins
+        counts[:, ONLY_SS[LOST], 0, 0] = sizes(self.counts) + self.missing - wins
+        return replace(self, counts=counts, coverage=Coverage(int(counts.sum())))
 
 
-def sample(tallies: Tallies, slice_: Slice) -> CatSample:
-    """The part of the tallies that a slice names, without terms that nobody answered."""
-    here = within(tallies, slice_)
-    coverage = Coverage()
-    for term in here.values():
-        coverage += term.coverage
-    counts = {
-        place: np.concatenate([term.outcomes, term.ties, [term.coverage.missing]])
-        for place, term in here.items()
-    }
-    rows = by_term(counts, {}).reshape(-1, KINDS + 3).astype(np.int64)
-    outcomes, tied, missing = rows[:, :KINDS], rows[:, KINDS:-1], rows[:, -1]
-    columns = (outcomes @ (SS_OF == 1), tied[:, 1] + missing, outcomes.sum(axis=1) + missing)
-    asked = np.stack(columns, axis=1)
-    there = outcomes.any(axis=1)
-    return CatSample(slice_, outcomes[there], tied[there], coverage, asked[asked[:, 2] > 0])
+def sample(table: Points, slice_: Slice) -> CatSample:
+    return CatSample(**vars(table.within(slice_)))
 
 
 def base(name: str) -> str:

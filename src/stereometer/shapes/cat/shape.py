@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from stereometer.shapes.cat import files, metrics, paired, sample, shifts, show
-from stereometer.shapes.cat.tally import compared, outcome
+from stereometer.shapes.cat.tally import UNIT_BY, compared, outcome
 from stereometer.shapes.habits import HABITS
 from stereometer.shapes.metric import Metric
 from stereometer.shapes.outlook import small_slices
@@ -29,7 +29,7 @@ class Cat(SentenceShape):
     has_terms = True
     slices = ("task", "domain", "target")
     means = ("lms", "ss")
-    term_by = unit_by = ("domain", "target")
+    term_by = unit_by = UNIT_BY
     domains = "domain"
     modelling = "lms"
     fine = metrics.FINE
@@ -104,8 +104,8 @@ class Cat(SentenceShape):
         return {"ss": 50.0 * each.ss, **lms}
 
     def tie_shares(self, scores: Iterable[Score], variant: Variant) -> TieShares:
-        tallies = sample.tally(scores, variant)
-        return lambda slice_: sample.sample(tallies, slice_).tie_shares
+        table = sample.tally(scores, variant)
+        return lambda slice_: sample.sample(table, slice_).tie_shares
 
     def task(self, score: Score) -> str:
         return score.slices["task"]

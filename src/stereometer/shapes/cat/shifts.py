@@ -11,11 +11,11 @@ from stereometer.shapes.cat.sample import HEADLINE, IDEALS, averages, rates
 from stereometer.shapes.cat.sides import Drawn, Gap, side_values
 from stereometer.shapes.cat.sides import sides as both_sides
 from stereometer.shapes.cat.spread import TESTED
-from stereometer.shapes.cat.tally import KINDS, NO_LMS, by_term, counted, headline_slices, outcome
+from stereometer.shapes.cat.tally import KINDS, NO_LMS, counted, headline_slices, outcome
 from stereometer.shapes.shift import Shift
 from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, SAME, THESE
 from stereometer.stats.intervals import Floats, Ints, generator, percentile, student
-from stereometer.stats.means import StudentMean
+from stereometer.stats.means import PerUnit, StudentMean
 from stereometer.types import Score, Settings, Slice
 
 
@@ -27,9 +27,9 @@ def shifts(
         (score, outcome(score.values, settings.variant).index + KINDS * (score.item in keep))
         for score in scores
     )
-    tallies = counted(entries, (2 * KINDS,))
-    for slice_ in [{}] if overall else headline_slices(tallies):
-        rows = by_term(tallies, slice_)
+    table = counted(entries, (2 * KINDS,))
+    for slice_ in [{}] if overall else headline_slices(table):
+        rows = table.within(slice_).rows
         if rows.size:
             yield from _slice(slice_, rows, settings)
 
@@ -73,10 +73,9 @@ def _over_terms(name: str, whole: Ints, kept: Ints) -> StudentMean | Gap:
 def _values(outcomes: Ints) -> list[Floats]:
     """lms and ss, one value per term: their mean is the average over the terms that have items."""
     there = outcomes.sum(axis=1) > 0
-    weights = there * len(there) / there.sum()
+    weights = np.full(len(there), 1 / len(there))
     of_terms = rates(np.where(there[:, None], outcomes, 1))
-    middles = [of[there].mean() for of in of_terms]
-    return [middle + weights * (of - middle) for of, middle in zip(of_terms, middles, strict=True)]
+    return [PerUnit(of * there, there.astype(np.float64)).values(weights) for of in of_terms]
 
 
 def _averaged(outcomes: Ints, weights: Floats | Ints) -> dict[str, Floats]:

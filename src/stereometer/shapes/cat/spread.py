@@ -20,7 +20,7 @@ from stereometer.shapes.cat.sample import (
 )
 from stereometer.shapes.cat.sides import side_values, sides, smaller
 from stereometer.shapes.cat.tally import LMS_OF, SS_OF
-from stereometer.shapes.spread import Interval, Spread
+from stereometer.shapes.spread import Interval, Spread, over_units
 from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, NULL_VALUE, SAME, THESE
 from stereometer.stats.intervals import (
     Floats,
@@ -36,26 +36,28 @@ from stereometer.types import Settings
 TESTED = {"ss": SS_OF, "lms": LMS_OF}
 
 
-def spread(part: CatSample, settings: Settings) -> OverTerms | WithinTerms:
-    """Of averages over terms."""
-    return WithinTerms(part, settings) if part.fixed_terms else OverTerms(part)
+class Spreads:
+    """Of every average of a sample: over terms, or where too few of them count, within them."""
 
+    def __init__(self, part: CatSample, settings: Settings) -> None:
+        self.part, self.settings = part, settings
 
-def item_spread(
-    part: CatSample, settings: Settings, of_terms: OverTerms | WithinTerms
-) -> OverTerms | WithinTerms:
-    """Of averages over items, given that over terms: a few large terms are few terms."""
-    weights = part.n / part.n.sum()
-    if effective(weights) >= FEW_TERMS:
-        return OverTerms(part, weights)
-    return of_terms if isinstance(of_terms, WithinTerms) else WithinTerms(part, settings)
+    @cached_property
+    def within_terms(self) -> WithinTerms:
+        return WithinTerms(self.part, self.settings)
+
+    def of(self, name: str) -> Spread:
+        weights = self.part.weights if name.endswith("_micro") else None
+        terms = self.part.terms if weights is None else effective(weights)
+        return (self.within_terms if terms < FEW_TERMS else OverTerms(self.part, weights)).of(name)
+
+    def settled(self, name: str, at: int) -> Spread:
+        return Spreads(self.part.settled(at), self.settings).of(name)
 
 
 class OverTerms:
     """Terms stand for others like them: Student's t over terms, which weigh alike, or as many items
     as they have."""
-
-    scope = LIKE_THESE
 
     def __init__(self, part: CatSample, weights: Floats | None = None) -> None:
         self.part, self.weights = part, weights
@@ -67,25 +69,22 @@ class OverTerms:
         return {"lms": lms, "ss": ss, "icat_term_mean": icat(lms, ss)}
 
     def of(self, name: str) -> Spread:
-        of_items = _of_items(self.part, name, "terms agree", "sign flips of items: all terms agree")
+        agreed, test = "terms agree", "sign flips of items: all terms agree"
+        of_items = _of_items(self.part, name, agreed, test, LIKE_THESE)
         if name in ("icat", "icat_micro"):
             return self._icat(of_items)
         mean = StudentMean.of(self.values[name.removesuffix("_micro")], self.weights)
-        known = replace(of_items, detectable=mean.detectable, free=mean.free)
+        # Terms that are all alike show no spread, which is not certainty.
+        known = over_units(mean, "target terms") if mean.error > SAME else of_items
         if base(name) == "lms":
             share = StudentShare(mean, int(self.part.n.sum()))
-            return replace(
-                known if mean.error > SAME else of_items,
+            known = replace(
+                known,
                 interval=lambda level: (*share.interval(level), "Wilson over target terms"),
                 p=partial(share.p, NULL_VALUE),
                 test="score test over target terms",
             )
-        if mean.error <= SAME:
-            # Terms that are all alike show no spread, which is not certainty.
-            return of_items
-        t = "t over target terms"
-        p = partial(mean.p, NULL_VALUE)
-        return replace(known, interval=lambda level: (*mean.percent(level), t), p=p, test=t)
+        return known if name in TESTED else replace(known, test="")
 
     def _icat(self, of_items: Spread) -> Spread:
         """The smaller of both sides, each with the spread that lms and ss have together."""
@@ -104,8 +103,6 @@ class OverTerms:
 class WithinTerms:
     """Too few terms to stand for others: they are held fixed, and items are drawn within them."""
 
-    scope = THESE
-
     def __init__(self, part: CatSample, settings: Settings) -> None:
         self.part = part
         rng = generator(settings.seed, part.slice)
@@ -116,7 +113,8 @@ class WithinTerms:
 
     def of(self, name: str) -> Spread:
         agreed, test = "items agree; terms held fixed", "sign flips of items, terms held fixed"
-        of_items, error = _of_items(self.part, name, agreed, test), float(self.draws[name].std())
+        of_items = _of_items(self.part, name, agreed, test, THESE)
+        error = float(self.draws[name].std())
 
         def interval(level: float) -> Interval:
             low, high = self._drawn(name, level)
@@ -140,14 +138,15 @@ class WithinTerms:
         return low, min(100.0, high)
 
 
-def _of_items(part: CatSample, name: str, agreed: str, test: str) -> Spread:
+def _of_items(part: CatSample, name: str, agreed: str, test: str, scope: str) -> Spread:
     """What as many independent items show, where nothing else varies."""
     return Spread(
         part.point[name],
         lambda level: (*unanimous(part, name, level), f"Wilson: all {agreed}"),
         lambda: sign_flip([np.repeat(TESTED[name] - 0.5, row) for row in part.outcomes]),
-        test,
+        test if name in TESTED else "",
         partial(detectable, 50 / sqrt(part.coverage.answered)),
+        scope=scope,
     )
 
 

@@ -1,21 +1,17 @@
-"""What CATs say, tallied by target term and task.
-
-Every slice, average and resample is a sum over that small table, so that cost grows with items only
-in the tallying.
-"""
+"""What a CAT says: half points of ss, quarter points of lms, and which comparisons are ties."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
-from stereometer.stats.intervals import Ints
+from stereometer.shapes.points import Place, Points
 from stereometer.types import Score, Slice, Variant
 
 TASKS = ("intrasentence", "intersentence")
+UNIT_BY = ("domain", "target")
 TIE = 1e-6
 """`sound`: closer than this is a tie."""
 
@@ -67,49 +63,15 @@ def compared(
     return (1 if tie else 2 if one > other else 0), tie
 
 
-# ------------------------------------------------------------------------------------------- places
-
-Place = tuple[str, str, str]
-"""Domain, target and task."""
-Tally = TypeVar("Tally")
+def counted(entries: Iterable[tuple[Score, Place | None]], shape: tuple[int, ...]) -> Points:
+    """Every item has a term, even where it has no name."""
+    return Points.of(entries, lambda score: tuple(score.slices[name] for name in UNIT_BY), shape)
 
 
-def place_of(score: Score) -> Place:
-    return score.slices["domain"], score.slices["target"], score.slices["task"]
-
-
-def counted(
-    entries: Iterable[tuple[Score, int | tuple[int, ...]]], shape: tuple[int, ...]
-) -> dict[Place, Ints]:
-    """By place, how often each outcome occurs."""
-    tables: dict[Place, Ints] = {}
-    for score, at in entries:
-        tables.setdefault(place_of(score), np.zeros(shape, dtype=np.int64))[at] += 1
-    return tables
-
-
-def within(tables: Mapping[Place, Tally], slice_: Slice) -> dict[Place, Tally]:
-    """The part that a slice names, in the order of places."""
-    return {
-        place: table
-        for place, table in sorted(tables.items(), key=lambda entry: entry[0])
-        if slice_.items() <= dict(zip(("domain", "target", "task"), place, strict=True)).items()
-    }
-
-
-def by_term(tables: Mapping[Place, Ints], slice_: Slice) -> Ints:
-    """One table a term, the first axis, over the tasks of a slice."""
-    terms: dict[tuple[str, str], Ints] = {}
-    for (domain, target, _), table in within(tables, slice_).items():
-        terms[domain, target] = terms.get((domain, target), 0) + table
-    return np.array(list(terms.values()))
-
-
-def headline_slices(places: Iterable[Place]) -> Iterator[Slice]:
+def headline_slices(points: Points) -> Iterator[Slice]:
     """Every slice but the single terms."""
-    every = list(places)
-    domains = sorted({domain for domain, _, _ in every})
-    tasks = [task for task in TASKS if any(place[2] == task for place in every)]
+    domains, known = points.values("domain"), points.values("task")
+    tasks = [task for task in TASKS if task in known]
     yield {}
     yield from ({"task": task} for task in tasks)
     yield from ({"domain": domain} for domain in domains)

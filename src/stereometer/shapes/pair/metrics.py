@@ -5,33 +5,19 @@ How often the more stereotyping sentence wins.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
-from stereometer.shapes.copies import repeated
-from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.pair.items import DIRECTION
 from stereometer.shapes.pair.spread import PAIRS_LIKE_THESE, bounds, spread
-from stereometer.shapes.pair.tally import (
-    LOST,
-    TIED,
-    WON,
-    Tables,
-    Unit,
-    kind,
-    order,
-    points,
-    preference,
-    slices_of,
-    unit_of,
-)
-from stereometer.shapes.spread import with_missing
-from stereometer.shapes.verdicts import PREFERENCE, judged, undetermined, without_score
-from stereometer.stats.intervals import generator, percentile, resampled_medians
-from stereometer.types import Estimate, Score, Settings, Slice
+from stereometer.shapes.pair.tally import kind, points, preference, slices, tallied
+from stereometer.shapes.points import LOST, TIED, WON, PointSample
+from stereometer.shapes.spread import determined
+from stereometer.shapes.verdicts import PREFERENCE, judged
+from stereometer.stats.intervals import Floats, generator, percentile, resampled_medians
+from stereometer.types import Estimate, Score, Settings, Variant
 
 CANDIDATES = ("sent_more", "sent_less")
 IDEAL = 50.0
@@ -48,55 +34,23 @@ def confidence(values: Mapping[str, float]) -> float | None:
     return 100 * (1 - preferred / other) if other < 0 and preferred <= 0 else None
 
 
-@dataclass
-class PairSample:
-    """The pairs of one slice."""
-
-    slice: Slice
-    coverage: Coverage = field(default_factory=Coverage)
-    tables: Tables = field(default_factory=Tables)
-    missing: Counter[Unit] = field(default_factory=Counter)
-    """Pairs that were asked and not answered."""
-    sure: dict[int, list[float]] = field(default_factory=lambda: {LOST: [], TIED: [], WON: []})
-    """Confidences of the pairs, by what they say."""
-
-    @property
-    def has_confidence(self) -> bool:
-        """Confidence is given over all pairs and by direction (section 4.1)."""
-        return self.slice.keys() <= {DIRECTION}
-
-
 def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
     """Preference overall, by direction and bias type, and the difference of median confidences."""
-    samples: dict[tuple[tuple[str, str], ...], PairSample] = {(): PairSample({})}
     every = list(scores)
-    copies = repeated(every)
-    for score in every:
-        here = [
-            samples.setdefault(tuple(slice_.items()), PairSample(slice_))
-            for slice_ in slices_of(score)
-        ]
-        for sample in here:
-            sample.coverage.add(score)
-            sample.missing[unit_of(score, copies)] += score.unanswered
-        if score.skipped is None:
-            says = kind(score, settings.variant)
-            confident = confidence(score.values)
-            for sample in here:
-                sample.tables.add(unit_of(score, copies), says)
-                if confident is not None and sample.has_confidence:
-                    sample.sure[says].append(confident)
-    ordered = sorted(samples.values(), key=lambda sample: order(sample.slice))
-    estimates = [_preference(sample, settings) for sample in ordered]
-    estimates += [_confidence(sample, settings) for sample in ordered if sample.has_confidence]
+    table = tallied(every, settings.variant)
+    samples = [table.within(slice_) for slice_ in slices(table)]
+    estimates = [_preference(sample, settings) for sample in samples]
+    # Confidence is given over all pairs and by direction (section 4.1).
+    whole = (sample for sample in samples if sample.slice.keys() <= {DIRECTION})
+    estimates += [_confidence(sample, every, settings) for sample in whole]
     return judged(estimates, {"pair_preference": PREFERENCE}, settings)
 
 
-def _preference(sample: PairSample, settings: Settings) -> Estimate:
-    counts, slice_ = sample.tables.total, sample.slice
+def _preference(sample: PointSample, settings: Settings) -> Estimate:
+    counts, slice_ = sample.total, sample.slice
     for_more, weights = points(settings.variant, slice_)
     empty = sample.coverage.estimate(
-        "pair_preference", slice_, IDEAL, ties=int(counts[TIED]), terms=sample.tables.terms
+        "pair_preference", slice_, IDEAL, ties=int(counts[TIED]), terms=sample.terms
     )
     why = sample.coverage.shortfall(settings)
     if why is None and not counts @ weights:
@@ -104,26 +58,22 @@ def _preference(sample: PairSample, settings: Settings) -> Estimate:
     if why is not None:
         return replace(empty, why=why)
     least, most = bounds(counts)
-    value = float(preference(counts, for_more, weights))
-    known = spread(sample.tables, for_more, weights)
-    bounded = replace(
-        empty, value=value, n=int(counts @ weights), least=least, most=most, scope=known.scope
+    value, n = float(preference(counts, for_more, weights)), int(counts @ weights)
+    return determined(
+        replace(empty, value=value, n=n, least=least, most=most),
+        spread(sample, for_more, weights),
+        counts[TIED] / counts.sum(),
+        lambda at: spread(sample.settled(at), *points(settings.variant, {})),
+        settings,
     )
-    open_ = undetermined(counts[TIED] / counts.sum(), settings)
-    if open_ is not None:
-        return without_score(bounded, open_, settings)
-    measured = known.measured(bounded, settings)
-    if not sample.coverage.missing:
-        return measured
-    sides = (sample.tables.settled(sample.missing, at) for at in (LOST, WON))
-    lost, won = (spread(side, *points(settings.variant, {})) for side in sides)
-    return with_missing(measured, lost, won, settings)
 
 
-def _confidence(sample: PairSample, settings: Settings) -> Estimate:
-    won, lost = np.array(sample.sure[WON]), np.array(sample.sure[LOST])
+def _confidence(sample: PointSample, every: Iterable[Score], settings: Settings) -> Estimate:
+    here = (each for each in every if sample.slice.items() <= each.slices.items())
+    answered = [score for score in here if score.skipped is None]
+    won, lost = (_sure(answered, side, settings.variant) for side in (WON, LOST))
     n, name = won.size + lost.size, "confidence_median_difference"
-    counts = sample.tables.total
+    counts = sample.total
     known = {"n": n, "ties": int(counts[TIED])}
     whole = n == counts[WON] + counts[LOST] and won.size and lost.size
     why = sample.coverage.shortfall(settings)
@@ -139,3 +89,9 @@ def _confidence(sample: PairSample, settings: Settings) -> Estimate:
     low, high = percentile(draws - minus, settings.level)
     over = "percentile bootstrap over pairs"
     return replace(found, low=low, high=high, interval=over, scope=PAIRS_LIKE_THESE)
+
+
+def _sure(scores: Iterable[Score], side: int, variant: Variant) -> Floats:
+    """Confidences of the pairs on one side."""
+    sure = (confidence(score.values) for score in scores if kind(score, variant) == side)
+    return np.array([each for each in sure if each is not None])

@@ -8,22 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from stereometer.shapes.pair.spread import PAIRS_LIKE_THESE
-from stereometer.shapes.pair.tally import (
-    KINDS,
-    LOST,
-    TIED,
-    WON,
-    Tables,
-    counted,
-    kind,
-    points,
-    preference,
-    single,
-)
+from stereometer.shapes.pair.tally import counted, kind, points, preference, slices
 from stereometer.shapes.paired import Difference, Withheld, asked_or_withheld
+from stereometer.shapes.points import KINDS, LOST, TIED, WON, PointSample, single
 from stereometer.shapes.verdicts import LIKE_THESE, SAME, THESE
 from stereometer.stats.intervals import Ints
-from stereometer.stats.means import StudentMean, shares
+from stereometer.stats.means import PerUnit, StudentMean
 from stereometer.stats.tests import mcnemar
 from stereometer.types import Score, Settings, Slice
 
@@ -33,13 +23,13 @@ def differences(
 ) -> Iterator[Difference | Withheld]:
     """What the first system says of a pair by what the second does, counted by slice."""
     joint = ((pair[0], tuple(kind(score, settings.variant) for score in pair)) for pair in both)
-    for slice_, tables in counted(joint, (KINDS, KINDS)):
-        table = tables.total
-        asked = asked_or_withheld(slice_, int(table.sum()), every, settings)
+    table = counted(joint, (KINDS, KINDS))
+    for sample in map(table.within, slices(table)):
+        asked = asked_or_withheld(sample.slice, int(sample.total.sum()), every, settings)
         if isinstance(asked, Withheld):
             yield asked
-        elif _has_preferences(table, settings, slice_):
-            yield _difference(slice_, tables, asked, settings)
+        elif _has_preferences(sample.total, settings, sample.slice):
+            yield _difference(sample, asked, settings)
 
 
 def _has_preferences(table: Ints, settings: Settings, slice_: Slice) -> bool:
@@ -49,38 +39,38 @@ def _has_preferences(table: Ints, settings: Settings, slice_: Slice) -> bool:
     return all(table.sum(axis=axis)[[LOST, WON]].any() for axis in (0, 1))
 
 
-def _difference(slice_: Slice, tables: Tables, asked: int, settings: Settings) -> Difference:
-    table, (won, out_of) = tables.total, points(settings.variant, slice_)
+def _difference(sample: PointSample, asked: int, settings: Settings) -> Difference:
+    table, (won, out_of) = sample.total, points(settings.variant, sample.slice)
     before, after = (float(preference(table.sum(axis=axis), won, out_of)) for axis in (1, 0))
-    scope = LIKE_THESE if tables.terms else PAIRS_LIKE_THESE
-    rows, weights = tables.rows, tables.weights
-    if tables.fixed_terms:
+    scope = LIKE_THESE if sample.terms else PAIRS_LIKE_THESE
+    rows, weights = sample.rows, sample.weights
+    if sample.fixed_terms:
         rows, weights, scope = single(table), np.full(int(table.sum()), 1 / table.sum()), THESE
     difference = Difference(
         "pair_preference",
-        slice_,
+        sample.slice,
         before,
         after,
         len(rows),  # what stands in for a spread that is not seen counts identical texts as one
         asked,
-        terms=tables.terms,
+        terms=sample.terms,
         ideal=50.0,
         scope=scope,
     )
     first, second = (
-        shares(100 * (of @ won), of @ out_of, weights)
+        PerUnit(100 * (of @ won), of @ out_of).values(weights)
         for of in (rows.sum(axis=2), rows.sum(axis=1))
     )
     change, both = (StudentMean.of(of, weights) for of in (second - first, first + second - 100))
     # McNemar's test counts pairs that changed, and a tie that is resolved is not half a change.
     gained, lost = int(np.triu(table, 1).sum()), int(np.tril(table, -1).sum())
-    copies = ", identical texts as one" if tables.has_copies else ""
+    copies = ", identical texts as one" if sample.has_copies else ""
     p, test = mcnemar(gained, lost), f"McNemar{copies}"
     if change.error <= SAME:
         p = mcnemar(len(rows) if difference.difference else 0, 0)
     elif scope == LIKE_THESE:
         p, test = change.p(), "paired t over terms, pairs weighing alike"
-    elif tables.has_copies or table[TIED].any() or table[:, TIED].any():
+    elif sample.has_copies or table[TIED].any() or table[:, TIED].any():
         p, test = change.p(), f"paired t over pairs{copies}"
     over = replace(difference.over_terms(change, settings), p=p, test=test)
     whole = over.with_sum(both.interval(settings.level), both.p(), settings)

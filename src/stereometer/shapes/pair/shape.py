@@ -12,6 +12,7 @@ from stereometer.shapes.outlook import small_slices
 from stereometer.shapes.pair import files, metrics, paired, shifts, show, tally
 from stereometer.shapes.pair.items import BIAS_TYPE, DIRECTION, TARGET
 from stereometer.shapes.pair.tally import decision
+from stereometer.shapes.points import TIED
 from stereometer.shapes.sentences import SentenceShape
 from stereometer.shapes.shape import TieShares
 from stereometer.shapes.verdicts import PREFERENCE
@@ -71,18 +72,17 @@ class Pair(SentenceShape):
         return {"pair_preference": 100.0 * decision(score.values, variant)}
 
     def tie_shares(self, scores: Iterable[Score], variant: Variant) -> TieShares:
-        every = list(scores)
+        table = tally.tallied(scores, variant)
 
         def shares(slice_: Slice) -> Mapping[str, float]:
-            here = [score for score in every if slice_.items() <= score.slices.items()]
-            tied = sum(tally.kind(score, variant) == tally.TIED for score in here)
-            return {"pair_preference": tied / max(1, len(here))}
+            counts = table.within(slice_).total
+            return {"pair_preference": counts[TIED] / max(1, counts.sum())}
 
         return shares
 
     def term(self, score: Score) -> str:
         words = wording(score)
-        return tally.term_of(score) or (digest_of(words) if words else score.item)
+        return score.slices.get(TARGET) or (digest_of(words) if words else score.item)
 
     def side(self, score: Score, variant: Variant) -> int:
         return tally.kind(score, variant) - 1

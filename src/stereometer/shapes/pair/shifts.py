@@ -8,12 +8,13 @@ from math import hypot
 import numpy as np
 
 from stereometer.shapes.pair.spread import PAIRS_LIKE_THESE, interval
-from stereometer.shapes.pair.tally import KINDS, Tables, counted, kind, points, preference
+from stereometer.shapes.pair.tally import counted, kind, points, preference, slices
+from stereometer.shapes.points import KINDS, PointSample
 from stereometer.shapes.shift import Shift
 from stereometer.shapes.verdicts import FEW_TERMS, LIKE_THESE, SAME, THESE
 from stereometer.stats.intervals import Floats, Ints
-from stereometer.stats.means import StudentMean, effective, shares
-from stereometer.types import Score, Settings, Slice
+from stereometer.stats.means import PerUnit, StudentMean, effective
+from stereometer.types import Score, Settings
 
 
 def shifts(
@@ -23,40 +24,41 @@ def shifts(
     entries = (
         (score, kind(score, settings.variant) + KINDS * (score.item in keep)) for score in scores
     )
-    for slice_, tables in counted(entries, (2 * KINDS,)):
-        if not (overall and slice_):
-            yield from _slice(slice_, tables, settings)
+    table = counted(entries, (2 * KINDS,))
+    for slice_ in [{}] if overall else slices(table):
+        yield from _slice(table.within(slice_), settings)
 
 
-def _slice(slice_: Slice, tables: Tables, settings: Settings) -> Iterator[Shift]:
-    rest, kept = _halves(tables.total)
+def _slice(sample: PointSample, settings: Settings) -> Iterator[Shift]:
+    slice_, (rest, kept) = sample.slice, _halves(sample.total)
     counts = points(settings.variant, slice_)
     value, after = (float(preference(part, *counts)) for part in (rest + kept, kept))
     shift = Shift(
-        "pair_preference", slice_, 50.0, value, int(tables.total.sum()), after, int(kept.sum())
+        "pair_preference", slice_, 50.0, value, int(sample.total.sum()), after, int(kept.sum())
     )
     if np.isnan(after) and not np.isnan(value):
         yield shift.without("no item is left")
     elif not np.isnan(value):
-        yield _spanned(shift, tables, *counts, settings.level)
+        yield _spanned(shift, sample, *counts, settings.level)
 
 
-def _spanned(shift: Shift, tables: Tables, won: Floats, out_of: Floats, level: float) -> Shift:
-    rest, kept = _halves(tables.rows if tables.terms else tables.total[None])
+def _spanned(shift: Shift, sample: PointSample, won: Floats, out_of: Floats, level: float) -> Shift:
+    rest, kept = _halves(sample.rows if sample.terms else sample.total[None])
     if not (rest.sum(axis=0) @ out_of):
         return shift.spanned((0.0, 0.0), "none: every pair is kept")
     sizes = [part.sum(axis=1) for part in (kept, rest + kept)]
     if effective(sizes[0]) >= FEW_TERMS:
         weights = sum(of / of.sum() for of in sizes) / 2
         after, before = (
-            shares(100 * (part @ won), part @ out_of, weights) for part in (kept, rest + kept)
+            PerUnit(100 * (part @ won), part @ out_of).values(weights)
+            for part in (kept, rest + kept)
         )
         mean = StudentMean.of(after - before, weights)
         if mean.error > SAME:
             return shift.spanned(mean.interval(level), "t over target terms", LIKE_THESE)
-    left, right = (tables.independent * part.sum(axis=0).astype(float) for part in (rest, kept))
+    left, right = (sample.independent * part.sum(axis=0).astype(float) for part in (rest, kept))
     ends = _between(left, right, won, out_of, level)
-    return shift.spanned(ends, "Newcombe over pairs", THESE if tables.terms else PAIRS_LIKE_THESE)
+    return shift.spanned(ends, "Newcombe over pairs", THESE if sample.terms else PAIRS_LIKE_THESE)
 
 
 def _between(

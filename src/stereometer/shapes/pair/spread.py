@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from math import hypot, sqrt
 
 import numpy as np
 
-from stereometer.shapes.pair.tally import LOST, TIED, WON, Tables, preference
-from stereometer.shapes.spread import Spread
+from stereometer.shapes.pair.tally import preference
+from stereometer.shapes.points import LOST, TIED, WON, PointSample
+from stereometer.shapes.spread import Spread, over_units
 from stereometer.shapes.verdicts import LIKE_THESE, SAME, THESE
 from stereometer.stats.intervals import Floats, Ints, wilson, wilson_percent
-from stereometer.stats.means import StudentMean
+from stereometer.stats.means import PerUnit
 from stereometer.stats.tests import detectable, sign_test
 
 PAIRS_LIKE_THESE = "pairs like these"
 HALF = 0.5
 
 
-def spread(tables: Tables, won: Floats, out_of: Floats) -> Spread:
+def spread(sample: PointSample, won: Floats, out_of: Floats) -> Spread:
     """`won` and `out_of` are what a pair lost, tied and won counts, and whether it does."""
-    if tables.terms is None or tables.fixed_terms:
-        scope = PAIRS_LIKE_THESE if tables.terms is None else THESE
-        return over_pairs(tables.total, won, out_of, scope, tables.independent)
-    return _over_terms(tables, won, out_of) or over_pairs(tables.total, won, out_of, LIKE_THESE)
+    if sample.terms is None or sample.fixed_terms:
+        scope = PAIRS_LIKE_THESE if sample.terms is None else THESE
+        return over_pairs(sample.total, won, out_of, scope, sample.independent)
+    return _over_terms(sample.rows, won, out_of) or over_pairs(
+        sample.total, won, out_of, LIKE_THESE
+    )
 
 
 def over_pairs(
@@ -45,23 +49,20 @@ def over_pairs(
     )
 
 
-def _over_terms(tables: Tables, won: Floats, out_of: Floats) -> Spread | None:
+def _over_terms(rows: Ints, won: Floats, out_of: Floats) -> Spread | None:
     """Pairs of one term vary together: Student's t over terms, every pair weighing the same; None
     where all terms agree."""
-    rows = tables.rows
     # How many more are won than lost, from 50: ties are no evidence, however they count.
-    decided = StudentMean.clustered(rows @ np.array([-50.0, 0.0, 50.0]), rows.sum(axis=1))
+    decided = PerUnit(rows @ np.array([-50.0, 0.0, 50.0]), rows.sum(axis=1)).mean
     if decided.error <= SAME:
         return None
-    mean = StudentMean.clustered(100 * (rows @ won), rows @ out_of)
-    return Spread(
-        mean.value,
-        lambda level: (*mean.percent(level), "t over target terms"),
-        decided.p,
-        "t over target terms, pairs weighing alike",
-        decided.detectable,
-        decided.free,
-        LIKE_THESE,
+    mean = PerUnit(100 * (rows @ won), rows @ out_of).mean
+    return replace(
+        over_units(mean, "target terms"),
+        p=decided.p,
+        test="t over target terms, pairs weighing alike",
+        detectable=decided.detectable,
+        free=decided.free,
     )
 
 

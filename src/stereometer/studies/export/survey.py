@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from stereometer.stats.means import t_interval
+from stereometer.stats.means import StudentMean
 from stereometer.stats.polarised import polarised
 from stereometer.studies.export.tables import Written, write_table
 from stereometer.studies.kinds.survey import ratings
@@ -51,7 +51,7 @@ def cells(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _cell(group: str, trait: str, numbers: Any) -> dict[str, Any]:
-    low, high = t_interval(numbers, 0.95)
+    low, high = StudentMean.of(numbers).interval(0.95)
     alike = not numbers.std()  # which is not certainty, so it has no interval
     return {
         "group": group,

@@ -10,7 +10,7 @@ from stereometer.backends.local.language_model import LanguageModel
 from stereometer.measures.spans import one_at_a_time, scored_positions
 from stereometer.mitigations.card import Measured, Perplexity
 from stereometer.stats.intervals import Floats
-from stereometer.stats.means import StudentMean, effective
+from stereometer.stats.means import PerUnit, effective
 from stereometer.types import CausalTokens, MaskedTokens, Request, Skip
 
 LEVEL = 0.95
@@ -58,7 +58,7 @@ def compared(
     sums, sizes = (np.bincount(places, part).astype(float) for part in (lost, tokens))
     if not places.any() or effective(sizes) < FEWEST:
         return None
-    mean = StudentMean.clustered(sums, sizes)
+    mean = PerUnit(sums, sizes).mean
     value, low, high = map(float, np.exp([mean.value, *mean.interval(LEVEL)]))
     ratio = Measured(value, low, high, len(tokens))
     return Perplexity(_perplexity(before), _perplexity(after), ratio, pseudo)
