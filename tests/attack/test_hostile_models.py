@@ -266,12 +266,12 @@ def test_a_template_that_hangs_or_fills_the_memory(
     zoo: Zoo, monkeypatch: pytest.MonkeyPatch, template: str, limited: bool
 ) -> None:
     """Also where the system limits no memory: the parent watches."""
+    checkpoint = load(str(zoo.folder("gpt2")))  # within the usual limits, also where all is busy
     if "range(99999)" in template:
         monkeypatch.setattr(apart, "PATIENCE", 4.0)
     if not limited:
         monkeypatch.setattr(apart, "MEMORY", 2**28)
         monkeypatch.setattr(apart, "LIMITED", False)
-    checkpoint = load(str(zoo.folder("gpt2")))
     checkpoint.tokenizer.chat_template = template
     request = Generate(messages=(("user", "hi"),), max_tokens=2)
     with pytest.raises(ModelError, match=TEMPLATES[template]):

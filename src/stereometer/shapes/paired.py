@@ -103,6 +103,12 @@ class Difference(Document):
         low, high = self._widest(self.difference, settings, span)
         return replace(self, low=low, high=high, detectable=None)
 
+    def unchanged(self, settings: Settings) -> Difference:
+        """Where no item differs: within the share of items of which so many show none, in one of 40
+        sets at a level of 95 %."""
+        unseen: float = 100 * (1 - ((1 - settings.level) / 2) ** (1 / self.n))
+        return replace(self, low=-unseen, high=unseen, detectable=None)
+
     def _widest(self, value: float, settings: Settings, span: float = 100.0) -> tuple[float, float]:
         """No wider spread is possible for so many items on a scale of this span: it stands in for
         one that is not seen."""

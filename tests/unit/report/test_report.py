@@ -140,7 +140,8 @@ def test_two_systems_are_compared_on_the_same_items_as_by_the_command(
     overall = [one for one in pair.differences if not one.slice]
     assert overall
     for one in overall:
-        assert f"{one.name} {numbers.signed(one.difference)} [" in found.text
+        name = one.name.removeprefix("pair_")
+        assert f"{name} {numbers.signed(one.difference)} [" in found.text
         assert (
             f"{one.verdict} ({numbers.p_value(one.p_adjusted)})".replace(numbers.NO_BREAK, " ")
             in found.text

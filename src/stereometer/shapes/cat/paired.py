@@ -75,7 +75,8 @@ def _bent(difference: Difference, tables: Ints, settings: Settings) -> Differenc
     low, high = gap.interval(settings.level)
     differs = tables.sum(axis=0)[~np.eye(KINDS, dtype=bool)].any()
     if not differs or high - low <= SAME:
-        return replace(difference.without_spread(settings), p=gap.p(), test=test)
+        known = difference.without_spread(settings) if differs else difference.unchanged(settings)
+        return replace(known, p=gap.p(), test=test)
     seen = gap.nearest.detectable(settings.level)
     known = replace(difference, low=low, high=high, p=gap.p(), test=test)
     return replace(known, detectable=seen, free=gap.nearest.free)
@@ -97,12 +98,17 @@ def _groups(name: str, tables: Ints, sign: int = -1) -> list[Floats]:
     return [np.repeat(both.ravel(), table.ravel()) for table in tables]
 
 
+def _differ(groups: Sequence[Floats]) -> bool:
+    return any(group.any() for group in groups)
+
+
 def _over_items(difference: Difference, tables: Ints, settings: Settings) -> Difference:
     first, second = _drawn(difference.slice, tables, settings)
     draws = second[difference.name] - first[difference.name]
     both = second[difference.name] + first[difference.name] - 2 * NULL_VALUE
-    p, test = sign_flip(_groups(difference.name, tables)), "sign flips of items, terms held fixed"
-    known = difference.measured(draws, p, test, settings)
+    groups, test = _groups(difference.name, tables), "sign flips of items, terms held fixed"
+    known = difference.measured(draws, sign_flip(groups), test, settings)
+    known = known if _differ(groups) else known.unchanged(settings)
     together = sign_flip(_groups(difference.name, tables, 1))
     return known.with_sum(percentile(both, settings.level), together, settings)
 
@@ -113,7 +119,9 @@ def _over_terms(difference: Difference, tables: Ints, settings: Settings) -> Dif
         StudentMean.of(np.array([100 * group.mean() for group in of])) for of in (groups, sums)
     )
     known = replace(difference.over_terms(mean, settings), test="paired t over terms")
-    if mean.error <= SAME and any(group.any() for group in groups):
+    if not _differ(groups):
+        known = known.unchanged(settings)
+    elif mean.error <= SAME:
         known = replace(known, p=sign_flip(groups), test="sign flips of items: all terms agree")
     p = both.p() if both.error > SAME else sign_flip(sums)
     return known.with_sum(both.interval(settings.level), p, settings)

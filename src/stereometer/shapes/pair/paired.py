@@ -73,5 +73,6 @@ def _difference(sample: PointSample, asked: int, settings: Settings) -> Differen
     elif sample.has_copies or table[TIED].any() or table[:, TIED].any():
         p, test = change.p(), f"paired t over pairs{copies}"
     over = replace(difference.over_terms(change, settings), p=p, test=test)
-    whole = over.with_sum(both.interval(settings.level), both.p(), settings)
+    seen = over if gained or lost else over.unchanged(settings)
+    whole = seen.with_sum(both.interval(settings.level), both.p(), settings)
     return replace(whole, n=int(table.sum()))
