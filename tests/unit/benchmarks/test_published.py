@@ -180,6 +180,7 @@ def test_a_value_stands_beside_the_same_items_measure_variant_and_model() -> Non
         {"model": "bert-base-cased"},
         {"model": "somebody/bert-base-uncased"},
         {"measure": "pair-sentence-likelihood@1"},
+        {"measure": "pair-likelihood@1+within-word"},
         {"variant": "sound"},
     ],
     ids=lambda changed: next(iter(changed)),

@@ -10,7 +10,7 @@ from typing import Any
 from stereometer.benchmarks.published.models import system_of
 from stereometer.benchmarks.published.tables import PAPER, Value, values
 from stereometer.types import Estimate, Slice, Variant
-from stereometer.types.measure_name import MeasureName
+from stereometer.types.measure_name import WITHIN_WORD, MeasureName
 
 REPLAYED = {"cat-replay": "cat-likelihood", "pair-replay": "pair-likelihood"}
 """Scores whose measure nobody named are held against those of the paper."""
@@ -55,7 +55,10 @@ def with_published(
 
 def _candidates(measured: Measured) -> Sequence[Value]:
     """Values of the same data, model, method and settings."""
-    name = MeasureName.parse(measured.measure).known_as
+    measure = MeasureName.parse(measured.measure)
+    if WITHIN_WORD in measure.options:  # another number, which no paper printed
+        return ()
+    name = measure.known_as
     keys = dict.fromkeys((name, REPLAYED.get(name, name)))
     if measured.variant != PAPER or not any(data == measured.data for data, _, _ in _known()):
         return ()
