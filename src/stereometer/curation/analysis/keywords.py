@@ -85,7 +85,8 @@ def by_lemma(language: str) -> Frequency:
 
     def of_forms(word: str) -> float:
         inflected = getAllInflections(word).values()
-        return sum(map(frequency, {word, *(form for forms in inflected for form in forms)}))
+        forms = {word, *(form for several in inflected for form in several)}
+        return sum(map(frequency, sorted(forms)))  # in one order: rounding depends on it
 
     return of_forms
 
