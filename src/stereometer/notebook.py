@@ -28,7 +28,7 @@ from stereometer.show.numbers import count
 from stereometer.show.table import Cell, Table
 from stereometer.types import Result
 from stereometer.types.results import Results
-from stereometer.types.shown import Drawn, Shown
+from stereometer.types.shown import Shown, WithFigures
 
 IN_PYTHON = {"--every-slice": "rows()", "--slices": "rows()", "--json": "as_json()"}
 """What the options that a command recommends are here."""
@@ -145,7 +145,7 @@ class Plot:
         return list(svgs(self.specs).values())
 
 
-def figure(value: Drawn, title: str | None = None) -> Plot:
+def figure(value: WithFigures, title: str | None = None) -> Plot:
     """A figure of the report on these runs, by its title."""
     folders: Sequence[str | Path] = getattr(value, "folders")  # noqa: B009
     views = [View(section, group) for section, group in groups_of(folders, shipped_facts())]
@@ -162,7 +162,7 @@ def figure(value: Drawn, title: str | None = None) -> Plot:
     return Plot(chosen.title, specs)
 
 
-def _first(value: Drawn, figures: Sequence[Figure]) -> Figure:
+def _first(value: WithFigures, figures: Sequence[Figure]) -> Figure:
     """The differences of a comparison; of results what the report shows first."""
     compared = [each for each in figures if each.id.endswith("-differences")]
     return compared[0] if compared and not isinstance(value, Result | Results) else figures[0]

@@ -59,7 +59,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Declared:
+class VerbParameter:
     """One parameter of a verb as it is declared."""
 
     name: str
@@ -79,7 +79,7 @@ class Declared:
         return self.option.is_argument or (positional and self.default is Parameter.empty)
 
 
-def declared(verb: Callable[..., Any]) -> Iterator[Declared]:
+def declared(verb: Callable[..., Any]) -> Iterator[VerbParameter]:
     """The parameters of a verb that can be typed, in the order of its signature."""
     hints = get_type_hints(verb, include_extras=True)
     for name, parameter in signature(verb).parameters.items():
@@ -90,14 +90,14 @@ def declared(verb: Callable[..., Any]) -> Iterator[Declared]:
                     option = _option(inner)
                     if option is not None:
                         default = getattr(group, field, option.default)
-                        yield Declared(field, _bare(inner), option, default)
+                        yield VerbParameter(field, _bare(inner), option, default)
         elif (option := _option(hint)) is not None:
             default, bare = parameter.default, _bare(hint)
             if parameter.kind is Parameter.VAR_POSITIONAL:
-                words = option.words or list[bare]  # type: ignore[valid-type]
-                yield Declared(name, words, option, default, parameter.kind)
+                several = Sequence[bare]  # type: ignore[valid-type]
+                yield VerbParameter(name, several, option, default, parameter.kind)
             else:
-                yield Declared(name, bare, option, default, parameter.kind)
+                yield VerbParameter(name, bare, option, default, parameter.kind)
 
 
 def _groups(hint: Any) -> tuple[Any, ...]:
@@ -113,10 +113,11 @@ def _option(hint: Any) -> Option | None:
 
 
 def _words(hint: Any) -> Any:
-    """A place that Python takes as text too is typed as a path, a sequence as a list."""
+    """A place that Python takes as text too is typed as a path; of several, or one, a list."""
     inner = get_args(hint)
-    if get_origin(hint) is Sequence:
-        each = _words(inner[0])
+    several = [each for each in (hint, *inner) if get_origin(each) is Sequence]
+    if several:
+        each = _words(get_args(several[0])[0])
         return list[each]  # type: ignore[valid-type]
     return Path if str in inner and Path in inner else hint
 
@@ -153,13 +154,13 @@ def check_known(options: Mapping[str, Any], verb: Callable[..., Any]) -> None:
 
 def names_in(values: str | Sequence[str] | None) -> tuple[str, ...]:
     """Names between commas."""
-    listed = [values] if isinstance(values, str) else values or ()
-    parts = (part.strip() for value in listed for part in value.split(","))
+    texts = [values] if isinstance(values, str) else values or ()
+    parts = (part.strip() for text in texts for part in text.split(","))
     names = tuple(part for part in parts if part)
-    if listed and not names:
+    if texts and not names:
         raise UsageError(
-            "An option for groups or templates is empty. It takes names, separated by commas. "
-            "List some, or leave the option out for all."
+            "A list of names is empty. Such an option takes names, separated by commas. List some, "
+            "or leave the option out."
         )
     return names
 
@@ -327,7 +328,7 @@ class Workers(TypedDict, total=False):
     ]
 
 
-class Asked(Loading, Serving, Workers, total=False):
+class ModelOptions(Loading, Serving, Workers, total=False):
     """How any model is loaded or asked, and by whom."""
 
     dry_run: Annotated[
@@ -339,29 +340,22 @@ class Asked(Loading, Serving, Workers, total=False):
     ]
 
 
-class Headed(Asked, total=False):
+class HeadedModelOptions(ModelOptions, total=False):
     """Also what is attached to a model."""
 
     head: Annotated[
         str | Path | None,
-        Option(
-            "A next-sentence head for the model, from `stereometer train nsp`.", LOADING, words=Path
-        ),
+        Option("A next-sentence head for the model, from `stereometer train nsp`.", LOADING),
     ]
 
 
 # ------------------------------------------------------------------------------- shared parameters
 
 Benchmark = Annotated[str | Path, Option("A benchmark, or a file of your own items.", words=str)]
-Measures = Annotated[
-    str | Sequence[str], Option("Measures; by default the benchmark's own.", words=list[str])
-]
+Measures = Annotated[str | Sequence[str], "Measures; by default the benchmark's own."]
 Data = Annotated[
     str | Path | None,
-    Option(
-        "The data file or folder; by default STEREOMETER_DATA, then the user data folder.",
-        words=Path,
-    ),
+    "The data file or folder; by default STEREOMETER_DATA, then the user data folder.",
 ]
 Limit = Annotated[int | None, "Use at most this many items: a random but fixed sample."]
 NegativeLabel = Annotated[
@@ -372,7 +366,7 @@ NegativeLabel = Annotated[
 ]
 Out = Annotated[
     str | Path | None,
-    Option("Folder for the runs, each in one of its own; by default stereometer-runs.", words=Path),
+    "Folder for the runs, each in one of its own; by default stereometer-runs.",
 ]
 Cache = Annotated[bool, "Keep answers for later runs."]
 Seed = Annotated[int, Option("Seed of every random draw.", STATISTICS)]
@@ -421,20 +415,16 @@ Groups = Annotated[
         "abc: a table of your own groups, or names, domains and lists of ours; separate them by "
         "commas or repeat the option.",
         GROUPS,
-        words=list[str],
         read=names_in,
     ),
 ]
-Traits = Annotated[
-    str | Path | None, Option("abc: a table of your own traits.", GROUPS, words=Path)
-]
+Traits = Annotated[str | Path | None, Option("abc: a table of your own traits.", GROUPS)]
 Templates = Annotated[
     str | Path | Sequence[str],
     Option(
         "abc: a table of your own templates, or names, kinds and lists of ours; separate them by "
         "commas or repeat the option.",
         GROUPS,
-        words=list[str],
         read=names_in,
     ),
 ]
@@ -444,7 +434,6 @@ Require = Annotated[
         "A bar for the whole interval of an overall value, such as 'icat>=70' or '|ss-50|<=5'; "
         "exit code 5 if missed, 7 if undecided. 'point(ss)<=55' is about the value alone.",
         BARS,
-        words=list[str],
     ),
 ]
 Runs = Annotated[

@@ -14,16 +14,18 @@ import stereometer
 from stereometer import cli
 from stereometer.backends.local.checkpoint import Options as LocalOptions
 from stereometer.backends.server.opener import ServerOptions
-from stereometer.cli.app import SECTIONS, Group, app
+from stereometer.cli.app import SECTIONS, CommandGroup, app
 from stereometer.cli.command import Command
 from stereometer.measures.recognition.method import Options as RecognitionOptions
-from stereometer.options import Declared, declared
+from stereometer.options import VerbParameter, declared
 
 COMMANDS = {
     f"{name} {inner}".strip(): command
     for entries in SECTIONS.values()
     for name, entry in entries.items()
-    for inner, command in (entry.commands if isinstance(entry, Group) else {"": entry}).items()
+    for inner, command in (
+        entry.commands if isinstance(entry, CommandGroup) else {"": entry}
+    ).items()
 }
 CLI = Path(cli.__file__).parent
 MACHINERY = {"__init__", "app", "command", "guard", "printers", "render"}
@@ -49,7 +51,7 @@ def _default(option: Any) -> object:
     return option.default
 
 
-def _typed_default(each: Declared) -> object:
+def _typed_default(each: VerbParameter) -> object:
     return None if each.default in (inspect.Parameter.empty, ()) else each.default
 
 
@@ -64,7 +66,9 @@ def test_public_verbs_are_the_commands_verbs() -> None:
     """What Python calls as a command is called is the same function."""
     root: Any = typer.main.get_command(app)
     for name in root.list_commands(None):
-        entry: Command | Group = next(part[name] for part in SECTIONS.values() if name in part)
+        entry: Command | CommandGroup = next(
+            part[name] for part in SECTIONS.values() if name in part
+        )
         if isinstance(entry, Command) and name in stereometer.__all__:
             assert getattr(stereometer, name) is entry.function
 

@@ -15,7 +15,7 @@ from stereometer.shapes.cat.spread import OverTerms, Spreads
 from stereometer.shapes.cat.tally import KINDS
 from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.paired import Difference
-from stereometer.shapes.points import Stratum, Unit
+from stereometer.shapes.points import DrawnUnit, Stratum
 from stereometer.shapes.verdicts import equivalent, narrower
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.stats.means import StudentMean
@@ -63,7 +63,7 @@ def outcomes(rng: np.random.Generator, ss: Floats, lms: Floats, items: int) -> I
 def sample(rows: Ints) -> CatSample:
     counts = np.zeros((len(rows), *SAYS), dtype=np.int64)
     counts[:, :, 0, 0] = rows
-    units = [Unit(("d", f"t{at}")) for at in range(len(rows))]
+    units = [DrawnUnit(("d", f"t{at}")) for at in range(len(rows))]
     return CatSample({}, units, counts, rows[:, 0] * 0, Coverage(int(rows.sum())))
 
 
@@ -73,7 +73,7 @@ def stratum(domain: str, term: str, task: str, outcomes: Ints, refused: int = 0)
     counts[:, 0, 0] = outcomes
     coverage = Coverage(int(outcomes.sum()) + refused, Counter({"refused": refused}), refused)
     slices = {"task": task, "domain": domain, "target": term}
-    return Stratum(slices, Unit((domain, term)), counts, coverage)
+    return Stratum(slices, DrawnUnit((domain, term)), counts, coverage)
 
 
 def covered(name: str, true: float, tables: Ints) -> float:

@@ -10,7 +10,7 @@ from stereometer.shapes.coverage import Coverage
 from stereometer.shapes.pair import paired, shifts
 from stereometer.shapes.pair.spread import over_pairs, spread
 from stereometer.shapes.pair.tally import points
-from stereometer.shapes.points import ALONE, KINDS, PointSample, Unit
+from stereometer.shapes.points import ALONE, KINDS, DrawnUnit, PointSample
 from stereometer.shapes.verdicts import equivalent, narrower
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.types import Settings
@@ -19,9 +19,9 @@ SETTINGS = Settings(resamples=100, ties=1.0)
 POINTS = points("sound", {})
 
 
-def tabled(rows: Ints, units: Sequence[Unit] = ()) -> PointSample:
+def tabled(rows: Ints, units: Sequence[DrawnUnit] = ()) -> PointSample:
     """Counts as a table has them: one row of no known term, or a row a term."""
-    terms = [ALONE] if len(rows) == 1 else [Unit((f"term {at}",)) for at in range(len(rows))]
+    terms = [ALONE] if len(rows) == 1 else [DrawnUnit((f"term {at}",)) for at in range(len(rows))]
     missing = np.zeros(len(rows), dtype=np.int64)
     return PointSample({}, units or terms, rows, missing, Coverage(int(rows.sum())))
 

@@ -11,7 +11,7 @@ import numpy as np
 from stereometer.shapes.cat.metrics import _estimates
 from stereometer.shapes.comment.metrics import summarize
 from stereometer.shapes.pair.metrics import _preference
-from stereometer.shapes.points import ALONE, Unit
+from stereometer.shapes.points import ALONE, DrawnUnit
 from stereometer.shapes.verdicts import PREFERENCE, judged
 from stereometer.stats.intervals import Floats, Ints
 from stereometer.training.mitigation.perplexity import compared
@@ -76,12 +76,12 @@ def of_terms(sizes: Ints, mean: float, sets: int, of_these: bool = False, seed: 
             shares = fixed if of_these else effects(rng, mean, 0.12, len(sizes))
             won = rng.binomial(sizes, shares)
             both = zip(sizes, won, strict=True)
-            yield printed({Unit((f"t{at}",)): (n - w, 0, w) for at, (n, w) in enumerate(both)})
+            yield printed({DrawnUnit((f"t{at}",)): (n - w, 0, w) for at, (n, w) in enumerate(both)})
 
     return _said(rows(), 100 * true)
 
 
-def printed(counts: dict[Unit, tuple[int, int, int]]) -> Estimate:
+def printed(counts: dict[DrawnUnit, tuple[int, int, int]]) -> Estimate:
     """Pairs lost, tied and won, by what varies together."""
     sample = pairs.tabled(np.array([*counts.values()], dtype=np.int64), [*counts])
     return judged([_preference(sample, SETTINGS)], {"pair_preference": PREFERENCE}, SETTINGS)[0]
@@ -133,7 +133,7 @@ def copies(times: tuple[int, ...], won: float, distinct: int, sets: int, seed: i
         for _ in range(sets):
             wins = rng.random(distinct) < won
             counts = {
-                Unit(copy=at + 1): (0, 0, int(n)) if win else (int(n), 0, 0)
+                DrawnUnit(copy=at + 1): (0, 0, int(n)) if win else (int(n), 0, 0)
                 for at, (n, win) in enumerate(zip(sizes, wins, strict=True))
                 if n > 1
             }

@@ -17,7 +17,7 @@ from stereometer.measures.survey.method import Options, Survey
 from stereometer.shapes.cat import paired
 from stereometer.shapes.cat.tally import KINDS, TASKS, headline_slices
 from stereometer.shapes.paired import Difference
-from stereometer.shapes.points import Points, Stratum, Unit
+from stereometer.shapes.points import DrawnUnit, Points, Stratum
 from stereometer.shapes.trait import ratings
 from stereometer.shapes.verdicts import PREFERENCE, judged
 from stereometer.stats.intervals import Floats, wilson_percent
@@ -68,7 +68,9 @@ def _differences(
         tables = np.zeros((len(places), KINDS, KINDS), dtype=np.int64)
         np.add.at(tables, (np.arange(len(places))[:, None], outcomes[0], other), 1)
         strata = [
-            Stratum({"task": task, "domain": domain, "target": term}, Unit((domain, term)), table)
+            Stratum(
+                {"task": task, "domain": domain, "target": term}, DrawnUnit((domain, term)), table
+            )
             for (domain, term, task), table in zip(places, tables, strict=True)
         ]
         points = Points((KINDS, KINDS), strata)

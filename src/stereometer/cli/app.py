@@ -25,7 +25,7 @@ PLAIN: Mapping[str, Any] = {
 }
 
 
-class Headed(TyperGroup):
+class CommandList(TyperGroup):
     """Lists commands under headings, and builds one when it is looked up; a mistake in any of them
     is one line."""
 
@@ -38,7 +38,7 @@ class Headed(TyperGroup):
             return super().invoke(ctx)
 
     @property
-    def sections(self) -> Mapping[str, Mapping[str, Command | Group]]:
+    def sections(self) -> Mapping[str, Mapping[str, Command | CommandGroup]]:
         return SECTIONS
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -60,7 +60,7 @@ class Headed(TyperGroup):
 
 
 @dataclass(frozen=True)
-class Group:
+class CommandGroup:
     """Commands under one word."""
 
     about: str
@@ -68,19 +68,19 @@ class Group:
 
     def built(self, name: str) -> Any:
         sections = {"": self.commands}
-        inner = type("Inner", (Headed,), {"sections": sections})
+        inner = type("Inner", (CommandList,), {"sections": sections})
         group = typer.Typer(name=name, cls=inner, help=self.about, **PLAIN)
         group.callback()(lambda: None)
         return typer.main.get_command(group)
 
 
-def _sections() -> dict[str, dict[str, Command | Group]]:
+def _sections() -> dict[str, dict[str, Command | CommandGroup]]:
     """By heading, in the order of `commands.toml`."""
     text = resources.files("stereometer.cli").joinpath("commands.toml").read_text("utf-8")
-    sections: dict[str, dict[str, Command | Group]] = {}
+    sections: dict[str, dict[str, Command | CommandGroup]] = {}
     for name, entry in tomllib.loads(text).items():
         inner = {word: Command.of(each) for word, each in entry.get("commands", {}).items()}
-        found = Group(entry["about"], inner) if inner else Command.of(entry)
+        found = CommandGroup(entry["about"], inner) if inner else Command.of(entry)
         sections.setdefault(entry["heading"], {})[name] = found
     return sections
 
@@ -88,7 +88,7 @@ def _sections() -> dict[str, dict[str, Command | Group]]:
 SECTIONS = _sections()
 app = typer.Typer(
     name="stereometer",
-    cls=Headed,
+    cls=CommandList,
     help="Measure social stereotypes in language models: published methods, with intervals, "
     "denominators and verdicts.",
     epilog="Start with: stereometer run starter --model random",

@@ -11,10 +11,10 @@ from stereometer.show.numbers import count, duration
 
 if TYPE_CHECKING:
     from stereometer.runs.plans import Plans
-    from stereometer.verbs.ask import Answers
+    from stereometer.verbs.ask import AnswersInWords
 
 
-def print_answers(answers: Answers, slices: bool = False) -> None:
+def print_answers(answers: AnswersInWords, slices: bool = False) -> None:
     """Results with what was answered; forced choice beside the likelihoods, if asked for."""
     for result, answered in zip(answers, answers.answered, strict=True):
         render.results([result], slices)

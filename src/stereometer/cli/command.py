@@ -19,21 +19,21 @@ from typer.core import TyperCommand
 
 from stereometer.cli.guard import guarded, say
 from stereometer.cli.printers import show
-from stereometer.options import COMMON, PANELS, Declared, Option, declared
+from stereometer.options import COMMON, PANELS, Option, VerbParameter, declared
 
 ARGUMENTS = "Arguments"
 TYPED: ContextVar[set[str]] = ContextVar("TYPED")
 """Names of the options that a user gave, whatever their values: one may equal its default."""
-SLICES = Declared(
+SLICES = VerbParameter(
     "slices", bool, Option("Also print the slices: domains, bias types, example sets."), False
 )
-EVERY_SLICE = Declared(
+EVERY_SLICE = VerbParameter(
     "every_slice",
     bool,
     Option("Also list slices whose differences are not beyond noise or not compared."),
     False,
 )
-JSON = Declared("json", bool, Option("Print JSON and nothing else."), False)
+JSON = VerbParameter("json", bool, Option("Print JSON and nothing else."), False)
 WAYS = {"slices": SLICES, "every-slice": EVERY_SLICE, "json": JSON}
 
 
@@ -72,7 +72,7 @@ class Command:
     """Where it is, `verbs.run:run`; its signature is what can be typed."""
     about: str
     examples: tuple[str, ...] = ()
-    ways: tuple[Declared, ...] = (JSON,)
+    ways: tuple[VerbParameter, ...] = (JSON,)
     """Of showing what comes back."""
 
     @classmethod
@@ -89,7 +89,7 @@ class Command:
         return found
 
     @functools.cached_property
-    def parameters(self) -> list[Declared]:
+    def parameters(self) -> list[VerbParameter]:
         return [*declared(self.function), *self.ways]
 
     def built(self, name: str) -> Any:
@@ -143,7 +143,7 @@ class Command:
         return self.function(*several, **keywords)
 
 
-def _parameter(each: Declared) -> inspect.Parameter:
+def _parameter(each: VerbParameter) -> inspect.Parameter:
     """As typer reads it."""
     option, words, default = each.option, each.words, each.default
     is_argument = each.is_argument
@@ -167,7 +167,7 @@ def _parameter(each: Declared) -> inspect.Parameter:
     )
 
 
-def _flags(each: Declared) -> list[str]:
+def _flags(each: VerbParameter) -> list[str]:
     """A flag that is off has no --no-flag; typer names those that are on."""
     if each.words is bool and each.default is not False:
         return []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from stereometer.cli import render
 
 if TYPE_CHECKING:
-    from stereometer.verbs.names import Names
+    from stereometer.verbs.names import EveryName
 
 MORE = {
     "models": "also a folder, a .gguf file, org/name of a hub, server:URL#model or sentiment:MODEL",
@@ -22,7 +22,7 @@ TITLES = {
 }
 
 
-def print_names(names: Names) -> None:
+def print_names(names: EveryName) -> None:
     own = [_row(benchmark) for benchmark in names.benchmarks if not benchmark["origin"]]
     render.records(own, spare=("items", "title", "licence"))
     render.line()

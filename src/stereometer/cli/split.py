@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from stereometer.cli import render
 
 if TYPE_CHECKING:
-    from stereometer.curation.split import Split
+    from stereometer.curation.split import SplitParts
 
 
-def print_split(made: Split) -> None:
+def print_split(made: SplitParts) -> None:
     render.records(
         [
             {

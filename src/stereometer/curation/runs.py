@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated
 
 from stereometer.benchmarks.benchmark import Benchmark
@@ -14,11 +13,7 @@ from stereometer.runs.stored import Run, Stored
 
 RunsOnThese = Annotated[
     Sequence[Stored],
-    Option(
-        "Folder of a run on these items, or of several; may be repeated.",
-        words=list[Path],
-        metavar="FOLDER",
-    ),
+    Option("Folder of a run on these items, or of several; may be repeated.", metavar="FOLDER"),
 ]
 
 

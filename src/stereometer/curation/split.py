@@ -19,7 +19,7 @@ from stereometer.curation.bundles import Bundle, bundles_of
 from stereometer.curation.shapes import curated_shapes
 from stereometer.errors import DataError, UsageError
 from stereometer.files import UTF8, write_json
-from stereometer.options import Benchmark, Column, Data, Encoding, Option, Seed, verb
+from stereometer.options import Benchmark, Column, Data, Encoding, Seed, verb
 from stereometer.runs.open import open_benchmark
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.tables import Layout
@@ -51,7 +51,7 @@ class Part:
 
 
 @dataclass(frozen=True, repr=False)
-class Split(Shown, Document):
+class SplitParts(Shown, Document):
     """Both parts of a data set, and where they came from."""
 
     benchmark: str
@@ -122,7 +122,7 @@ def _smallest(bundles: Sequence[Bundle]) -> Bundle:
 def split(
     name: Benchmark,
     *,
-    out: Annotated[str | Path, Option("Folder for the parts.", words=Path)],
+    out: Annotated[str | Path, "Folder for the parts."],
     data: Data = None,
     column: Column = None,
     encoding: Encoding = UTF8,
@@ -131,7 +131,7 @@ def split(
     ] = SHARE,
     seed: Seed = 0,
     hide: Annotated[bool, "Mark test as hidden: runs on it keep no texts."] = True,
-) -> Split:
+) -> SplitParts:
     """Writes both parts of every shape and `split.json`, and returns what that holds."""
     if not 0 < share < 1:
         raise UsageError(
@@ -156,7 +156,7 @@ def split(
         for shape in shapes
         for part, bundles in zip(PARTS, (drawn.dev, drawn.test), strict=True)
     ]
-    made = Split(
+    made = SplitParts(
         benchmark.name,
         benchmark.digest,
         benchmark.card.licence,

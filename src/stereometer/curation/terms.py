@@ -76,7 +76,7 @@ class Terms(Shown, Document):
 def terms(
     file: Annotated[
         str | Path,
-        Option("What the Wikidata query service exported: CSV, TSV or JSON.", words=Path),
+        "What the Wikidata query service exported: CSV, TSV or JSON.",
     ],
     *,
     property_: Annotated[
@@ -89,9 +89,7 @@ def terms(
         Mapping[str, str] | None,
         Option("The column of labels: label=NAME.", words=list[str], read=pairs_in),
     ] = None,
-    out: Annotated[
-        str | Path | None, Option("Write the table to this CSV file.", words=Path)
-    ] = None,
+    out: Annotated[str | Path | None, "Write the table to this CSV file."] = None,
 ) -> Terms:
     """Turn an export of Wikidata into a table of target terms; rare and nested ones are flagged."""
     of = domain_of(property_, domain)

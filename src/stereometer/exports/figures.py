@@ -24,7 +24,7 @@ from stereometer.files import read_lines, replacing, replacing_folder, write_jso
 from stereometer.findings.relate import shipped_facts
 from stereometer.report.charts.frame import CONFIG
 from stereometer.report.load import grouped
-from stereometer.report.names import Names
+from stereometer.report.names import ShownNames
 from stereometer.report.page import View, asset
 from stereometer.runs.stored import Run
 from stereometer.show import numbers
@@ -51,7 +51,7 @@ class Figures:
         return [folder / file.name for file in files]
 
     def _written(self, runs: Sequence[Run], folder: Path) -> list[Path]:
-        groups, names = grouped(runs, shipped_facts()), Names()
+        groups, names = grouped(runs, shipped_facts()), ShownNames()
         views = [View(section, group, names=names) for section, group in groups]
         contents = [view.content for view in views]
         figures = [figure for each in contents for figure in (*each.glance, *each.figures)]

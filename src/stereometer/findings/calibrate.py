@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 
 from stereometer import catalog
 from stereometer.errors import UsageError
-from stereometer.options import Option, verb
+from stereometer.options import verb
 from stereometer.runs.store import check_whole
 from stereometer.runs.stored import Run, Stored, run_of
 from stereometer.shapes.contrast import Contrast
@@ -65,10 +64,10 @@ class Calibration(Shown, Document):
 
 @verb
 def calibrate(
-    likelihood: Annotated[Stored, Option("Folder of a run of a likelihood measure.", words=Path)],
+    likelihood: Annotated[Stored, "Folder of a run of a likelihood measure."],
     choice: Annotated[
         Stored,
-        Option("Folder of a forced-choice run of the same model on the same items.", words=Path),
+        "Folder of a forced-choice run of the same model on the same items.",
     ],
 ) -> Calibration:
     """Check how far a model's forced choices agree with its likelihoods, item by item."""

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from stereometer.errors import UsageError
 from stereometer.findings.mitigation.judged import Mitigated
-from stereometer.options import Option, Resamples, Seed, verb
+from stereometer.options import Resamples, Seed, verb
 from stereometer.runs import store
 from stereometer.runs.stored import Stored, alike_in, runs_alike
 from stereometer.shapes.paired import NO_DIFFERENCE, Difference, Flip, Withheld
@@ -24,7 +24,7 @@ from stereometer.stats.families import Said, adjusted, corrected
 from stereometer.stats.means import POWER
 from stereometer.types import Result, Score, Settings, Slice, Variant
 from stereometer.types.document import UNSTORED, Document
-from stereometer.types.shown import Drawn, Tabular
+from stereometer.types.shown import Tabular, WithFigures
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Compared:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Tabular, Drawn, Document):
+class Comparison(Tabular, WithFigures, Document):
     """Everything `stereometer compare` shows."""
 
     benchmark: str
@@ -97,16 +97,13 @@ class Comparison(Tabular, Drawn, Document):
 def compare(
     *runs: Annotated[
         Stored,
-        Option(
-            "Folders of runs on the same items, the first the baseline; or a folder that holds "
-            "them: of those, runs that were measured alike are compared, the others left out "
-            "with a note. In Python also Results.",
-            words=list[Path],
-        ),
+        "Folders of runs on the same items, the first the baseline; or a folder that holds "
+        "them: of those, runs that were measured alike are compared, the others left out "
+        "with a note. In Python also Results.",
     ],
     control: Annotated[
         Stored | None,
-        Option("The run of a mitigation's control, to judge the mitigation by.", words=Path),
+        "The run of a mitigation's control, to judge the mitigation by.",
     ] = None,
     all_pairs: Annotated[bool, "Compare every run with every other."] = False,
     seed: Seed = 0,

@@ -21,7 +21,7 @@ from stereometer.options import (
     Data,
     Delta,
     Encoding,
-    Headed,
+    HeadedModelOptions,
     Limit,
     Model,
     Option,
@@ -52,7 +52,7 @@ from stereometer.types import Result, Settings
 from stereometer.types.document import UNSTORED, Document
 from stereometer.types.results import Results
 from stereometer.types.settings import check_limit
-from stereometer.types.shown import Drawn, Shown
+from stereometer.types.shown import Shown, WithFigures
 
 LOG = logging.getLogger("stereometer")
 
@@ -68,7 +68,7 @@ class Requests:
 
 
 @dataclass(frozen=True, repr=False)
-class Sweep(Shown, Drawn, Document):
+class Sweep(Shown, WithFigures, Document):
     """Everything `stereometer sweep` shows."""
 
     benchmark: str
@@ -109,13 +109,12 @@ def sweep(
         Option(
             "A run on these items, or a folder of several, replayed ones too: they are swept as "
             "they are; may be repeated.",
-            words=list[Path],
             flags=("--run",),
         ),
     ] = (),
     measure: Annotated[
         str | Sequence[str],
-        Option("Only readings of these measures; may be repeated.", words=list[str]),
+        "Only readings of these measures; may be repeated.",
     ] = (),
     data: Data = None,
     limit: Limit = None,
@@ -129,7 +128,7 @@ def sweep(
     encoding: Encoding = UTF8,
     progress: Watch | bool = True,
     announce: Announce = LOG.warning,
-    **options: Unpack[Headed],
+    **options: Unpack[HeadedModelOptions],
 ) -> Sweep:
     """Measure the same items under every admissible reading, and test those of one question
     together; of a dry run, or one part of many, `planned` says what it would ask."""

@@ -55,7 +55,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Option:
+class WayOption:
     """A choice that every way of asking has."""
 
     name: str
@@ -76,8 +76,8 @@ class ReadingTable:
 
     version: str
     question: tuple[Question, ...]
-    averaging: tuple[Option, ...]
-    items: tuple[Option, ...]
+    averaging: tuple[WayOption, ...]
+    items: tuple[WayOption, ...]
     left_out: tuple[LeftOut, ...] = ()
 
     def ways(self, shape: str) -> Iterator[tuple[Question, Way]]:

@@ -1,4 +1,4 @@
-"""Names of files: what was measured, of which systems, and what is shown."""
+"""ShownNames of files: what was measured, of which systems, and what is shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FEW, LONGEST = 3, 150
 
 
 @dataclass(frozen=True)
-class Names:
+class ShownNames:
     """Gives no name twice."""
 
     given: Counter[str] = field(default_factory=Counter)

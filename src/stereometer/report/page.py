@@ -22,7 +22,7 @@ from stereometer.report.attachments import Beside
 from stereometer.report.charts.frame import CONFIG
 from stereometer.report.looks import look
 from stereometer.report.matrix import Matrix
-from stereometer.report.names import Names
+from stereometer.report.names import ShownNames
 from stereometer.report.sections.section import Content, MoreFigures, Section
 from stereometer.report.systems import Group
 from stereometer.show import numbers
@@ -53,7 +53,7 @@ class View:
     group: Group
     beside: Beside | None = None
     """The files that hold what the page leaves out."""
-    names: Names = field(default_factory=Names)
+    names: ShownNames = field(default_factory=ShownNames)
 
     @cached_property
     def content(self) -> Content:
@@ -186,7 +186,7 @@ def inlined(module: str) -> str:
 
 def page(shown: Sequence[tuple[Section, Group]], beside: Mapping[str, Beside] | None = None) -> str:
     files = beside or {}
-    names = Names()
+    names = ShownNames()
     views = [View(section, group, files.get(group.id), names) for section, group in shown]
     scripts = [libraries(), script(*map(asset, OWN_SCRIPTS))]
     first = at_a_glance(views)
@@ -237,7 +237,7 @@ def title(shown: Sequence[tuple[Section, Group]]) -> str:
 
 
 def coded(text: str) -> Markup:
-    """`Names` in backticks set as code, everything else escaped."""
+    """`ShownNames` in backticks set as code, everything else escaped."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return escape(text)

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from stereometer.options import Asked
+from stereometer.options import ModelOptions
 from stereometer.runs.engines.pool.choice import PATIENCE, Engines, hands
 from stereometer.runs.execute import LOG, Announce, execute_all, with_outlook
 from stereometer.runs.plan import Tally
@@ -39,7 +39,7 @@ class AskedPart(Results):
         return {"schema": "asked-shard@1", **part, **counts, "path": str(self.shard.answers)}
 
 
-def engines_of(options: Asked) -> Engines:
+def engines_of(options: ModelOptions) -> Engines:
     patience = options.get("worker_timeout", PATIENCE)
     return Engines(hands(options.get("workers"), options.get("gpus_per_worker"), patience))
 
@@ -47,7 +47,7 @@ def engines_of(options: Asked) -> Engines:
 def carry_out(
     jobs: Iterable[Job],
     engines: Engines,
-    options: Asked,
+    options: ModelOptions,
     out: str | Path | None = None,
     cache: bool = True,
     progress: Watch | bool = True,

@@ -26,7 +26,7 @@ KINDS = 3
 Place = int | tuple[int, ...]
 
 
-class Unit(NamedTuple):
+class DrawnUnit(NamedTuple):
     """What items vary together with: those of their term; else those of the same texts."""
 
     term: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class Unit(NamedTuple):
     """The number of a text that several items have; 0 for an item that is by itself."""
 
 
-ALONE = Unit()
+ALONE = DrawnUnit()
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Stratum:
     """Items of one unit that are in the same slices."""
 
     slices: Slice
-    unit: Unit
+    unit: DrawnUnit
     counts: Ints
     coverage: Coverage = field(default_factory=Coverage)
 
@@ -68,7 +68,7 @@ class Points:
         copies = {} if known else repeated(score for score, *_ in every)
         strata: dict[object, Stratum] = {}
         for score, place, named in every:
-            unit = Unit(named) if named else Unit(copy=copies.get(wording(score), 0))
+            unit = DrawnUnit(named) if named else DrawnUnit(copy=copies.get(wording(score), 0))
             key = unit, *score.slices.items()
             if key not in strata:
                 strata[key] = Stratum(score.slices, unit, np.zeros(shape, dtype=np.int64))
@@ -99,7 +99,7 @@ class PointSample:
     """The items of one slice: by unit, how many say what, and how many are missing."""
 
     slice: Slice
-    units: Sequence[Unit]
+    units: Sequence[DrawnUnit]
     counts: Ints
     missing: Ints
     """Asked and not answered."""

@@ -50,7 +50,7 @@ def nsp(
     *,
     model: Annotated[str, Option("The model the head is for.", flags=("--model", "-m"))],
     text: Annotated[str | Path, ARTICLES],
-    out: Annotated[str | Path, Option("The head's file.", words=Path)],
+    out: Annotated[str | Path, "The head's file."],
     recipe: RecipeName = "",
     progress: Phases | bool = True,
     **options: Annotated[Any, Recipe, InFullPrecision],
@@ -76,13 +76,10 @@ def sentiment(
     model: Annotated[str, Option("The model that is fine-tuned.", flags=("--model", "-m"))],
     reviews: Annotated[
         str | Path,
-        Option(
-            "A table or JSON lines with `text` and `label` (positive or negative), or a folder of "
-            "text files in `pos` and `neg`.",
-            words=Path,
-        ),
+        "A table or JSON lines with `text` and `label` (positive or negative), or a folder of "
+        "text files in `pos` and `neg`.",
     ],
-    out: Annotated[str | Path, Option("The classifier's folder.", words=Path)],
+    out: Annotated[str | Path, "The classifier's folder."],
     recipe: RecipeName = "",
     progress: Phases | bool = True,
     **options: Annotated[Any, Tuning, InFullPrecision],

@@ -12,7 +12,7 @@ from stereometer.errors import UnknownName, UsageError, did_you_mean
 from stereometer.types.document import UNSTORED, Document
 from stereometer.types.items import Slice, Variant
 from stereometer.types.measure_name import MeasureName
-from stereometer.types.shown import Drawn, Tabular
+from stereometer.types.shown import Tabular, WithFigures
 from stereometer.types.typed import typed
 
 
@@ -107,7 +107,7 @@ STATISTICS = 1
 
 
 @dataclass(frozen=True, repr=False)
-class Result(Tabular, Drawn, Document):
+class Result(Tabular, WithFigures, Document):
     """One system measured once on one benchmark: what `result.json` holds."""
 
     benchmark: str
@@ -224,7 +224,7 @@ def full_name(name: str, known: Collection[str]) -> str:
     return ends.pop() if name not in known and len(ends) == 1 else name
 
 
-class Results(Tabular, Drawn, list[Result]):
+class Results(Tabular, WithFigures, list[Result]):
     """What `run` and `ask` return: a list that shows those measured alike side by side."""
 
     __repr__ = list.__repr__

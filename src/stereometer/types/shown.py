@@ -66,7 +66,7 @@ class Tabular(Shown):
         return pandas.DataFrame(self.rows())
 
 
-class Drawn:
+class WithFigures:
     """What the report has figures of: its `folders` are those of stored runs."""
 
     def plot(self, title: str | None = None) -> Any:

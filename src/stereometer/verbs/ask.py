@@ -14,7 +14,6 @@ from stereometer.findings.calibrate import Calibration, calibrate
 from stereometer.measures.recognition.prompts import check_folder
 from stereometer.options import (
     QUESTIONS,
-    Asked,
     Cache,
     Category,
     Column,
@@ -23,6 +22,7 @@ from stereometer.options import (
     Encoding,
     Limit,
     Model,
+    ModelOptions,
     Neither,
     Option,
     Out,
@@ -49,7 +49,7 @@ def _system_prompt(path: Path) -> str:
     return read_text(path).strip()
 
 
-class AskOptions(Asked, total=False):
+class AskOptions(ModelOptions, total=False):
     """How questions are put; what is left out is the method's or the benchmark's own."""
 
     repeats: Annotated[int, Option("How often each question is asked.", QUESTIONS, default=10)]
@@ -81,11 +81,11 @@ class AskOptions(Asked, total=False):
     ]
     templates: Annotated[
         str | Path | None,
-        Option("A folder with prompts of your own, named like ours.", QUESTIONS, words=Path),
+        Option("A folder with prompts of your own, named like ours.", QUESTIONS),
     ]
     edits: Annotated[
         str | Path | None,
-        Option("A table of original and edit, for the misspelling setting.", QUESTIONS, words=Path),
+        Option("A table of original and edit, for the misspelling setting.", QUESTIONS),
     ]
     chat: Annotated[
         bool | None,
@@ -121,11 +121,11 @@ class AskOptions(Asked, total=False):
     ]
 
 
-METHODS_OWN = tuple(AskOptions.__annotations__.keys() - Asked.__annotations__.keys())
+METHODS_OWN = tuple(AskOptions.__annotations__.keys() - ModelOptions.__annotations__.keys())
 PATHS = ("templates", "edits")
 
 
-class Answers(Results):
+class AnswersInWords(Results):
     """Results with what was answered, and forced choice beside the likelihoods of the same items,
     where those were asked for."""
 
@@ -157,8 +157,8 @@ class Answers(Results):
         return {"schema": "chosen@1", "results": results, "calibration": calibration}
 
 
-def answers_of(results: Iterable[Result], likelihood: bool = False) -> Answers:
-    answers = Answers(results)
+def answers_of(results: Iterable[Result], likelihood: bool = False) -> AnswersInWords:
+    answers = AnswersInWords(results)
     answers.likelihood = likelihood
     return answers
 
@@ -180,11 +180,8 @@ def ask(
     ],
     setting: Annotated[
         str | Sequence[str],
-        Option(
-            "zero-shot, one-shot, few-shot-single, few-shot-mixed, few-shot-mixed-instruction, "
-            "misspelling; by default the first five.",
-            words=list[str],
-        ),
+        "zero-shot, one-shot, few-shot-single, few-shot-mixed, few-shot-mixed-instruction, "
+        "misspelling; by default the first five.",
     ] = (),
     data: Data = None,
     limit: Limit = None,

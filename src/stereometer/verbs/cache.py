@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from stereometer.options import Option, verb
+from stereometer.options import verb
 from stereometer.runs import shards as parts
 from stereometer.runs.cache import Cache
 from stereometer.types.document import Document
@@ -41,9 +41,7 @@ def clear() -> Told:
 
 @verb
 def merge(
-    *shards: Annotated[
-        str | Path, Option("Folders or files that `run --shard K/N` wrote.", words=list[Path])
-    ],
+    *shards: Annotated[str | Path, "Folders or files that `run --shard K/N` wrote."],
 ) -> Told:
     """Take in the answers of the parts of a run, made with --shard."""
     with Cache() as cache:

@@ -12,7 +12,7 @@ from stereometer.benchmarks import fetch
 from stereometer.benchmarks.fetch import LOG, Announce, Arrival
 from stereometer.benchmarks.folders import find, folders
 from stereometer.errors import DataMissing, UsageError
-from stereometer.options import Option, verb
+from stereometer.options import verb
 from stereometer.types.document import Document
 from stereometer.types.shown import Shown, Told
 
@@ -32,7 +32,7 @@ def add(
     name: Annotated[str, "A benchmark."],
     files: Annotated[
         Sequence[str | Path],
-        Option("Its file, its files, or the folder that holds them.", words=list[Path]),
+        "Its file, its files, or the folder that holds them.",
     ],
     *,
     anyway: Annotated[bool, "Keep it even if it differs from what was released."] = False,
@@ -47,10 +47,7 @@ def pull(
     *names: Annotated[str, "Benchmarks."],
     url: Annotated[
         Sequence[str],
-        Option(
-            "Fetch from here instead; repeat for each file of one benchmark, in the card's order.",
-            words=list[str],
-        ),
+        "Fetch from here instead; repeat for each file of one benchmark, in the card's order.",
     ] = (),
     announce: Announce = LOG.info,
 ) -> Told:

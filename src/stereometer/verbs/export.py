@@ -16,11 +16,9 @@ FEW = 8
 @verb
 def export(
     exporter: Annotated[str, "The format, such as `csv`."],
-    *runs: Annotated[
-        str | Path, Option("Folders of runs, or a folder that holds them.", words=list[Path])
-    ],
+    *runs: Annotated[str | Path, "Folders of runs, or a folder that holds them."],
     output: Annotated[
-        str | Path, Option("The folder to write to.", words=Path, flags=("--output", "-o"))
+        str | Path, Option("The folder to write to.", flags=("--output", "-o"))
     ] = Path("stereometer-export"),
     items: Annotated[bool, "Also the items, where a format has a place for them."] = False,
 ) -> Told:

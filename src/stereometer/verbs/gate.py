@@ -8,34 +8,24 @@ from typing import Annotated
 from stereometer.exports.outcomes import write
 from stereometer.findings.gate.gate import gate_of
 from stereometer.findings.gate.judge import Gate
-from stereometer.options import Option, Resamples, Seed, verb
+from stereometer.options import Resamples, Seed, verb
 from stereometer.runs.stored import Stored
 
 
 @verb
 def gate(
-    *runs: Annotated[
-        Stored, Option("Folders of runs, or a folder that holds them.", words=list[Path])
-    ],
+    *runs: Annotated[Stored, "Folders of runs, or a folder that holds them."],
     bars: Annotated[
         str | Path,
-        Option("A TOML file of bars on intervals and on differences from a baseline.", words=Path),
+        "A TOML file of bars on intervals and on differences from a baseline.",
     ] = Path("bars.toml"),
-    against: Annotated[
-        Stored | None, Option("The baseline's run, or a folder of its runs.", words=Path)
-    ] = None,
-    junit: Annotated[
-        str | Path | None, Option("Also write the outcomes as JUnit XML.", words=Path)
-    ] = None,
+    against: Annotated[Stored | None, "The baseline's run, or a folder of its runs."] = None,
+    junit: Annotated[str | Path | None, "Also write the outcomes as JUnit XML."] = None,
     summary: Annotated[
         str | Path | None,
-        Option(
-            "Also add the outcomes to this Markdown file, such as GITHUB_STEP_SUMMARY.", words=Path
-        ),
+        "Also add the outcomes to this Markdown file, such as GITHUB_STEP_SUMMARY.",
     ] = None,
-    openmetrics: Annotated[
-        str | Path | None, Option("Also write the numbers as OpenMetrics text.", words=Path)
-    ] = None,
+    openmetrics: Annotated[str | Path | None, "Also write the numbers as OpenMetrics text."] = None,
     seed: Seed = 0,
     resamples: Resamples = 10_000,
 ) -> Gate:

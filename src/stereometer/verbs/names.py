@@ -14,7 +14,7 @@ from stereometer.types.shown import Shown
 
 
 @dataclass(frozen=True, repr=False)
-class Names(Shown):
+class EveryName(Shown):
     """What the catalog holds."""
 
     benchmarks: list[dict[str, Any]]
@@ -28,7 +28,7 @@ class Names(Shown):
 
 
 @verb
-def names() -> Names:
+def names() -> EveryName:
     """Every benchmark, measure, model and baseline by name."""
     sources = {name: catalog.find("benchmark", name) for name in catalog.names("benchmark")}
     backends = {name: catalog.find("backend", name) for name in catalog.names("backend")}
@@ -49,7 +49,9 @@ def names() -> Names:
         {"name": name, "source": catalog.find("method", name).source}
         for name in catalog.names("method")
     ]
-    return Names([_benchmark(name, source) for name, source in sources.items()], measures, others)
+    return EveryName(
+        [_benchmark(name, source) for name, source in sources.items()], measures, others
+    )
 
 
 def _benchmark(name: str, source: Any) -> dict[str, Any]:

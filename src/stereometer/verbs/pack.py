@@ -8,14 +8,12 @@ from typing import Annotated
 from stereometer import catalog
 from stereometer.benchmarks.packs.check import PackCheck
 from stereometer.benchmarks.packs.check import check as check_source
-from stereometer.options import Data, Option, verb
+from stereometer.options import Data, verb
 
 
 @verb
 def check(
-    folder: Annotated[
-        str | Path, Option("A folder with pack.toml, or the name of a pack.", words=Path)
-    ],
+    folder: Annotated[str | Path, "A folder with pack.toml, or the name of a pack."],
     *,
     data: Data = None,
 ) -> PackCheck:

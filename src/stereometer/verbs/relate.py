@@ -14,22 +14,14 @@ from stereometer.runs.stored import Stored
 
 @verb
 def relate(
-    *runs: Annotated[
-        Stored, Option("Folders of runs on the same items, measured alike.", words=list[Path])
-    ],
+    *runs: Annotated[Stored, "Folders of runs on the same items, measured alike."],
     facts: Annotated[
         str | Path | None,
-        Option(
-            "A table with system, parameters, corpus_gb and family, for models whose card lacks "
-            "them.",
-            words=Path,
-        ),
+        "A table with system, parameters, corpus_gb and family, for models whose card lacks them.",
     ] = None,
     output: Annotated[
         str | Path | None,
-        Option(
-            "Also write the report with the figures here.", words=Path, flags=("--output", "-o")
-        ),
+        Option("Also write the report with the figures here.", flags=("--output", "-o")),
     ] = None,
     seed: Seed = 0,
     resamples: Resamples = 10_000,

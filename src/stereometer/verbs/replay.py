@@ -35,7 +35,7 @@ from stereometer.types.results import Results
 from stereometer.verbs.ask import answers_of
 
 
-class Replayed(Results):
+class ReplayedScores(Results):
     """The one result of a file of scores."""
 
     def as_json(self) -> dict[str, Any]:
@@ -46,11 +46,8 @@ class Replayed(Results):
 def replay(
     file: Annotated[
         str | Path,
-        Option(
-            "StereoSet predictions, the CSV of the CrowS-Pairs script, or JSONL of "
-            "log-probabilities; with --setting, a table of answers.",
-            words=Path,
-        ),
+        "StereoSet predictions, the CSV of the CrowS-Pairs script, or JSONL of "
+        "log-probabilities; with --setting, a table of answers.",
     ],
     *,
     benchmark: Annotated[str | Path, Option("The benchmark that was measured.", words=str)],
@@ -90,4 +87,4 @@ def replay(
         job = replay_job(path, str(benchmark), data, settings, name, measure, harness, layout)
     bound.jobs([job])
     done = [execute(job, place_of(job, out)).result]
-    return bound.hold(answers_of(done) if setting else Replayed(done))
+    return bound.hold(answers_of(done) if setting else ReplayedScores(done))

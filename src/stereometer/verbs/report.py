@@ -20,14 +20,13 @@ def report(
         Sequence[Stored],
         Option(
             "Folders of runs, or a folder that holds them; by default stereometer-runs.",
-            words=list[Path],
             metavar="RUN",
             is_argument=True,
         ),
     ] = (),
-    output: Annotated[
-        str | Path, Option("The file to write.", words=Path, flags=("--output", "-o"))
-    ] = Path("stereometer-report.html"),
+    output: Annotated[str | Path, Option("The file to write.", flags=("--output", "-o"))] = Path(
+        "stereometer-report.html"
+    ),
 ) -> Told:
     """Write one self-contained HTML page."""
     written = write_report(list(runs) or [HOME], output)

@@ -21,7 +21,7 @@ from stereometer.options import (
     Delta,
     Encoding,
     Groups,
-    Headed,
+    HeadedModelOptions,
     Limit,
     Measures,
     Models,
@@ -50,7 +50,7 @@ from stereometer.types.results import Results
 from stereometer.types.settings import check_limit
 
 
-class RunOptions(Headed, total=False):
+class RunOptions(HeadedModelOptions, total=False):
     negative_label: NegativeLabel
 
 
@@ -63,7 +63,7 @@ def run(
     model: Models,
     name: Annotated[
         str | Sequence[str] | None,
-        Option("Name of the model in results; give one for each --model.", words=list[str]),
+        "Name of the model in results; give one for each --model.",
     ] = None,
     measure: Measures = (),
     like_paper: Annotated[
@@ -91,14 +91,14 @@ def run(
     ] = True,
     text: Annotated[
         str | Path | None,
-        Option("abc: a text in which ceat finds sentences, plain or JSONL.", GROUPS, words=Path),
+        Option("abc: a text in which ceat finds sentences, plain or JSONL.", GROUPS),
     ] = None,
     column: Column = None,
     encoding: Encoding = UTF8,
     require: Require = (),
     bars: Annotated[
         str | Path | None,
-        Option("Also check the bars in this file, as `gate` does.", BARS, words=Path),
+        Option("Also check the bars in this file, as `gate` does.", BARS),
     ] = None,
     until_decided: Annotated[
         bool,

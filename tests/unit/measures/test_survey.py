@@ -11,7 +11,7 @@ import pytest
 import stereometer
 from stereometer.benchmarks.abc import survey
 from stereometer.errors import StereometerError
-from stereometer.measures.survey.method import Options, Shown, Survey, template
+from stereometer.measures.survey.method import Options, ShownScales, Survey, template
 from stereometer.measures.survey.reading import read
 from stereometer.runs.ask import jobs_for
 from stereometer.runs.execute import execute, opened_cache
@@ -187,7 +187,7 @@ def test_ratings_of_a_model_stand_beside_people_and_beside_scores(
 
 def test_repeats_differ_in_order_and_poles_and_a_seed_repeats_them() -> None:
     scales = survey.SOURCE.benchmark(survey.read(survey.packaged())[0], "").items("survey")
-    pages: dict[int, list[list[tuple[Shown, ...]]]] = {}
+    pages: dict[int, list[list[tuple[ShownScales, ...]]]] = {}
     for seed in (0, 0, 1):
         measure = Survey("survey@1", Options(repeats=4, seed=seed), False, "")
         questions, _ = measure.items(scales)
@@ -198,7 +198,7 @@ def test_repeats_differ_in_order_and_poles_and_a_seed_repeats_them() -> None:
     whole, exchanged, other = (first[at * len(first) // 4] for at in range(3))
     assert sum(shown.turned for shown in whole) == len(whole) / 2
     # Two repeats have one order, so that a liking for a place on the page cancels too.
-    assert exchanged == tuple(Shown(shown.scale, not shown.turned) for shown in whole)
+    assert exchanged == tuple(ShownScales(shown.scale, not shown.turned) for shown in whole)
     assert [shown.scale for shown in other] != [shown.scale for shown in whole]
 
 

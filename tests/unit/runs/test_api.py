@@ -242,7 +242,7 @@ def test_whatever_a_verb_returns_is_shown_short_and_with_markup_escaped(tmp_path
             assert ("intrasentence" in text, "gender" in text) == (True, False)
         if isinstance(value, stereometer.types.shown.Tabular):
             assert len(value.to_frame()) == len(value.rows()) > 0
-        if isinstance(value, stereometer.types.shown.Drawn) and name != "Sweep":
+        if isinstance(value, stereometer.types.shown.WithFigures) and name != "Sweep":
             assert value.plot().save(tmp_path / "figure.html").stat().st_size > 100_000
 
 

@@ -33,7 +33,7 @@ TRIED: dict[str, str] = {}
 """By the digest of a tokenizer's files, what is wrong with it."""
 
 
-class Failed(Exception):
+class ChildFailed(Exception):
     """Why a child did not do what it was asked."""
 
 
@@ -56,18 +56,18 @@ class Child:
         finalize(self, _end, self.process)
 
     def ask(self, **job: Any) -> dict[str, str]:
-        """The answer, or Failed."""
+        """The answer, or ChildFailed."""
         assert self.process.stdin is not None
         try:
             limit = {"memory": MEMORY if LIMITED else None}
             self.process.stdin.write(json.dumps(job | limit) + "\n")
             self.process.stdin.flush()
             answer: dict[str, str] = json.loads(self._line())
-        except (Failed, OSError) as problem:
+        except (ChildFailed, OSError) as problem:
             _end(self.process)
-            raise Failed(str(problem)) from None
+            raise ChildFailed(str(problem)) from None
         if "error" in answer:
-            raise Failed(answer["error"])
+            raise ChildFailed(answer["error"])
         return answer
 
     def _line(self) -> str:
@@ -82,8 +82,8 @@ class Child:
             if line:
                 self.left -= monotonic() - begun
                 return line
-            raise Failed("it took too much memory, or ended the process that read it")
-        raise Failed(f"it did not come to an end in {patience:.0f} seconds")
+            raise ChildFailed("it took too much memory, or ended the process that read it")
+        raise ChildFailed(f"it did not come to an end in {patience:.0f} seconds")
 
     def _check_memory(self) -> None:
         """The guard where the system has none: what the child holds is seen from here."""
@@ -94,7 +94,7 @@ class Child:
         except psutil.Error:
             return
         if held > MEMORY:
-            raise Failed(f"it took more than {MEMORY // 1024**2} MB of memory")
+            raise ChildFailed(f"it took more than {MEMORY // 1024**2} MB of memory")
 
 
 def _environment() -> dict[str, str]:
@@ -147,6 +147,6 @@ def try_tokenizer(spec: str, folder: Path) -> None:
 def _problem(folder: Path) -> str:
     try:
         Child().ask(tokenizer=str(folder))
-    except Failed as problem:
+    except ChildFailed as problem:
         return str(problem)
     return ""

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from stereometer.backends.server.refusals import NotThere, Refused, TooLong
-from stereometer.backends.server.scoring import SCORING, Reading, reading, scored
+from stereometer.backends.server.scoring import SCORING, ScoreReading, reading, scored
 from stereometer.backends.server.wire import TOKENIZER, Wire
 from stereometer.backends.server.wires import Wires
 from stereometer.errors import ModelError
@@ -136,7 +136,7 @@ def _nothing(wire: Wire | Wires, model: str, no_text: str, no_chat: str) -> str:
     )
 
 
-def _way(wire: Wire | Wires, model: str) -> tuple[str, Reading | None]:
+def _way(wire: Wire | Wires, model: str) -> tuple[str, ScoreReading | None]:
     """How prompts are scored, with a known sentence as it was read."""
     for name in SCORING:
         found = known_sentence(wire, model, name)
@@ -146,8 +146,8 @@ def _way(wire: Wire | Wires, model: str) -> tuple[str, Reading | None]:
 
 
 def _marked(
-    wire: Wire | Wires, model: str, way: str, plain: Reading, start: str
-) -> tuple[str | None, int | None, Reading]:
+    wire: Wire | Wires, model: str, way: str, plain: ScoreReading, start: str
+) -> tuple[str | None, int | None, ScoreReading]:
     """What is put before a text whose first token has no number otherwise, and the known sentence
     read so: a mark that is one token and leaves the tokens after it as they were."""
     if plain.first is None:
@@ -192,7 +192,7 @@ def _start_token(wire: Wire | Wires) -> str:
 
 def known_sentence(
     wire: Wire | Wires, model: str, way: str, mark: str = "", mark_id: int | None = None
-) -> Reading | None:
+) -> ScoreReading | None:
     """How it was read, if its tokens come back one by one and are likelier than its words
     shuffled. After a mark those follow a space, which not every mark leaves alone."""
     texts = (SENTENCE, f" {SHUFFLED}" if mark else SHUFFLED)
@@ -205,7 +205,7 @@ def known_sentence(
     return sentence if _mean(sentence) > _mean(shuffled) else None
 
 
-def _mean(found: Reading) -> float:
+def _mean(found: ScoreReading) -> float:
     values = [value for _, value in found.tokens if value is not None]
     return sum(values) / len(values)
 

@@ -98,7 +98,7 @@ def _number(value: float | None) -> float | None:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ScoreReading:
     """A text as a server read it."""
 
     first: str | None
@@ -118,7 +118,7 @@ class Reading:
         return [piece.strip() for piece in (*first, *(token for token, _ in self.tokens))]
 
 
-def reading(tokens: Tokens | None, text: str, mark: str = "") -> Reading | None:
+def reading(tokens: Tokens | None, text: str, mark: str = "") -> ScoreReading | None:
     """The tokens of a text, without the mark that stands before it; None where they are not its
     own, all of them without a number, or too long for tokens."""
     if not tokens or (len(tokens) > 1 and all(value is None for _, value in tokens)):
@@ -132,12 +132,12 @@ def reading(tokens: Tokens | None, text: str, mark: str = "") -> Reading | None:
     if mark:
         is_mark = value is None and shown in ("", mark.strip()) and not first
         swallowed = text[:1].isspace() and not _joined(own)[:1].isspace()
-        return Reading(None, own) if is_mark and not swallowed else None
+        return ScoreReading(None, own) if is_mark and not swallowed else None
     if first and value is None and shown not in ("", first):
         return None
     # White space that the text begins with may be a token of its own.
     unseen = tokens[0][0] if value is None and not shown and text[:1].isspace() else ""
-    return Reading(first or unseen or None, own)
+    return ScoreReading(first or unseen or None, own)
 
 
 def _are_tokens(first: str, others: Tokens) -> bool:

@@ -34,14 +34,14 @@ RULES = ("stereoset", "crows-pairs", "majority")
 def aggregate(
     labels: Annotated[
         str | Path,
-        Option("A table of labels: one row per person and what they judged.", words=Path),
+        "A table of labels: one row per person and what they judged.",
     ],
     *,
     items: Annotated[
         str | Path, Option("The items they are about: a file or a benchmark.", words=str)
     ],
     rule: Annotated[str, "stereoset, crows-pairs, or majority (its second validation)."],
-    out: Annotated[str | Path, Option("Folder for the items that are kept.", words=Path)],
+    out: Annotated[str | Path, "Folder for the items that are kept."],
     agree: Annotated[int, "How many must agree on each association, under stereoset."] = AGREE,
     judges: Annotated[int, "How many people must have judged an item for it to be kept."] = JUDGES,
 ) -> Told:

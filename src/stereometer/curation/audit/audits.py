@@ -19,7 +19,7 @@ from stereometer.errors import UnknownName, UsageError
 from stereometer.files import write_json
 from stereometer.findings.shift import AUDIT, AUDIT_SCHEMA, restricted, shifts
 from stereometer.options import Benchmark as Name
-from stereometer.options import Data, Option, Resamples, Seed, verb
+from stereometer.options import Data, Resamples, Seed, verb
 from stereometer.runs.open import open_for_audit
 from stereometer.runs.stored import Run, runs_of
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
@@ -120,23 +120,21 @@ def audit(
     run: RunsOnThese = (),
     flag: Annotated[
         Sequence[str],
-        Option("Only these flags make an item unclean; by default all.", words=list[str]),
+        "Only these flags make an item unclean; by default all.",
     ] = (),
-    ignore: Annotated[
-        Sequence[str], Option("Flags that do not make an item unclean.", words=list[str])
-    ] = (),
+    ignore: Annotated[Sequence[str], "Flags that do not make an item unclean."] = (),
     agreement: Annotated[
         float, "Share of validators who must have given an item's own label."
     ] = AGREED,
     errata: Annotated[
         str | Path | None,
-        Option("A list of items to drop, keep or correct: docs/howto/audit.md.", words=Path),
+        "A list of items to drop, keep or correct: docs/howto/audit.md.",
     ] = None,
     examples: Annotated[int, "Examples of each flag."] = EXAMPLES,
     show_texts: Annotated[bool, "Show the texts of examples, many of them offensive."] = False,
     write: Annotated[
         str | Path | None,
-        Option("Write the clean items to this folder, to run on.", words=Path),
+        "Write the clean items to this folder, to run on.",
     ] = None,
     seed: Seed = 0,
     resamples: Resamples = 10_000,

@@ -68,15 +68,15 @@ def manifest_of(result: Result, digests: Mapping[str, str], made_by: str) -> Man
 
 @verb
 def submit(
-    run: Annotated[str | Path, Option("The folder of a run.", words=Path)],
+    run: Annotated[str | Path, "The folder of a run."],
     *,
     output: Annotated[
         str | Path,
-        Option("The bundle: a folder, or a .zip.", words=Path, flags=("--output", "-o")),
+        Option("The bundle: a folder, or a .zip.", flags=("--output", "-o")),
     ],
     sign: Annotated[
         str | Path | None,
-        Option("An SSH key to sign the bundle with, by ssh-keygen.", words=Path),
+        "An SSH key to sign the bundle with, by ssh-keygen.",
     ] = None,
 ) -> Told:
     """Write a run as a bundle for a leaderboard: scores without texts, and digests."""

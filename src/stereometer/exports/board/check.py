@@ -190,16 +190,13 @@ def _agree(claim: Estimate, counted: Estimate) -> bool:
 def check(
     bundle: Annotated[
         str | Path,
-        Option("A bundle from `stereometer submit`: a folder or a .zip.", words=Path),
+        "A bundle from `stereometer submit`: a folder or a .zip.",
     ],
     *,
     data: Data = None,
     signers: Annotated[
         str | Path | None,
-        Option(
-            "OpenSSH's file of allowed signers; the bundle must be signed by one of them.",
-            words=Path,
-        ),
+        "OpenSSH's file of allowed signers; the bundle must be signed by one of them.",
     ] = None,
     model: Annotated[
         str | None,
@@ -208,7 +205,7 @@ def check(
     items: Annotated[int, Option("Items that are run again.", least=1)] = 50,
     into: Annotated[
         str | Path | None,
-        Option("Take the run into this folder, with an entry in its ledger of checks.", words=Path),
+        "Take the run into this folder, with an entry in its ledger of checks.",
     ] = None,
     **loading: Unpack[Loading],
 ) -> Checked:

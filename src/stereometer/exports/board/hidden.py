@@ -9,7 +9,7 @@ from pathlib import Path
 from stereometer.errors import DataError
 from stereometer.exports.board.judge import JUDGED, KEPT, LEDGER, published_entry
 from stereometer.exports.board.ledger import Entry, Head, Ledger
-from stereometer.exports.board.tables import HIDDEN, Shown, shown_table
+from stereometer.exports.board.tables import HIDDEN, ShownTable, shown_table
 from stereometer.report.load import section_for
 from stereometer.report.systems import Group, System
 from stereometer.runs.stored import run_of
@@ -41,7 +41,7 @@ def ledger_end(folder: Path) -> LedgerEnd:
     return LedgerEnd(folder.resolve().name, head.entries, head.digest)
 
 
-def hidden_tables(folder: Path, first: int) -> list[Shown]:
+def hidden_tables(folder: Path, first: int) -> list[ShownTable]:
     """One table for each measure and variant; `first` is the number of the first."""
     ladders: dict[tuple[object, ...], dict[str, list[Entry]]] = {}
     for entry in Ledger(folder / LEDGER).entries(*KEPT):
@@ -53,7 +53,7 @@ def hidden_tables(folder: Path, first: int) -> list[Shown]:
     ]
 
 
-def _table(folder: Path, id_: str, submitters: Mapping[str, Sequence[Entry]]) -> Shown:
+def _table(folder: Path, id_: str, submitters: Mapping[str, Sequence[Entry]]) -> ShownTable:
     systems = tuple(
         _system(folder, published_entry(entries) or entries[-1], number)
         for number, entries in enumerate(submitters.values())

@@ -19,7 +19,7 @@ from stereometer.errors import DataError, ModelError, UsageError
 from stereometer.exports.board.ledger import Entry, Ledger
 from stereometer.files import read_json
 from stereometer.findings.mitigation.sides import Side, pairs_among
-from stereometer.options import Loading, Option, VariantName, verb
+from stereometer.options import Loading, VariantName, verb
 from stereometer.runs.counted import settings_of
 from stereometer.runs.execute import execute, opened_cache
 from stereometer.runs.measure import job_for
@@ -146,7 +146,7 @@ def judge(
     *,
     hidden: Annotated[
         str | Path,
-        Option("Folder of the hidden items, from `split` or `study export`.", words=Path),
+        "Folder of the hidden items, from `split` or `study export`.",
     ],
     submitter: Annotated[str, "Who submits the model; each submitter has a separate ladder."],
     measure: Annotated[str | None, "The measure; by default the one of each kind of item."] = None,

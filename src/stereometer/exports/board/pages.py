@@ -9,7 +9,7 @@ from importlib import resources
 
 from markupsafe import Markup
 
-from stereometer.exports.board.tables import TIERS, BoardTable, Ranked, Row, Shown
+from stereometer.exports.board.tables import TIERS, BoardTable, Ranked, Row, ShownTable
 from stereometer.report import method
 from stereometer.report.charts.frame import CONFIG
 from stereometer.report.page import (
@@ -41,7 +41,7 @@ def _own(name: str) -> str:
 class TableView:
     """A table as the templates take it."""
 
-    shown: Shown
+    shown: ShownTable
 
     @property
     def table(self) -> BoardTable:
@@ -124,7 +124,7 @@ def _closer(first: str, second: str, closer: str) -> str:
     return f"{names[closer]} is nearer to the ideal" if closer in names else "not beyond noise"
 
 
-def index_page(shown: Sequence[Shown]) -> str:
+def index_page(shown: Sequence[ShownTable]) -> str:
     views = [TableView(each) for each in shown]
     charts = boxes_of(figure for view in views for figure in view.figures)
     own = script(*map(asset, CHARTS), _own("assets/filters.js"))
@@ -187,7 +187,7 @@ def _in_slice(system: System, name: str, slice_: Slice, group: Group) -> Cell:
     return number(shown, numbers.used(estimate), *filter(None, [numbers.short(estimate)]))
 
 
-def model_pages(shown: Sequence[Shown]) -> dict[str, str]:
+def model_pages(shown: Sequence[ShownTable]) -> dict[str, str]:
     """By file name; all that the tables say of one model."""
     parts: dict[str, list[Part]] = {}
     for view in map(TableView, shown):

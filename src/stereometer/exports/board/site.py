@@ -44,15 +44,11 @@ class Board(Document):
 
 @verb
 def build(
-    *runs: Annotated[
-        str | Path, Option("Folders of runs, or folders that hold them.", words=list[Path])
-    ],
-    output: Annotated[
-        str | Path, Option("Folder for the pages.", words=Path, flags=("--output", "-o"))
-    ],
+    *runs: Annotated[str | Path, "Folders of runs, or folders that hold them."],
+    output: Annotated[str | Path, Option("Folder for the pages.", flags=("--output", "-o"))],
     hidden: Annotated[
         Sequence[str | Path],
-        Option("Folder of a hidden part: its published values; may be repeated.", words=list[Path]),
+        "Folder of a hidden part: its published values; may be repeated.",
     ] = (),
 ) -> Board:
     """Write a folder of pages that ranks stored runs; it opens from the disk."""

@@ -86,7 +86,7 @@ class BoardTable(Document):
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownTable:
     """A table with what its pages are drawn from."""
 
     table: BoardTable
@@ -101,7 +101,7 @@ def kept_apart(result: Result) -> tuple[object, ...]:
     return (result.kind, result.benchmark, *data, *asked)
 
 
-def tables_of(runs: Sequence[Run], tiers: Tiers) -> list[Shown]:
+def tables_of(runs: Sequence[Run], tiers: Tiers) -> list[ShownTable]:
     """The tables of runs, in the order given."""
     together: dict[tuple[object, ...], list[Run]] = {}
     check_whole([run.result for run in runs])
@@ -114,7 +114,7 @@ def tables_of(runs: Sequence[Run], tiers: Tiers) -> list[Shown]:
     ]
 
 
-def shown_table(section: Section, group: Group, tiers: Tiers, hidden: bool = False) -> Shown:
+def shown_table(section: Section, group: Group, tiers: Tiers, hidden: bool = False) -> ShownTable:
     first = group.first
     pairs = tested(group)
     ordered_by = group.shape.summary_metric or group.main
@@ -140,7 +140,7 @@ def shown_table(section: Section, group: Group, tiers: Tiers, hidden: bool = Fal
             if not row.slice
         ),
     )
-    return Shown(table, section, group)
+    return ShownTable(table, section, group)
 
 
 def tested(group: Group) -> Sequence[Compared]:

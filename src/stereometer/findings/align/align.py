@@ -79,15 +79,12 @@ class AlignmentSettings:
 
 @verb
 def align(
-    run: Annotated[Stored, Option("Folder of a run of abc.", words=Path)],
+    run: Annotated[Stored, "Folder of a run of abc."],
     *,
     ratings: Annotated[
         str | Path,
-        Option(
-            "Ratings: a table of participant, group, trait, rating; a table with one column per "
-            "question, as Qualtrics exports it; the released JSON; or a run of `ask survey`.",
-            words=Path,
-        ),
+        "Ratings: a table of participant, group, trait, rating; a table with one column per "
+        "question, as Qualtrics exports it; the released JSON; or a run of `ask survey`.",
     ],
     scale: Annotated[
         str, "Lowest and highest answer, such as 1-7, or all answers in words, with commas."
@@ -96,48 +93,38 @@ def align(
     encoding: Encoding = UTF8,
     questions: Annotated[
         str | Path | None,
-        Option(
-            "A table of column, group, trait: what columns ask whose texts do not say it.",
-            words=Path,
-        ),
+        "A table of column, group, trait: what columns ask whose texts do not say it.",
     ] = None,
     templates: Annotated[
         Sequence[str],
-        Option("Use only these templates of the run.", words=list[str], read=names_in),
+        Option("Use only these templates of the run.", read=names_in),
     ] = (),
     pilot: Annotated[
         bool, "Choose at most two templates on the pilot groups; test on the others."
     ] = False,
     pilot_groups: Annotated[
         Sequence[str],
-        Option("By default Asian, Black, Hispanic, immigrant.", words=list[str], read=names_in),
+        Option("By default Asian, Black, Hispanic, immigrant.", read=names_in),
     ] = (),
     groups: Annotated[
         str | Path | None,
-        Option("Your table of groups, if the ratings use other names than the run.", words=Path),
+        "Your table of groups, if the ratings use other names than the run.",
     ] = None,
     traits: Traits = None,
     raters: Annotated[
         Sequence[str],
-        Option(
-            "Only these raters, such as gender=woman; several must all hold.",
-            words=list[str],
-            read=names_in,
-        ),
+        Option("Only these raters, such as gender=woman; several must all hold.", read=names_in),
     ] = (),
     by: Annotated[
         Sequence[str],
         Option(
             "Also break results down by raters' own answers, such as race, or race,gender.",
-            words=list[str],
             read=names_in,
         ),
     ] = (),
     demographics: Annotated[
         str | Path | None,
-        Option(
-            "Table of those answers; by default demographics.csv beside the ratings.", words=Path
-        ),
+        "Table of those answers; by default demographics.csv beside the ratings.",
     ] = None,
     seed: Seed = 0,
     resamples: Resamples = 10_000,

@@ -18,7 +18,7 @@ import numpy as np
 from stereometer.errors import DataError, UsageError
 from stereometer.files import finite, parse_json, read_json, read_text
 from stereometer.findings.align.names import Names
-from stereometer.findings.align.scale import Scale
+from stereometer.findings.align.scale import AnswerScale
 from stereometer.findings.align.wide import PERSON, UNWANTED, Row, wide_rows
 from stereometer.runs.store import SCORES
 from stereometer.runs.stored import run_of
@@ -39,7 +39,7 @@ class Reading:
     """How a file of ratings is written."""
 
     layout: Layout = PLAIN
-    scale: Scale = field(default_factory=Scale)
+    scale: AnswerScale = field(default_factory=AnswerScale)
     questions: Path | None = None
     """A table of what the columns of a wide file ask."""
 

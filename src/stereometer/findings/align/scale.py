@@ -17,7 +17,7 @@ SHORT = 10.0
 
 
 @dataclass(frozen=True)
-class Scale:
+class AnswerScale:
     """From the answer at the left pole to the one at the right, in equal steps."""
 
     low: float = 0.0
@@ -54,7 +54,7 @@ class Scale:
 
     def note(self, least: float, most: float, file: object) -> str:
         """How answers became 0 to 100; refuses those that cannot be meant as such."""
-        if self == Scale() and most <= SHORT:
+        if self == AnswerScale() and most <= SHORT:
             raise DataError(
                 f"{file}: no rating is above {most:g}. Ratings are from 0 to 100, and 50 is the "
                 f"middle. If people answered on another scale, say so: --scale 1-{most:g}."
@@ -62,17 +62,19 @@ class Scale:
         used = {least, most} == {self.low, self.high}
         unused = "" if used else f" No answer is below {least:g} or above {most:g}."
         ends = f"{self.low:g} is 0, {(self.low + self.high) / 2:g} is 50, {self.high:g} is 100"
-        return "" if self == Scale() else f"Ratings from {self} became 0 to 100: {ends}.{unused}"
+        return (
+            "" if self == AnswerScale() else f"Ratings from {self} became 0 to 100: {ends}.{unused}"
+        )
 
 
-def scale_of(text: str) -> Scale:
+def scale_of(text: str) -> AnswerScale:
     """From `1-7`, or from all answers in words with commas between them."""
     labels = tuple(map(plain_name, text.split(",")))
     if (bounds := BOUNDS.fullmatch(text)) and bounds[1] != bounds[2]:
-        return Scale(float(bounds[1]), float(bounds[2]))
+        return AnswerScale(float(bounds[1]), float(bounds[2]))
     if bounds or len(labels) < 2 or len(set(labels)) < len(labels):
         raise UsageError(
             f"--scale {text} is not a scale. It is the lowest and the highest answer, or all "
             "answers in words, in their order. Write, for example, 1-7."
         )
-    return Scale(1.0, float(len(labels)), labels)
+    return AnswerScale(1.0, float(len(labels)), labels)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Annotated, Any
 
 from stereometer.errors import UsageError
 from stereometer.findings.ensemble import rules
 from stereometer.findings.ensemble.rules import Combine, Combined, Weights, weights_for
 from stereometer.findings.gate.holding import holding
-from stereometer.options import Coverage, Option, Out, Require, Resamples, Seed, verb
+from stereometer.options import Coverage, Out, Require, Resamples, Seed, verb
 from stereometer.runs import store
 from stereometer.runs.execute import execute
 from stereometer.runs.job import versions
@@ -106,7 +105,7 @@ class Ensemble(Run):
 def ensemble(
     *runs: Annotated[
         Stored,
-        Option("Folders of runs on the same items, measured alike.", words=list[Path]),
+        "Folders of runs on the same items, measured alike.",
     ],
     variant: Annotated[
         str | None,
@@ -116,11 +115,8 @@ def ensemble(
     name: Annotated[str, "Name of the ensemble."] = "ensemble",
     weights: Annotated[
         Sequence[str],
-        Option(
-            "Weights of a task in the order of the runs, such as 'intrasentence=1,2'; repeat for "
-            "each task. By default fitted.",
-            words=list[str],
-        ),
+        "Weights of a task in the order of the runs, such as 'intrasentence=1,2'; repeat for "
+        "each task. By default fitted.",
     ] = (),
     folds: Annotated[
         int, "Parts of the target terms, each scored with weights fitted on the others."

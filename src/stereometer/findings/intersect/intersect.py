@@ -19,7 +19,6 @@ from stereometer.options import (
     Groups,
     Loading,
     OneModel,
-    Option,
     Out,
     Resamples,
     Seed,
@@ -76,19 +75,12 @@ def intersect(
     measure: Annotated[str | None, "A measure of abc; by default SeT."] = None,
     rules: Annotated[
         str | Path | None,
-        Option(
-            "A table `one, other` of groups or domains that do not combine, besides those excluded "
-            "by default.",
-            words=Path,
-        ),
+        "A table `one, other` of groups or domains that do not combine, besides those excluded "
+        "by default.",
     ] = None,
     expected: Annotated[
         str | Path | None,
-        Option(
-            "A table `group, adjective`, or `group, dimension, side`, of what is expected to "
-            "emerge.",
-            words=Path,
-        ),
+        "A table `group, adjective`, or `group, dimension, side`, of what is expected to emerge.",
     ] = None,
     seed: Seed = 0,
     resamples: Resamples = 2_000,

@@ -72,7 +72,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownScales:
     """A scale as it stands on a page."""
 
     scale: Any
@@ -90,7 +90,7 @@ class Question(ItemDefaults):
 
     scale: Item
     repeat: int
-    page: tuple[Shown, ...] = field(repr=False)
+    page: tuple[ShownScales, ...] = field(repr=False)
     place: int
     """On the page, from 1."""
 
@@ -112,7 +112,7 @@ def template() -> str:
     return resources.files("stereometer.measures.survey").joinpath("page.txt").read_text("utf-8")
 
 
-def prompt(page: Sequence[Shown], wording: Mapping[str, str]) -> str:
+def prompt(page: Sequence[ShownScales], wording: Mapping[str, str]) -> str:
     line = wording.get("model_scale", LINE)
     lines = "\n".join(f"{at}. {shown.line(line)}" for at, shown in enumerate(page, 1))
     scale = page[0].scale
@@ -170,7 +170,7 @@ class Survey:
         seed, group = self.options.seed, scales[0].slices["group"]
         by_lot = random.Random(f"{seed}/{repeat // 2}/{group}")
         turned = by_lot.sample([at % 2 == repeat % 2 for at in range(len(scales))], len(scales))
-        shown = [Shown(scale, turn) for scale, turn in zip(scales, turned, strict=True)]
+        shown = [ShownScales(scale, turn) for scale, turn in zip(scales, turned, strict=True)]
         by_lot.shuffle(shown)
         together = self.options.scales or len(shown)
         for start in range(0, len(shown), together):

@@ -18,7 +18,7 @@ from stereometer.shapes.cat.sample import (
 )
 from stereometer.shapes.cat.spread import Spreads
 from stereometer.shapes.cat.tally import UNIT_BY, headline_slices
-from stereometer.shapes.points import Points, Stratum, Unit
+from stereometer.shapes.points import DrawnUnit, Points, Stratum
 from stereometer.shapes.spread import determined
 from stereometer.shapes.verdicts import LANGUAGE, PREFERENCE, judged
 from stereometer.types import Estimate, Score, Settings, Slice
@@ -39,7 +39,7 @@ def summarize(scores: Iterable[Score], settings: Settings) -> list[Estimate]:
 
 def _by_term(table: Points) -> Iterator[tuple[Slice, Points]]:
     """Each with the strata of its own alone, which are quicker to go through."""
-    terms: dict[Unit, list[Stratum]] = {}
+    terms: dict[DrawnUnit, list[Stratum]] = {}
     for stratum in table.strata:
         terms.setdefault(stratum.unit, []).append(stratum)
     for unit, strata in sorted(terms.items()):

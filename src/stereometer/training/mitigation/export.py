@@ -11,7 +11,7 @@ from stereometer.errors import ModelError, UsageError
 from stereometer.files import make_room, write_json
 from stereometer.mitigations.card import PROJECTION, PROMPT, MitigationCard
 from stereometer.mitigations.exported import EXPORTED, ExportedCard
-from stereometer.options import InFullPrecision, Option, verb
+from stereometer.options import InFullPrecision, verb
 from stereometer.runs.open import open_model
 from stereometer.training.mitigation.mitigate import NEEDED
 from stereometer.training.recipe import with_states
@@ -44,7 +44,7 @@ class Exported(Shown, Document):
 def export_mitigated(
     model: Annotated[str, "A model with a mitigation: MODEL+FILE."],
     *,
-    out: Annotated[str | Path, Option("The model's folder, which must be new.", words=Path)],
+    out: Annotated[str | Path, "The model's folder, which must be new."],
     **loading: Unpack[InFullPrecision],
 ) -> Exported:
     """Write a mitigated model as an ordinary model folder.

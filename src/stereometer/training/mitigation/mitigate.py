@@ -84,9 +84,7 @@ def mitigate_model(
         Option("What is to be taken away: gender, race, or a file of your own.", words=str),
     ],
     text: Annotated[str | Path | None, ARTICLES] = None,
-    out: Annotated[
-        str | Path, Option("The mitigation's file, which ends in .safetensors.", words=Path)
-    ],
+    out: Annotated[str | Path, "The mitigation's file, which ends in .safetensors."],
     variant: Annotated[
         str, "`sound`, or `paper`, which follows the code of Meade et al. 2022."
     ] = "sound",
@@ -98,18 +96,12 @@ def mitigate_model(
     control: Annotated[bool, "Also make the control to compare it with."] = True,
     against: Annotated[
         Sequence[str | Path],
-        Option(
-            "A file of items of your own that the text must share no sentence with, besides the "
-            "benchmarks on this machine; may be repeated.",
-            words=list[Path],
-        ),
+        "A file of items of your own that the text must share no sentence with, besides the "
+        "benchmarks on this machine; may be repeated.",
     ] = (),
     states: Annotated[
         str | Path | None,
-        Option(
-            "Keep the model's states in this folder, to reuse for other methods or after a stop.",
-            words=Path,
-        ),
+        "Keep the model's states in this folder, to reuse for other methods or after a stop.",
     ] = None,
     sentences: Annotated[
         int, "Fit on at most this many sentences of each class, drawn at random."
