@@ -352,12 +352,12 @@ def test_a_table_and_names_are_not_mixed(given: tuple[str, ...]) -> None:
 
 def test_an_empty_option_is_not_everything() -> None:
     assert_refused(
-        call("run", "abc", "--model", "fake", "--groups", ""), 2, "groups or templates is empty"
+        call("run", "abc", "--model", "fake", "--groups", ""), 2, "A list of names is empty"
     )
     assert_refused(
         call("intersect", "--model", "fake", "--templates", " , "),
         2,
-        "groups or templates is empty",
+        "A list of names is empty",
     )
 
 
