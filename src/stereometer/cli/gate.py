@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from stereometer.cli import render
+from stereometer.show import numbers
 from stereometer.show.table import Cell, Table, number, text
 
 if TYPE_CHECKING:
@@ -17,6 +18,6 @@ def _cells(judged: Judged) -> tuple[Cell, ...]:
 
 
 def print_gate(gate: Gate) -> None:
-    render.heading(f"{len(gate.judged)} bars", gate.outcome)
+    render.heading(numbers.count(len(gate.judged), "bar"), gate.outcome)
     columns = (text("outcome"), text("bar"), text("value"), number("n", spare=1), text("run"))
     render.table(Table(columns, tuple(map(_cells, gate.judged))))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import functools
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -28,6 +29,9 @@ SECRETS = "The key of a server is read from STEREOMETER_SERVER_KEY, which no his
 PLAIN = "Benchmarks are written without an option: `stereometer run stereoset -m MODEL`."
 HINTS = {**dict.fromkeys(("key", "api-key", "token"), SECRETS), "benchmark": PLAIN}
 """By what people try."""
+NO_COMMAND = re.compile(r"No such command '(.*)'\.")
+NOT_A_NUMBER = re.compile(r"be a valid (\w+), unable to parse string as an? \w+")
+NUMBERS = {"integer": "be a whole number", "number": "be a number"}
 
 
 def guarded(command: Callable[Args, None]) -> Callable[Args, None]:
@@ -75,7 +79,11 @@ def parsed() -> Iterator[None]:
 def _misunderstood(mistake: Any) -> str:
     """What was written, what may have been meant, and where all of it is listed."""
     text = " ".join(mistake.format_message().split()).replace(": Input should", ": it should")
+    text = NOT_A_NUMBER.sub(lambda kind: NUMBERS[kind[1]], text)
     option = getattr(mistake, "option_name", "")
+    if command := NO_COMMAND.match(text):
+        names = mistake.ctx.command.list_commands(mistake.ctx)
+        text = f"{text} {did_you_mean(command[1], {name: name for name in names})}".strip()
     if option and hasattr(mistake, "possibilities"):
         nearest = did_you_mean(option, {name: name for name in mistake.possibilities or ()})
         hint = HINTS.get(option.strip("-"), nearest)

@@ -19,6 +19,7 @@ TITLES = {
     "settings": "settings of `ask`",
     "mitigation_methods": "methods of `mitigate`",
     "attributes": "attributes of `mitigate`",
+    "exporters": "formats of `export`",
 }
 
 

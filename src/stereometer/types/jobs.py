@@ -58,4 +58,4 @@ class Job:
 
     @property
     def title(self) -> str:
-        return f"{self.plan['benchmark']} {self.plan['measure']}"
+        return f"{self.plan['model']} on {self.plan['benchmark']}, {self.plan['measure']}"

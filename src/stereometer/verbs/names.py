@@ -44,6 +44,7 @@ def names() -> EveryName:
         "settings": list(SETTINGS),
         "mitigation_methods": list(catalog.names("mitigation")),
         "attributes": list(attributes()),
+        "exporters": list(catalog.names("exporter")),
     }
     measures = [
         {"name": name, "source": catalog.find("method", name).source}
