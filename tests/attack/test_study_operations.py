@@ -14,9 +14,9 @@ import httpx2
 import pytest
 from sqlalchemy import select
 
+from stereometer.studies.copies import backup_sqlite, move_to, restore_sqlite
 from stereometer.studies.database import answers, open_database
-from stereometer.studies.database.copy import backup_sqlite, move_to, restore_sqlite
-from stereometer.studies.rehearsal.forms import read_form
+from stereometer.studies.rehearsal import read_form
 from stereometer.studies.study import Study
 from tests.builders.commands import assert_refused, call
 from tests.builders.fieldwork import Fieldwork, Ledger, Served, Visit, audited

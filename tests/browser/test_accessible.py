@@ -10,7 +10,7 @@ import pytest
 from stereometer.studies.kinds import KINDS
 from stereometer.studies.secrets import new_admin_token
 from stereometer.studies.study import open_study
-from stereometer.web.headers import POLICY
+from stereometer.web import POLICY
 from tests.builders.visits import DESKTOP, PHONE, Visit, served, small_study
 
 pytestmark = pytest.mark.browser

@@ -25,8 +25,7 @@ from stereometer.studies.assignment import COUNTED
 from stereometer.studies.database import Database, answers, leases, open_database, participants
 from stereometer.studies.kinds.survey import read_traits
 from stereometer.studies.participation import Arrival
-from stereometer.studies.rehearsal.forms import SeenForm, read_form
-from stereometer.studies.rehearsal.manners import Careful, Memory, careless
+from stereometer.studies.rehearsal import Careful, Memory, SeenForm, careless, read_form
 from stereometer.studies.study import Study
 from tests.builders.ports import free_port
 

@@ -20,7 +20,7 @@ from stereometer.studies.kinds.survey import NOTHING
 from stereometer.studies.new import new_study
 from stereometer.studies.pages.app import Limits, make_app
 from stereometer.studies.participation import Arrival, Participation, Standing
-from stereometer.studies.rehearsal.forms import SeenForm, read_form
+from stereometer.studies.rehearsal import SeenForm, read_form
 from stereometer.studies.study import Study, open_study
 
 UNLIMITED = Limits((1e9, 1e9), (1e9, 1e9))

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 from stereometer.benchmarks.benchmark import content
 from stereometer.curation.bundles import Bundle, bundles_of
-from stereometer.curation.shapes import curated_shapes
+from stereometer.curation.runs import curated_shapes
 from stereometer.errors import DataError, UsageError
 from stereometer.files import UTF8, write_json
 from stereometer.options import Benchmark, Column, Data, Encoding, Seed, verb

@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import Connection, and_, func, or_, select, update
 
 from stereometer.studies.config import Quota
-from stereometer.studies.database.tables import leases, participants
+from stereometer.studies.database import leases, participants
 from stereometer.studies.kinds.kind import Unit
 
 OPEN, COUNTED, RETURNED = "open", "counted", "returned"

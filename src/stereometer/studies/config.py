@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from stereometer.errors import DataError
 from stereometer.files import read_text
+from stereometer.studies.fields import QUESTIONS
 from stereometer.studies.kinds import KINDS
-from stereometer.studies.questions import QUESTIONS
 
 OUTCOMES = ("complete", "failed", "declined", "left")
 CODE = r"^[A-Za-z0-9-]{4,40}$"

@@ -1,19 +1,155 @@
-"""What somebody wrote who has withdrawn, taken out of studies in which others judge it."""
+"""Copies: a backup of the database while it is served, the way to PostgreSQL, and items in studies
+where others judge them, from which who withdraws is taken out."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import sqlite3
+import time
 from contextlib import closing
+from pathlib import Path
+
+from sqlalchemy import Connection, func, select, text
 
 from stereometer.errors import UsageError
 from stereometer.shapes.cat.items import Cat
 from stereometer.shapes.pair.items import Pair
-from stereometer.studies.database.connect import FILE, open_database
-from stereometer.studies.database.copy import check_is_free
-from stereometer.studies.kinds.kind import Judging, Source
-from stereometer.studies.kinds.writers import FILE as WRITERS
-from stereometer.studies.kinds.writers import read_writers
+from stereometer.studies.database import FILE, answers, metadata, open_database
+from stereometer.studies.kinds.kind import WRITERS, Judging, Source, read_writers
 from stereometer.studies.study import Study
+from stereometer.studies.versions import FOLDER as VERSIONS
 from stereometer.studies.versions import copy_of, refreeze, versions_of
+
+FILES = "frozen_files"
+"""The table of a backup that holds the study's frozen copies."""
+
+
+def backup_sqlite(folder: Path, to: Path) -> None:
+    """A consistent copy, whole under its name or not there."""
+    if to.exists():
+        raise UsageError(f"{to} exists. A backup never replaces another. Choose another name.")
+    part = _copied(folder / FILE, to)
+    _enclose(part, folder / VERSIONS)  # after the rows: each has its copy before it is stored
+    os.replace(part, to)
+
+
+def _copied(source: Path, to: Path) -> Path:
+    """A whole copy beside the place that it is for."""
+    part = to.with_name(f".{to.name}.part")
+    part.touch(0o600)
+    with closing(sqlite3.connect(source)) as raw, closing(sqlite3.connect(part)) as copy:
+        raw.backup(copy)
+    return part
+
+
+def _enclose(copy: Path, versions: Path) -> None:
+    """Puts what people have read into the copy: answers mean nothing without it."""
+    files = [(file, file.relative_to(versions).as_posix()) for file in versions.rglob("*")]
+    rows = [(name, file.read_bytes()) for file, name in files if file.is_file()]
+    with closing(sqlite3.connect(copy)) as raw, raw:
+        raw.execute(f"DROP TABLE IF EXISTS {FILES}")
+        raw.execute(f"CREATE TABLE {FILES} (name TEXT, content BLOB)")
+        raw.executemany(f"INSERT INTO {FILES} VALUES (?, ?)", rows)
+
+
+def _disclose(copy: Path, versions: Path) -> None:
+    """Takes it out again, in place of what is there."""
+    part = versions.with_name(f".{versions.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    with closing(sqlite3.connect(copy)) as raw, raw:
+        for name, content in raw.execute(f"SELECT name, content FROM {FILES}"):
+            file = part / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        raw.execute(f"DROP TABLE {FILES}")
+    shutil.rmtree(versions, ignore_errors=True)
+    if part.exists():  # nobody had consented
+        part.rename(versions)
+
+
+def restore_sqlite(folder: Path, copy: Path) -> Path:
+    """Put a backup in place of the database and of what was frozen with it, which are kept in a
+    backup beside them; its name."""
+    _check_is_study(copy)
+    current, aside = folder / FILE, folder / f"before-{time.strftime('%Y%m%d-%H%M%S')}.sqlite"
+    if current.exists():
+        check_is_free(current)
+        backup_sqlite(folder, aside)
+    part = _copied(copy, current)
+    _disclose(part, folder / VERSIONS)
+    for helper in ("-wal", "-shm"):  # those of the old database would be read into the new one
+        (folder / f"{FILE}{helper}").unlink(missing_ok=True)
+    os.replace(part, current)
+    return aside
+
+
+def _check_is_study(copy: Path) -> None:
+    try:
+        with closing(sqlite3.connect(f"{copy.resolve().as_uri()}?mode=ro", uri=True)) as raw:
+            (sound,) = raw.execute("PRAGMA integrity_check").fetchone()
+            raw.execute("SELECT count(*) FROM answers, participants")
+            names = [Path(name) for (name,) in raw.execute(f"SELECT name FROM {FILES}")]
+            if any(name.is_absolute() or ".." in name.parts for name in names):
+                sound = "it holds a file for another folder"
+    except sqlite3.Error as error:
+        sound = str(error)
+    if sound != "ok":
+        raise UsageError(
+            f"{copy} is not a whole backup of a study: {sound}. Nothing was changed. "
+            "Name a file that `stereometer study backup` wrote."
+        )
+
+
+def check_is_free(path: Path) -> None:
+    """Raises while another process has the database open."""
+    try:
+        with closing(sqlite3.connect(path, timeout=0)) as raw:
+            raw.execute("PRAGMA locking_mode=EXCLUSIVE")
+            raw.execute("BEGIN EXCLUSIVE")
+            raw.execute("ROLLBACK")
+    except sqlite3.OperationalError:
+        raise UsageError(
+            f"{path} is in use. Answers that come in now would be lost. Stop the server first."
+        ) from None
+
+
+def move_to(folder: Path, url: str) -> int:
+    """Every row, in one transaction; refused where the other database holds any."""
+    check_is_free(folder / FILE)
+    with (
+        closing(open_database(folder)) as source,
+        closing(open_database(folder, url)) as target,
+        source.read() as reading,
+        target.write() as writing,
+    ):
+        return _moved(reading, writing)
+
+
+def _moved(reading: Connection, writing: Connection) -> int:
+    if writing.execute(select(func.count()).select_from(answers)).scalar():
+        raise UsageError(
+            "The PostgreSQL database already holds answers. A study is moved to an empty one. "
+            "Name another."
+        )
+    count = 0
+    for table in metadata.sorted_tables:
+        rows = [row._asdict() for row in reading.execute(select(table))]
+        if rows:
+            writing.execute(table.insert(), rows)
+        count += len(rows)
+    _number_on(writing)
+    return count
+
+
+def _number_on(connection: Connection) -> None:
+    """Let new answers be numbered after those that were copied."""
+    connection.execute(
+        text(
+            "SELECT setval(pg_get_serial_sequence('answers', 'number'), "
+            "(SELECT coalesce(max(number), 1) FROM answers))"
+        )
+    )
 
 
 def remove_copies(study: Study, participant: str) -> int:

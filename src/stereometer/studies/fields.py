@@ -11,7 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
-from stereometer.studies.questions import NO_ANSWER
+NO_ANSWER = "prefer-not-to-say"
+CHOICES = {
+    "gender": ("woman", "man", "non-binary", "another"),
+    "race": ("asian", "black", "hispanic", "indigenous", "middle-eastern", "white", "another"),
+    "education": ("school", "some-college", "college", "postgraduate"),
+    "area": ("city", "suburb", "country"),
+}
+NUMBERS = {"age": (18, 110), "years": (0, 110)}
+TEXTS = {"state": 60}
+QUESTIONS = (*CHOICES, *NUMBERS, *TEXTS)
+
 
 Values = Mapping[str, Any]
 Complaints = Mapping[str, str]

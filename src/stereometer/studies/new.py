@@ -18,11 +18,27 @@ from stereometer.shapes.pair.items import Pair
 from stereometer.studies.config import OUTCOMES, read_config
 from stereometer.studies.kinds import kind_called
 from stereometer.studies.kinds.kind import Source
+from stereometer.studies.people import open_edition
 from stereometer.studies.secrets import new_secrets, read_secrets, write_secrets
 from stereometer.studies.study import Study, open_study
 from stereometer.studies.texts import copy_texts
-from stereometer.studies.written import written_items
 from stereometer.types import Item
+
+
+def written_items(study: Study) -> tuple[list[Cat | Pair], dict[str, str]]:
+    """Of the version that people join now: versions are not joined."""
+    written = [
+        (item, participant.hash)
+        for participant in open_edition(study).counted
+        for item in study.kind.written(study, participant.person)
+    ]
+    if not written:
+        raise UsageError(
+            f"Nothing is written in {study.folder}, a {study.kind.name} study. A validation needs "
+            "items. Name a writing study that people have filled, a file or a benchmark."
+        )
+    return [item for item, _ in written], {item.id: writer for item, writer in written}
+
 
 T = TypeVar("T")
 STARTER = "starter"

@@ -17,11 +17,17 @@ from sqlalchemy import Connection, select, update
 
 from stereometer.studies import assignment
 from stereometer.studies.assignment import COUNTED, OPEN, RETURNED
-from stereometer.studies.closing import last_pages
-from stereometer.studies.database import Database, answers, participants, payments, tombstones
-from stereometer.studies.database.tables import controls, leases
+from stereometer.studies.database import (
+    Database,
+    answers,
+    controls,
+    leases,
+    participants,
+    payments,
+    tombstones,
+)
 from stereometer.studies.fields import Form
-from stereometer.studies.kinds.kind import INSTRUCTIONS, Page, Person
+from stereometer.studies.kinds.kind import INSTRUCTIONS, Page, Person, last_pages
 from stereometer.studies.panels import PANELS
 from stereometer.studies.people import Participant, everybody, kept, withheld
 from stereometer.studies.study import Study

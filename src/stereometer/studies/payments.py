@@ -12,11 +12,11 @@ from sqlalchemy import select
 
 from stereometer.studies.config import Pay
 from stereometer.studies.database import open_database, participants, payments
-from stereometer.studies.export.edition import open_edition
 from stereometer.studies.export.items import bonus_rows
 from stereometer.studies.export.tables import write_table
 from stereometer.studies.kinds.judge_pairs import JUDGE_PAIRS
 from stereometer.studies.panels import PANELS
+from stereometer.studies.people import open_edition
 from stereometer.studies.study import Study
 
 

@@ -1,17 +1,22 @@
-"""Everybody who took part, read from the database: what exports and progress are made of."""
+"""Everybody who took part, read from the database: what exports and progress are made of; those of
+one version are an edition."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 from sqlalchemy import Column, ColumnElement, Connection, select, true
 
+from stereometer.errors import UsageError
 from stereometer.studies.assignment import RETURNED
-from stereometer.studies.database import answers, leases, participants, tombstones
+from stereometer.studies.database import Database, answers, leases, participants, tombstones
 from stereometer.studies.kinds.kind import Person
+from stereometer.studies.study import Study
+from stereometer.studies.versions import Version, open_answers, study_of, versions_of
 
 
 @dataclass(frozen=True)
@@ -89,3 +94,51 @@ def kept(people: Sequence[Participant], counts_at_once: bool) -> list[Participan
     if not counts_at_once:
         return [participant for participant in people if participant.passed]
     return [participant for participant in people if participant.outcome != "failed"]
+
+
+@dataclass(frozen=True)
+class Edition:
+    study: Study
+    people: Sequence[Participant]
+    hidden: frozenset[str] = frozenset()
+    """Those whose demographics are withheld."""
+    version: Version | None = None
+    """None before anybody has consented."""
+    count: int = 1
+
+    @property
+    def counted(self) -> list[Participant]:
+        return kept(self.people, self.study.kind.counts_at_once)
+
+    @property
+    def fact(self) -> str:
+        """What is said of versions: nothing where there was but one."""
+        if self.count == 1 or self.version is None:
+            return ""
+        return (
+            f"These are answers to version {self.version.number} of {self.count}; those to the "
+            "others are not among them."
+        )
+
+
+def edition_of(study: Study, database: Database, number: int | None = None) -> Edition:
+    """A version by its number, or the one that people join now."""
+    with database.read() as connection:
+        known = {version.number: version for version in versions_of(connection)}
+        hidden, people = withheld(connection), everybody(connection)
+    if number is not None and number not in known:
+        raise UsageError(
+            f"{study.folder} has no version {number}. Its versions are "
+            f"{', '.join(map(str, known)) or 'none yet'}. Name one of them, or leave it out."
+        )
+    if not known:
+        return Edition(study, ())
+    version = known[number or max(known)]
+    its = [each for each in people if each.version == version.number]
+    return Edition(study_of(study, version), its, hidden, version, len(known))
+
+
+def open_edition(study: Study, url: str | None = None, number: int | None = None) -> Edition:
+    """An edition from a study's database, whose folder is still what people have consented to."""
+    with closing(open_answers(study, url)) as database:
+        return edition_of(study, database, number)

@@ -21,7 +21,7 @@ from stereometer.errors import DataError, UsageError
 from stereometer.findings.align.names import EVERYBODY, Names
 from stereometer.findings.align.ratings import Ratings, read_ratings
 from stereometer.studies.kinds import survey
-from stereometer.studies.pages.trial import render_everything
+from stereometer.studies.pages.showing import render_everything
 from stereometer.studies.study import Study
 
 RATERS = (5, 10, 20, 40, 80)

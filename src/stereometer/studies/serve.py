@@ -11,7 +11,7 @@ import uvicorn
 from stereometer.errors import UsageError
 from stereometer.studies.database import open_database
 from stereometer.studies.pages.app import LOOPBACK, make_app
-from stereometer.studies.pages.trial import render_everything
+from stereometer.studies.pages.showing import render_everything
 from stereometer.studies.participation import Participation
 from stereometer.studies.secrets import new_admin_token, read_secrets
 from stereometer.studies.study import open_study

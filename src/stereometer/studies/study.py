@@ -13,8 +13,7 @@ from pydantic import BaseModel
 from stereometer.errors import DataError, UsageError
 from stereometer.studies.config import Config, line_of, read_config
 from stereometer.studies.kinds import kind_called
-from stereometer.studies.kinds.kind import Kind, Person, Unit
-from stereometer.studies.kinds.writers import FILE as WRITERS
+from stereometer.studies.kinds.kind import WRITERS, Kind, Person, Unit
 from stereometer.studies.secrets import Secrets, read_secrets
 from stereometer.studies.texts import PARTS, WORDS, Texts, read_texts
 from stereometer.tables import empty_file

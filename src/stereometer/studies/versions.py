@@ -17,8 +17,7 @@ from sqlalchemy import Connection, select, update
 
 from stereometer.errors import DataError, UsageError
 from stereometer.studies.config import read_config
-from stereometer.studies.database import Database, open_database
-from stereometer.studies.database.tables import versions
+from stereometer.studies.database import Database, open_database, versions
 from stereometer.studies.study import Study
 
 FOLDER = "versions"

@@ -126,7 +126,7 @@ def rehearse(
     seed: Draws = 0,
 ) -> Rehearsal:
     """Send simulated people through the real pages of a copy of the study."""
-    from stereometer.studies.rehearsal.rehearse import rehearse as rehearsed
+    from stereometer.studies.rehearsal import rehearse as rehearsed
 
     study, ends = rehearsed(Path(folder), people, seed)
     return Rehearsal(
@@ -280,7 +280,7 @@ def exclude(
 @verb
 def backup(folder: Folder, to: Annotated[str | Path, "The copy to write."]) -> Told:
     """Copy the SQLite database, and what people have read, while the study is served."""
-    from stereometer.studies.database.copy import backup_sqlite
+    from stereometer.studies.copies import backup_sqlite
 
     backup_sqlite(_opened(folder).folder, Path(to))
     return Told(f"Written to {to}. `stereometer study restore {folder} {to}` brings it back.")
@@ -291,7 +291,7 @@ def restore(
     folder: Folder, backup: Annotated[str | Path, "A copy that `study backup` wrote."]
 ) -> Told:
     """Put a backup in place of the SQLite database and `versions/`. Stop the server first."""
-    from stereometer.studies.database.copy import restore_sqlite
+    from stereometer.studies.copies import restore_sqlite
 
     aside = restore_sqlite(_opened(folder).folder, Path(backup))
     return Told(f"{backup} is restored. What was there before is in {aside}.")
@@ -300,7 +300,7 @@ def restore(
 @verb
 def move(folder: Folder, *, database: Annotated[str, "An empty PostgreSQL database."]) -> Told:
     """Copy every answer of the SQLite database to an empty PostgreSQL database."""
-    from stereometer.studies.database.copy import move_to
+    from stereometer.studies.copies import move_to
 
     count = move_to(_opened(folder).folder, database)
     return Told(f"{count} rows copied. Serve the study with --database from now on.")

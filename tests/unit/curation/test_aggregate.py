@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from stereometer.curation.aggregate.aggregation import aggregate
-from stereometer.curation.aggregate.cats import judge_cat, plurality
-from stereometer.curation.aggregate.pairs import (
+from stereometer.curation.aggregate.rules import (
     STRENGTH,
     JudgedPair,
     Vote,
     judge_again,
+    judge_cat,
     judge_pair,
+    plurality,
 )
 from stereometer.errors import DataError
 from stereometer.shapes.cat.items import LABELS, Candidate, Cat

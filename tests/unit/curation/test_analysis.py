@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import stereometer
 from stereometer import catalog
-from stereometer.curation.analysis import keywords, labels, ranked_terms, sentiment
+from stereometer.curation.analysis import analyses, keywords, ranked_terms, sentiment
 from stereometer.curation.analysis.analyses import analyze
 from stereometer.curation.audit.audits import audit
 from stereometer.errors import UsageError
@@ -205,14 +205,14 @@ def test_levels_count_the_least_agreed_candidate() -> None:
     items = [cat(1, level=5), cat(2, level=4), cat(3, level=3), cat(4, level=3)]
     worse = {"unrelated": cat(5, level=3).candidates["unrelated"]}
     mixed = replace(cat(5), candidates={**cat(5).candidates, **worse})
-    assert labels.levels([*items, mixed]) == {"3 of 5": 3, "4 of 5": 1, "5 of 5": 1}
-    assert labels.agreed(items, 4) == {"i1", "i2"}
+    assert analyses.levels([*items, mixed]) == {"3 of 5": 3, "4 of 5": 1, "5 of 5": 1}
+    assert analyses.agreed(items, 4) == {"i1", "i2"}
 
 
 def test_items_without_votes_are_said_to_have_none() -> None:
-    assert labels.levels([Pair("p", "a", "b", "age")]) == {"not validated": 1}
+    assert analyses.levels([Pair("p", "a", "b", "age")]) == {"not validated": 1}
     assert Pair("p", "a", "b", "age", votes=(("age",), ("race",))).own_votes == (1, 2)
-    assert labels.raw_alpha([Pair("p", "a", "b", "age")], QUICK).why
+    assert analyses.raw_alpha([Pair("p", "a", "b", "age")], QUICK).why
 
 
 # --------------------------------------------------------------------------------------- whole runs

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stereometer.curation.audit.distance import is_farther
-from stereometer.curation.audit.duplicates import alike, duplicates, near
+from stereometer.curation.audit.duplicates import alike, duplicates, is_farther, near
 from stereometer.curation.audit.flags import FLAGS, Background, background_of, flags_for, is_glued
 from stereometer.curation.english import mentions, wants_an
 from stereometer.shapes.cat.items import Candidate, Cat

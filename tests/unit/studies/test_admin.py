@@ -16,7 +16,7 @@ import pytest
 from stereometer.studies.kinds.survey import read_traits
 from stereometer.studies.pages import admin
 from stereometer.studies.progress import as_document
-from stereometer.studies.rehearsal.forms import read_form
+from stereometer.studies.rehearsal import read_form
 from stereometer.studies.secrets import new_admin_token
 from stereometer.studies.study import Study
 from tests.builders.studies import Browser, Desk, desk, small_survey, valid_answer

@@ -16,19 +16,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from stereometer.studies.database import answers, connect, leases, participants, tombstones
+from stereometer.studies import database
+from stereometer.studies.database import answers, leases, participants, tombstones
 from stereometer.studies.export.folder import export_study
 from stereometer.studies.export.tables import demographics
 from stereometer.studies.kinds import KINDS
 from stereometer.studies.kinds.kind import Person
 from stereometer.studies.new import new_study
-from stereometer.studies.pages import signing
+from stereometer.studies.pages import visitor
 from stereometer.studies.panels import PANELS, arrival_ids, invitation
 from stereometer.studies.payments import payment_rows
 from stereometer.studies.people import Participant
-from stereometer.studies.rehearsal.forms import read_form
-from stereometer.studies.rehearsal.manners import Careful, Memory
-from stereometer.studies.rehearsal.rehearse import rehearse
+from stereometer.studies.rehearsal import Careful, Memory, read_form, rehearse
 from stereometer.studies.study import Study, open_study
 from tests.builders.commands import assert_refused, call
 from tests.builders.studies import (
@@ -242,7 +241,7 @@ def test_a_clock_that_is_set_back_ends_no_visit(
     codes = []
     for hours in (-2, 30):
         now = time.time() + 3600 * hours
-        monkeypatch.setattr(f"{signing.__name__}.time.time", lambda now=now: now)
+        monkeypatch.setattr(f"{visitor.__name__}.time.time", lambda now=now: now)
         codes.append(client.get("/page").status_code)
         monkeypatch.undo()
     assert codes == [200, 403]
@@ -269,7 +268,7 @@ def test_forgotten_ids_are_nowhere_in_the_files(study: Study) -> None:
 def test_while_somebody_reads_nothing_is_said_to_be_gone(
     study: Study, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
-    monkeypatch.setattr(connect, "SCRUB_SECONDS", 0)
+    monkeypatch.setattr(database, "SCRUB_SECONDS", 0)
     (participant,) = finished(study, "a-very-secret-person")
     code = [study.secrets.withdrawal_code(participant)] if command == "withdraw" else []
     reader = sqlite3.connect(study.folder / "study.sqlite", isolation_level=None)

@@ -27,7 +27,7 @@ from stereometer.shapes.pair.files import write as write_pairs
 from stereometer.studies.assignment import COUNTED, OPEN
 from stereometer.studies.database import answers, leases, participants
 from stereometer.studies.kinds.judge_pairs import read_items
-from stereometer.studies.kinds.writers import write_writers
+from stereometer.studies.kinds.kind import write_writers
 from stereometer.studies.new import new_study
 from stereometer.studies.pages.showing import end_page
 from stereometer.studies.participation import Standing

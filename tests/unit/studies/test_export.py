@@ -17,8 +17,7 @@ from stereometer.studies.export import folder as folder_module
 from stereometer.studies.export.folder import export_study
 from stereometer.studies.new import new_study
 from stereometer.studies.payments import payment_rows, write_payments
-from stereometer.studies.rehearsal.manners import MANNERS
-from stereometer.studies.rehearsal.rehearse import rehearse
+from stereometer.studies.rehearsal import MANNERS, rehearse
 from stereometer.studies.study import Study
 from tests.builders.commands import call
 from tests.builders.studies import set_toml, small_survey

@@ -23,8 +23,7 @@ from stereometer.studies.kinds import KINDS
 from stereometer.studies.new import new_study
 from stereometer.studies.pages import visitor
 from stereometer.studies.pages.app import Limits
-from stereometer.studies.rehearsal.forms import SeenForm, read_form
-from stereometer.studies.rehearsal.manners import Careful, Memory
+from stereometer.studies.rehearsal import Careful, Memory, SeenForm, read_form
 from stereometer.studies.study import Study
 from tests.builders.studies import Browser, app_of, set_toml, small_survey, stored
 

@@ -14,8 +14,7 @@ from stereometer.shapes.cat.files import read_cats
 from stereometer.studies.export.folder import export_study
 from stereometer.studies.kinds.survey import read_groups, read_traits
 from stereometer.studies.new import new_study
-from stereometer.studies.rehearsal.manners import Careful
-from stereometer.studies.rehearsal.rehearse import rehearse
+from stereometer.studies.rehearsal import Careful, rehearse
 from tests.builders.commands import call
 from tests.builders.studies import set_toml
 from tests.builders.trait_runs import stored_run

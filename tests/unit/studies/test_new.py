@@ -9,7 +9,7 @@ import pytest
 from stereometer.errors import StereometerError
 from stereometer.shapes.pair.files import read_pairs
 from stereometer.studies.new import new_study
-from stereometer.studies.rehearsal.rehearse import rehearse
+from stereometer.studies.rehearsal import rehearse
 from tests.builders.commands import call
 
 KINDS = ("survey", "write-cats", "validate-cats", "write-pairs", "validate-pairs")

@@ -20,7 +20,7 @@ from stereometer.studies.config import Pay
 from stereometer.studies.database import answers, participants, payments
 from stereometer.studies.new import new_study
 from stereometer.studies.pages.app import Limits
-from stereometer.studies.rehearsal.forms import read_form
+from stereometer.studies.rehearsal import read_form
 from stereometer.studies.study import Study
 from tests.builders.studies import Browser, app_of, set_toml, small_survey, stored
 

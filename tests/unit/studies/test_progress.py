@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stereometer.studies import progress
-from stereometer.studies.agreement import Agreement
+from stereometer.studies.progress import Agreement
 from tests.builders.commands import call
 from tests.builders.studies import small_survey
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stereometer.web import limits
+from stereometer import web as limits
 from tests.builders.studies import Clock
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any
 
 from stereometer.benchmarks.benchmark import Benchmark
-from stereometer.curation.analysis import keywords, labels, ranked_terms, sentiment
-from stereometer.curation.runs import RunsOnThese, runs_on
-from stereometer.curation.shapes import curated_shapes
+from stereometer.curation.analysis import keywords, ranked_terms, sentiment
+from stereometer.curation.runs import RunsOnThese, curated_shapes, runs_on
 from stereometer.errors import ModelError, UsageError
 from stereometer.findings.shift import restricted, shifts
 from stereometer.options import Benchmark as Name
@@ -19,7 +19,8 @@ from stereometer.runs.open import open_benchmark, open_model
 from stereometer.runs.stored import Run, runs_of
 from stereometer.shapes.sentences import SentenceItem, SentenceShape
 from stereometer.shapes.shift import Shift
-from stereometer.stats.agreement import Alpha
+from stereometer.stats.agreement import Alpha, alpha
+from stereometer.stats.intervals import generator
 from stereometer.types import Backend, Settings, System
 from stereometer.types.document import Document
 from stereometer.types.shown import Shown
@@ -180,8 +181,8 @@ def _shape(
         sentiment.contrasts(judged, shape, signs, settings) if signs else [],
         words(items),
         shape.term_agreement(items),
-        labels.raw_alpha(items, settings),
-        labels.levels(items),
+        raw_alpha(items, settings),
+        levels(items),
         [_run(run, items, ends, settings) for run in runs if run.result.kind == shape.name],
     )
 
@@ -196,7 +197,33 @@ def _run(run: Run, items: Sequence[SentenceItem], ends: int, settings: Settings)
             shifts(shape, run.scores, keep, settings),
         )
         for least in LEVELS
-        if (keep := labels.agreed(items, least))
+        if (keep := agreed(items, least))
     ]
     ranked = ranked_terms.table(result, ends)
     return RunAnalysis(result.model, result.measure, result.variant, ranked, parts)
+
+
+def levels(items: Sequence[SentenceItem]) -> dict[str, int]:
+    """Items by how many validators gave the item's own label; a CAT is as its least agreed
+    candidate."""
+    counts = Counter(
+        "not validated" if item.own_votes is None else "{} of {}".format(*item.own_votes)
+        for item in items
+    )
+    return dict(sorted(counts.items()))
+
+
+def agreed(items: Sequence[SentenceItem], least: int) -> set[str]:
+    """Ids of the items whose own label at least `least` validators gave (of a CAT: every
+    candidate's)."""
+    return {item.id for item in items if item.own_votes and item.own_votes[0] >= least}
+
+
+def raw_alpha(items: Sequence[SentenceItem], settings: Settings) -> Alpha:
+    """Over the candidates of CATs, or over pairs; items about one term are drawn together."""
+    clusters: dict[Hashable, list[Any]] = {}
+    for item in items:
+        clusters.setdefault(item.term or item.id, []).extend(item.labels)
+    return alpha(
+        clusters, settings.resamples, settings.level, generator(settings.seed, {}, "alpha")
+    )

@@ -12,8 +12,7 @@ from stereometer.benchmarks.benchmark import Benchmark
 from stereometer.curation.analysis.keywords import LANGUAGES, other_than_english
 from stereometer.curation.audit.errata import Errata, check_against, corrected, read_errata
 from stereometer.curation.audit.flags import AGREED, FLAGS, Flag, Zipf, background_of, flags_for
-from stereometer.curation.runs import RunsOnThese, runs_on
-from stereometer.curation.shapes import curated_shapes
+from stereometer.curation.runs import RunsOnThese, curated_shapes, runs_on
 from stereometer.curation.terms import zipf_in
 from stereometer.errors import UnknownName, UsageError
 from stereometer.files import write_json

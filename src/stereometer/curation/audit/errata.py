@@ -22,7 +22,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from stereometer.benchmarks.benchmark import Benchmark
-from stereometer.curation.shapes import curated_shapes
+from stereometer.curation.runs import curated_shapes
 from stereometer.errors import DataError
 from stereometer.files import read_text
 from stereometer.shapes.sentences import SentenceItem, unique

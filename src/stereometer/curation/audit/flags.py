@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
-from stereometer.curation.audit.distance import is_farther
-from stereometer.curation.audit.duplicates import NEAR, duplicates, near
+from stereometer.curation.audit.duplicates import NEAR, duplicates, is_farther, near
 from stereometer.curation.english import AGREEMENT, content_words, mentions, wrong_article
 from stereometer.shapes.cat.items import BLANK, Cat
 from stereometer.shapes.pair.items import Edit, Pair

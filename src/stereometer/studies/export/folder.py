@@ -14,17 +14,15 @@ from typing import Any
 
 from stereometer.errors import UsageError
 from stereometer.studies.database import Database
-from stereometer.studies.export import items, survey
-from stereometer.studies.export.croissant import write_croissant
-from stereometer.studies.export.edition import Edition, edition_of, open_edition
-from stereometer.studies.export.statement import write_statement
+from stereometer.studies.export import items
+from stereometer.studies.export.statement import write_croissant, write_statement
 from stereometer.studies.export.tables import Written, demographics, export_ids, write_table
-from stereometer.studies.people import Participant
+from stereometer.studies.people import Edition, Participant, edition_of, open_edition
 from stereometer.studies.study import Study
 
 Writer = Callable[[Study, Sequence[Participant], Mapping[str, str], Path], Written]
 WRITERS: Mapping[str, Writer] = {
-    "survey": survey.write_ratings,
+    "survey": items.write_ratings,
     "write-cats": items.write_written_cats,
     "validate-cats": items.write_judged_cats,
     "write-pairs": items.write_written_pairs,

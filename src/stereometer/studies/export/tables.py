@@ -12,10 +12,9 @@ from typing import Any
 
 from stereometer.files import replacing
 from stereometer.findings.align.raters import SMALLEST_CELL, WITHHELD
-from stereometer.studies.closing import DEMOGRAPHICS
-from stereometer.studies.fields import FORMULA_SIGNS
+from stereometer.studies.fields import FORMULA_SIGNS, NO_ANSWER
+from stereometer.studies.kinds.kind import DEMOGRAPHICS
 from stereometer.studies.people import Participant
-from stereometer.studies.questions import NO_ANSWER
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from stereometer.shapes.cat.files import read_cats, write
 from stereometer.shapes.cat.items import LABELS, Cat
 from stereometer.studies.fields import Choice, Form
-from stereometer.studies.kinds.kind import Defaults, Judging, Page, Person, Source
-from stereometer.studies.kinds.writers import write_writers
+from stereometer.studies.kinds.kind import Defaults, Judging, Page, Person, Source, write_writers
 
 if TYPE_CHECKING:
     from stereometer.studies.study import Study

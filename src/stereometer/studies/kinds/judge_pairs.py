@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from stereometer.curation.aggregate.pairs import NO_TYPE, Vote
+from stereometer.curation.aggregate.rules import NO_TYPE, Vote
 from stereometer.shapes.pair.files import read_pairs, write
 from stereometer.shapes.pair.items import Pair
 from stereometer.studies.fields import Choice, Form
-from stereometer.studies.kinds.kind import Defaults, Judging, Page, Person, Source
+from stereometer.studies.kinds.kind import Defaults, Judging, Page, Person, Source, write_writers
 from stereometer.studies.kinds.write_pairs import TYPES
-from stereometer.studies.kinds.writers import write_writers
 
 if TYPE_CHECKING:
     from stereometer.studies.study import Study

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,13 +12,62 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel
 
+from stereometer.errors import DataError
 from stereometer.shapes.cat.items import Cat
 from stereometer.shapes.pair.items import Pair
-from stereometer.studies.fields import Form
-from stereometer.studies.kinds.writers import read_writers
+from stereometer.shapes.sentences import unique
+from stereometer.studies.fields import (
+    CHOICES,
+    NO_ANSWER,
+    NUMBERS,
+    TEXTS,
+    Choice,
+    Field,
+    Form,
+    Number,
+    Text,
+)
+from stereometer.tables import read_table
 
 if TYPE_CHECKING:
     from stereometer.studies.study import Study
+    from stereometer.studies.texts import Texts
+
+WRITERS = "writers.csv"
+WRITER_COLUMNS = ("item", "writer")
+
+
+def read_writers(study: Study) -> Mapping[str, str]:
+    path = study.folder / WRITERS
+    if not path.is_file():
+        return {}
+    return {row["item"]: row["writer"] for _, row in read_table(path, WRITER_COLUMNS)}
+
+
+def write_writers(folder: Path, writers: Mapping[str, str]) -> None:
+    if writers:
+        write_materials(folder / WRITERS, [WRITER_COLUMNS, *writers.items()])
+
+
+def read_materials(path: Path, columns: Sequence[str], noun: str) -> list[dict[str, str]]:
+    """Rows whose first column is their name: answers are stored under it."""
+    rows = []
+    for line, row in read_table(path, columns):
+        rows.append({**row, **{column: row[column].strip() for column in columns}})
+        empty = [column for column in columns if not rows[-1][column]]
+        if empty:
+            raise DataError(
+                f"{path}, line {line}: {empty[0]} is empty. People would see nothing in its place. "
+                "Write it, or leave out the row."
+            )
+    unique((row[columns[0]] for row in rows), f"{path}: {noun}")
+    return rows
+
+
+def write_materials(path: Path, rows: Iterable[Sequence[str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+
 
 Answers = Mapping[str, Mapping[str, Any]]
 """What a person sent, by page."""
@@ -174,3 +224,27 @@ class Judging(Kind):
             for at, unit in enumerate(person.units, 1)
             if unit in items
         ]
+
+
+DEMOGRAPHICS = "demographics"
+COMMENTS = "comments"
+
+
+def last_pages(study: Study, person: Person) -> Sequence[Page]:
+    texts = study.texts(person.language)
+    questions = [_question(texts, name) for name in study.config.demographics]
+    comments = Text(COMMENTS, texts.word("comments"), 2000, required=False, rows=5)
+    pages = [Page(DEMOGRAPHICS, "demographics.html", Form(questions))] if questions else []
+    return [*pages, Page(COMMENTS, "comments.html", Form([comments]))]
+
+
+def _question(texts: Texts, name: str) -> Field:
+    label = texts.word(f"demographics_{name}")
+    if name in NUMBERS:
+        return Number(name, label, *NUMBERS[name], withhold=texts.word("prefer_not_to_say"))
+    if name in TEXTS:
+        withhold = texts.word("prefer_not_to_say")
+        return Text(name, label, TEXTS[name], required=False, withhold=withhold)
+    words = [(value, texts.word(f"{name}_{value.replace('-', '_')}")) for value in CHOICES[name]]
+    options = (*words, (NO_ANSWER, texts.word("prefer_not_to_say")))
+    return Choice(name, label, options, required=False)

@@ -24,8 +24,9 @@ from stereometer.studies.kinds.kind import (
     Person,
     Source,
     Unit,
+    read_materials,
+    write_materials,
 )
-from stereometer.studies.kinds.materials import read_materials, write_materials
 from stereometer.tables import read_table
 
 if TYPE_CHECKING:

@@ -12,8 +12,16 @@ from pydantic import BaseModel, ConfigDict
 
 from stereometer.shapes.cat.items import BLANK, LABELS, TASKS, Candidate, Cat
 from stereometer.studies.fields import Complaints, Form, Text, Values
-from stereometer.studies.kinds.kind import Defaults, Kind, Page, Person, Source, Unit
-from stereometer.studies.kinds.materials import read_materials, write_materials
+from stereometer.studies.kinds.kind import (
+    Defaults,
+    Kind,
+    Page,
+    Person,
+    Source,
+    Unit,
+    read_materials,
+    write_materials,
+)
 from stereometer.tables import read_table
 
 if TYPE_CHECKING:

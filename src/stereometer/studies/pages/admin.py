@@ -13,12 +13,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from stereometer.studies.export.folder import zipped_export
-from stereometer.studies.pages.signing import fresh
-from stereometer.studies.pages.templating import page as render
+from stereometer.studies.pages.showing import render
+from stereometer.studies.pages.visitor import fresh
 from stereometer.studies.participation import Participation
 from stereometer.studies.progress import progress_of
 from stereometer.studies.secrets import Secrets, admin_hash, read_secrets
-from stereometer.web.limits import RateLimit, address
+from stereometer.web import RateLimit, address
 
 COOKIE = "researcher"
 HOURS = 12

@@ -24,7 +24,7 @@ from stereometer.studies.pages.visitor import Cookies, Visitor, wanted_language
 from stereometer.studies.panels import PANELS, arrival_ids
 from stereometer.studies.participation import Arrival, Participation, Standing
 from stereometer.studies.versions import digest
-from stereometer.web.limits import RateLimit
+from stereometer.web import RateLimit
 
 PREVIEW = "preview"
 LATE = "late"

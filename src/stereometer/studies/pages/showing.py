@@ -2,18 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
-from starlette.responses import Response
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.responses import HTMLResponse, Response
 
+from stereometer.studies.config import OUTCOMES
 from stereometer.studies.fields import Complaints
-from stereometer.studies.pages.templating import page as render
-from stereometer.studies.participation import FIRST, Standing
+from stereometer.studies.kinds.kind import INSTRUCTIONS, Person
+from stereometer.studies.participation import FIRST, Standing, pages_of
 from stereometer.studies.payments import amount
 from stereometer.studies.study import Study
 from stereometer.studies.texts import Texts
 from stereometer.studies.versions import digest
+
+
+@cache
+def environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("stereometer.studies.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def render(
+    study: Study, texts: Texts, template: str, status: int = 200, **values: Any
+) -> HTMLResponse:
+    html = (
+        environment()
+        .get_template(template)
+        .render(
+            title=texts.name(study.config.title),
+            contact=study.config.contact,
+            language=texts.folder.name,
+            direction=texts.direction,
+            languages={code: study.texts(code).word("language") for code in study.config.languages},
+            word=texts.word,
+            filled=texts.filled,
+            **values,
+        )
+    )
+    return HTMLResponse(html, status)
+
 
 FULL = "full"
 """How it ends for who agrees after the last place was taken: nothing is stored or promised."""
@@ -93,3 +129,32 @@ def notice_page(study: Study, texts: Texts, status: int, key: str) -> Response:
     heading = texts.word("end_full") if key == FULL else texts.name(study.config.title)
     notice, again = texts.words.get(key, key), key == "form_expired"
     return render(study, texts, "notice.html", status, heading=heading, notice=notice, again=again)
+
+
+TRIAL = "trial"
+NOTICES = ("unknown_arrival", "paused", FULL, "no_such_page", "other_visit", "form_expired")
+
+
+def render_everything(study: Study) -> None:
+    """Raises what a participant would have met: the study's own texts in all of its pages."""
+    for language in study.config.languages:
+        consent_page(study, language, TRIAL)
+        leave_page(study, language, TRIAL)
+        for standing in _standings(study, language):
+            fields = standing.page.form.fields if standing.page else ()
+            complaints = {field.name: "missing_text" for field in fields}
+            task_page(standing, TRIAL, {}, {})
+            task_page(standing, TRIAL, {}, complaints)
+        for outcome in (*OUTCOMES, FULL):
+            end_page(study, language, outcome, TRIAL)
+        for key in NOTICES:
+            notice_page(study, study.texts(language), 200, key)
+
+
+def _standings(study: Study, language: str) -> Iterator[Standing]:
+    """Somebody on each page, who was given every unit."""
+    person = Person(TRIAL, tuple(unit.name for unit in study.units), {}, language)
+    drawn = study.kind.arrangement(study, person)
+    person = Person(TRIAL, person.units, {INSTRUCTIONS: drawn}, language)
+    for page in pages_of(study, person):
+        yield Standing(study, person, page, None, 1, 0)

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import hmac
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
-from itsdangerous import URLSafeTimedSerializer
+from itsdangerous import BadSignature, URLSafeTimedSerializer
 from starlette.requests import Request
 from starlette.responses import Response
 
-from stereometer.studies.pages.signing import fresh
+
+def fresh(signer: URLSafeTimedSerializer, value: str, hours: float) -> Any:
+    """What was signed; None where it is not ours or too old. A value from the near future was
+    signed before the clock was set back, and is as good as any."""
+    try:
+        signed, at = signer.loads(value, return_timestamp=True)
+    except BadSignature:
+        return None
+    return signed if abs(time.time() - at.timestamp()) <= 3600 * hours else None
+
 
 COOKIE = "study"
 VISIT = "visit"

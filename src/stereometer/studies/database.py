@@ -1,4 +1,8 @@
-"""A study's database: opened, migrated, and written by one transaction at a time."""
+"""Where answers are kept: SQLite in the study's folder, or PostgreSQL; migrated when it is opened,
+and written by one transaction at a time.
+
+Times are seconds since 1970; a participant's number is drawn at random.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,99 @@ from typing import Any
 from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    create_engine,
+    event,
+    make_url,
+    text,
+)
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from stereometer.errors import StereometerError, UsageError
+
+metadata = MetaData()
+
+versions = Table(
+    "versions",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("files", Text, nullable=False),
+    Column("at", Float, nullable=False),
+)
+
+participants = Table(
+    "participants",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("person", String(64), nullable=False, unique=True),
+    Column("visit", String(64), nullable=False),
+    Column("version", Integer, ForeignKey("versions.number"), nullable=False),
+    Column("panel", String(32), nullable=False),
+    Column("language", String(16), nullable=False),
+    Column("consented_at", Float, nullable=False),
+    Column("finished_at", Float),
+    Column("outcome", String(16)),
+    Column("failed_checks", Text, nullable=False, server_default="[]"),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("participant", String(32), ForeignKey("participants.id"), nullable=False),
+    Column("unit", String(200), nullable=False),
+    Column("place", Integer, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("expires_at", Float, nullable=False),
+    UniqueConstraint("participant", "unit"),
+    Index("leases_by_state", "state", "expires_at", "unit"),
+)
+
+answers = Table(
+    "answers",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("participant", String(32), ForeignKey("participants.id"), nullable=False),
+    Column("page", String(64), nullable=False),
+    Column("unit", String(200)),
+    Column("sent", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    UniqueConstraint("participant", "page"),
+)
+
+payments = Table(
+    "payments",
+    metadata,
+    Column("participant", String(32), primary_key=True),
+    Column("ids", Text, nullable=False),
+)
+
+tombstones = Table(
+    "tombstones",
+    metadata,
+    Column("participant", String(32), primary_key=True),
+    Column("beside", Text, nullable=False, server_default="[]"),
+    Column("at", Float, nullable=False),
+)
+
+controls = Table(
+    "controls",
+    metadata,
+    Column("name", String(32), primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
 
 FILE = "study.sqlite"
 WAIT_SECONDS = 30
@@ -108,7 +201,7 @@ def open_database(folder: Path, url: str | None = None) -> Database:
 
 def _migrate(connection: Connection) -> None:
     config = Config()
-    folder = resources.files("stereometer.studies.database").joinpath("migrations")
+    folder = resources.files("stereometer.studies").joinpath("migrations")
     config.set_main_option("script_location", str(folder))
     config.attributes["connection"] = connection
     try:

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from stereometer.studies.database.tables import metadata
+from stereometer.studies.database import metadata
 
 connection = context.config.attributes["connection"]
 context.configure(connection=connection, target_metadata=metadata)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from alembic import op
 
-from stereometer.studies.database.tables import metadata
+from stereometer.studies.database import metadata
 
 revision = "stereometer_study_1"
 down_revision = None

@@ -1,1 +1,0 @@
-"""What web pages and servers share: headers, limits and signed tokens."""
