@@ -1,4 +1,5 @@
 """Answers kept on disk: one SQLite file, numbers as blobs, keyed by model identity and request.
+What models and servers were known by stands in tables of its own.
 
 Safe for several processes (WAL, short transactions) and for a kill at any moment (a batch is
 committed whole or not at all). A file that is not a healthy cache is moved aside, never trusted,
@@ -19,7 +20,7 @@ from contextlib import closing, contextmanager
 from hashlib import blake2b, sha256
 from pathlib import Path
 from shutil import copyfile
-from typing import Any
+from typing import Any, Literal, get_args
 
 from filelock import BaseFileLock, FileLock
 from platformdirs import user_cache_path
@@ -30,8 +31,11 @@ from stereometer.types import Answer
 LOG = logging.getLogger("stereometer")
 Stored = tuple[bytes, str, bytes, float, bytes | None]
 """Key, layout, numbers, when it was written, checksum."""
-VERSION = 3
+VERSION = 4
 """A file of another version is left alone: programs of that version may be at work in it."""
+Records = Literal["models", "servers"]
+"""What was seen of a model when it was loaded, by its fingerprint; what a server gave for a known
+sentence, by its name."""
 DEFAULT_CAP = 2 * 1024**3
 VARIABLE = "STEREOMETER_CACHE"
 BUSY_SECONDS = 60
@@ -48,9 +52,16 @@ CREATE TABLE IF NOT EXISTS answers (
     checksum BLOB NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_age ON answers (written);
+CREATE TABLE IF NOT EXISTS models (
+    key TEXT PRIMARY KEY, record TEXT NOT NULL, checksum BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS servers (
+    key TEXT PRIMARY KEY, record TEXT NOT NULL, checksum BLOB NOT NULL
+) WITHOUT ROWID;
 """
 LAYOUT = json.JSONEncoder(separators=(",", ":"))
 COLUMNS = "key, layout, numbers, checksum"
+RECORDS: tuple[Records, ...] = get_args(Records)
 
 
 def default_path() -> Path:
@@ -146,10 +157,14 @@ class Cache:
         try:
             return self._stored(identity, keys)
         except sqlite3.DatabaseError as error:
-            if not _is_damage(error):
-                raise _unusable(self.path, str(error)) from None
-            self._empty(error)
+            self._start_again(error)
             return {}
+
+    def _start_again(self, error: sqlite3.DatabaseError) -> None:
+        """Where the file is broken; raises where its place is to blame."""
+        if not _is_damage(error):
+            raise _unusable(self.path, str(error)) from None
+        self._empty(error)
 
     def _stored(self, identity: str, keys: Sequence[str]) -> dict[str, Answer]:
         names = {cache_key(identity, key): key for key in keys}
@@ -171,9 +186,6 @@ class Cache:
             LOG.warning(DAMAGED, len(damaged), self.path)
             self._delete(damaged)  # makes room for the right answers
         return answers
-
-    def forget(self, identity: str, keys: Sequence[str]) -> None:
-        self._delete([cache_key(identity, key) for key in keys])
 
     def _delete(self, keys: Sequence[bytes]) -> None:
         with self._transaction():
@@ -204,6 +216,38 @@ class Cache:
         self._evict()
         return new
 
+    def record(self, table: Records, key: str) -> str | None:
+        """What is known of a model or a server; one that is damaged counts as missing."""
+        select = f"SELECT record, checksum FROM {table} WHERE key = ?"
+        try:
+            row = self._connection.execute(select, (key,)).fetchone()
+            if row is None:
+                return None
+            record, checksum = row
+            if checksum == checksum_of(key.encode(), record, b""):
+                return str(record, "utf-8")
+            self.forget(table, key)  # makes room for the right one
+        except sqlite3.DatabaseError as error:
+            self._start_again(error)
+        return None
+
+    def keep(self, table: Records, key: str, record: str) -> None:
+        """One that is there already stays."""
+        row = key, record, checksum_of(key.encode(), record.encode(), b"")
+        try:
+            self._keep(table, row)
+        except sqlite3.DatabaseError as error:
+            self._empty(error)
+            self._keep(table, row)
+
+    def _keep(self, table: Records, row: tuple[str, str, bytes | None]) -> None:
+        with self._transaction():
+            self._connection.execute(f"INSERT OR IGNORE INTO {table} VALUES (?, ?, ?)", row)
+
+    def forget(self, table: Records, key: str) -> None:
+        with self._transaction():
+            self._connection.execute(f"DELETE FROM {table} WHERE key = ?", (key,))
+
     def info(self) -> dict[str, Any]:
         (count,) = self._connection.execute("SELECT count(*) FROM answers").fetchone()
         return {"path": str(self.path), "answers": count, "bytes": self._bytes(), "cap": self.cap}
@@ -211,7 +255,8 @@ class Cache:
     def clear(self) -> int:
         (count,) = self._connection.execute("SELECT count(*) FROM answers").fetchone()
         with self._transaction():
-            self._connection.execute("DELETE FROM answers")
+            for table in ("answers", *RECORDS):
+                self._connection.execute(f"DELETE FROM {table}")
         self._connection.execute("VACUUM")
         return int(count)
 
@@ -271,13 +316,20 @@ def _connect(path: Path, alone: bool) -> sqlite3.Connection:
             connection.execute("BEGIN IMMEDIATE")
             _begin(connection)
             connection.execute("COMMIT")
-        connection.execute(f"SELECT {COLUMNS} FROM answers LIMIT 1").fetchone()
+        _read_columns(connection)
     except BaseException as error:
         connection.close()
         if isinstance(error, UnicodeDecodeError):  # SQLite's message quotes the damaged file
             raise sqlite3.DatabaseError("its table is damaged") from None
         raise
     return connection
+
+
+def _read_columns(connection: sqlite3.Connection) -> None:
+    """Raises where a table or a column is missing."""
+    connection.execute(f"SELECT {COLUMNS} FROM answers LIMIT 1").fetchone()
+    for table in RECORDS:
+        connection.execute(f"SELECT record, checksum FROM {table} LIMIT 1").fetchone()
 
 
 def _version(connection: sqlite3.Connection) -> int:
@@ -304,7 +356,7 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
 def _is_sound(connection: sqlite3.Connection) -> bool:
     """Whether every page can be read, by SQLite's own check, and every column is there."""
     try:
-        connection.execute(f"SELECT {COLUMNS} FROM answers LIMIT 1").fetchone()
+        _read_columns(connection)
         return bool(connection.execute("PRAGMA quick_check(1)").fetchone() == (b"ok",))
     except sqlite3.DatabaseError:
         return False

@@ -25,9 +25,6 @@ from stereometer.types import (
 )
 from stereometer.types.typed import typed
 
-KEY = "card and abilities"
-"""Under a model's fingerprint, beside the answers."""
-
 
 @dataclass(frozen=True)
 class Record:
@@ -92,20 +89,19 @@ def open_known(spec: ModelSpec, memory: Memory) -> Backend | System:
 
 def _recorded(fingerprint: str, memory: Memory) -> Record | None:
     try:
-        answer = memory.get(fingerprint, [KEY]).get(KEY)
-        return None if answer is None else typed(Record, json.loads(answer.text or ""))
+        record = memory.record("models", fingerprint)
+        return None if record is None else typed(Record, json.loads(record))
     except (StereometerError, ValueError):
         return None
 
 
 def _forget(fingerprint: str) -> None:
     with suppress(StereometerError), Cache() as memory:
-        memory.forget(fingerprint, [KEY])
+        memory.forget("models", fingerprint)
 
 
 def _keep(fingerprint: str, model: Backend, memory: Memory) -> None:
     """A cache that cannot be used is no reason not to ask."""
     record = Record(model.card, model.abilities, isinstance(model, WritesTokens))
-    text = json.dumps(asdict(record), default=sorted)
     with suppress(StereometerError):
-        memory.put(fingerprint, {KEY: Answer((), text)})
+        memory.keep("models", fingerprint, json.dumps(asdict(record), default=sorted))

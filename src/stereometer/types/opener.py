@@ -3,29 +3,29 @@
 A user writes `SCHEME:SPEC`, or just SPEC for a checkpoint or a baseline. The catalog finds the
 opener as a `module:object` string, fills its `options` dataclass from the command line, and hands
 `ModelSpec(opener, spec, options)` to a run. That is all another process needs to open the same
-model: it is picklable and holds no weights. `memory`, the answer cache, is passed to `open`.
+model: it is picklable and holds no weights. `memory`, a part of the cache, is passed to `open`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from stereometer.errors import ModelError
-from stereometer.types.answers import Answer
 from stereometer.types.backend import Backend
 from stereometer.types.items import System
 
 
 class Memory(Protocol):
-    """Answers by identity and key: the answer cache."""
+    """What models and servers were known by when they were last seen: tables of the cache."""
 
-    def get(self, identity: str, keys: Sequence[str]) -> Mapping[str, Answer]: ...
+    def record(self, table: Literal["models", "servers"], key: str) -> str | None: ...
 
-    def put(self, identity: str, answers: Mapping[str, Answer]) -> None: ...
+    def keep(self, table: Literal["models", "servers"], key: str, record: str) -> None:
+        """One that is there already stays."""
+        ...
 
 
 class Opener(Protocol):

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stereometer.errors import StereometerError
-from stereometer.runs.cache import Cache, default_path, pack, unpack
+from stereometer.runs.cache import RECORDS, VERSION, Cache, Records, default_path, pack, unpack
 from stereometer.types import Answer, ModelCard
 from tests.strategies import ANSWERS, FEW, MODERATE
 
@@ -213,7 +213,7 @@ def test_a_page_that_is_found_broken_only_when_it_is_written_begins_a_new_file_t
         cache.put("model", {f"new {number}": answer(-1.0) for number in range(100)})
 
 
-@pytest.mark.parametrize("version", [1, 2, 99])
+@pytest.mark.parametrize("version", [1, 2, 3, 99])
 def test_the_file_of_another_version_is_left_to_those_that_have_it_open(
     tmp_path: Path, version: int, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -229,8 +229,8 @@ def test_the_file_of_another_version_is_left_to_those_that_have_it_open(
         other.execute("INSERT INTO theirs VALUES (2)")
     with closing(sqlite3.connect(tmp_path / "c")) as again:
         assert again.execute("SELECT key FROM theirs").fetchall() == [(0,), (1,), (2,)]
-    assert {path.name for path in tmp_path.iterdir()} == {"c", "c-3"}
-    assert caplog.text.count(f"is of version {version}, this program's of 3") == 1
+    assert {path.name for path in tmp_path.iterdir()} == {"c", f"c-{VERSION}"}
+    assert caplog.text.count(f"is of version {version}, this program's of {VERSION}") == 1
 
 
 @pytest.mark.parametrize("place", ["/dev/null/cache/answers.sqlite", "/proc/cache/answers.sqlite"])
@@ -249,3 +249,68 @@ def test_a_folder_in_the_place_of_the_file_is_said(tmp_path: Path) -> None:
 def test_the_variable_moves_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STEREOMETER_CACHE", str(tmp_path / "there"))
     assert default_path() == tmp_path / "there" / "answers.sqlite"
+
+
+@pytest.mark.parametrize("table", RECORDS)
+def test_a_record_stays_as_it_was_first_kept_until_it_is_forgotten(
+    tmp_path: Path, table: Records
+) -> None:
+    with Cache(tmp_path / "c") as cache:
+        cache.keep(table, "one", "first")
+        cache.keep(table, "one", "second")
+    with Cache(tmp_path / "c") as cache:
+        assert cache.record(table, "one") == "first"
+        assert cache.record(table, "another") is None
+        assert cache.info()["answers"] == 0
+        cache.forget(table, "one")
+        assert cache.record(table, "one") is None
+
+
+@pytest.mark.parametrize("table", RECORDS)
+def test_the_tables_of_records_are_apart(tmp_path: Path, table: Records) -> None:
+    with Cache(tmp_path / "c") as cache:
+        cache.keep(table, "one", "first")
+        assert [other for other in RECORDS if cache.record(other, "one")] == [table]
+        cache.clear()
+        assert cache.record(table, "one") is None
+
+
+@pytest.mark.parametrize("table", RECORDS)
+@pytest.mark.parametrize("column", ["record", "checksum"])
+def test_a_damaged_record_is_missing_and_can_be_kept_again(
+    tmp_path: Path, table: Records, column: str
+) -> None:
+    with Cache(tmp_path / "c") as cache:
+        cache.keep(table, "one", "first")
+    with closing(sqlite3.connect(tmp_path / "c")) as raw, raw:
+        raw.execute(f"UPDATE {table} SET {column} = 7")
+    with Cache(tmp_path / "c") as cache:
+        assert cache.record(table, "one") is None
+        cache.keep(table, "one", "again")
+        assert cache.record(table, "one") == "again"
+
+
+@pytest.mark.parametrize("table", RECORDS)
+@pytest.mark.parametrize("when", ["before it is opened", "while it is read", "while it is written"])
+def test_a_lost_table_of_records_begins_a_new_file(
+    tmp_path: Path, table: Records, when: str
+) -> None:
+    def lose() -> None:
+        with closing(sqlite3.connect(tmp_path / "c")) as raw, raw:
+            raw.execute(f"DROP TABLE {table}")
+
+    with Cache(tmp_path / "c") as cache:
+        cache.put("model", {"a": answer(-1.0)})
+        if when != "before it is opened":
+            lose()
+        if when == "while it is read":
+            assert cache.record(table, "one") is None
+        if when == "while it is written":
+            cache.keep(table, "one", "first")
+    if when == "before it is opened":
+        lose()
+    with Cache(tmp_path / "c") as cache:
+        cache.keep(table, "one", "first")
+        assert cache.record(table, "one") == "first"
+        assert cache.get("model", ["a"]) == {}
+    assert len(list(tmp_path.glob("c.broken-*"))) == 1

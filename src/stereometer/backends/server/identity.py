@@ -7,12 +7,12 @@ beside the answers. What is near is the same model, under the first numbers; wha
 
 from __future__ import annotations
 
-from array import array
+import json
 from collections.abc import Sequence
 from itertools import count
 
 from stereometer.errors import StereometerError
-from stereometer.types import Answer, Memory
+from stereometer.types import Memory
 
 TOLERANCE = 0.05
 """Of a log-probability. Batches and half precision move it by less, other weights by more."""
@@ -32,11 +32,11 @@ def known_likelihoods(
 
 
 def remembered(server: str, likelihoods: Sequence[float], memory: Memory) -> tuple[float, ...]:
-    fresh = Answer(({"logprob": array("d", likelihoods)},))
+    fresh = json.dumps([float(likelihood) for likelihood in likelihoods])
     for number in count():
-        key = f"likelihoods {number}"
-        memory.put(server, {key: fresh})  # one that is there already stays
-        first = memory.get(server, [key]).get(key, fresh).column("logprob")
+        key = f"{server} {number}"
+        memory.keep("servers", key, fresh)  # one that is there already stays
+        first = json.loads(memory.record("servers", key) or fresh)
         if alike(first, likelihoods):
             return tuple(first)
     raise AssertionError("a free number ends the search")

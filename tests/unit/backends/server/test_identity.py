@@ -110,10 +110,10 @@ def test_as_many_tokens_belong_to_the_same_model() -> None:
 
 def test_a_memory_that_cannot_be_used_is_no_reason_not_to_ask() -> None:
     class Broken:
-        def get(self, name: str, keys: Any) -> Any:
+        def record(self, table: str, key: str) -> str | None:
             raise DataError("The cache is damaged.")
 
-        def put(self, name: str, answers: Any) -> None:
+        def keep(self, table: str, key: str, record: str) -> None:
             raise DataError("The cache is damaged.")
 
     wired: Any = Wired()
