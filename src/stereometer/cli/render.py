@@ -6,10 +6,10 @@ from __future__ import annotations
 import json as jsons
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stereometer.files import to_json
 from stereometer.show.control import visible
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
     from stereometer.runs.stored import Run
     from stereometer.shapes.overview import Overview
-
-
-class Document(Protocol):
-    def as_json(self) -> dict[str, Any]: ...
 
 
 PIPE_WIDTH = 200
@@ -54,14 +50,6 @@ def print_json(value: object) -> None:
     except UnicodeEncodeError:  # a terminal that knows no more than ASCII
         text = jsons.dumps(value, indent=1)
     sys.stdout.write(text + "\n")
-
-
-def document_or(json: bool, value: Document, tables: Callable[[], None]) -> None:
-    """JSON where it is asked for, otherwise tables."""
-    if json:
-        print_json(value.as_json())
-    else:
-        tables()
 
 
 def _console() -> Console:

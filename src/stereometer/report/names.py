@@ -1,4 +1,4 @@
-"""ShownNames of files: what was measured, of which systems, and what is shown."""
+"""Names of files: what was measured, of which systems, and what is shown."""
 
 from __future__ import annotations
 

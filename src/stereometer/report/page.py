@@ -237,7 +237,7 @@ def title(shown: Sequence[tuple[Section, Group]]) -> str:
 
 
 def coded(text: str) -> Markup:
-    """`ShownNames` in backticks set as code, everything else escaped."""
+    """`Names` in backticks set as code, everything else escaped."""
     parts = text.split("`")
     if len(parts) % 2 == 0:
         return escape(text)
