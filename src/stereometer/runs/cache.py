@@ -20,22 +20,20 @@ from contextlib import closing, contextmanager
 from hashlib import blake2b, sha256
 from pathlib import Path
 from shutil import copyfile
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from filelock import BaseFileLock, FileLock
 from platformdirs import user_cache_path
 
 from stereometer.errors import StereometerError
 from stereometer.types import Answer
+from stereometer.types.opener import Records
 
 LOG = logging.getLogger("stereometer")
 Stored = tuple[bytes, str, bytes, float, bytes | None]
 """Key, layout, numbers, when it was written, checksum."""
 VERSION = 4
 """A file of another version is left alone: programs of that version may be at work in it."""
-Records = Literal["models", "servers"]
-"""What was seen of a model when it was loaded, by its fingerprint; what a server gave for a known
-sentence, by its name."""
 DEFAULT_CAP = 2 * 1024**3
 VARIABLE = "STEREOMETER_CACHE"
 BUSY_SECONDS = 60
@@ -52,16 +50,15 @@ CREATE TABLE IF NOT EXISTS answers (
     checksum BLOB NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS by_age ON answers (written);
-CREATE TABLE IF NOT EXISTS models (
+"""
+RECORDS: tuple[Records, ...] = get_args(Records)
+RECORD_SCHEMA = """
+CREATE TABLE IF NOT EXISTS {} (
     key TEXT PRIMARY KEY, record TEXT NOT NULL, checksum BLOB NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS servers (
-    key TEXT PRIMARY KEY, record TEXT NOT NULL, checksum BLOB NOT NULL
-) WITHOUT ROWID;
+) WITHOUT ROWID
 """
 LAYOUT = json.JSONEncoder(separators=(",", ":"))
 COLUMNS = "key, layout, numbers, checksum"
-RECORDS: tuple[Records, ...] = get_args(Records)
 
 
 def default_path() -> Path:
@@ -341,7 +338,7 @@ def _begin(connection: sqlite3.Connection) -> None:
     """The tables of a new file; another process may have been quicker."""
     if _version(connection) == VERSION:
         return
-    for statement in SCHEMA.split(";"):
+    for statement in (*SCHEMA.split(";"), *map(RECORD_SCHEMA.format, RECORDS)):
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {VERSION}")
 

@@ -17,13 +17,17 @@ from stereometer.errors import ModelError
 from stereometer.types.backend import Backend
 from stereometer.types.items import System
 
+Records = Literal["models", "servers"]
+"""What was seen of a model when it was loaded, by its fingerprint; what a server gave for a known
+sentence, by its name."""
+
 
 class Memory(Protocol):
     """What models and servers were known by when they were last seen: tables of the cache."""
 
-    def record(self, table: Literal["models", "servers"], key: str) -> str | None: ...
+    def record(self, table: Records, key: str) -> str | None: ...
 
-    def keep(self, table: Literal["models", "servers"], key: str, record: str) -> None:
+    def keep(self, table: Records, key: str, record: str) -> None:
         """One that is there already stays."""
         ...
 

@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stereometer.errors import StereometerError
-from stereometer.runs.cache import RECORDS, VERSION, Cache, Records, default_path, pack, unpack
+from stereometer.runs.cache import RECORDS, VERSION, Cache, default_path, pack, unpack
 from stereometer.types import Answer, ModelCard
+from stereometer.types.opener import Records
 from tests.strategies import ANSWERS, FEW, MODERATE
 
 ONE_FOLDER = settings(
