@@ -16,7 +16,7 @@ from typing import Any
 
 from stereometer.backends.baselines.fake import Fake
 from stereometer.errors import ModelError
-from stereometer.types import Answer, Backend, Memory, Request
+from stereometer.types import Answer, Backend, Memory, Opener, Request
 
 FOR_EVER = 3600.0
 A_WHILE = 0.3
@@ -131,13 +131,7 @@ def diary(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-@dataclass(frozen=True)
-class FaultyOpener:
-    scheme: str = "faulty"
-    options: type[FaultyOptions] = FaultyOptions
-    needs: tuple[str, ...] = ()
-    extra: str = ""
-
+class FaultyOpener(Opener):
     def open(self, spec: str, options: FaultyOptions, memory: Memory | None = None) -> Backend:
         if os.getpid() != options.driver:
             note(options, "opened")
@@ -159,4 +153,4 @@ class FaultyOpener:
             sys.path.insert(0, str(folder.parent))
 
 
-FAULTY = FaultyOpener()
+FAULTY = FaultyOpener("faulty", FaultyOptions)

@@ -39,7 +39,7 @@ from stereometer.types.items import (
 )
 from stereometer.types.jobs import Asking, Job, Stopping
 from stereometer.types.method import Exchanged, Measure, Method, Needs, NoOptions, Notes, Requests
-from stereometer.types.opener import KnowsFiles, Memory, ModelSpec, Opener
+from stereometer.types.opener import Memory, ModelSpec, Opener
 from stereometer.types.requests import (
     HIDDEN,
     SET_DISTANCES,
@@ -87,7 +87,6 @@ __all__ = [
     "Item",
     "ItemDefaults",
     "Job",
-    "KnowsFiles",
     "MaskedBlank",
     "MaskedTokens",
     "Measure",

@@ -8,10 +8,11 @@ model: it is picklable and holds no weights. `memory`, a part of the cache, is p
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol
 
 from stereometer.errors import ModelError
 from stereometer.types.backend import Backend
@@ -32,50 +33,30 @@ class Memory(Protocol):
         ...
 
 
-class Opener(Protocol):
+@dataclass(frozen=True)
+class Opener(ABC):
     """Opens the models of one scheme. Its module must be importable without what it `needs`."""
 
-    @property
-    def scheme(self) -> str:
-        """What a user writes before the colon; empty for specs without one."""
-        ...
+    scheme: str
+    """What a user writes before the colon; empty for specs without one."""
+    options: type[Any]
+    """A frozen dataclass with a default for every field."""
+    needs: tuple[str, ...] = ()
+    """Modules outside the core of the package."""
+    extra: str = ""
+    """The optional part of the package that installs them."""
 
-    @property
-    def options(self) -> type[Any]:
-        """A frozen dataclass with a default for every field."""
-        ...
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """Modules outside the core of the package."""
-        ...
-
-    @property
-    def extra(self) -> str:
-        """The optional part of the package that installs them."""
-        ...
-
+    @abstractmethod
     def open(self, spec: str, options: Any, memory: Memory | None = None) -> Backend | System:
         """`memory` is for a model that can only be recognised by what it answered before."""
-        ...
 
-
-@runtime_checkable
-class KnowsFiles(Protocol):
-    """An opener that can tell a model by its files."""
+    def check(self, spec: str) -> None:
+        """Raises for a slip that shows in the spec alone, without what is needed to open it."""
+        return
 
     def fingerprint(self, spec: str, options: Any) -> str | None:
         """Alike only where `open` would give the same model; None where that cannot be told."""
-        ...
-
-
-@runtime_checkable
-class ChecksSpecs(Protocol):
-    """An opener that sees a slip in a spec without what it `needs`."""
-
-    def check(self, spec: str) -> None:
-        """Raises where nothing can be opened."""
-        ...
+        return None
 
 
 @dataclass(frozen=True)
@@ -96,8 +77,6 @@ class ModelSpec:
     def fingerprint(self) -> str | None:
         """By what the model is known without being opened, where it can be."""
         opener, options = self._parts()
-        if not isinstance(opener, KnowsFiles):
-            return None
         files = opener.fingerprint(self.spec, options)
         return files and f"{self.opener} {files}"
 
@@ -105,21 +84,16 @@ class ModelSpec:
         """The opener, which sees nothing wrong with the spec."""
         module, _, name = self.opener.partition(":")
         opener: Opener = getattr(import_module(module), name)
-        if isinstance(opener, ChecksSpecs):
-            opener.check(self.spec)
+        opener.check(self.spec)
         return opener
 
     def _parts(self) -> tuple[Opener, Any]:
+        """Raises ModelError where a module that the opener needs is missing."""
         opener = self.check()
-        check_installed(opener, self.spec)
+        if any(find_spec(module) is None for module in opener.needs):
+            name = f"{opener.scheme}:{self.spec}" if opener.scheme else self.spec
+            raise ModelError(
+                f"{name} needs {' and '.join(opener.needs)}. They are in the optional part "
+                f"`{opener.extra}` of the package. From a clone: `pip install '.[{opener.extra}]'`."
+            )
         return opener, self.options if self.options is not None else opener.options()
-
-
-def check_installed(opener: Opener, spec: str) -> None:
-    """Raises ModelError where a module that the opener needs is missing."""
-    if any(find_spec(module) is None for module in opener.needs):
-        name = f"{opener.scheme}:{spec}" if opener.scheme else spec
-        raise ModelError(
-            f"{name} needs {' and '.join(opener.needs)}. They are in the optional part "
-            f"`{opener.extra}` of the package. From a clone: `pip install '.[{opener.extra}]'`."
-        )

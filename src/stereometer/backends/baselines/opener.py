@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 
-from stereometer.types import Backend, Memory
+from stereometer.types import Backend, Memory, Opener
 
 
 @dataclass(frozen=True)
@@ -13,14 +13,8 @@ class BaselineOptions:
     seed: int = 0
 
 
-@dataclass(frozen=True)
-class NamedOpener:
+class NamedOpener(Opener):
     """`module:object`."""
-
-    scheme: str = ""
-    options: type[BaselineOptions] = BaselineOptions
-    needs: tuple[str, ...] = ()
-    extra: str = ""
 
     def open(self, spec: str, options: BaselineOptions, memory: Memory | None = None) -> Backend:
         module, _, name = spec.partition(":")
@@ -28,4 +22,4 @@ class NamedOpener:
         return backend
 
 
-NAMED = NamedOpener()
+NAMED = NamedOpener("", BaselineOptions)

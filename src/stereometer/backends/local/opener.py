@@ -14,7 +14,7 @@ from stereometer.backends.local.place import check_place
 from stereometer.errors import ModelError
 from stereometer.mitigations.card import layout
 from stereometer.mitigations.exported import EXPORTED
-from stereometer.types import Backend, Memory, digest_of, digest_of_file
+from stereometer.types import Backend, Memory, Opener, digest_of, digest_of_file
 from stereometer.types.model_name import ModelName
 
 if TYPE_CHECKING:
@@ -23,14 +23,8 @@ if TYPE_CHECKING:
 TORCH = ("torch", "transformers")
 
 
-@dataclass(frozen=True)
-class CheckpointOpener:
+class CheckpointOpener(Opener):
     """A folder, a .gguf file, org/name[@revision], or a default model by name."""
-
-    scheme: str = ""
-    options: type[Options] = Options
-    needs: tuple[str, ...] = TORCH
-    extra: str = "hf"
 
     def check(self, spec: str) -> None:
         name = ModelName.parse(spec).checked()
@@ -104,14 +98,8 @@ class ClassifierOptions(Options):
     """The label that counts as negative, where the model does not say."""
 
 
-@dataclass(frozen=True)
-class ClassifierOpener:
+class ClassifierOpener(Opener):
     """A text-classification model: a folder or org/name[@revision]."""
-
-    scheme: str = "sentiment"
-    options: type[ClassifierOptions] = ClassifierOptions
-    needs: tuple[str, ...] = TORCH
-    extra: str = "hf"
 
     def check(self, spec: str) -> None:
         check_place(spec)
@@ -125,8 +113,8 @@ class ClassifierOpener:
         return fingerprint(spec, options)
 
 
-CHECKPOINT = CheckpointOpener()
-CLASSIFIER = ClassifierOpener()
+CHECKPOINT = CheckpointOpener("", Options, TORCH, "hf")
+CLASSIFIER = ClassifierOpener("sentiment", ClassifierOptions, TORCH, "hf")
 
 
 def backend_for(

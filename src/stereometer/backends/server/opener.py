@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stereometer.types import Backend, Memory
+from stereometer.types import Backend, Memory, Opener
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,7 @@ class ServerOptions:
     """Whether it is only planned with: then nothing is sent, not even to see what it offers."""
 
 
-@dataclass(frozen=True)
-class ServerOpener:
-    scheme: str = "server"
-    options: type[ServerOptions] = ServerOptions
-    needs: tuple[str, ...] = ("httpx2", "stamina")
-    extra: str = "server"
-
+class ServerOpener(Opener):
     def open(self, spec: str, options: ServerOptions, memory: Memory | None = None) -> Backend:
         """`memory` holds by which likelihoods a model was first known: see `identity`."""
         from stereometer.backends.server.backend import open_server
@@ -42,4 +36,4 @@ class ServerOpener:
         return open_server(spec, options, memory)
 
 
-SERVER = ServerOpener()
+SERVER = ServerOpener("server", ServerOptions, ("httpx2", "stamina"), "server")
