@@ -16,9 +16,8 @@ from stereometer.benchmarks.packs.installed import folder_of, installed
 from stereometer.benchmarks.packs.pack import is_pack, shipped
 from stereometer.errors import DataError, UnknownName, respelled
 from stereometer.shapes.shape import Shape
-from stereometer.types.measure_name import MeasureName
 from stereometer.types.method import Method, completed
-from stereometer.types.model_name import ModelName
+from stereometer.types.names import MeasureName, ModelName
 
 TABLE: Mapping[str, Mapping[str, str]] = {
     "shape": {

@@ -23,7 +23,7 @@ from stereometer.types import (
     Variant,
     WholeText,
 )
-from stereometer.types.measure_name import AFTER_FIRST, WITHIN_WORD, MeasureName
+from stereometer.types.names import AFTER_FIRST, WITHIN_WORD, MeasureName
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,7 @@ from pathlib import Path
 
 from stereometer.errors import DataError, UnknownName
 from stereometer.files import read_json
-from stereometer.types.digest import digest_of
-from stereometer.types.document import Document
-from stereometer.types.typed import typed
+from stereometer.types.document import Document, digest_of, typed
 
 FOLDER = Path(__file__).parent / "attributes"
 ATTRIBUTE_SCHEMA = "attribute@1"

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from stereometer.errors import ModelError
-from stereometer.types.document import Document
+from stereometer.types.document import Document, typed
 from stereometer.types.shown import Shown
-from stereometer.types.typed import typed
 
 MITIGATION_SCHEMA = "mitigation@1"
 SETTING = "mitigation"

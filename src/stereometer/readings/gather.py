@@ -16,7 +16,7 @@ from stereometer.runs.measure import job_for
 from stereometer.runs.stored import Run, Stored, runs_of
 from stereometer.shapes.sentences import SentenceShape
 from stereometer.types import Backend, Job, Score, Settings, System, digest_of
-from stereometer.types.measure_name import MeasureName
+from stereometer.types.names import MeasureName
 
 SWEEP = "sweep"
 

@@ -50,8 +50,8 @@ from stereometer.runs.stored import Run, Stored
 from stereometer.tables import Layout
 from stereometer.types import Result, Settings
 from stereometer.types.document import UNSTORED, Document
+from stereometer.types.method import check_limit
 from stereometer.types.results import Results
-from stereometer.types.settings import check_limit
 from stereometer.types.shown import Shown, WithFigures
 
 LOG = logging.getLogger("stereometer")

@@ -10,8 +10,8 @@ from importlib import resources
 from typing import Any
 
 from stereometer.types import Result, Variant, digest_of
-from stereometer.types.measure_name import WITHIN_WORD, MeasureName
-from stereometer.types.typed import typed
+from stereometer.types.document import typed
+from stereometer.types.names import WITHIN_WORD, MeasureName
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from stereometer.types import (
     Settings,
     digest_of,
 )
-from stereometer.types.measure_name import MeasureName
-from stereometer.types.settings import check_limit
+from stereometer.types.method import check_limit
+from stereometer.types.names import MeasureName
 
 Summarize = Callable[[Iterable[Score], Settings], list[Estimate]]
 

@@ -23,7 +23,7 @@ from stereometer.types import (
     System,
     WritesTokens,
 )
-from stereometer.types.typed import typed
+from stereometer.types.document import typed
 
 
 @dataclass(frozen=True)

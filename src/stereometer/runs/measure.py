@@ -25,7 +25,7 @@ from stereometer.types import (
     Settings,
     System,
 )
-from stereometer.types.measure_name import MeasureName
+from stereometer.types.names import MeasureName
 
 RAW_TEXT = "Likelihoods are of raw text: no chat template is applied."
 """Said where a model has a template."""

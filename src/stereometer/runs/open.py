@@ -19,7 +19,7 @@ from stereometer.runs.cache import Cache
 from stereometer.runs.known import open_known
 from stereometer.tables import PLAIN, Layout
 from stereometer.types import Backend, ModelSpec, Opener, System
-from stereometer.types.model_name import ModelName
+from stereometer.types.names import ModelName
 
 CHECKPOINT = "checkpoint"
 """The opener of specs without a scheme."""

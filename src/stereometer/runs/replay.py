@@ -37,8 +37,8 @@ from stereometer.systems.harnesses import read_harness
 from stereometer.systems.replay import Replayed, joined, missing, read_replay, scale_notes
 from stereometer.tables import PLAIN, Layout
 from stereometer.types import Job, Method, ModelCard, Score, Settings
-from stereometer.types.digest import digest_of_rows
-from stereometer.types.measure_name import MeasureName
+from stereometer.types.document import digest_of_rows
+from stereometer.types.names import MeasureName
 
 MANY_DRAWS = 10_000
 """As many others must be possible before items are taken for the draw of a limit."""

@@ -14,7 +14,7 @@ from stereometer import catalog
 from stereometer.backends.local.place import name_of
 from stereometer.errors import UsageError
 from stereometer.types import Job
-from stereometer.types.model_name import SIGN, SUFFIX, ModelName
+from stereometer.types.names import SIGN, SUFFIX, ModelName
 
 WILD = re.compile(r"[*?\[]")
 UNITS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9}

@@ -23,7 +23,7 @@ from stereometer.errors import DataError, StereometerError, UsageError
 from stereometer.files import read_json, read_jsonl, replacing, to_json, write_json
 from stereometer.shapes.shape import NotCompared, Shape
 from stereometer.types import RESULT_SCHEMA, Job, Result, Score, digest_of, digest_of_file
-from stereometer.types.measure_name import MeasureName
+from stereometer.types.names import MeasureName
 
 LOG = logging.getLogger("stereometer")
 HOME = Path("stereometer-runs")

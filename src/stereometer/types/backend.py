@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
-from stereometer.types.answers import Answer, Encoding
-from stereometer.types.digest import digest_of
-from stereometer.types.requests import Request
+from stereometer.types.document import digest_of
+from stereometer.types.requests import Answer, Encoding, Request
 
 
 @dataclass(frozen=True)
@@ -86,11 +85,9 @@ class Backend(Protocol):
 
     def encode(self, text: str, second: str | None = None) -> Encoding:
         """Only asked of backends that answer a kind of request made of token ids."""
-        ...
 
     def answer(self, requests: Mapping[str, Request]) -> Iterator[tuple[str, Answer]]:
         """One answer for each key, in any order."""
-        ...
 
 
 @runtime_checkable
@@ -113,15 +110,12 @@ class Charges(Protocol):
 
     def size(self, request: Request) -> tuple[int, int]:
         """Tokens that it may read and write to answer, by a careful guess."""
-        ...
 
     def money(self, read: int, written: int) -> float | None:
         """What so many tokens cost; None where no price is known."""
-        ...
 
     def plan(self, read: int, written: int) -> str:
         """Counts tokens that a dry run plans; the budget, where all that were planned exceed it."""
-        ...
 
 
 class ForTesting:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
 
 from stereometer.types.backend import ModelCard
-from stereometer.types.typed import typed
+from stereometer.types.document import typed
 
 Slice: TypeAlias = Mapping[str, str]
 """What an estimate holds fixed: overall is `{}`, one task `{"task": "intersentence"}`."""
@@ -33,22 +33,18 @@ class Item(Protocol):
     @property
     def hidden(self) -> bool:
         """Held back: its texts stay out of runs and reports."""
-        ...
 
     @property
     def unscorable(self) -> str | None:
         """Why it cannot be scored, whatever the measure."""
-        ...
 
     @property
     def also_asked(self) -> Mapping[str, Any]:
         """What two copies of an item must share besides what its texts show."""
-        ...
 
     @property
     def unasked(self) -> Collection[str]:
         """Slices that two copies of an item need not share: they say which items vary together."""
-        ...
 
 
 class ItemDefaults:

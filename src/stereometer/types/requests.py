@@ -1,13 +1,15 @@
-"""What a model can be asked: each request names its kind and has a key."""
+"""What a model can be asked, and what it gives back: each request names its kind and has a key; an
+answer is rows of numbers or a text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, Protocol, TypeAlias
 
-from stereometer.types.digest import digest_of
+from stereometer.types.document import digest_of
 
 UNKEYED = ("key", "counted", "abandoned")
 """What does not make a request another request."""
@@ -96,8 +98,18 @@ class MaskedTokens(_Keyed):
         return len(self.ids) * len(self.steps)
 
 
+class _OfIds(_Keyed):
+    """Reads its ids once."""
+
+    ids: tuple[int, ...]
+
+    @property
+    def tokens(self) -> int:
+        return len(self.ids)
+
+
 @dataclass(frozen=True)
-class CausalTokens(_Keyed):
+class CausalTokens(_OfIds):
     """The log-probability of every token from position `start` on, each given all before it."""
 
     ids: tuple[int, ...]
@@ -106,10 +118,6 @@ class CausalTokens(_Keyed):
     """The positions that count, where not all do: a note of the measure to itself, which no backend
     reads."""
     kind: ClassVar[str] = "causal-tokens"
-
-    @property
-    def tokens(self) -> int:
-        return len(self.ids)
 
 
 def _never() -> bool:
@@ -152,7 +160,7 @@ HIDDEN = -1
 
 
 @dataclass(frozen=True)
-class MaskedBlank(_Keyed):
+class MaskedBlank(_OfIds):
     """Some tokens at one hidden position, HIDDEN wherever a token is masked.
 
     Columns, one entry per token asked: `logprob`; `logmass`, of the word-initial or the
@@ -170,13 +178,9 @@ class MaskedBlank(_Keyed):
     tokens counted by how they are written."""
     kind: ClassVar[str] = "masked-blank"
 
-    @property
-    def tokens(self) -> int:
-        return len(self.ids)
-
 
 @dataclass(frozen=True)
-class NextTokens(_Keyed):
+class NextTokens(_OfIds):
     """Some tokens after a text, read from left to right; the columns are those of MaskedBlank."""
 
     ids: tuple[int, ...]
@@ -184,13 +188,9 @@ class NextTokens(_Keyed):
     margin: float = 1.0
     kind: ClassVar[str] = "next-tokens"
 
-    @property
-    def tokens(self) -> int:
-        return len(self.ids)
-
 
 @dataclass(frozen=True)
-class SpanVectors(_Keyed):
+class SpanVectors(_OfIds):
     """The last hidden states of some positions: one row per position, one entry per dimension in
     column `vector`."""
 
@@ -198,10 +198,6 @@ class SpanVectors(_Keyed):
     positions: tuple[int, ...]
     segments: tuple[int, ...] = ()
     kind: ClassVar[str] = "span-vectors"
-
-    @property
-    def tokens(self) -> int:
-        return len(self.ids)
 
 
 WORD_MASSES, SET_DISTANCES = "word-masses", "set-distances"
@@ -219,3 +215,56 @@ Request: TypeAlias = (
     | CausalTokens
     | Generate
 )
+
+
+Row: TypeAlias = Mapping[str, "array[float]"]
+"""One span: named columns (`logprob`, `logodds`), one entry per token."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Rows, never sums: how they are reduced is the measure's business. What a model wrote stands
+    beside them."""
+
+    rows: tuple[Row, ...]
+    text: str | None = None
+    """What was written, where something was to be; of a text that was scored, its first token where
+    that has no number."""
+    end: str = ""
+    """Why the writing ended: `stop`, `length`, or one of UNWRITTEN."""
+    kept: bool = True
+    """Whether it belongs into the cache; not where something failed that may work another time."""
+
+    def column(self, name: str) -> array[float]:
+        """The column of the only row, for the requests that have one span."""
+        (row,) = self.rows
+        return row[name]
+
+
+TOO_LONG, FILTERED, BOUNDARY = "longer than the model's window", "refused", "token-boundary"
+NOT_FINITE = "a score is not a finite number"
+UNWRITTEN = (TOO_LONG, FILTERED)
+"""Ends of an answer that has no text of the model: the prompt did not fit, or a filter held the
+text back."""
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """A text as a model's tokenizer sees it."""
+
+    ids: tuple[int, ...]
+    offsets: tuple[tuple[int, int], ...]
+    """Characters of the text each token stands for; (0, 0) for special tokens."""
+    words: tuple[int | None, ...]
+    """The word each token belongs to; None for special tokens."""
+    segments: tuple[int, ...] = ()
+    """0 for the first of two texts, 1 for the second, as the model is told; empty for a single
+    text."""
+    second: tuple[bool, ...] = ()
+    """Whether a token is of the second of two texts; empty for a single text."""
+
+
+class Encode(Protocol):
+    """A backend's `encode`: one text, or two as the model was taught to read two."""
+
+    def __call__(self, text: str, second: str | None = None) -> Encoding: ...

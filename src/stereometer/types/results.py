@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from stereometer.errors import UnknownName, UsageError, did_you_mean
-from stereometer.types.document import UNSTORED, Document
+from stereometer.types.document import UNSTORED, Document, typed
 from stereometer.types.items import Slice, Variant
-from stereometer.types.measure_name import MeasureName
+from stereometer.types.names import MeasureName
 from stereometer.types.shown import Tabular, WithFigures
-from stereometer.types.typed import typed
 
 
 @dataclass(frozen=True)
@@ -214,7 +213,6 @@ class Outcomes(Protocol):
 
     def check(self, remark: str = "") -> None:
         """Raises unless all are met."""
-        ...
 
 
 def full_name(name: str, known: Collection[str]) -> str:

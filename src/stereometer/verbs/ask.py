@@ -41,8 +41,8 @@ from stereometer.runs.stored import Run
 from stereometer.shapes.comment.settings import STUDY, setting_of
 from stereometer.shapes.overview import Answered
 from stereometer.types import Result, Settings
+from stereometer.types.method import check_limit
 from stereometer.types.results import Results
-from stereometer.types.settings import check_limit
 
 
 def _system_prompt(path: Path) -> str:

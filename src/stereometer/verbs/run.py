@@ -46,8 +46,8 @@ from stereometer.runs.open import check_benchmarks, check_names
 from stereometer.runs.progress import Watch
 from stereometer.tables import Layout
 from stereometer.types import Backend, Job, Settings, System
+from stereometer.types.method import check_limit
 from stereometer.types.results import Results
-from stereometer.types.settings import check_limit
 
 
 class RunOptions(HeadedModelOptions, total=False):

@@ -8,7 +8,7 @@ import pytest
 
 from stereometer.errors import ModelError, UsageError
 from stereometer.runs.open import check_names, model_spec
-from stereometer.types.model_name import ModelName
+from stereometer.types.names import ModelName
 
 
 def split(spec: str) -> tuple[str, Path | None]:

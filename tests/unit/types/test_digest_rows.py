@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stereometer.types.digest import digest_of, digest_of_rows
+from stereometer.types.document import digest_of, digest_of_rows
 
 
 @pytest.mark.parametrize("rows", [[], [{"b": "é", "a": 1}], [{"a": ""}, [1, 2], "x"]])

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 import stereometer
 from stereometer import catalog
-from stereometer.types.measure_name import AFTER_FIRST, WITHIN_WORD, MeasureName
-from stereometer.types.model_name import ModelName
+from stereometer.types.names import AFTER_FIRST, WITHIN_WORD, MeasureName, ModelName
 
 SOURCE = Path(stereometer.__file__).parent
 TAKEN_APART = re.compile(r"""(?:partition|split)\(\s*["'][@+]["']|r["'].*@\\d""")
-ALONE = {"types/measure_name.py", "types/model_name.py"}
+ALONE = {"types/names.py"}
 WORDS = st.from_regex(r"[a-z]+(-[a-z]+)*", fullmatch=True)
 
 

@@ -23,7 +23,7 @@ from stereometer.backends.local.named_files import check_depth, check_named_file
 from stereometer.backends.local.place import CONFIG, check_place, name_of, near
 from stereometer.backends.local.unused import unused_weights
 from stereometer.errors import ModelError
-from stereometer.types.model_name import ModelName
+from stereometer.types.names import ModelName
 
 HUB_PATIENCE = 5
 """Seconds until the hub counts as out of reach."""

@@ -12,7 +12,7 @@ from stereometer.backends.local.checkpoint import HUB_PATIENCE, Options, hub_ans
 from stereometer.backends.local.named_files import ADAPTER, is_outside, named_files
 from stereometer.backends.local.place import CONFIG, name_of
 from stereometer.types import digest_of, digest_of_file
-from stereometer.types.model_name import ModelName
+from stereometer.types.names import ModelName
 
 LAYOUT = "1"
 """Raise it when what is said of the same files changes."""

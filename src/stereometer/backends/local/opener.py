@@ -15,7 +15,7 @@ from stereometer.errors import ModelError
 from stereometer.mitigations.card import layout
 from stereometer.mitigations.exported import EXPORTED
 from stereometer.types import Backend, Memory, Opener, digest_of, digest_of_file
-from stereometer.types.model_name import ModelName
+from stereometer.types.names import ModelName
 
 if TYPE_CHECKING:
     from stereometer.backends.local.language_model import LanguageModel

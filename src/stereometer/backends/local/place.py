@@ -7,7 +7,7 @@ import os
 from pathlib import Path, PureWindowsPath
 
 from stereometer.errors import ModelError, did_you_mean
-from stereometer.types.model_name import ModelName
+from stereometer.types.names import ModelName
 
 CONFIG = "config.json"
 GGUF = ".gguf"

@@ -10,7 +10,7 @@ from typing import Any
 from stereometer.benchmarks.published.models import system_of
 from stereometer.benchmarks.published.tables import PAPER, Value, values
 from stereometer.types import Estimate, Slice, Variant
-from stereometer.types.measure_name import WITHIN_WORD, MeasureName
+from stereometer.types.names import WITHIN_WORD, MeasureName
 
 REPLAYED = {"cat-replay": "cat-likelihood", "pair-replay": "pair-likelihood"}
 """Scores whose measure nobody named are held against those of the paper."""

@@ -20,9 +20,8 @@ from stereometer.runs import store
 from stereometer.runs.stored import Run, run_of
 from stereometer.shapes.contrast import Contrast
 from stereometer.types import Result, Score
-from stereometer.types.document import Document
+from stereometer.types.document import Document, typed
 from stereometer.types.shown import Told
-from stereometer.types.typed import typed
 
 SCHEMA = "bundle@1"
 EPOCH = (1980, 1, 1, 0, 0, 0)

@@ -28,8 +28,7 @@ from stereometer.runs.job import Measurement, limited
 from stereometer.runs.open import open_benchmark
 from stereometer.runs.store import RUN_SCHEMA, folder_name, keep
 from stereometer.types import Estimate, Item, ModelCard, Result, Settings, digest_of_file
-from stereometer.types.document import UNSTORED, Document
-from stereometer.types.typed import typed
+from stereometer.types.document import UNSTORED, Document, typed
 
 CHECKS = "checks.jsonl"
 SCORINGS = ("computed", "replayed", "constructed", "combined")

@@ -22,7 +22,7 @@ from stereometer.errors import DataError, UsageError
 from stereometer.files import read_text
 from stereometer.findings.gate.bars import Bar, read_bar
 from stereometer.types import Result, Slice
-from stereometer.types.measure_name import MeasureName
+from stereometer.types.names import MeasureName
 from stereometer.types.results import full_name
 
 PLACES = ("benchmark", "measure", "variant", "model")

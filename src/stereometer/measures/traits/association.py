@@ -44,7 +44,7 @@ from stereometer.types import (
     Skip,
     Variant,
 )
-from stereometer.types.measure_name import MeasureName
+from stereometer.types.names import MeasureName
 
 Pieces = Sequence[Mapping[str, float]]
 """Of each piece of an adjective, from the left, the numbers asked."""

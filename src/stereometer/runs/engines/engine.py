@@ -20,19 +20,15 @@ class Engine(Protocol):
     @property
     def keep_every(self) -> int:
         """How many answers may wait before they are written to the cache."""
-        ...
 
     @property
     def status(self) -> str:
         """How it goes, for the line that shows progress; empty where there is nothing to say."""
-        ...
 
     @property
     def record(self) -> Mapping[str, Any]:
         """What happened, for run.json; empty where there is nothing to say."""
-        ...
 
     def stream(self, windows: Windows) -> Iterator[Mapping[str, Answer]]:
         """Draws a window when there is room for it and gives answers in batches, in any order; at
         least one batch, which may be empty, for each window drawn."""
-        ...

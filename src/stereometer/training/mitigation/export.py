@@ -16,7 +16,7 @@ from stereometer.runs.open import open_model
 from stereometer.training.mitigation.mitigate import NEEDED
 from stereometer.training.recipe import with_states
 from stereometer.types.document import Document
-from stereometer.types.model_name import ModelName
+from stereometer.types.names import ModelName
 from stereometer.types.packages import check_packages
 from stereometer.types.shown import Shown
 

@@ -14,8 +14,8 @@ from stereometer.files import read_json
 from stereometer.mitigations.card import ADAPTER, PROJECTION, PROMPT, SETTING, MitigationCard
 from stereometer.mitigations.exported import EXPORTED, ExportedCard
 from stereometer.types import Follows, SpanVectors
-from stereometer.types.model_name import SUFFIX
-from stereometer.types.typed import typed
+from stereometer.types.document import typed
+from stereometer.types.names import SUFFIX
 
 FORMS: Mapping[str, Callable[[Stored, LanguageModel], LanguageModel]] = {
     PROJECTION: fold.apply,

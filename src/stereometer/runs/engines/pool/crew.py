@@ -51,19 +51,15 @@ class Crew(Protocol):
 
     def size(self) -> int:
         """How many workers there should be; may change as machines come and go."""
-        ...
 
     def start(self) -> int:
         """A new worker's number; it says Hello when it is ready."""
-        ...
 
     def send(self, worker: int, requests: Mapping[str, Request]) -> None:
         """Never waits for the worker; windows are answered in the order sent."""
-        ...
 
     def events(self, seconds: float) -> Iterable[tuple[int, Event]]:
         """What was heard, at the latest after so many seconds; nothing of workers stopped."""
-        ...
 
     def stop(self, worker: int) -> None: ...
 
